@@ -1,0 +1,28 @@
+use thiserror::Error;
+
+/// A parameter that is well formed but not allowed: named by its key, so that the caller can point at its line.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{message}")]
+pub struct Invalid {
+    /// The key below the section that was being built, with dots (`global.latency`); empty for the whole section.
+    pub key: String,
+    /// What is wrong, with the value.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl Invalid {
+    /// A complaint about `key`: what is wrong and what to do about it.
+    pub fn new(
+        key: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Invalid {
+            key: key.into(),
+            message: message.into(),
+            remedy: remedy.into(),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The plain types that all rooms share: identifiers, time, rates, packets. No behaviour beyond arithmetic.
+
+mod histogram;
+mod invalid;
+mod packet;
+mod rate;
+mod rng;
+
+pub use histogram::Histogram;
+pub use invalid::Invalid;
+pub use packet::{
+    CLASS_CONTROL, CLASS_DATA, Flight, NO_PACKET, Origin, Packet, PacketIndex, PacketKind,
+};
+pub use rate::{Bandwidth, FlitSize, LinkRate};
+pub use rng::{Rng, below, stream, unit};
+
+/// Simulated time in picoseconds.
+pub type Time = u64;
+
+/// No time at all: later than everything.
+pub const NEVER: Time = Time::MAX;
+
+/// One nanosecond.
+pub const NS: Time = 1_000;
+/// One microsecond.
+pub const US: Time = 1_000_000;
+
+/// A NIC on the network, counted over the whole network from 0.
+pub type EndpointId = u32;
+/// A router, counted over the whole network from 0.
+pub type RouterId = u32;
+/// A port of one router, from 0 to its radix - 1.
+pub type PortId = u16;
+/// A domain: the part of the network that is simulated as one unit.
+pub type DomainId = u32;
+
+/// What a link joins. It decides the number of virtual channels and is the `kind` column of `/data/ports`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum LinkKind {
+    /// Between an endpoint and its router.
+    Terminal = 0,
+    /// Between routers of one group or pod.
+    Local = 1,
+    /// Between groups, or from a pod to a top router.
+    Global = 2,
+}
+
+impl LinkKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [LinkKind; 3] = [LinkKind::Terminal, LinkKind::Local, LinkKind::Global];
+
+    /// The name that files and messages use.
+    pub fn name(self) -> &'static str {
+        match self {
+            LinkKind::Terminal => "terminal",
+            LinkKind::Local => "local",
+            LinkKind::Global => "global",
+        }
+    }
+}

@@ -1,0 +1,30 @@
+use rand_core::{Rng as _, SeedableRng};
+use rand_xoshiro::{SplitMix64, Xoroshiro128PlusPlus};
+
+/// One stream of random numbers: xoroshiro128++, 16 bytes of state.
+pub type Rng = Xoroshiro128PlusPlus;
+
+/// The stream for a purpose, named by numbers (for instance `[WORKLOAD, job, endpoint]`).
+///
+/// Streams depend on the run's seed and their name only, never on who asks or in which order, so that the random
+/// numbers of a component are the same for any number of ranks.
+pub fn stream(seed: u64, name: &[u64]) -> Rng {
+    let mut state = SplitMix64::seed_from_u64(seed).next_u64();
+    for &part in name {
+        state =
+            SplitMix64::seed_from_u64(state ^ part.wrapping_mul(0x9E37_79B9_7F4A_7C15)).next_u64();
+    }
+    Rng::seed_from_u64(state)
+}
+
+/// A uniform whole number in `0..n` (n > 0), without bias worth naming (multiply and shift of 64 random bits).
+#[inline]
+pub fn below(rng: &mut Rng, n: u32) -> u32 {
+    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u32
+}
+
+/// A uniform number in `[0, 1)` with 53 random bits.
+#[inline]
+pub fn unit(rng: &mut Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}

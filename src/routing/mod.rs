@@ -1,0 +1,54 @@
+//! Which way a packet takes. One file per algorithm.
+
+use std::sync::Arc;
+
+use crate::config::{ConfigError, Section};
+use crate::model::{Flight, LinkKind, PortId, RouterId};
+use crate::registry::Entry;
+use crate::topology::Topology;
+
+/// The next step of a packet: an output port of this router, and the virtual channel on the link behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hop {
+    /// Output port.
+    pub port: PortId,
+    /// Virtual channel within the packet's traffic class: below [`Routing::vcs`] of that link's kind.
+    pub vc: u8,
+}
+
+/// What a routing algorithm may look at and draw from, at one router.
+///
+/// All chance goes through `pick` and all knowledge of load through `backlog`, so that a test can walk through every
+/// route an algorithm could ever take.
+pub trait Here {
+    /// The router that the packet is at.
+    fn router(&self) -> RouterId;
+    /// The port it came in by.
+    fn in_port(&self) -> PortId;
+    /// A random whole number in `0..n`; n > 0.
+    fn pick(&mut self, n: u32) -> u32;
+    /// Flits that are on their way out by `port`, over all virtual channels of data: waiting in this router for it
+    /// (input and output queues), and in the buffer behind it as far as credits tell, less what merely fills the
+    /// link's round trip.
+    fn backlog(&mut self, port: PortId) -> u32;
+    /// The longest packet in flits, for biases that are counted in packets.
+    fn max_packet(&self) -> u32;
+}
+
+/// A routing algorithm, fixed to one topology.
+pub trait Routing: Send + Sync {
+    /// Virtual channels that one traffic class needs on links of `kind`.
+    fn vcs(&self, kind: LinkKind) -> u8;
+    /// The next hop of a packet. Called once per router; `flight` keeps what the algorithm has to remember.
+    /// At the destination's router it is the terminal port with virtual channel 0. Packets with `flight.control`
+    /// set go minimally under every algorithm.
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop;
+    /// The most routers that a packet can visit.
+    fn max_routers(&self) -> u32;
+}
+
+/// Builds a routing algorithm for a topology from its section.
+pub type Build = fn(&Section, &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError>;
+
+/// All routing algorithms.
+pub const REGISTRY: &[Entry<Build>] = &[];

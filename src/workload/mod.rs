@@ -1,0 +1,2 @@
+//! What the endpoints send.
+pub mod patterns;

@@ -1,0 +1,40 @@
+//! Open-loop traffic patterns: which endpoint sends to which. One file per pattern.
+
+use std::sync::Arc;
+
+use crate::config::{ConfigError, Section};
+use crate::model::{EndpointId, Rng, Time};
+use crate::registry::Entry;
+use crate::topology::Topology;
+
+/// What a pattern is built for.
+pub struct Members<'a> {
+    /// The endpoints of the workload, in the order of its tasks (task i runs on `endpoints[i]`).
+    pub endpoints: &'a [EndpointId],
+    /// The network.
+    pub topology: &'a Arc<dyn Topology>,
+    /// Seed for choices that are made once (a random permutation, the sources of a hot spot): the run's seed mixed
+    /// with the workload's number. Draw from `model::stream(seed, &[…])`.
+    pub seed: u64,
+}
+
+/// Who sends to whom.
+pub trait Pattern: Send + Sync {
+    /// False for a member that never sends under this pattern (the destinations of a hot spot).
+    fn sends(&self, source: EndpointId) -> bool {
+        let _ = source;
+        true
+    }
+    /// Where the next message of `source`, generated at `now`, goes. None: this message is not sent.
+    fn destination(&self, source: EndpointId, now: Time, rng: &mut Rng) -> Option<EndpointId>;
+    /// The endpoints that this pattern sends to, for the accepted load at the receiving end; None means all members.
+    fn receivers(&self) -> Option<Vec<EndpointId>> {
+        None
+    }
+}
+
+/// Builds a pattern from its section for the members of a workload.
+pub type Build = fn(&Section, &Members) -> Result<Box<dyn Pattern>, ConfigError>;
+
+/// All patterns.
+pub const REGISTRY: &[Entry<Build>] = &[];
