@@ -2,6 +2,7 @@
 //! share them.
 
 pub mod config;
+pub mod engine;
 pub mod model;
 pub mod registry;
 pub mod routing;

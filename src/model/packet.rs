@@ -63,8 +63,10 @@ pub struct Packet {
     pub class: u8,
     /// Bits of [`Packet::WATCHED`] and others.
     pub flags: u8,
-    /// Flat input port (in its domain) that it came in by.
-    pub in_port: u32,
+    /// Routers visited so far.
+    pub routers: u16,
+    /// Spare.
+    pub spare: u16,
     /// Order of injection for oldest-first arbitration: when the head left the NIC.
     pub injected: Time,
 }
@@ -97,7 +99,5 @@ pub struct Origin {
     /// A [`PacketKind`].
     pub kind: u8,
     /// Spare.
-    pub spare: u8,
-    /// Serialization time at injection, kept so that the ends can tell the head's time from the tail's.
-    pub reserved: u32,
+    pub spare: [u8; 5],
 }

@@ -1,0 +1,61 @@
+//! Conservative, windowed, parallel discrete-event simulation. The engine knows no networks: it moves domains and
+//! the mail between them.
+//!
+//! Every domain runs a whole window alone; then the mail of the window is handed over. A window is no longer than
+//! the lookahead, the least delay of anything that crosses from one domain to another, so nothing that happens in a
+//! window can reach another domain within it. Windows lie on a fixed grid of simulated time and empty ones are
+//! skipped; what a domain does depends on its own state and its mail only, and mail is delivered in the order of
+//! its senders. So a run gives the same bits on any number of ranks.
+
+mod queue;
+mod run;
+mod share;
+mod transport;
+#[cfg(feature = "mpi")]
+mod transport_mpi;
+
+pub use queue::{EventKey, EventQueue};
+pub use run::{End, Progress, Schedule, run};
+pub use share::Share;
+pub use transport::{Agreement, Local, Transport, TransportError};
+#[cfg(feature = "mpi")]
+pub use transport_mpi::{Mpi, abort_all};
+
+use crate::model::{DomainId, Time};
+
+/// What one domain sends to another in one window.
+pub trait Mail: Default + Send {
+    /// True if there is nothing to deliver.
+    fn is_empty(&self) -> bool;
+    /// The earliest time at which anything in it takes effect; [`crate::model::NEVER`] if it is empty.
+    fn earliest(&self) -> Time;
+    /// Appends itself to a message between ranks.
+    fn encode(&self, bytes: &mut Vec<u8>);
+    /// The inverse of [`Mail::encode`]; None if the bytes make no sense.
+    fn decode(bytes: &[u8]) -> Option<Self>;
+    /// Forgets its content but keeps its memory.
+    fn clear(&mut self);
+}
+
+/// A part of the model that is simulated as one unit.
+pub trait Domain {
+    /// What crosses between domains.
+    type Mail: Mail;
+    /// Why a domain cannot go on.
+    type Error;
+
+    /// Its number.
+    fn id(&self) -> DomainId;
+    /// The domains it exchanges mail with, ascending; symmetric.
+    fn neighbours(&self) -> &[DomainId];
+    /// The time of its next event; [`crate::model::NEVER`] if it has none.
+    fn next_time(&self) -> Time;
+    /// Processes all events before `until`.
+    fn advance(&mut self, until: Time) -> Result<(), Self::Error>;
+    /// The mail for the neighbour at a position of [`Domain::neighbours`].
+    fn outbox(&mut self, neighbour: usize) -> &mut Self::Mail;
+    /// Takes in the mail of a neighbour. Called in the order of the senders' numbers.
+    fn deliver(&mut self, neighbour: usize, mail: &Self::Mail);
+    /// How much has moved so far (packet-hops), for progress and for the detection of stalls.
+    fn moved(&self) -> u64;
+}

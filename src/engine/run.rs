@@ -1,0 +1,312 @@
+use std::ops::ControlFlow;
+
+use super::{Agreement, Domain, Mail, Share, Transport, TransportError};
+use crate::model::{DomainId, NEVER, Time};
+
+/// When windows begin and end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Length of a window, ps: at most the lookahead, more than 0.
+    pub window: Time,
+    /// No event at or after this time is processed; [`NEVER`] runs until nothing is left to do.
+    pub end: Time,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The end of the schedule.
+    Time,
+    /// Nothing is left to do.
+    Idle,
+    /// The observer of some rank asked for it.
+    Asked,
+}
+
+/// What an observer sees after every window. The same on all ranks but for `moved_here`.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Everything before this has been simulated, ps.
+    pub until: Time,
+    /// The next time at which anything happens on any rank; [`NEVER`]: nothing.
+    pub next: Time,
+    /// Whether anything moved on any rank in this window.
+    pub moved: bool,
+    /// Moves of this rank's domains since the start.
+    pub moved_here: u64,
+    /// Windows run so far.
+    pub windows: u64,
+}
+
+/// Where the mail of one domain of this rank comes from and goes to.
+struct Neighbourhood {
+    /// For each neighbour: its place among this rank's domains, or the rank that owns it.
+    places: Vec<Place>,
+    /// For each neighbour: this domain's place in the neighbour's own list.
+    back: Vec<usize>,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Here(usize),
+    There(u32),
+}
+
+/// Runs the domains of this rank until the end of the schedule, or until nothing is left to do on any rank.
+///
+/// `observe` is called on all ranks after every window with the same facts; breaking on one ends the run on all
+/// after the next window. Returns why it ended and the number of windows.
+pub fn run<D, T>(
+    domains: &mut [D],
+    share: Share,
+    schedule: Schedule,
+    transport: &mut T,
+    neighbours_of: impl Fn(DomainId) -> Vec<DomainId>,
+    mut observe: impl FnMut(&mut [D], &mut T, Progress) -> Result<ControlFlow<()>, D::Error>,
+) -> Result<(End, u64), D::Error>
+where
+    D: Domain,
+    D::Error: From<TransportError>,
+    T: Transport + ?Sized,
+{
+    let mut post = PostOffice::new(domains, share, transport.rank(), &neighbours_of);
+    let mut moved_before = 0;
+    let mut windows = 0;
+    let mut go_on = 1;
+    let mut common = transport.agree(Agreement {
+        next: earliest(domains),
+        unmoved: 0,
+        go_on,
+    });
+    loop {
+        if common.go_on == 0 {
+            return Ok((End::Asked, windows));
+        }
+        if common.next == NEVER {
+            return Ok((End::Idle, windows));
+        }
+        if common.next >= schedule.end {
+            return Ok((End::Time, windows));
+        }
+        let start = common.next - common.next % schedule.window;
+        let until = start.saturating_add(schedule.window).min(schedule.end);
+        for domain in domains.iter_mut() {
+            domain.advance(until)?;
+        }
+        windows += 1;
+        let moved_here: u64 = domains.iter().map(Domain::moved).sum();
+        let unmoved = u64::MAX - (moved_here - moved_before);
+        moved_before = moved_here;
+        let mine = Agreement {
+            next: earliest(domains),
+            unmoved,
+            go_on,
+        };
+        common = post.hand_over(domains, transport, mine)?;
+        let progress = Progress {
+            until,
+            next: common.next,
+            moved: common.unmoved != u64::MAX,
+            moved_here,
+            windows,
+        };
+        if observe(domains, transport, progress)?.is_break() {
+            go_on = 0;
+        }
+    }
+}
+
+fn earliest<D: Domain>(domains: &[D]) -> Time {
+    domains.iter().map(Domain::next_time).min().unwrap_or(NEVER)
+}
+
+/// Hands the outboxes over: by reference inside the rank, in one message to each neighbouring rank.
+struct PostOffice {
+    around: Vec<Neighbourhood>,
+    first: DomainId,
+    /// Ranks that own a neighbour of one of this rank's domains, ascending.
+    ranks: Vec<u32>,
+    outgoing: Vec<Vec<u8>>,
+}
+
+impl PostOffice {
+    fn new<D: Domain>(
+        domains: &[D],
+        share: Share,
+        rank: u32,
+        neighbours_of: &impl Fn(DomainId) -> Vec<DomainId>,
+    ) -> Self {
+        let own = share.of(rank);
+        let place = |id: DomainId| match own.contains(&id) {
+            true => Place::Here((id - own.start) as usize),
+            false => Place::There(share.owner(id)),
+        };
+        let around: Vec<Neighbourhood> = domains
+            .iter()
+            .map(|domain| Neighbourhood {
+                places: domain.neighbours().iter().map(|&id| place(id)).collect(),
+                back: domain
+                    .neighbours()
+                    .iter()
+                    .map(|&id| {
+                        neighbours_of(id)
+                            .binary_search(&domain.id())
+                            .unwrap_or(usize::MAX)
+                    })
+                    .collect(),
+            })
+            .collect();
+        let mut ranks: Vec<u32> = around
+            .iter()
+            .flat_map(|around| &around.places)
+            .filter_map(|place| match place {
+                Place::There(rank) => Some(*rank),
+                Place::Here(_) => None,
+            })
+            .collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        let outgoing = vec![Vec::new(); ranks.len()];
+        PostOffice {
+            around,
+            first: own.start,
+            ranks,
+            outgoing,
+        }
+    }
+
+    /// A message is this rank's agreement and a row of entries: sender, receiver, place of the sender among the
+    /// receiver's neighbours, length. Where every rank is a neighbour the agreements are all there is to agree on;
+    /// elsewhere the ranks combine them in a reduction.
+    fn hand_over<D, T>(
+        &mut self,
+        domains: &mut [D],
+        transport: &mut T,
+        mut mine: Agreement,
+    ) -> Result<Agreement, TransportError>
+    where
+        D: Domain,
+        T: Transport + ?Sized,
+    {
+        mine.next = mine.next.min(self.earliest_mail(domains));
+        self.pack(domains, mine);
+        let incoming = transport.exchange(&self.ranks, &self.outgoing)?;
+        let complete = self.ranks.len() + 1 == transport.size() as usize;
+        let mut common = if complete {
+            mine
+        } else {
+            transport.agree(mine)
+        };
+        let mut remote: Vec<(DomainId, DomainId, usize, &[u8], u32)> = Vec::new();
+        for (bytes, &rank) in incoming.iter().zip(&self.ranks) {
+            common = common.with(unpack(bytes, rank, &mut remote)?);
+        }
+        remote.sort_by_key(|&(sender, receiver, ..)| (receiver, sender));
+        let mut remote = remote.into_iter().peekable();
+        for receiver in 0..domains.len() {
+            let id = self.first + receiver as DomainId;
+            for slot in 0..self.around[receiver].places.len() {
+                match self.around[receiver].places[slot] {
+                    Place::Here(sender) => self.pass(domains, sender, receiver, slot),
+                    Place::There(_) => {
+                        let sender = domains[receiver].neighbours()[slot];
+                        let due = |entry: &(DomainId, DomainId, usize, &[u8], u32)| {
+                            (entry.0, entry.1) == (sender, id)
+                        };
+                        if let Some((_, _, _, bytes, rank)) = remote.next_if(due) {
+                            let garbled = TransportError::Garbled {
+                                rank,
+                                bytes: bytes.len(),
+                            };
+                            let mail = D::Mail::decode(bytes).ok_or(garbled)?;
+                            domains[receiver].deliver(slot, &mail);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(common)
+    }
+
+    /// The earliest thing in any outbox, whoever gets it, so that the next window does not depend on the ranks.
+    fn earliest_mail<D: Domain>(&self, domains: &mut [D]) -> Time {
+        let mut earliest = NEVER;
+        for domain in domains {
+            for slot in 0..domain.neighbours().len() {
+                earliest = earliest.min(domain.outbox(slot).earliest());
+            }
+        }
+        earliest
+    }
+
+    fn pack<D: Domain>(&mut self, domains: &mut [D], mine: Agreement) {
+        for bytes in &mut self.outgoing {
+            bytes.clear();
+            bytes.extend_from_slice(bytemuck::bytes_of(&mine));
+        }
+        for (sender, around) in self.around.iter().enumerate() {
+            for (slot, place) in around.places.iter().enumerate() {
+                let Place::There(rank) = place else { continue };
+                let receiver = domains[sender].neighbours()[slot];
+                let mail = domains[sender].outbox(slot);
+                if mail.is_empty() {
+                    continue;
+                }
+                let to = self.ranks.partition_point(|other| other < rank);
+                let bytes = &mut self.outgoing[to];
+                let head = [
+                    self.first + sender as u32,
+                    receiver,
+                    around.back[slot] as u32,
+                    0,
+                ];
+                bytes.extend_from_slice(bytemuck::cast_slice(&head));
+                let length_at = bytes.len();
+                bytes.extend_from_slice(&0u64.to_le_bytes());
+                mail.encode(bytes);
+                let length = (bytes.len() - length_at - 8) as u64;
+                bytes[length_at..length_at + 8].copy_from_slice(&length.to_le_bytes());
+                mail.clear();
+            }
+        }
+    }
+
+    /// Within the rank: the outbox changes hands without a copy and goes back empty, with its memory.
+    fn pass<D: Domain>(&self, domains: &mut [D], sender: usize, receiver: usize, slot: usize) {
+        let back = self.around[receiver].back[slot];
+        let mut mail = std::mem::take(domains[sender].outbox(back));
+        if !mail.is_empty() {
+            domains[receiver].deliver(slot, &mail);
+            mail.clear();
+        }
+        *domains[sender].outbox(back) = mail;
+    }
+}
+
+/// The agreement at the head of a message; its entries (sender, receiver, slot, bytes, rank) are added to the list.
+fn unpack<'a>(
+    mut bytes: &'a [u8],
+    rank: u32,
+    entries: &mut Vec<(DomainId, DomainId, usize, &'a [u8], u32)>,
+) -> Result<Agreement, TransportError> {
+    let garbled = TransportError::Garbled {
+        rank,
+        bytes: bytes.len(),
+    };
+    let (head, rest) = bytes
+        .split_at_checked(size_of::<Agreement>())
+        .ok_or_else(|| garbled.clone())?;
+    let agreement = bytemuck::pod_read_unaligned(head);
+    bytes = rest;
+    while !bytes.is_empty() {
+        let (head, rest) = bytes.split_at_checked(24).ok_or_else(|| garbled.clone())?;
+        let word = |i: usize| u32::from_le_bytes([head[i], head[i + 1], head[i + 2], head[i + 3]]);
+        let length = (u64::from(word(16)) | (u64::from(word(20)) << 32)) as usize;
+        let (mail, rest) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| garbled.clone())?;
+        entries.push((word(0), word(4), word(8) as usize, mail, rank));
+        bytes = rest;
+    }
+    Ok(agreement)
+}

@@ -1,0 +1,226 @@
+//! Puts a domain together.
+
+use std::sync::Arc;
+
+use super::credit::{Credit, CreditPool};
+use super::domain::{FabricDomain, Fixed};
+use super::event::EventKind;
+use super::network::Network;
+use super::nic::{Nic, SendQueues};
+use super::pool::{Fifo, Pool};
+use super::post::Post;
+use super::ring::{Requests, Ring};
+use super::source::{Source, Traffic};
+use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Upstream, Wire};
+use super::stats::{Recording, Stats};
+use crate::config::BufferPer;
+use crate::engine::EventQueue;
+use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Time, stream};
+use crate::topology::{Link, Peer};
+
+/// Purposes of random streams.
+const ROUTING_STREAM: u64 = 1;
+
+/// What a domain is built from, the same for all.
+#[derive(Clone)]
+pub struct Blueprint {
+    /// The network.
+    pub network: Arc<Network>,
+    /// The workloads, in the order of the experiment file.
+    pub traffic: Arc<Vec<Traffic>>,
+    /// What is recorded.
+    pub recording: Recording,
+    /// The run's seed.
+    pub seed: u64,
+    /// The packet to follow.
+    pub watched: Option<(EndpointId, u32)>,
+}
+
+impl FabricDomain {
+    /// Builds a domain. Looks at this domain's routers only.
+    pub fn new(id: DomainId, blueprint: &Blueprint) -> FabricDomain {
+        let network = &blueprint.network;
+        let parameters = &network.parameters;
+        let fixed = Fixed {
+            classes: network.classes(),
+            voq: parameters.voq,
+            latency: parameters.latency,
+            max_packet: parameters.max_packet,
+            output_queue: network.output_flits(),
+            arbitration: parameters.arbitration,
+            acknowledge: parameters.acknowledge,
+        };
+        let horizon = 2 * network.longest_latency(id) + parameters.latency;
+        let mut domain = FabricDomain {
+            id,
+            network: network.clone(),
+            fixed,
+            neighbours: network.neighbours(id),
+            queue: EventQueue::new(horizon),
+            pool: Pool::default(),
+            credits: CreditPool::default(),
+            routers: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            channels: Vec::new(),
+            requests: Requests::default(),
+            rings: Rings::default(),
+            fifos: Vec::new(),
+            nics: Vec::new(),
+            sends: SendQueues::default(),
+            partial: Default::default(),
+            sources: Vec::new(),
+            first_nic_output: 0,
+            outboxes: Vec::new(),
+            stats: Stats::new(blueprint.recording, 0, fixed.classes, 0),
+            moved: 0,
+            events: 0,
+            watched: blueprint.watched,
+            steps: Vec::new(),
+            watch_arrival: 0,
+            traffic: blueprint.traffic.clone(),
+        };
+        domain.outboxes.resize_with(domain.neighbours.len(), Post::default);
+        domain.add_routers(blueprint.seed);
+        domain.add_ports();
+        domain.add_nics();
+        let rings = domain.outputs.len() * usize::from(fixed.classes);
+        domain.rings = Rings { outputs: vec![Ring::default(); rings], inputs: vec![Ring::default(); rings] };
+        domain.stats = Stats::new(blueprint.recording, blueprint.traffic.len(), fixed.classes, domain.nics.len());
+        domain.add_sources(blueprint);
+        if blueprint.recording.occupancy > 0 {
+            domain.schedule(EventKind::Sample, 0, 0);
+        }
+        domain
+    }
+
+    fn add_routers(&mut self, seed: u64) {
+        let topology = &self.network.topology;
+        let mut base = 0;
+        for id in topology.domain_routers(self.id) {
+            let ports = topology.ports(id);
+            let rng = stream(seed, &[ROUTING_STREAM, u64::from(id)]);
+            self.routers.push(Router { id, base, ports, rng });
+            base += u32::from(ports);
+        }
+        self.first_nic_output = base;
+        self.inputs.reserve_exact(base as usize);
+    }
+
+    fn add_ports(&mut self) {
+        let network = self.network.clone();
+        let mut nics = 0;
+        for at in 0..self.routers.len() {
+            let Router { id, ports, .. } = self.routers[at];
+            for port in 0..ports {
+                let link = network.topology.link(id, port);
+                let (wire, upstream) = match network.topology.peer(id, port) {
+                    Peer::Unused => (Wire::Unused, Upstream::Nothing),
+                    Peer::Endpoint(endpoint) => {
+                        self.nics.push(Nic::new(endpoint));
+                        nics += 1;
+                        (Wire::Endpoint(nics - 1), Upstream::Output(self.first_nic_output + nics - 1))
+                    }
+                    Peer::Router(other, far) => self.wires(other, far),
+                };
+                self.add_input(at as u32, upstream, &link);
+                self.add_output(wire, &link);
+            }
+        }
+    }
+
+    /// The wire to a port of another router, and the way back for credits.
+    fn wires(&self, router: RouterId, port: PortId) -> (Wire, Upstream) {
+        let domain = self.network.topology.domain_of(router);
+        if domain == self.id {
+            let flat = self.flat_port(router, port);
+            return (Wire::Router(flat), Upstream::Output(flat));
+        }
+        let neighbour = self.neighbours.partition_point(|&other| other < domain) as u32;
+        (Wire::Away { neighbour, router, port }, Upstream::Away { neighbour, router, port })
+    }
+
+    /// The flat number of a port of one of this domain's routers.
+    #[inline]
+    pub(super) fn flat_port(&self, router: RouterId, port: PortId) -> u32 {
+        let at = self.network.topology.local_index(router);
+        self.routers[at as usize].base + u32::from(port)
+    }
+
+    fn add_input(&mut self, router: u32, upstream: Upstream, link: &Link) {
+        let used = !matches!(upstream, Upstream::Nothing);
+        let queue_base = self.fifos.len() as u32;
+        if !self.fixed.voq && used {
+            let queues = self.network.vcs(link.kind) * self.fixed.classes;
+            let empty = HeadQueue { behind: Fifo::EMPTY, requested: false };
+            self.fifos.extend(std::iter::repeat_n(empty, usize::from(queues)));
+        }
+        self.inputs.push(Input {
+            free_at: 0,
+            wake: NEVER,
+            wire: Fifo::EMPTY,
+            upstream,
+            credit_latency: link.latency + self.network.parameters.credit_delay,
+            crossbar: self.network.crossbar(link),
+            router,
+            queue_base,
+        });
+    }
+
+    fn add_output(&mut self, wire: Wire, link: &Link) {
+        let network = self.network.clone();
+        let (rate, crossbar) = (network.rate(link), network.crossbar(link));
+        let mut out = Output::new(rate, crossbar, link.latency, wire, link.kind);
+        out.channel_base = self.channels.len() as u32;
+        out.round_trip = network.round_trip_flits(link);
+        let sink = matches!(wire, Wire::Endpoint(_));
+        out.vcs = if sink { 1 } else { network.vcs(link.kind) };
+        let shared = network.parameters.buffer_per == BufferPer::Port;
+        let capacity = if sink { u32::MAX / 2 } else { network.buffer_flits(link) };
+        if !matches!(wire, Wire::Unused) {
+            for _ in 0..self.fixed.classes {
+                for vc in 0..u32::from(out.vcs) {
+                    let share = if shared { vc } else { 0 };
+                    let credit = Credit::new(if share == 0 { capacity } else { 0 });
+                    self.channels.push(Channel { credit, queue: Fifo::EMPTY, flits: 0, share });
+                }
+            }
+        }
+        self.outputs.push(out);
+    }
+
+    /// The NICs' links to their routers come after the routers' own ports.
+    fn add_nics(&mut self) {
+        for at in 0..self.nics.len() {
+            let (router, port) = self.network.topology.attachment(self.nics[at].id);
+            let link = self.network.topology.link(router, port);
+            let input = self.flat_port(router, port);
+            self.add_output(Wire::Router(input), &link);
+        }
+        self.channels.shrink_to_fit();
+        self.outputs.shrink_to_fit();
+        self.nics.shrink_to_fit();
+    }
+
+    fn add_sources(&mut self, blueprint: &Blueprint) {
+        for (job, traffic) in blueprint.traffic.iter().enumerate() {
+            for nic in 0..self.nics.len() as u32 {
+                let endpoint = self.nics[nic as usize].id;
+                if !traffic.sends(endpoint) {
+                    continue;
+                }
+                let (source, first) = Source::new(traffic, job as u16, nic, endpoint, blueprint.seed);
+                let index = self.sources.len() as u32;
+                self.sources.push(source);
+                self.schedule_generation(index, first, traffic.stop);
+            }
+        }
+        self.sources.shrink_to_fit();
+    }
+
+    pub(super) fn schedule_generation(&mut self, source: u32, time: Time, stop: Time) {
+        if time < stop {
+            self.schedule(EventKind::Generate, source, time);
+        }
+    }
+}

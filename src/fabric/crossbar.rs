@@ -1,0 +1,364 @@
+//! From the input buffers across the crossbar: who may cross, and when to look again at who may not.
+
+use super::domain::FabricDomain;
+use super::event::EventKind;
+use super::pool::Fifo;
+use super::ring::{NO_REQUEST, RequestIndex, Side};
+use super::state::{InIndex, OutIndex, Request, Upstream};
+use super::view::RouterView;
+use crate::config::Arbitration;
+use crate::model::{NEVER, Packet, PacketIndex, Time};
+
+/// Whether a packet may cross now, and if not, what it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Crossing {
+    Go,
+    /// For its input, busy longest.
+    Input,
+    /// For its output, busy longest.
+    Output,
+    /// For space in the output queue.
+    Space,
+    /// For credits (where the input queues feed the link).
+    Credit,
+}
+
+impl FabricDomain {
+    /// A head is at an input.
+    pub(super) fn arrive(&mut self, input: InIndex, now: Time) {
+        let Some(index) = self.inputs[input as usize].wire.pop(&self.pool) else {
+            return;
+        };
+        if self.fixed.voq {
+            self.route(index, input, now);
+            return;
+        }
+        let queue = self.inputs[input as usize].queue_base + u32::from(self.pool.get(index).in_vc);
+        let queue = &mut self.fifos[queue as usize];
+        if queue.requested {
+            queue.behind.push(&mut self.pool, index);
+        } else {
+            queue.requested = true;
+            self.route(index, input, now);
+        }
+    }
+
+    /// Routes a packet, and lets it cross at once or makes it wait.
+    fn route(&mut self, index: PacketIndex, input: InIndex, now: Time) {
+        let place = &self.inputs[input as usize];
+        let router = &mut self.routers[place.router as usize];
+        let base = router.base;
+        let mut flight = self.pool.get(index).flight;
+        let hop = {
+            let mut here = RouterView {
+                router: router.id,
+                base,
+                in_port: (input - base) as u16,
+                rng: &mut router.rng,
+                outputs: &self.outputs,
+                channels: &mut self.channels,
+                credits: &mut self.credits,
+                classes: self.fixed.classes,
+                max_packet: self.fixed.max_packet,
+                now,
+            };
+            self.network.routing.route(&mut flight, &mut here)
+        };
+        let output = base + u32::from(hop.port);
+        let out = &mut self.outputs[output as usize];
+        let packet = self.pool.get_mut(index);
+        packet.flight = flight;
+        packet.out_port = hop.port;
+        packet.routers += 1;
+        if packet.flags & Packet::WATCHED != 0 {
+            self.watch_arrival = packet.head;
+        }
+        packet.out_vc = packet.class * out.vcs + hop.vc;
+        out.waiting += u32::from(packet.flits);
+        out.peak = out.peak.max(out.waiting + out.queued);
+        self.ask(index, input, output, now);
+    }
+
+    /// A routed packet asks for its output.
+    fn ask(&mut self, index: PacketIndex, input: InIndex, output: OutIndex, now: Time) {
+        let packet = self.pool.get(index);
+        let (in_vc, class) = (packet.in_vc, packet.class);
+        let (at_output, at_input) = self.ring_places(output, input, class);
+        if self.fixed.voq
+            && let Some(queue) = self.find_request(at_output, input, in_vc)
+        {
+            self.requests.queue_mut(queue).push(&mut self.pool, index);
+            return;
+        }
+        match self.crossing(index, input, output, now) {
+            Crossing::Go => self.cross(index, input, output, now),
+            wait => {
+                let mut queue = Fifo::EMPTY;
+                queue.push(&mut self.pool, index);
+                let request = Request { queue, input, output, in_vc, class };
+                let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
+                self.requests.add(request, &mut outputs[at_output], &mut inputs[at_input]);
+                self.wait(wait, input, output, index, now);
+            }
+        }
+    }
+
+    /// The places of the rings of an output and an input for a class.
+    #[inline]
+    fn ring_places(&self, output: OutIndex, input: InIndex, class: u8) -> (usize, usize) {
+        let classes = usize::from(self.fixed.classes);
+        let class = usize::from(class);
+        (output as usize * classes + class, input as usize * classes + class)
+    }
+
+    /// The virtual output queue of an input and virtual channel, if it holds anything.
+    fn find_request(&self, at_output: usize, input: InIndex, in_vc: u8) -> Option<RequestIndex> {
+        let first = self.rings.outputs[at_output].next;
+        let mut at = first;
+        while at != NO_REQUEST {
+            let request = self.requests.get(at);
+            if request.input == input && request.in_vc == in_vc {
+                return Some(at);
+            }
+            at = self.requests.after(at, Side::Output);
+            if at == first {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Whether a packet at the head of its queue may cross now.
+    #[inline]
+    fn crossing(&mut self, index: PacketIndex, input: InIndex, output: OutIndex, now: Time) -> Crossing {
+        let from = self.inputs[input as usize].free_at;
+        let out = &self.outputs[output as usize];
+        if from > now || out.free_at > now {
+            return if from > out.free_at { Crossing::Input } else { Crossing::Output };
+        }
+        let packet = self.pool.get(index);
+        let flits = u32::from(packet.flits);
+        let channel = out.channel_base as usize + usize::from(packet.out_vc);
+        match self.fixed.output_queue {
+            Some(capacity) => {
+                let held = self.channels[channel].flits;
+                if held == 0 || held + flits <= capacity { Crossing::Go } else { Crossing::Space }
+            }
+            None => {
+                let credit = self.channels[channel].share as usize;
+                let credit = &mut self.channels[channel - credit].credit;
+                credit.collect(&mut self.credits, now);
+                if credit.available >= flits { Crossing::Go } else { Crossing::Credit }
+            }
+        }
+    }
+
+    /// Sees to it that a packet that may not cross is looked at again as soon as it may.
+    fn wait(&mut self, reason: Crossing, input: InIndex, output: OutIndex, index: PacketIndex, now: Time) {
+        match reason {
+            Crossing::Go => {}
+            Crossing::Input => self.wake_input(input, self.inputs[input as usize].free_at),
+            Crossing::Output => self.wake_output(output, self.outputs[output as usize].free_at),
+            Crossing::Space => self.outputs[output as usize].space_wanted = true,
+            Crossing::Credit => {
+                self.outputs[output as usize].stall(now);
+                let packet = self.pool.get(index);
+                let out = &self.outputs[output as usize];
+                let channel = out.channel_base as usize + usize::from(packet.out_vc);
+                let channel = channel - self.channels[channel].share as usize;
+                let flits = u32::from(packet.flits);
+                let time = self.channels[channel].credit.enough_at(&self.credits, flits);
+                self.wake_output(output, time);
+            }
+        }
+    }
+
+    /// Looks at an output again, no later than `time`.
+    #[inline]
+    pub(super) fn wake_output(&mut self, output: OutIndex, time: Time) {
+        let out = &mut self.outputs[output as usize];
+        if time < out.wake {
+            out.wake = time;
+            self.schedule(EventKind::OutputFree, output, time);
+        }
+    }
+
+    #[inline]
+    fn wake_input(&mut self, input: InIndex, time: Time) {
+        let place = &mut self.inputs[input as usize];
+        if time < place.wake {
+            place.wake = time;
+            self.schedule(EventKind::InputFree, input, time);
+        }
+    }
+
+    /// The event of an output: it may have become free, or credits have come back.
+    pub(super) fn output_event(&mut self, output: OutIndex, now: Time) {
+        let out = &mut self.outputs[output as usize];
+        if out.wake == now {
+            out.wake = NEVER;
+            self.try_output(output, now);
+        }
+    }
+
+    /// Lets one waiting packet cross to an output, the highest class first.
+    pub(super) fn try_output(&mut self, output: OutIndex, now: Time) {
+        let classes = usize::from(self.fixed.classes);
+        for class in (0..classes).rev() {
+            let ring = output as usize * classes + class;
+            if let Some(request) = self.pick(self.rings.outputs[ring].next, Side::Output, now) {
+                self.serve(request, now);
+                let rings = &self.rings.outputs[output as usize * classes..][..classes];
+                if rings.iter().any(|ring| ring.next != NO_REQUEST) {
+                    self.wake_output(output, self.outputs[output as usize].free_at.max(now));
+                }
+                return;
+            }
+        }
+        if self.rings.outputs[output as usize * classes..][..classes].iter().all(|ring| ring.next == NO_REQUEST)
+            && self.fixed.output_queue.is_none()
+        {
+            self.outputs[output as usize].unstall(now);
+        }
+    }
+
+    /// The event of an input: its side of the crossbar has become free.
+    pub(super) fn input_event(&mut self, input: InIndex, now: Time) {
+        let place = &mut self.inputs[input as usize];
+        if place.wake != now {
+            return;
+        }
+        place.wake = NEVER;
+        let classes = usize::from(self.fixed.classes);
+        for class in (0..classes).rev() {
+            let ring = input as usize * classes + class;
+            if let Some(request) = self.pick(self.rings.inputs[ring].next, Side::Input, now) {
+                self.serve(request, now);
+                let rings = &self.rings.inputs[input as usize * classes..][..classes];
+                if rings.iter().any(|ring| ring.next != NO_REQUEST) {
+                    self.wake_input(input, self.inputs[input as usize].free_at.max(now));
+                }
+                return;
+            }
+        }
+    }
+
+    /// The request of a ring that is served next, by the router's arbitration; those that may not cross are left
+    /// waiting for what they lack.
+    fn pick(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
+        if first == NO_REQUEST {
+            return None;
+        }
+        let mut best: Option<((Time, u32), RequestIndex)> = None;
+        let mut at = first;
+        loop {
+            let Request { queue, input, output, .. } = *self.requests.get(at);
+            let packet = self.pool.get(queue.head);
+            let rank = match self.fixed.arbitration {
+                Arbitration::RoundRobin => (0, 0),
+                Arbitration::Oldest => (packet.injected, input),
+                Arbitration::FirstCome => (packet.head, input),
+            };
+            if best.is_none_or(|(other, _)| rank < other) {
+                match self.crossing(queue.head, input, output, now) {
+                    Crossing::Go => best = Some((rank, at)),
+                    reason => self.wait(reason, input, output, queue.head, now),
+                }
+                if best.is_some() && self.fixed.arbitration == Arbitration::RoundRobin {
+                    break;
+                }
+            }
+            at = self.requests.after(at, side);
+            if at == first {
+                break;
+            }
+        }
+        best.map(|(_, request)| request)
+    }
+
+    /// Lets the first packet of a request cross; the turn passes to the requests after it.
+    fn serve(&mut self, at: RequestIndex, now: Time) {
+        let Request { input, output, class, .. } = *self.requests.get(at);
+        let (at_output, at_input) = self.ring_places(output, input, class);
+        self.rings.outputs[at_output].next = self.requests.after(at, Side::Output);
+        self.rings.inputs[at_input].next = self.requests.after(at, Side::Input);
+        let Some(index) = self.requests.queue_mut(at).pop(&self.pool) else {
+            return;
+        };
+        if self.requests.get(at).queue.is_empty() {
+            let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
+            self.requests.remove(at, &mut outputs[at_output], &mut inputs[at_input]);
+        }
+        self.cross(index, input, output, now);
+    }
+
+    /// A packet crosses: the input's buffer is given back, the packet joins its output queue or goes onto the link.
+    fn cross(&mut self, index: PacketIndex, input: InIndex, output: OutIndex, now: Time) {
+        let place = &mut self.inputs[input as usize];
+        let out = &mut self.outputs[output as usize];
+        let packet = self.pool.get_mut(index);
+        let flits = packet.flits;
+        let in_time = place.crossbar.time(flits);
+        place.free_at = now + in_time;
+        out.waiting -= u32::from(flits);
+        let tail_in = packet.head + u64::from(packet.tail_lag);
+        let in_vc = packet.in_vc;
+        let queued = self.fixed.output_queue.is_some();
+        let out_time = if queued { out.crossbar.time(flits) } else { out.rate.time(flits) };
+        // The tail cannot cross before it is here.
+        let leave = (now + if queued { in_time.max(out_time) } else { out_time }).max(tail_in);
+        out.free_at = if queued { now + out_time } else { leave };
+        packet.head = now + self.fixed.latency;
+        packet.tail_lag = (leave - now) as u32;
+        self.give_back(input, in_vc, flits, leave);
+        if queued {
+            self.enqueue(index, output, now);
+        } else {
+            self.outputs[output as usize].unstall(now);
+            self.moved += 1;
+            self.send(index, output, now + self.fixed.latency);
+        }
+        if !self.fixed.voq {
+            self.next_of_fifo(input, in_vc, now);
+        }
+    }
+
+    /// Without virtual output queues the next packet of the FIFO is at its head now.
+    fn next_of_fifo(&mut self, input: InIndex, in_vc: u8, now: Time) {
+        let queue = self.inputs[input as usize].queue_base + u32::from(in_vc);
+        let queue = &mut self.fifos[queue as usize];
+        match queue.behind.pop(&self.pool) {
+            Some(index) => self.route(index, input, now),
+            None => queue.requested = false,
+        }
+    }
+
+    /// Sends the credit of a packet that leaves an input buffer at `leave` (its tail) back upstream.
+    fn give_back(&mut self, input: InIndex, vc: u8, flits: u16, leave: Time) {
+        let place = &self.inputs[input as usize];
+        let time = leave + place.credit_latency;
+        match place.upstream {
+            Upstream::Output(output) => self.take_credit(output, vc, flits, time),
+            Upstream::Away { neighbour, router, port } => {
+                self.outboxes[neighbour as usize].credit(time, router, port, vc, flits);
+            }
+            Upstream::Nothing => {}
+        }
+    }
+
+    /// A credit will be usable at an output from `time` on.
+    pub(super) fn take_credit(&mut self, output: OutIndex, vc: u8, flits: u16, time: Time) {
+        let out = &self.outputs[output as usize];
+        let channel = out.channel_base as usize + usize::from(vc);
+        let channel = channel - self.channels[channel].share as usize;
+        self.channels[channel].credit.give(&mut self.credits, time, u32::from(flits));
+        if out.stalled_since == NEVER {
+            return;
+        }
+        if self.fixed.output_queue.is_none() && output < self.first_nic_output {
+            self.wake_output(output, time);
+        } else {
+            self.wake_link(output, time);
+        }
+    }
+}

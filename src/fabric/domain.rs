@@ -1,0 +1,189 @@
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::credit::CreditPool;
+use super::event::{EventKind, key, unkey};
+use super::network::Network;
+use super::nic::{Nic, SendQueues};
+use super::pool::Pool;
+use super::post::Post;
+use super::ring::Requests;
+use super::source::{Source, Traffic};
+use super::state::{Channel, HeadQueue, Input, OutIndex, Output, Rings, Router};
+use super::stats::Stats;
+use super::watch::Step;
+use crate::config::Arbitration;
+use crate::engine::{Domain, EventQueue};
+use crate::model::{DomainId, EndpointId, Time};
+use crate::simulation::RunError;
+
+/// The parameters that the inner loops look at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed {
+    pub classes: u8,
+    pub voq: bool,
+    pub latency: Time,
+    pub max_packet: u16,
+    /// Flits of an output queue; None: the input queues feed the links.
+    pub output_queue: Option<u32>,
+    pub arbitration: Arbitration,
+    pub acknowledge: bool,
+}
+
+/// A part of the network, simulated as one unit: some routers, the endpoints attached to them, and everything that
+/// happens there. What it does depends on its own state and its mail only.
+pub struct FabricDomain {
+    pub(super) id: DomainId,
+    pub(super) network: Arc<Network>,
+    pub(super) fixed: Fixed,
+    pub(super) neighbours: Vec<DomainId>,
+    pub(super) queue: EventQueue,
+    pub(super) pool: Pool,
+    pub(super) credits: CreditPool,
+    pub(super) routers: Vec<Router>,
+    pub(super) inputs: Vec<Input>,
+    pub(super) outputs: Vec<Output>,
+    pub(super) channels: Vec<Channel>,
+    pub(super) requests: Requests,
+    pub(super) rings: Rings,
+    pub(super) fifos: Vec<HeadQueue>,
+    pub(super) nics: Vec<Nic>,
+    pub(super) sends: SendQueues,
+    pub(super) partial: FxHashMap<(EndpointId, u32, EndpointId), u64>,
+    pub(super) sources: Vec<Source>,
+    pub(super) first_nic_output: OutIndex,
+    pub(super) outboxes: Vec<Post>,
+    pub(super) stats: Stats,
+    /// Packet-hops so far.
+    pub(super) moved: u64,
+    pub(super) events: u64,
+    /// The packet to follow: its source and its number there.
+    pub(super) watched: Option<(EndpointId, u32)>,
+    pub(super) steps: Vec<Step>,
+    /// When the head of the watched packet reached the router it is in.
+    pub(super) watch_arrival: Time,
+    pub(super) traffic: Arc<Vec<Traffic>>,
+}
+
+impl FabricDomain {
+    #[inline]
+    pub(super) fn schedule(&mut self, kind: EventKind, component: u32, time: Time) {
+        self.queue.push(time, key(kind, component, time));
+    }
+
+    /// Records the contents of all routers, and comes back after the interval.
+    fn sample(&mut self, now: Time) {
+        for router in &self.routers {
+            let ports = &self.outputs[router.base as usize..][..usize::from(router.ports)];
+            let flits: u64 = ports.iter().map(|out| u64::from(out.waiting + out.queued)).sum();
+            self.stats.occupancy.push(flits);
+        }
+        self.schedule(EventKind::Sample, 0, now + self.stats.recording.occupancy);
+    }
+
+    /// Events processed so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The steps of the watched packet in this domain.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Packets that are in this domain: in queues and on wires. Those that wait in a NIC to be injected do not count.
+    pub fn packets_in_flight(&self) -> u64 {
+        let mut waiting = 0;
+        for nic in &self.nics {
+            let mut at = nic.control.head;
+            while at != crate::model::NO_PACKET {
+                waiting += 1;
+                at = self.pool.get(at).next;
+            }
+        }
+        self.pool.len() as u64 - waiting
+    }
+
+    /// Bytes of memory that this domain's state holds: without packets in flight, and packets alone.
+    pub fn memory_bytes(&self) -> (usize, usize) {
+        let state = size_of::<Self>()
+            + self.queue.memory_bytes()
+            + self.credits.memory_bytes()
+            + self.routers.capacity() * size_of::<Router>()
+            + self.inputs.capacity() * size_of::<Input>()
+            + self.outputs.capacity() * size_of::<Output>()
+            + self.channels.capacity() * size_of::<Channel>()
+            + self.requests.memory_bytes()
+            + (self.rings.outputs.capacity() + self.rings.inputs.capacity()) * 4
+            + self.fifos.capacity() * size_of::<HeadQueue>()
+            + self.nics.capacity() * size_of::<Nic>()
+            + self.sends.memory_bytes()
+            + self.sources.capacity() * size_of::<Source>();
+        let mail = self.outboxes.iter().map(|post| {
+            post.packets.capacity() * size_of::<super::post::PacketMail>()
+                + post.credits.capacity() * size_of::<super::post::CreditMail>()
+        });
+        (state, self.pool.memory_bytes() + mail.sum::<usize>())
+    }
+}
+
+impl Domain for FabricDomain {
+    type Mail = Post;
+    type Error = RunError;
+
+    fn id(&self) -> DomainId {
+        self.id
+    }
+
+    fn neighbours(&self) -> &[DomainId] {
+        &self.neighbours
+    }
+
+    fn next_time(&self) -> Time {
+        self.queue.next_time()
+    }
+
+    fn advance(&mut self, until: Time) -> Result<(), RunError> {
+        while let Some((now, event)) = self.queue.pop_before(until) {
+            self.events += 1;
+            let (kind, component) = unkey(event, now);
+            match kind {
+                EventKind::OutputFree => self.output_event(component, now),
+                EventKind::InputFree => self.input_event(component, now),
+                EventKind::Link => self.link_event(component, now),
+                EventKind::Arrive => self.arrive(component, now),
+                EventKind::Deliver => self.arrive_at_endpoint(component, now),
+                EventKind::Generate => self.generate(component, now),
+                EventKind::Sample => self.sample(now),
+            }
+        }
+        Ok(())
+    }
+
+    fn outbox(&mut self, neighbour: usize) -> &mut Post {
+        &mut self.outboxes[neighbour]
+    }
+
+    fn deliver(&mut self, _neighbour: usize, mail: &Post) {
+        for mail in &mail.packets {
+            let index = self.pool.insert(mail.packet, mail.origin);
+            let input = self.flat_port(mail.router, mail.port);
+            self.inputs[input as usize].wire.push(&mut self.pool, index);
+            self.schedule(EventKind::Arrive, input, mail.packet.head);
+        }
+        for mail in &mail.credits {
+            let output = self.flat_port(mail.router, mail.port);
+            self.take_credit(output, mail.vc, mail.flits, mail.time);
+        }
+    }
+
+    fn moved(&self) -> u64 {
+        self.moved
+    }
+}

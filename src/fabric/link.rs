@@ -1,0 +1,204 @@
+//! From the output queues onto the links: priority, credits, and the time of head and tail at the far end.
+
+use super::domain::FabricDomain;
+use super::event::EventKind;
+use super::state::{OutIndex, Wire};
+use crate::config::Arbitration;
+use crate::model::{NEVER, PacketIndex, Time};
+
+/// What an output may send now, or what it waits for.
+struct Choice {
+    /// A channel of this output (over all classes) whose first packet may go.
+    channel: Option<u8>,
+    /// Otherwise: when to look again.
+    again: Time,
+    /// Whether a packet is ready but has no credit.
+    starved: bool,
+}
+
+impl FabricDomain {
+    /// A packet has crossed; its head is at the output queue's end at `packet.head`. If nothing is in its way it
+    /// takes the link at once, which saves an event: whatever crosses later is ready later.
+    pub(super) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+        let packet = self.pool.get(index);
+        let (vc, flits, ready) = (packet.out_vc, u32::from(packet.flits), packet.head);
+        let out = &mut self.outputs[output as usize];
+        let channel = out.channel_base as usize + usize::from(vc);
+        if out.ready == 0 && out.link_free <= ready {
+            let home = channel - self.channels[channel].share as usize;
+            let credit = &mut self.channels[home].credit;
+            credit.collect(&mut self.credits, now);
+            if credit.available >= flits {
+                out.turn = vc;
+                self.moved += 1;
+                self.send(index, output, ready);
+                return;
+            }
+        }
+        out.ready |= 1 << vc;
+        out.queued += flits;
+        let time = ready.max(out.link_free);
+        let channel = &mut self.channels[channel];
+        channel.flits += flits;
+        channel.queue.push(&mut self.pool, index);
+        self.wake_link(output, time);
+    }
+
+    /// Looks at a link again, no later than `time`.
+    #[inline]
+    pub(super) fn wake_link(&mut self, output: OutIndex, time: Time) {
+        let out = &mut self.outputs[output as usize];
+        if time < out.link_wake {
+            out.link_wake = time;
+            self.schedule(EventKind::Link, output, time);
+        }
+    }
+
+    /// The event of a link.
+    pub(super) fn link_event(&mut self, output: OutIndex, now: Time) {
+        let out = &mut self.outputs[output as usize];
+        if out.link_wake != now {
+            return;
+        }
+        out.link_wake = NEVER;
+        if output >= self.first_nic_output {
+            self.serve_nic(output - self.first_nic_output, now);
+        } else if out.link_free > now {
+            let time = out.link_free;
+            self.wake_link(output, time);
+        } else {
+            self.serve_link(output, now);
+        }
+    }
+
+    /// Sends the next packet of a free link's output queues.
+    fn serve_link(&mut self, output: OutIndex, now: Time) {
+        let choice = self.choose_channel(output, now);
+        let out = &mut self.outputs[output as usize];
+        let Some(vc) = choice.channel else {
+            if choice.starved {
+                out.stall(now);
+            } else {
+                out.unstall(now);
+            }
+            self.wake_link(output, choice.again);
+            return;
+        };
+        let channel = &mut self.channels[out.channel_base as usize + usize::from(vc)];
+        let Some(index) = channel.queue.pop(&self.pool) else {
+            return;
+        };
+        let flits = u32::from(self.pool.get(index).flits);
+        channel.flits -= flits;
+        if channel.queue.is_empty() {
+            out.ready &= !(1 << vc);
+        }
+        out.queued -= flits;
+        out.turn = vc;
+        out.unstall(now);
+        self.moved += 1;
+        self.send(index, output, now);
+        let out = &mut self.outputs[output as usize];
+        if out.ready != 0 {
+            let time = out.link_free;
+            self.wake_link(output, time);
+        }
+        let out = &mut self.outputs[output as usize];
+        if std::mem::take(&mut out.space_wanted) {
+            let time = out.free_at;
+            if time > now {
+                self.wake_output(output, time);
+            } else {
+                self.try_output(output, now);
+            }
+        }
+    }
+
+    /// The channel that is served next: of the highest class that has a packet which is ready and has credits.
+    fn choose_channel(&mut self, output: OutIndex, now: Time) -> Choice {
+        let out = &self.outputs[output as usize];
+        let mut choice = Choice { channel: None, again: NEVER, starved: false };
+        for class in (0..self.fixed.classes).rev() {
+            let first = class * out.vcs;
+            let mut best: Option<((Time, u8), u8)> = None;
+            for step in 0..out.vcs {
+                // In turn: the channel after the one served last comes first.
+                let turn = if (first..first + out.vcs).contains(&out.turn) { out.turn + 1 - first } else { 0 };
+                let vc = first + (turn + step) % out.vcs;
+                if out.ready & (1 << vc) == 0 {
+                    continue;
+                }
+                let channel = out.channel_base as usize + usize::from(vc);
+                let packet = self.pool.get(self.channels[channel].queue.head);
+                if packet.head > now {
+                    choice.again = choice.again.min(packet.head);
+                    continue;
+                }
+                let flits = u32::from(packet.flits);
+                let home = channel - self.channels[channel].share as usize;
+                let credit = &mut self.channels[home].credit;
+                credit.collect(&mut self.credits, now);
+                if credit.available < flits {
+                    choice.starved = true;
+                    choice.again = choice.again.min(credit.enough_at(&self.credits, flits));
+                    continue;
+                }
+                let rank = match self.fixed.arbitration {
+                    Arbitration::RoundRobin => (0, step),
+                    Arbitration::Oldest => (packet.injected, step),
+                    Arbitration::FirstCome => (packet.head, step),
+                };
+                if best.is_none_or(|(other, _)| rank < other) {
+                    best = Some((rank, vc));
+                }
+            }
+            if let Some((_, vc)) = best {
+                choice.channel = Some(vc);
+                return choice;
+            }
+        }
+        choice
+    }
+
+    /// Puts a packet on a link: its head leaves at `depart`, its tail when all of it has gone by and no sooner than
+    /// it got here.
+    pub(super) fn send(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
+        let out = &mut self.outputs[output as usize];
+        let packet = self.pool.get_mut(index);
+        let tail_here = packet.head + u64::from(packet.tail_lag);
+        let end = (depart + out.rate.time(packet.flits)).max(tail_here);
+        out.link_free = end;
+        out.counts.flits += u64::from(packet.flits);
+        out.counts.packets += 1;
+        out.counts.busy += end - depart;
+        packet.head = depart + out.latency;
+        packet.tail_lag = (end - depart) as u32;
+        packet.in_vc = packet.out_vc;
+        if let Wire::Endpoint(_) = out.wire {
+        } else {
+            let channel = out.channel_base as usize + usize::from(packet.out_vc);
+            let channel = channel - self.channels[channel].share as usize;
+            self.channels[channel].credit.available -= u32::from(packet.flits);
+        }
+        let (head, tail) = (packet.head, packet.head + u64::from(packet.tail_lag));
+        if packet.flags & crate::model::Packet::WATCHED != 0 {
+            self.watch_departure(index, output, depart, tail);
+        }
+        match self.outputs[output as usize].wire {
+            Wire::Router(input) => {
+                self.inputs[input as usize].wire.push(&mut self.pool, index);
+                self.schedule(EventKind::Arrive, input, head);
+            }
+            Wire::Endpoint(nic) => {
+                self.nics[nic as usize].wire.push(&mut self.pool, index);
+                self.schedule(EventKind::Deliver, nic, tail);
+            }
+            Wire::Away { neighbour, router, port } => {
+                let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
+                self.outboxes[neighbour as usize].packet(packet, origin, router, port);
+                self.pool.remove(index);
+            }
+            Wire::Unused => unreachable!("routing never leads to an unused port: analysis tests prove it"),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Links, routers and NICs: packet-granular virtual cut-through with flit-exact timing.
+//!
+//! Of every packet both the head's and the tail's time are known, so that cut-through, serialization, buffers and
+//! credits come out as in a flit-level simulator at a fraction of the events. A packet-hop costs one event where
+//! nothing is in its way (the head's arrival), and up to three more under load: its input's or output's side of the
+//! crossbar becoming free, and the link becoming free.
+//!
+//! The time of a hop without load, head to head: the router's latency and the link's. The tail follows by the
+//! packet's serialization time on the slowest link so far. So the network latency of a lone packet (head leaves the
+//! NIC → tail is at its endpoint) is
+//! `Σ link latencies + routers × router latency + flits × flit time of the slowest link`.
+//!
+//! The road of a packet: [`source`] generates a message, [`nic`] cuts it into packets, [`crossbar`] brings them across
+//! a router, [`link`] to the next one, and [`nic`] again puts them together.
+
+mod build;
+mod credit;
+mod crossbar;
+mod domain;
+mod event;
+mod link;
+mod network;
+mod nic;
+mod pool;
+mod post;
+mod report;
+mod ring;
+mod source;
+mod stall;
+mod state;
+mod stats;
+mod view;
+mod watch;
+
+pub use build::Blueprint;
+pub use domain::FabricDomain;
+pub use network::{Network, Parameters};
+pub use report::DomainReport;
+pub use source::Traffic;
+pub use stall::{Deadlock, Wait, find_deadlock};
+pub use stats::{JobStats, Recording};
+pub use watch::{Place, Step};

@@ -1,0 +1,293 @@
+//! What a domain reports at the end of a run, as words that cross to rank 0.
+
+use super::domain::FabricDomain;
+use super::state::Wire;
+use super::stats::{JobStats, MessageRow, PacketRow};
+use crate::model::{Histogram, NEVER, Time};
+
+/// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
+pub type PortRow = [u64; 8];
+
+/// Everything rank 0 needs of one domain.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DomainReport {
+    pub id: u64,
+    pub injected: u64,
+    pub delivered: u64,
+    pub in_flight: u64,
+    pub messages_generated: u64,
+    pub messages_received: u64,
+    pub messages_waiting: u64,
+    pub delivered_bits: u64,
+    pub hops: u64,
+    pub events: u64,
+    pub last_delivery: Time,
+    pub memory_state: u64,
+    pub memory_packets: u64,
+    pub network: Histogram,
+    pub message: Histogram,
+    pub jobs: Vec<JobStats>,
+    pub ejected: Vec<Vec<u64>>,
+    pub endpoints: Vec<u64>,
+    pub routers: Vec<u64>,
+    pub ports: Vec<PortRow>,
+    pub packets: Vec<PacketRow>,
+    pub messages: Vec<MessageRow>,
+    pub occupancy: Vec<u64>,
+    /// Channels whose credits are not all home: router, port, virtual channel, missing flits.
+    pub credits_missing: Vec<[u64; 4]>,
+}
+
+impl FabricDomain {
+    /// The report of this domain at simulated time `end`.
+    pub fn report(&mut self, end: Time) -> DomainReport {
+        let ports = self.port_rows(end);
+        let (state, packets) = self.memory_bytes();
+        DomainReport {
+            id: u64::from(self.id),
+            injected: self.stats.injected,
+            delivered: self.stats.delivered,
+            in_flight: self.packets_in_flight(),
+            messages_generated: self.stats.messages_generated,
+            messages_received: self.stats.messages_received,
+            messages_waiting: self.sends.messages_waiting() as u64,
+            delivered_bits: self.stats.delivered_bits,
+            hops: self.moved,
+            events: self.events,
+            last_delivery: self.stats.last_delivery,
+            memory_state: state as u64,
+            memory_packets: packets as u64,
+            network: self.stats.network.clone(),
+            message: self.stats.message.clone(),
+            jobs: self.stats.jobs.clone(),
+            ejected: self.stats.ejected.clone(),
+            endpoints: self.nics.iter().map(|nic| u64::from(nic.id)).collect(),
+            routers: self.routers.iter().map(|router| u64::from(router.id)).collect(),
+            ports,
+            packets: std::mem::take(&mut self.stats.packet_rows),
+            messages: std::mem::take(&mut self.stats.message_rows),
+            occupancy: std::mem::take(&mut self.stats.occupancy),
+            credits_missing: self.credits_missing(),
+        }
+    }
+
+    fn port_rows(&self, end: Time) -> Vec<PortRow> {
+        let mut rows = Vec::new();
+        for router in &self.routers {
+            for port in 0..router.ports {
+                let out = &self.outputs[router.base as usize + usize::from(port)];
+                if matches!(out.wire, Wire::Unused) {
+                    continue;
+                }
+                // A packet that is still on the link, or still waiting, counts up to the end only.
+                let beyond = out.link_free.saturating_sub(end).min(out.counts.busy);
+                let waiting = if out.stalled_since == NEVER { 0 } else { end.saturating_sub(out.stalled_since) };
+                rows.push([
+                    u64::from(router.id),
+                    u64::from(port),
+                    out.kind as u64,
+                    out.counts.flits,
+                    out.counts.packets,
+                    out.counts.busy - beyond,
+                    out.counts.stalled + waiting,
+                    u64::from(out.peak),
+                ]);
+            }
+        }
+        rows
+    }
+
+    fn credits_missing(&self) -> Vec<[u64; 4]> {
+        let mut rows = Vec::new();
+        for router in &self.routers {
+            for port in 0..router.ports {
+                let out = &self.outputs[router.base as usize + usize::from(port)];
+                if matches!(out.wire, Wire::Unused | Wire::Endpoint(_)) {
+                    continue;
+                }
+                for vc in 0..usize::from(out.vcs * self.fixed.classes) {
+                    let credit = &self.channels[out.channel_base as usize + vc].credit;
+                    if !credit.is_home(&self.credits) {
+                        let home = credit.available + credit.on_the_way(&self.credits);
+                        let missing = i64::from(credit.capacity) - i64::from(home);
+                        rows.push([u64::from(router.id), u64::from(port), vc as u64, missing as u64]);
+                    }
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// Writes lists of words.
+#[derive(Default)]
+struct Writer(Vec<u64>);
+
+impl Writer {
+    fn list(&mut self, words: &[u64]) {
+        self.0.push(words.len() as u64);
+        self.0.extend_from_slice(words);
+    }
+}
+
+/// Reads what [`Writer`] wrote.
+struct Reader<'a>(&'a [u64]);
+
+impl Reader<'_> {
+    fn word(&mut self) -> Option<u64> {
+        let (&word, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(word)
+    }
+
+    fn list(&mut self) -> Option<Vec<u64>> {
+        let length = usize::try_from(self.word()?).ok()?;
+        let (list, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(list.to_vec())
+    }
+
+    fn histogram(&mut self) -> Option<Histogram> {
+        Histogram::from_words(&self.list()?)
+    }
+
+    fn rows<const N: usize>(&mut self) -> Option<Vec<[u64; N]>> {
+        let words = self.list()?;
+        let rows = words.chunks_exact(N).map(|row| row.try_into().ok());
+        rows.collect()
+    }
+}
+
+impl DomainReport {
+    /// The report as words.
+    pub fn to_words(&self) -> Vec<u64> {
+        let mut out = Writer::default();
+        out.list(&[
+            self.id,
+            self.injected,
+            self.delivered,
+            self.in_flight,
+            self.messages_generated,
+            self.messages_received,
+            self.messages_waiting,
+            self.delivered_bits,
+            self.hops,
+            self.events,
+            self.last_delivery,
+            self.memory_state,
+            self.memory_packets,
+        ]);
+        out.list(&self.network.to_words());
+        out.list(&self.message.to_words());
+        out.0.push(self.jobs.len() as u64);
+        for job in &self.jobs {
+            job.write(&mut out);
+        }
+        out.0.push(self.ejected.len() as u64);
+        for series in &self.ejected {
+            out.list(series);
+        }
+        out.list(&self.endpoints);
+        out.list(&self.routers);
+        out.list(self.ports.as_flattened());
+        out.list(self.packets.as_flattened());
+        out.list(self.messages.as_flattened());
+        out.list(&self.occupancy);
+        out.list(self.credits_missing.as_flattened());
+        out.0
+    }
+
+    /// The inverse of [`DomainReport::to_words`], taking the report off the front of `words`; None if they make no
+    /// sense.
+    pub fn from_words(words: &mut &[u64]) -> Option<DomainReport> {
+        let mut from = Reader(words);
+        let scalars: [u64; 13] = from.list()?.try_into().ok()?;
+        let [
+            id,
+            injected,
+            delivered,
+            in_flight,
+            messages_generated,
+            messages_received,
+            messages_waiting,
+            delivered_bits,
+            hops,
+            events,
+            last_delivery,
+            memory_state,
+            memory_packets,
+        ] = scalars;
+        let network = from.histogram()?;
+        let message = from.histogram()?;
+        let jobs = (0..from.word()?).map(|_| JobStats::read(&mut from)).collect::<Option<_>>()?;
+        let ejected = (0..from.word()?).map(|_| from.list()).collect::<Option<_>>()?;
+        let report = DomainReport {
+            id,
+            injected,
+            delivered,
+            in_flight,
+            messages_generated,
+            messages_received,
+            messages_waiting,
+            delivered_bits,
+            hops,
+            events,
+            last_delivery,
+            memory_state,
+            memory_packets,
+            network,
+            message,
+            jobs,
+            ejected,
+            endpoints: from.list()?,
+            routers: from.list()?,
+            ports: from.rows()?,
+            packets: from.rows()?,
+            messages: from.rows()?,
+            occupancy: from.list()?,
+            credits_missing: from.rows()?,
+        };
+        *words = from.0;
+        Some(report)
+    }
+}
+
+impl JobStats {
+    fn write(&self, out: &mut Writer) {
+        out.list(&self.network.to_words());
+        out.list(&self.message.to_words());
+        out.list(&[self.generated_bits, self.delivered_bits, self.all_delivered_bits, self.finish]);
+        for list in [
+            &self.last,
+            &self.injected_bits_series,
+            &self.delivered_bits_series,
+            &self.messages_series,
+            &self.message_latency_series,
+            &self.packets_series,
+            &self.network_latency_series,
+        ] {
+            out.list(list);
+        }
+    }
+
+    fn read(from: &mut Reader) -> Option<JobStats> {
+        let network = from.histogram()?;
+        let message = from.histogram()?;
+        let [generated_bits, delivered_bits, all_delivered_bits, finish] = from.list()?.try_into().ok()?;
+        Some(JobStats {
+            network,
+            message,
+            generated_bits,
+            delivered_bits,
+            all_delivered_bits,
+            finish,
+            last: from.list()?,
+            injected_bits_series: from.list()?,
+            delivered_bits_series: from.list()?,
+            messages_series: from.list()?,
+            message_latency_series: from.list()?,
+            packets_series: from.list()?,
+            network_latency_series: from.list()?,
+        })
+    }
+}

@@ -1,0 +1,282 @@
+//! Who waits for whom, when nothing moves any more.
+//!
+//! A place (an input buffer or an output queue) is stuck if every packet that could leave it next waits for room in
+//! another place that is stuck. Every domain lists its blocked places and what they wait for; put together, those that
+//! wait for a place which is not blocked are taken away until nothing changes. What is left can never move: a
+//! deadlock, and following what its places wait for leads round a cycle.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::domain::FabricDomain;
+use super::ring::{NO_REQUEST, Side};
+use super::state::Wire;
+use crate::model::{NEVER, NO_PACKET, PacketIndex, PortId, RouterId};
+use crate::topology::Peer;
+
+/// A place where packets wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// True for an output queue, false for an input buffer.
+    pub output: bool,
+    /// Router.
+    pub router: RouterId,
+    /// Its port.
+    pub port: PortId,
+    /// Virtual channel, over all traffic classes.
+    pub vc: u8,
+}
+
+/// A packet at the head of a queue that waits for room in another place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Where it is.
+    pub at: Place,
+    /// What it needs room in.
+    pub needs: Place,
+    /// Which packet: its source, and its number there.
+    pub packet: (u32, u32),
+}
+
+impl Place {
+    fn to_word(self) -> u64 {
+        (u64::from(self.output) << 63)
+            | (u64::from(self.router) << 24)
+            | (u64::from(self.port) << 8)
+            | u64::from(self.vc)
+    }
+
+    fn from_word(word: u64) -> Place {
+        Place {
+            output: word >> 63 == 1,
+            router: (word >> 24) as u32,
+            port: (word >> 8) as u16,
+            vc: word as u8,
+        }
+    }
+}
+
+impl Wait {
+    /// As words, to cross to rank 0.
+    pub fn to_words(self) -> [u64; 3] {
+        let packet = (u64::from(self.packet.0) << 32) | u64::from(self.packet.1);
+        [self.at.to_word(), self.needs.to_word(), packet]
+    }
+
+    /// The inverse of [`Wait::to_words`].
+    pub fn from_words(words: [u64; 3]) -> Wait {
+        Wait {
+            at: Place::from_word(words[0]),
+            needs: Place::from_word(words[1]),
+            packet: ((words[2] >> 32) as u32, words[2] as u32),
+        }
+    }
+}
+
+impl FabricDomain {
+    /// Every blocked place of this domain with what its packets wait for. A place from which some packet can go, or
+    /// waits for time only, is not listed.
+    pub fn waits(&self) -> Vec<Wait> {
+        let mut waits = Vec::new();
+        for router in &self.routers {
+            for port in 0..router.ports {
+                let flat = router.base + u32::from(port);
+                self.waits_at_input(router.id, port, flat, &mut waits);
+                self.waits_at_output(router.id, port, flat, &mut waits);
+            }
+        }
+        waits
+    }
+
+    /// The buffer that a packet needs behind an output, if it has no credit for it and none is on its way.
+    fn lacks_credit(&self, router: RouterId, output: u32, index: PacketIndex) -> Option<Place> {
+        let out = &self.outputs[output as usize];
+        let packet = self.pool.get(index);
+        let channel = out.channel_base as usize + usize::from(packet.out_vc);
+        let share = self.channels[channel].share;
+        let credit = &self.channels[channel - share as usize].credit;
+        if matches!(out.wire, Wire::Endpoint(_))
+            || credit.enough_at(&self.credits, u32::from(packet.flits)) != NEVER
+            || credit.available >= u32::from(packet.flits)
+        {
+            return None;
+        }
+        match self.network.topology.peer(router, packet.out_port) {
+            Peer::Router(router, port) => {
+                Some(Place { output: false, router, port, vc: packet.out_vc - share as u8 })
+            }
+            _ => None,
+        }
+    }
+
+    fn waits_at_output(&self, router: RouterId, port: PortId, flat: u32, waits: &mut Vec<Wait>) {
+        let out = &self.outputs[flat as usize];
+        for vc in 0..out.vcs * self.fixed.classes {
+            if out.ready & (1 << vc) == 0 {
+                continue;
+            }
+            let head = self.channels[out.channel_base as usize + usize::from(vc)].queue.head;
+            if let Some(needs) = self.lacks_credit(router, flat, head) {
+                let at = Place { output: true, router, port, vc };
+                waits.push(Wait { at, needs, packet: self.name_of(head) });
+            }
+        }
+    }
+
+    fn waits_at_input(&self, router: RouterId, port: PortId, flat: u32, waits: &mut Vec<Wait>) {
+        // Channels that share a buffer wait together: the buffer is stuck if all its queues are.
+        let mut by_place: HashMap<Place, Option<Vec<Wait>>> = HashMap::new();
+        for class in 0..self.fixed.classes {
+            let first = self.rings.inputs[flat as usize * usize::from(self.fixed.classes) + usize::from(class)].next;
+            let mut at = first;
+            while at != NO_REQUEST {
+                let request = *self.requests.get(at);
+                let vc = self.buffer_vc(router, port, request.in_vc);
+                let place = Place { output: false, router, port, vc };
+                let wait = self.wait_of(router, &request, place);
+                let entry = by_place.entry(place).or_insert_with(|| Some(Vec::new()));
+                match (entry.as_mut(), wait) {
+                    (Some(list), Some(wait)) => list.push(wait),
+                    _ => *entry = None,
+                }
+                at = self.requests.after(at, Side::Input);
+                if at == first {
+                    break;
+                }
+            }
+        }
+        let mut lists: Vec<(Place, Vec<Wait>)> =
+            by_place.into_iter().filter_map(|(place, list)| list.map(|list| (place, list))).collect();
+        lists.sort_unstable_by_key(|(place, _)| *place);
+        waits.extend(lists.into_iter().flat_map(|(_, list)| list));
+    }
+
+    fn wait_of(&self, router: RouterId, request: &super::state::Request, at: Place) -> Option<Wait> {
+        let head = request.queue.head;
+        if head == NO_PACKET {
+            return None;
+        }
+        let packet = self.name_of(head);
+        let Some(capacity) = self.fixed.output_queue else {
+            let needs = self.lacks_credit(router, request.output, head)?;
+            return Some(Wait { at, needs, packet });
+        };
+        let out = &self.outputs[request.output as usize];
+        let (vc, flits) = (self.pool.get(head).out_vc, u32::from(self.pool.get(head).flits));
+        let held = self.channels[out.channel_base as usize + usize::from(vc)].flits;
+        if held == 0 || held + flits <= capacity {
+            return None;
+        }
+        let port = self.pool.get(head).out_port;
+        Some(Wait { at, needs: Place { output: true, router, port, vc }, packet })
+    }
+
+    /// The channel under which the buffer of an input's virtual channel is known upstream.
+    fn buffer_vc(&self, router: RouterId, port: PortId, vc: u8) -> u8 {
+        if self.network.parameters.buffer_per == crate::config::BufferPer::Vc {
+            return vc;
+        }
+        let vcs = self.network.vcs(self.network.topology.link(router, port).kind);
+        vc - vc % vcs.max(1)
+    }
+
+    fn name_of(&self, index: PacketIndex) -> (u32, u32) {
+        let origin = self.pool.origin(index);
+        (origin.source, origin.sequence)
+    }
+}
+
+/// A cycle of places that wait for each other for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// The cycle: each waits for room in the next, the last for room in the first.
+    pub cycle: Vec<Wait>,
+    /// Number of places that can never move again.
+    pub stuck: usize,
+}
+
+/// Looks for a deadlock among the blocked places of all domains.
+pub fn find_deadlock(waits: &[Wait]) -> Option<Deadlock> {
+    let mut stuck: HashMap<Place, Vec<Wait>> = HashMap::new();
+    for &wait in waits {
+        stuck.entry(wait.at).or_default().push(wait);
+    }
+    loop {
+        let free: Vec<Place> = stuck
+            .iter()
+            .filter(|(_, list)| list.iter().any(|wait| !stuck.contains_key(&wait.needs)))
+            .map(|(&place, _)| place)
+            .collect();
+        if free.is_empty() {
+            break;
+        }
+        for place in free {
+            stuck.remove(&place);
+        }
+    }
+    // From the first stuck place (so that the report is the same on every run) along what each waits for.
+    let mut at = *stuck.keys().min()?;
+    let mut way: Vec<Wait> = Vec::new();
+    loop {
+        if let Some(begin) = way.iter().position(|wait| wait.at == at) {
+            let cycle = way.split_off(begin);
+            return Some(Deadlock { cycle, stuck: stuck.len() });
+        }
+        let wait = *stuck.get(&at)?.first()?;
+        way.push(wait);
+        at = wait.needs;
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.output { "output queue" } else { "input buffer" };
+        write!(f, "router {} port {} VC {} ({what})", self.router, self.port, self.vc)
+    }
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} places can never move again; a cycle of {} of them:", self.stuck, self.cycle.len())?;
+        for wait in &self.cycle {
+            let (source, number) = wait.packet;
+            writeln!(f, "  {}: packet {source}:{number} waits for room in {}", wait.at, wait.needs)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(router: u32) -> Place {
+        Place { output: false, router, port: 0, vc: 0 }
+    }
+
+    fn wait(at: u32, needs: u32) -> Wait {
+        Wait { at: place(at), needs: place(needs), packet: (at, 7) }
+    }
+
+    #[test]
+    fn a_cycle_is_found_and_named() {
+        let deadlock = find_deadlock(&[wait(9, 1), wait(1, 2), wait(2, 3), wait(3, 1)]).unwrap();
+        assert_eq!(deadlock.cycle, [wait(1, 2), wait(2, 3), wait(3, 1)]);
+        assert_eq!(deadlock.stuck, 4);
+        assert!(deadlock.to_string().contains("router 2 port 0 VC 0 (input buffer): packet 2:7 waits for room in router 3"));
+    }
+
+    #[test]
+    fn a_place_with_a_way_out_is_not_stuck() {
+        // 2 may also go to 5, which is not blocked.
+        assert_eq!(find_deadlock(&[wait(1, 2), wait(2, 1), wait(2, 5)]), None);
+        assert_eq!(find_deadlock(&[]), None);
+    }
+
+    #[test]
+    fn words_keep_everything() {
+        let at = Place { output: true, router: 1 << 30, port: 63, vc: 11 };
+        let wait = Wait { at, needs: place(5), packet: (1_000_000, 12) };
+        assert_eq!(Wait::from_words(wait.to_words()), wait);
+    }
+}

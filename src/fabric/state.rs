@@ -1,0 +1,231 @@
+//! What one domain holds: ports, queues, credits, NICs. Flat arrays with indices instead of pointers, so that a
+//! domain stays small, in one piece and in the cache.
+
+use super::credit::Credit;
+use super::pool::Fifo;
+use super::ring::Ring;
+use crate::model::{LinkKind, LinkRate, NEVER, PortId, Rng, RouterId, Time};
+
+/// Index of an output of this domain: router ports first, then the NICs' links to their routers.
+pub type OutIndex = u32;
+/// Index of an input port of this domain; the same number as the output of the same router port.
+pub type InIndex = u32;
+
+/// Where the packets of an output go.
+#[derive(Clone, Copy, Debug)]
+pub enum Wire {
+    /// An input port of this domain.
+    Router(InIndex),
+    /// An endpoint of this domain (its place in the domain's list of NICs).
+    Endpoint(u32),
+    /// An input port in a neighbouring domain.
+    Away {
+        /// Place of the domain among the neighbours.
+        neighbour: u32,
+        /// Router there.
+        router: RouterId,
+        /// Its port.
+        port: PortId,
+    },
+    /// Nowhere: the port is not used.
+    Unused,
+}
+
+/// Where the credits of an input go.
+#[derive(Clone, Copy, Debug)]
+pub enum Upstream {
+    /// To an output of this domain.
+    Output(OutIndex),
+    /// To an output of a router in a neighbouring domain.
+    Away {
+        /// Place of the domain among the neighbours.
+        neighbour: u32,
+        /// Router there.
+        router: RouterId,
+        /// Its port.
+        port: PortId,
+    },
+    /// The port is not used.
+    Nothing,
+}
+
+/// The queue of one virtual channel of an input without virtual output queues.
+#[derive(Clone, Copy, Debug)]
+pub struct HeadQueue {
+    /// Packets behind the first, not routed yet.
+    pub behind: Fifo,
+    /// True while the first packet asks for its output.
+    pub requested: bool,
+}
+
+/// An input port of a router.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// When its side of the crossbar is free.
+    pub free_at: Time,
+    /// When it is to be looked at again; [`NEVER`] if no such event is due.
+    pub wake: Time,
+    /// Packets on the wire to this port, in order of arrival.
+    pub wire: Fifo,
+    /// Where credits go: the output that feeds this port.
+    pub upstream: Upstream,
+    /// Latency of a credit: the link's and the router's own.
+    pub credit_latency: Time,
+    /// Rate of its side of the crossbar.
+    pub crossbar: LinkRate,
+    /// The router, as its place in the domain.
+    pub router: u32,
+    /// First of its per-virtual-channel queues (without virtual output queues).
+    pub queue_base: u32,
+}
+
+/// An output: of a router, or of a NIC.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// When the link is free.
+    pub link_free: Time,
+    /// When the output's side of the crossbar is free.
+    pub free_at: Time,
+    /// When the link is to be looked at again; [`NEVER`] if no such event is due.
+    pub link_wake: Time,
+    /// When the crossbar side is to be looked at again.
+    pub wake: Time,
+    /// Rate of the link.
+    pub rate: LinkRate,
+    /// Rate of its side of the crossbar.
+    pub crossbar: LinkRate,
+    /// Latency of the link.
+    pub latency: Time,
+    /// What it leads to.
+    pub wire: Wire,
+    /// Bit per virtual channel whose output queue is not empty.
+    pub ready: u64,
+    /// First of its virtual channels among the domain's channels.
+    pub channel_base: u32,
+    /// Virtual channels of one traffic class.
+    pub vcs: u8,
+    /// The virtual channel (over all classes) served last.
+    pub turn: u8,
+    /// What the link joins.
+    pub kind: LinkKind,
+    /// True if inputs wait for space in an output queue here.
+    pub space_wanted: bool,
+    /// Flits in input queues that are routed here.
+    pub waiting: u32,
+    /// Flits in output queues here.
+    pub queued: u32,
+    /// The most of both together.
+    pub peak: u32,
+    /// Flits that fill the round trip of the link and so say nothing about congestion.
+    pub round_trip: u32,
+    /// Since when a packet has been ready without credit; [`NEVER`] if none is.
+    pub stalled_since: Time,
+    /// What went through.
+    pub counts: PortCounts,
+}
+
+/// Counters of an output.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PortCounts {
+    /// Flits sent.
+    pub flits: u64,
+    /// Packets sent.
+    pub packets: u64,
+    /// Time with flits on the link, ps.
+    pub busy: Time,
+    /// Time with a packet ready but no credit, ps.
+    pub stalled: Time,
+}
+
+/// One virtual channel of an output: its output queue and the credits for the buffer behind the link.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// Credits. Of the class's first channel, if its channels share a buffer.
+    pub credit: Credit,
+    /// The output queue.
+    pub queue: Fifo,
+    /// Flits in it.
+    pub flits: u32,
+    /// How far the channel that holds the credits is before this one.
+    pub share: u32,
+}
+
+/// A router's own state.
+#[derive(Clone, Debug)]
+pub struct Router {
+    /// Its number in the network.
+    pub id: RouterId,
+    /// Its first port among the domain's.
+    pub base: u32,
+    /// Number of ports.
+    pub ports: PortId,
+    /// Random stream for routing.
+    pub rng: Rng,
+}
+
+/// A queue at an input whose first packet waits for an output (one virtual output queue, or the head of a FIFO).
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The packets.
+    pub queue: Fifo,
+    /// Input port.
+    pub input: InIndex,
+    /// Output.
+    pub output: OutIndex,
+    /// Virtual channel that the packets came by.
+    pub in_vc: u8,
+    /// Traffic class.
+    pub class: u8,
+}
+
+impl Output {
+    /// An output at rest.
+    pub fn new(rate: LinkRate, crossbar: LinkRate, latency: Time, wire: Wire, kind: LinkKind) -> Self {
+        Output {
+            link_free: 0,
+            free_at: 0,
+            link_wake: NEVER,
+            wake: NEVER,
+            rate,
+            crossbar,
+            latency,
+            wire,
+            ready: 0,
+            channel_base: 0,
+            vcs: 1,
+            turn: 0,
+            kind,
+            space_wanted: false,
+            waiting: 0,
+            queued: 0,
+            peak: 0,
+            round_trip: 0,
+            stalled_since: NEVER,
+            counts: PortCounts::default(),
+        }
+    }
+
+    /// Takes note that a packet is ready and has no credit.
+    #[inline]
+    pub fn stall(&mut self, now: Time) {
+        self.stalled_since = self.stalled_since.min(now);
+    }
+
+    /// Takes note that something moves (or nothing is left to move).
+    #[inline]
+    pub fn unstall(&mut self, now: Time) {
+        if self.stalled_since != NEVER {
+            self.counts.stalled += now.saturating_sub(self.stalled_since);
+            self.stalled_since = NEVER;
+        }
+    }
+}
+
+/// Rings of waiting requests: one per traffic class at every input and output.
+#[derive(Debug, Default)]
+pub struct Rings {
+    /// By output, then class.
+    pub outputs: Vec<Ring>,
+    /// By input, then class.
+    pub inputs: Vec<Ring>,
+}

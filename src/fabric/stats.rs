@@ -1,0 +1,194 @@
+//! What a domain counts. Whole numbers only, so that adding domains up is exact.
+
+use crate::model::{CLASS_DATA, EndpointId, Histogram, Origin, Packet, PacketKind, Time};
+
+/// What is to be recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Recording {
+    /// Start of the measurement window, ps.
+    pub from: Time,
+    /// End of the measurement window, ps.
+    pub to: Time,
+    /// Width of the bins of the time series, ps.
+    pub bin: Time,
+    /// Interval at which the routers' contents are recorded, ps; 0: never.
+    pub occupancy: Time,
+    /// Keep a row for each packet.
+    pub packets: bool,
+    /// Keep a row for each message.
+    pub messages: bool,
+}
+
+/// Counters of one workload in one domain.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobStats {
+    pub network: Histogram,
+    pub message: Histogram,
+    pub generated_bits: u64,
+    pub delivered_bits: u64,
+    pub all_delivered_bits: u64,
+    /// By NIC of the domain: when it last received a message or injected a packet of this job.
+    pub last: Vec<Time>,
+    /// When the job's last message was received here.
+    pub finish: Time,
+    pub injected_bits_series: Vec<u64>,
+    pub delivered_bits_series: Vec<u64>,
+    pub messages_series: Vec<u64>,
+    pub message_latency_series: Vec<u64>,
+    pub packets_series: Vec<u64>,
+    pub network_latency_series: Vec<u64>,
+}
+
+/// One row of the packet log, as words: source, sequence, destination, job, flits, routers, generated, injected,
+/// delivered.
+pub type PacketRow = [u64; 9];
+/// One row of the message log, as words: source, message, destination, job, bits, generated, received.
+pub type MessageRow = [u64; 7];
+
+/// Counters of one domain.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    pub recording: Recording,
+    pub jobs: Vec<JobStats>,
+    pub network: Histogram,
+    pub message: Histogram,
+    /// Ejected flits per class and bin.
+    pub ejected: Vec<Vec<u64>>,
+    pub injected: u64,
+    pub delivered: u64,
+    pub messages_generated: u64,
+    pub messages_received: u64,
+    pub delivered_bits: u64,
+    /// Time of the last delivery, ps.
+    pub last_delivery: Time,
+    pub packet_rows: Vec<PacketRow>,
+    pub message_rows: Vec<MessageRow>,
+    pub occupancy: Vec<u64>,
+}
+
+fn bump(series: &mut Vec<u64>, bin: usize, by: u64) {
+    if bin >= series.len() {
+        series.resize(bin + 1, 0);
+    }
+    series[bin] += by;
+}
+
+impl Stats {
+    pub fn new(recording: Recording, jobs: usize, classes: u8, nics: usize) -> Self {
+        let job = JobStats { last: vec![0; nics], ..JobStats::default() };
+        Stats {
+            recording,
+            jobs: vec![job; jobs],
+            network: Histogram::default(),
+            message: Histogram::default(),
+            ejected: vec![Vec::new(); usize::from(classes)],
+            injected: 0,
+            delivered: 0,
+            messages_generated: 0,
+            messages_received: 0,
+            delivered_bits: 0,
+            last_delivery: 0,
+            packet_rows: Vec::new(),
+            message_rows: Vec::new(),
+            occupancy: Vec::new(),
+        }
+    }
+
+    fn bin(&self, time: Time) -> usize {
+        (time / self.recording.bin) as usize
+    }
+
+    fn measured(&self, time: Time) -> bool {
+        (self.recording.from..self.recording.to).contains(&time)
+    }
+
+    /// A message has been generated.
+    #[inline]
+    pub fn generated(&mut self, job: u16, bits: u64, now: Time) {
+        self.messages_generated += 1;
+        if self.measured(now) {
+            self.jobs[usize::from(job)].generated_bits += bits;
+        }
+    }
+
+    /// A head has left its NIC.
+    #[inline]
+    pub fn injected(&mut self, origin: &Origin, nic: u32, now: Time) {
+        self.injected += 1;
+        if origin.kind == PacketKind::Data as u8 {
+            let bin = self.bin(now);
+            let job = &mut self.jobs[usize::from(origin.job)];
+            bump(&mut job.injected_bits_series, bin, u64::from(origin.payload_bits));
+            job.last[nic as usize] = now;
+        }
+    }
+
+    /// A tail has reached its endpoint.
+    #[inline]
+    pub fn delivered(&mut self, packet: &Packet, origin: &Origin, _nic: u32, now: Time) {
+        self.delivered += 1;
+        self.last_delivery = now;
+        let bin = self.bin(now);
+        bump(&mut self.ejected[usize::from(packet.class)], bin, u64::from(packet.flits));
+        if packet.class != CLASS_DATA {
+            return;
+        }
+        let bits = u64::from(origin.payload_bits);
+        let latency = now - packet.injected;
+        self.delivered_bits += bits;
+        let (sampled, in_window) = (self.measured(packet.injected), self.measured(now));
+        let job = &mut self.jobs[usize::from(origin.job)];
+        job.all_delivered_bits += bits;
+        if in_window {
+            job.delivered_bits += bits;
+        }
+        if sampled {
+            self.network.add(latency);
+            job.network.add(latency);
+        }
+        bump(&mut job.delivered_bits_series, bin, bits);
+        bump(&mut job.packets_series, bin, 1);
+        bump(&mut job.network_latency_series, bin, latency);
+        if self.recording.packets {
+            self.packet_rows.push([
+                u64::from(origin.source),
+                u64::from(origin.sequence),
+                u64::from(packet.flight.destination),
+                u64::from(origin.job),
+                u64::from(packet.flits),
+                u64::from(packet.routers),
+                origin.generated,
+                packet.injected,
+                now,
+            ]);
+        }
+    }
+
+    /// A message has been received whole.
+    #[inline]
+    pub fn received(&mut self, origin: &Origin, destination: EndpointId, nic: u32, now: Time) {
+        self.messages_received += 1;
+        let latency = now - origin.generated;
+        let (bin, sampled) = (self.bin(now), self.measured(origin.generated));
+        let job = &mut self.jobs[usize::from(origin.job)];
+        if sampled {
+            self.message.add(latency);
+            job.message.add(latency);
+        }
+        job.last[nic as usize] = now;
+        job.finish = now;
+        bump(&mut job.messages_series, bin, 1);
+        bump(&mut job.message_latency_series, bin, latency);
+        if self.recording.messages {
+            self.message_rows.push([
+                u64::from(origin.source),
+                u64::from(origin.message),
+                u64::from(destination),
+                u64::from(origin.job),
+                origin.message_bits,
+                origin.generated,
+                now,
+            ]);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+use super::credit::CreditPool;
+use super::state::{Channel, Output};
+use crate::model::{PortId, Rng, RouterId, Time, below};
+use crate::routing::Here;
+
+/// What routing sees of a router at one moment.
+pub struct RouterView<'a> {
+    pub router: RouterId,
+    pub base: u32,
+    pub in_port: PortId,
+    pub rng: &'a mut Rng,
+    pub outputs: &'a [Output],
+    pub channels: &'a mut [Channel],
+    pub credits: &'a mut CreditPool,
+    pub classes: u8,
+    pub max_packet: u16,
+    pub now: Time,
+}
+
+impl Here for RouterView<'_> {
+    fn router(&self) -> RouterId {
+        self.router
+    }
+
+    fn in_port(&self) -> PortId {
+        self.in_port
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        below(self.rng, n)
+    }
+
+    fn backlog(&mut self, port: PortId) -> u32 {
+        let out = &self.outputs[self.base as usize + usize::from(port)];
+        let mut used = 0;
+        for vc in 0..usize::from(out.vcs * self.classes) {
+            let channel = &mut self.channels[out.channel_base as usize + vc];
+            if channel.share == 0 {
+                channel.credit.collect(self.credits, self.now);
+                used += channel.credit.capacity - channel.credit.available;
+            }
+        }
+        out.waiting + out.queued + used.saturating_sub(out.round_trip)
+    }
+
+    fn max_packet(&self) -> u32 {
+        u32::from(self.max_packet)
+    }
+}

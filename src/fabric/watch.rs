@@ -1,0 +1,69 @@
+//! Following one packet, hop by hop.
+
+use super::domain::FabricDomain;
+use super::state::{OutIndex, Wire};
+use crate::model::{EndpointId, LinkKind, PacketIndex, PortId, RouterId, Time};
+
+/// Where a link of the watched packet's way begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At the NIC of an endpoint.
+    Nic(EndpointId),
+    /// At a port of a router.
+    Router(RouterId, PortId),
+}
+
+/// One link of a packet's way.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Where from.
+    pub from: Place,
+    /// What kind of link.
+    pub kind: LinkKind,
+    /// Traffic class.
+    pub class: u8,
+    /// Virtual channel within the class.
+    pub vc: u8,
+    /// When the head reached this place (left the NIC's queue), ps.
+    pub arrived: Time,
+    /// When it left on the link, ps.
+    pub left: Time,
+    /// When the head is at the far end, ps.
+    pub head: Time,
+    /// When the tail is at the far end, ps.
+    pub tail: Time,
+    /// True if the far end is the destination's NIC.
+    pub last: bool,
+}
+
+impl FabricDomain {
+    /// Notes that the watched packet takes a link. `packet.head` is at the far end already.
+    #[cold]
+    pub(super) fn watch_departure(&mut self, index: PacketIndex, output: OutIndex, left: Time, tail: Time) {
+        let packet = self.pool.get(index);
+        let out = &self.outputs[output as usize];
+        let from = if output >= self.first_nic_output {
+            Place::Nic(self.nics[(output - self.first_nic_output) as usize].id)
+        } else {
+            let at = self.routers.partition_point(|router| router.base <= output) - 1;
+            let router = &self.routers[at];
+            Place::Router(router.id, (output - router.base) as PortId)
+        };
+        // The head reached this place when it left the one before: the last step says when that will be.
+        let arrived = match from {
+            Place::Nic(_) => self.pool.origin(index).generated,
+            Place::Router(..) => self.watch_arrival,
+        };
+        self.steps.push(Step {
+            from,
+            kind: out.kind,
+            class: packet.class,
+            vc: packet.out_vc - packet.class * out.vcs,
+            arrived,
+            left,
+            head: packet.head,
+            tail,
+            last: matches!(out.wire, Wire::Endpoint(_)),
+        });
+    }
+}

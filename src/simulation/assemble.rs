@@ -1,0 +1,169 @@
+//! From a checked experiment to everything a run needs.
+
+use std::sync::Arc;
+
+use crate::config::{ConfigError, Experiment, RouterConfig, Size, Until, WorkloadConfig};
+use crate::congestion;
+use crate::engine::Schedule;
+use crate::fabric::{Blueprint, Network, Parameters, Recording, Traffic};
+use crate::model::{Bandwidth, EndpointId, FlitSize, Invalid, NEVER, Time};
+use crate::registry::choose;
+use crate::routing;
+use crate::topology::{self, Topology};
+use crate::workload::injection::Injector;
+use crate::workload::patterns::{self, Members};
+use crate::workload::sizes::Sizes;
+use crate::workload::{members, patterns::Pattern};
+
+/// Purposes of random streams.
+const PATTERN_SEED: u64 = 3;
+
+/// A network of one domain has no lookahead; its windows are this long.
+const LONE_WINDOW: Time = 10_000_000;
+
+/// A run, ready to start. The same on all ranks.
+pub struct Plan {
+    /// What domains are built from.
+    pub blueprint: Blueprint,
+    /// Windows and end.
+    pub schedule: Schedule,
+    /// The least latency between domains, ps; [`NEVER`] for a single domain.
+    pub lookahead: Time,
+    /// Nothing is under way for longer than this, ps.
+    pub patience: Time,
+}
+
+impl Plan {
+    /// Assembles a run. Everything that can be wrong with an experiment is found here, before anything runs.
+    pub fn new(experiment: &Experiment, watched: Option<(EndpointId, u32)>) -> Result<Plan, ConfigError> {
+        let network = Arc::new(network(experiment)?);
+        let recording = recording(experiment);
+        let traffic = traffic(experiment, &network)?;
+        let lookahead = network.lookahead();
+        let window = if lookahead == NEVER { LONE_WINDOW } else { lookahead };
+        let end = match experiment.run.until {
+            Until::Time(time) => time.0,
+            Until::Completion => NEVER,
+        };
+        let patience = patience(&network, window);
+        let blueprint = Blueprint {
+            network,
+            traffic: Arc::new(traffic),
+            recording,
+            seed: experiment.run.seed,
+            watched,
+        };
+        Ok(Plan { blueprint, schedule: Schedule { window, end }, lookahead, patience })
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.blueprint.network
+    }
+}
+
+/// Longer than any packet or credit is under way anywhere: some round trips of the longest link.
+fn patience(network: &Network, window: Time) -> Time {
+    let topology = &network.topology;
+    let longest = (0..topology.domains()).map(|domain| network.longest_latency(domain)).max();
+    8 * longest.unwrap_or(0) + 2 * window + 100 * network.parameters.latency
+}
+
+fn network(experiment: &Experiment) -> Result<Network, ConfigError> {
+    let topology = (choose(&experiment.topology, topology::REGISTRY)?.build)(&experiment.topology)?;
+    let routing = (choose(&experiment.routing, routing::REGISTRY)?.build)(&experiment.routing, &topology)?;
+    (choose(&experiment.congestion, congestion::REGISTRY)?.build)(&experiment.congestion)?;
+    let parameters = parameters(&experiment.router, experiment);
+    Ok(Network { topology, routing, parameters })
+}
+
+fn parameters(router: &RouterConfig, experiment: &Experiment) -> Parameters {
+    let flit = FlitSize(router.flit.bits(FlitSize(1), 1) as u32);
+    Parameters {
+        flit,
+        max_packet: experiment.nic.max_packet.flits(flit, 1) as u16,
+        latency: router.latency.0,
+        credit_delay: router.credit_delay.0,
+        buffer: router.input_buffer,
+        buffer_per: router.buffer_per,
+        voq: router.voq,
+        speedup: router.speedup,
+        output_queue: router.output_queue,
+        arbitration: router.arbitration,
+        injection_vcs: experiment.nic.injection_vcs,
+        acknowledge: experiment.nic.acknowledge,
+    }
+}
+
+fn recording(experiment: &Experiment) -> Recording {
+    let run = &experiment.run;
+    let to = match (run.measure, run.until) {
+        (Some(measure), _) => run.warmup.0.saturating_add(measure.0),
+        (None, Until::Time(end)) => end.0,
+        (None, Until::Completion) => NEVER,
+    };
+    Recording {
+        from: run.warmup.0,
+        to,
+        bin: experiment.output.bin.0,
+        occupancy: experiment.output.occupancy.map_or(0, |interval| interval.0),
+        packets: experiment.output.packets,
+        messages: experiment.output.messages,
+    }
+}
+
+fn traffic(experiment: &Experiment, network: &Network) -> Result<Vec<Traffic>, ConfigError> {
+    let seed = experiment.run.seed;
+    let tasks = members::assign(&experiment.workloads, &network.topology, seed)?;
+    let workloads = experiment.workloads.iter().zip(tasks).enumerate();
+    workloads.map(|(number, (workload, tasks))| one_workload(workload, number, tasks, network, seed)).collect()
+}
+
+fn one_workload(
+    workload: &WorkloadConfig,
+    number: usize,
+    tasks: Arc<[EndpointId]>,
+    network: &Network,
+    seed: u64,
+) -> Result<Traffic, ConfigError> {
+    let own_seed = seed ^ (PATTERN_SEED << 32 | number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let about = Members { endpoints: &tasks, topology: &network.topology, seed: own_seed };
+    let pattern = (choose(&workload.pattern, patterns::REGISTRY)?.build)(&workload.pattern, &about)?;
+    let flit = network.parameters.flit;
+    let sizes = Sizes::new(&workload.message, flit, u64::from(network.parameters.max_packet));
+    let bandwidth = terminal_bandwidth(&network.topology, &tasks);
+    let injector = Injector::new(workload.injection, workload.load, sizes.mean_bits(), bandwidth, flit);
+    let mut members = tasks.to_vec();
+    members.sort_unstable();
+    let stop = workload.stop.map_or(NEVER, |stop| stop.0);
+    if stop <= workload.start.0 {
+        let invalid = Invalid::new("stop", "the workload stops before it starts", "give a later `stop`");
+        return Err(workload.section.refuse(invalid));
+    }
+    Ok(Traffic {
+        name: workload.name.clone(),
+        tasks,
+        members: members.into(),
+        pattern,
+        sizes,
+        injector,
+        start: workload.start.0,
+        stop,
+    })
+}
+
+/// The bandwidth of the members' links (the first one's: terminal links of a network are alike).
+fn terminal_bandwidth(topology: &Arc<dyn Topology>, tasks: &[EndpointId]) -> Bandwidth {
+    let (router, port) = topology.attachment(tasks.first().copied().unwrap_or(0));
+    topology.link(router, port).bandwidth
+}
+
+/// Receivers of a workload, for the accepted load at the receiving end.
+pub fn receivers(pattern: &dyn Pattern, tasks: &[EndpointId]) -> usize {
+    pattern.receivers().map_or(tasks.len(), |list| list.len())
+}
+
+/// A size for people.
+pub fn flits_of(size: Size, parameters: &Parameters) -> u64 {
+    size.flits(parameters.flit, u64::from(parameters.max_packet))
+}

@@ -1,0 +1,332 @@
+//! Puts the reports of all domains together on rank 0, checks that nothing was lost, and makes the result of them.
+
+use super::assemble::{Plan, receivers};
+use super::error::RunError;
+use crate::engine::{End, Transport};
+use crate::fabric::{DomainReport, FabricDomain, JobStats, Step};
+use crate::model::{Bandwidth, Histogram, LinkKind, NEVER, Time};
+use crate::trace::{
+    Data, Job, JobSeries, Messages, Occupancy, Packets, Ports, Scheme, Series, Summary,
+};
+
+/// Facts about the run that may differ between runs.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Events processed.
+    pub events: u64,
+    /// Bytes held by the state of all domains, without packets.
+    pub memory_state: u64,
+    /// Bytes held for packets and mail.
+    pub memory_packets: u64,
+    /// Sum of the ranks' peak resident memory, bytes.
+    pub peak_memory_bytes: u64,
+    /// Host of each rank.
+    pub hosts: Vec<String>,
+}
+
+/// What one rank sends besides its domains' reports: words of fixed number, then its host's name.
+fn rank_facts() -> (u64, String) {
+    (super::machine::peak_memory_bytes(), super::machine::host())
+}
+
+/// Collects on rank 0; None on the others.
+pub fn collect<T: Transport + ?Sized>(
+    domains: &mut [FabricDomain],
+    plan: &Plan,
+    simulated: Time,
+    end: End,
+    transport: &mut T,
+) -> Result<Option<(Data, Facts, Vec<Step>)>, RunError> {
+    let words: Vec<u64> = domains.iter_mut().flat_map(|domain| domain.report(simulated).to_words()).collect();
+    let mut steps: Vec<Step> = domains.iter().flat_map(|domain| domain.steps().to_vec()).collect();
+    let (memory, host) = rank_facts();
+    let reports = transport.gather(bytemuck::cast_slice(&words).to_vec());
+    let memories = transport.gather(memory.to_le_bytes().to_vec());
+    let hosts = transport.gather(host.into_bytes());
+    let step_bytes = transport.gather(Step::encode(&steps));
+    let (Some(reports), Some(memories), Some(hosts), Some(step_bytes)) = (reports, memories, hosts, step_bytes)
+    else {
+        return Ok(None);
+    };
+    steps.clear();
+    for bytes in &step_bytes {
+        steps.extend(Step::decode(bytes));
+    }
+    steps.sort_by_key(|step| step.left);
+    let mut list = Vec::new();
+    for bytes in &reports {
+        let words: Vec<u64> = bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
+        let mut rest = words.as_slice();
+        while !rest.is_empty() {
+            let garbled = || RunError::Conservation("a rank's report cannot be read".into());
+            list.push(DomainReport::from_words(&mut rest).ok_or_else(garbled)?);
+        }
+    }
+    check(&list, end)?;
+    let facts = Facts {
+        events: list.iter().map(|report| report.events).sum(),
+        memory_state: list.iter().map(|report| report.memory_state).sum(),
+        memory_packets: list.iter().map(|report| report.memory_packets).sum(),
+        peak_memory_bytes: memories.iter().map(|b| bytemuck::pod_read_unaligned::<u64>(b)).sum(),
+        hosts: hosts.iter().map(|b| String::from_utf8_lossy(b).into_owned()).collect(),
+    };
+    Ok(Some((merge(&list, plan, simulated), facts, steps)))
+}
+
+/// Nothing is lost: packets, messages, and (when all is quiet) credits.
+fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
+    let sum = |field: fn(&DomainReport) -> u64| reports.iter().map(field).sum::<u64>();
+    let (injected, delivered, in_flight) = (sum(|r| r.injected), sum(|r| r.delivered), sum(|r| r.in_flight));
+    if injected != delivered + in_flight {
+        return Err(RunError::Conservation(format!(
+            "{injected} packets injected, {delivered} delivered, {in_flight} in flight"
+        )));
+    }
+    let (generated, received) = (sum(|r| r.messages_generated), sum(|r| r.messages_received));
+    let waiting = sum(|r| r.messages_waiting);
+    if received + waiting > generated {
+        return Err(RunError::Conservation(format!(
+            "{generated} messages generated, but {received} received and {waiting} still to be sent"
+        )));
+    }
+    if end != End::Idle {
+        return Ok(());
+    }
+    if in_flight > 0 || waiting > 0 {
+        return Err(RunError::Stuck {
+            simulated_ps: reports.iter().map(|r| r.last_delivery).max().unwrap_or(0),
+            in_flight: in_flight + waiting,
+        });
+    }
+    if generated != received {
+        return Err(RunError::Conservation(format!(
+            "{generated} messages generated and {received} received, but the network is idle"
+        )));
+    }
+    match reports.iter().flat_map(|report| &report.credits_missing).next() {
+        Some(&[router, port, vc, missing]) => Err(RunError::Conservation(format!(
+            "the network is idle but router {router} port {port} VC {vc} lacks {} flits of credit",
+            missing as i64
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The bandwidth of all endpoints, or of some, as a capacity for the measurement window, in bits.
+fn capacity(bandwidth: Bandwidth, endpoints: usize, window: Time) -> f64 {
+    bandwidth.0 as f64 * endpoints as f64 * window as f64 * 1e-12
+}
+
+fn share(bits: u64, capacity: f64) -> f64 {
+    if capacity > 0.0 { bits as f64 / capacity } else { 0.0 }
+}
+
+/// Adds series up bin by bin.
+fn add_series<'a>(all: impl Iterator<Item = &'a Vec<u64>>, bins: usize) -> Vec<u64> {
+    let mut sum = vec![0; bins];
+    for series in all {
+        for (bin, value) in series.iter().enumerate().take(bins) {
+            sum[bin] += value;
+        }
+    }
+    sum
+}
+
+fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
+    let recording = plan.blueprint.recording;
+    let topology = &plan.network().topology;
+    let to = recording.to.min(simulated);
+    let window = to.saturating_sub(recording.from);
+    let (router, port) = topology.attachment(0);
+    let bandwidth = topology.link(router, port).bandwidth;
+    let sum = |field: fn(&DomainReport) -> u64| reports.iter().map(field).sum::<u64>();
+    let jobs = &plan.blueprint.traffic;
+    let job_bits = |field: fn(&JobStats) -> u64| -> u64 {
+        reports.iter().flat_map(|report| &report.jobs).map(field).sum()
+    };
+    let everyone = capacity(bandwidth, topology.endpoints() as usize, window);
+    let mut data = Data {
+        summary: Summary {
+            simulated_ps: simulated,
+            measured_from_ps: recording.from,
+            measured_to_ps: to,
+            packets_injected: sum(|r| r.injected),
+            packets_delivered: sum(|r| r.delivered),
+            packets_dropped: 0,
+            packets_in_flight: sum(|r| r.in_flight),
+            messages_generated: sum(|r| r.messages_generated),
+            messages_received: sum(|r| r.messages_received),
+            packet_hops: sum(|r| r.hops),
+            bytes_delivered: sum(|r| r.delivered_bits) / 8,
+            offered_load: share(job_bits(|job| job.generated_bits), everyone),
+            accepted_load: share(job_bits(|job| job.delivered_bits), everyone),
+        },
+        scheme: Scheme { name: "none".into(), ..Scheme::default() },
+        ..Data::default()
+    };
+    data.latency.push(("network".into(), merged(reports.iter().map(|r| &r.network))));
+    data.latency.push(("message".into(), merged(reports.iter().map(|r| &r.message))));
+    for (number, traffic) in jobs.iter().enumerate() {
+        let stats: Vec<&JobStats> = reports.iter().map(|report| &report.jobs[number]).collect();
+        let name = &traffic.name;
+        let histogram = merged(stats.iter().map(|job| &job.network));
+        data.latency.push((format!("job.{name}.network"), histogram));
+        let histogram = merged(stats.iter().map(|job| &job.message));
+        data.latency.push((format!("job.{name}.message"), histogram));
+        data.jobs.push(one_job(reports, plan, number, bandwidth, window, to));
+    }
+    let flit_bits = u64::from(plan.network().parameters.flit.0);
+    data.ports = ports(reports, flit_bits, simulated);
+    data.series = series(reports, plan, simulated);
+    data.occupancy = (recording.occupancy > 0).then(|| occupancy(reports, recording.occupancy, flit_bits));
+    data.packets = recording.packets.then(|| packets(reports));
+    data.messages = recording.messages.then(|| messages(reports));
+    data
+}
+
+fn merged<'a>(all: impl Iterator<Item = &'a Histogram>) -> Histogram {
+    let mut sum = Histogram::default();
+    all.for_each(|histogram| sum.merge(histogram));
+    sum
+}
+
+fn one_job(
+    reports: &[DomainReport],
+    plan: &Plan,
+    number: usize,
+    bandwidth: Bandwidth,
+    window: Time,
+    to: Time,
+) -> Job {
+    let traffic = &plan.blueprint.traffic[number];
+    let from = plan.blueprint.recording.from.max(traffic.start);
+    let window = window.min(to.saturating_sub(from)).min(traffic.stop.saturating_sub(from));
+    let sum = |field: fn(&JobStats) -> u64| -> u64 { reports.iter().map(|r| field(&r.jobs[number])).sum() };
+    let mut last = std::collections::HashMap::new();
+    for report in reports {
+        last.extend(report.endpoints.iter().zip(&report.jobs[number].last).map(|(&e, &t)| (e as u32, t)));
+    }
+    let tasks = &traffic.tasks;
+    let senders = tasks.iter().filter(|&&task| traffic.pattern.sends(task)).count();
+    let finishes: Vec<Time> = tasks.iter().map(|task| last.get(task).copied().unwrap_or(0)).collect();
+    let spent: Vec<Time> = finishes.iter().map(|finish| finish.saturating_sub(traffic.start)).collect();
+    Job {
+        name: traffic.name.clone(),
+        start_ps: traffic.start,
+        finish_ps: reports.iter().map(|r| r.jobs[number].finish).max().unwrap_or(0),
+        communication_ps: spent.iter().copied().max().unwrap_or(0),
+        offered_load: share(sum(|job| job.generated_bits), capacity(bandwidth, senders, window)),
+        accepted_load: share(
+            sum(|job| job.delivered_bits),
+            capacity(bandwidth, receivers(&*traffic.pattern, tasks), window),
+        ),
+        bytes_delivered: sum(|job| job.all_delivered_bits) / 8,
+        endpoint: tasks.to_vec(),
+        task_finish_ps: finishes,
+        task_communication_ps: spent,
+    }
+}
+
+fn ports(reports: &[DomainReport], flit_bits: u64, simulated: Time) -> Ports {
+    let mut rows: Vec<_> = reports.iter().flat_map(|report| &report.ports).collect();
+    rows.sort_unstable_by_key(|row| (row[0], row[1]));
+    let mut ports = Ports::default();
+    for &&[router, port, kind, flits, packets, busy, stalled, peak] in &rows {
+        ports.router.push(router as u32);
+        ports.port.push(port as u16);
+        ports.kind.push(LinkKind::ALL[kind as usize % LinkKind::ALL.len()]);
+        ports.bytes.push(flits * flit_bits / 8);
+        ports.packets.push(packets);
+        ports.busy_ps.push(busy);
+        ports.stalled_ps.push(stalled);
+        ports.idle_ps.push(simulated.saturating_sub(busy + stalled));
+        ports.peak_occupancy_bytes.push(peak * flit_bits / 8);
+    }
+    ports
+}
+
+fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Series {
+    let bin_ps = plan.blueprint.recording.bin;
+    let bins = simulated.div_ceil(bin_ps) as usize;
+    let jobs = plan.blueprint.traffic.iter().enumerate().map(|(number, traffic)| {
+        let of = |field: fn(&JobStats) -> &Vec<u64>| {
+            add_series(reports.iter().map(|report| field(&report.jobs[number])), bins)
+        };
+        let bytes = |bits: Vec<u64>| bits.into_iter().map(|bits| bits / 8).collect();
+        JobSeries {
+            name: traffic.name.clone(),
+            injected_bytes: bytes(of(|job| &job.injected_bits_series)),
+            delivered_bytes: bytes(of(|job| &job.delivered_bits_series)),
+            messages: of(|job| &job.messages_series),
+            message_latency_ps: of(|job| &job.message_latency_series),
+            packets: of(|job| &job.packets_series),
+            network_latency_ps: of(|job| &job.network_latency_series),
+        }
+    });
+    let names = ["data", "control"];
+    let classes = usize::from(plan.network().classes());
+    let ejected = (0..classes).map(|class| {
+        (names[class].to_string(), add_series(reports.iter().map(|report| &report.ejected[class]), bins))
+    });
+    Series { bin_ps, bins, jobs: jobs.collect(), ejected_flits: ejected.collect() }
+}
+
+fn occupancy(reports: &[DomainReport], interval: Time, flit_bits: u64) -> Occupancy {
+    let routers: usize = reports.iter().map(|report| report.routers.len()).sum();
+    let samples = reports.iter().map(|r| r.occupancy.len() / r.routers.len().max(1)).max().unwrap_or(0);
+    let mut bytes = vec![0; samples * routers];
+    for report in reports {
+        for (row, values) in report.occupancy.chunks_exact(report.routers.len().max(1)).enumerate() {
+            for (&router, &flits) in report.routers.iter().zip(values) {
+                bytes[row * routers + router as usize] = flits * flit_bits / 8;
+            }
+        }
+    }
+    let time_ps = (0..samples as u64).map(|sample| sample * interval).collect();
+    Occupancy { time_ps, routers, bytes }
+}
+
+/// By domain, then time, then source and number.
+fn packets(reports: &[DomainReport]) -> Packets {
+    let mut table = Packets::default();
+    for report in reports {
+        let mut rows = report.packets.clone();
+        rows.sort_unstable_by_key(|row| (row[8], row[0], row[1]));
+        for [source, sequence, destination, job, flits, routers, generated, injected, delivered] in rows {
+            table.source.push(source as u32);
+            table.sequence.push(sequence as u32);
+            table.destination.push(destination as u32);
+            table.job.push(job as u32);
+            table.flits.push(flits as u32);
+            table.routers.push(routers as u32);
+            table.generated_ps.push(generated);
+            table.injected_ps.push(injected);
+            table.delivered_ps.push(delivered);
+        }
+    }
+    table
+}
+
+/// By domain, then time, then source and number.
+fn messages(reports: &[DomainReport]) -> Messages {
+    let mut table = Messages::default();
+    for report in reports {
+        let mut rows = report.messages.clone();
+        rows.sort_unstable_by_key(|row| (row[6], row[0], row[1]));
+        for [source, message, destination, job, bits, generated, received] in rows {
+            table.source.push(source as u32);
+            table.message.push(message as u32);
+            table.destination.push(destination as u32);
+            table.job.push(job as u32);
+            table.bytes.push(bits / 8);
+            table.generated_ps.push(generated);
+            table.received_ps.push(received);
+        }
+    }
+    table
+}
+
+/// Never as a time is written as the end of the run.
+pub fn bounded(time: Time, simulated: Time) -> Time {
+    if time == NEVER { simulated } else { time }
+}

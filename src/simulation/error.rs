@@ -1,0 +1,47 @@
+use thiserror::Error;
+
+use crate::engine::TransportError;
+use crate::fabric::Deadlock;
+
+/// Why a run that was well asked for did not come to its end. All are fatal for the run.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// Packets are in flight and can never move again.
+    #[error("the network is deadlocked at {simulated_ps} ps: {deadlock}")]
+    Deadlocked {
+        /// When it was noticed.
+        simulated_ps: u64,
+        /// The cycle; empty on ranks other than 0.
+        deadlock: Deadlock,
+    },
+    /// Nothing is left to happen but packets are in flight, and no cycle explains it.
+    #[error(
+        "nothing moves at {simulated_ps} ps while {in_flight} packets are in flight, and no deadlock explains it; \
+         this is a defect of weir, please report it with the experiment file"
+    )]
+    Stuck {
+        /// When it was noticed.
+        simulated_ps: u64,
+        /// Packets in flight.
+        in_flight: u64,
+    },
+    /// A count does not come out.
+    #[error("conservation is violated: {0}; this is a defect of weir, please report it with the experiment file")]
+    Conservation(String),
+    /// A message between ranks did not come through.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// Another rank has said what is wrong.
+    #[error("the run was ended by another rank")]
+    Elsewhere,
+}
+
+impl RunError {
+    /// The exit code of the process: 4 for a stall, 1 for everything else.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            RunError::Deadlocked { .. } | RunError::Stuck { .. } => 4,
+            _ => 1,
+        }
+    }
+}

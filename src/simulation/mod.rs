@@ -1,0 +1,13 @@
+//! Assembles a run: experiment → network and domains → engine → results.
+
+mod assemble;
+mod collect;
+mod error;
+mod machine;
+mod run;
+mod watchman;
+
+pub use assemble::Plan;
+pub use collect::Facts;
+pub use error::RunError;
+pub use run::{Observer, Outcome, run};

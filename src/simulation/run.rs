@@ -1,0 +1,89 @@
+//! Runs a plan on this rank's domains.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use super::assemble::Plan;
+use super::collect::{Facts, collect};
+use super::error::RunError;
+use super::watchman::{Watchman, search};
+use crate::engine::{self, Agreement, End, Progress, Share, Transport};
+use crate::fabric::{FabricDomain, Step};
+use crate::model::{NEVER, Time};
+use crate::trace::Data;
+
+/// How a run went, on rank 0.
+pub struct Outcome {
+    /// What was measured.
+    pub data: Data,
+    /// Facts about this run that may differ between runs.
+    pub facts: Facts,
+    /// The way of the watched packet, in order.
+    pub steps: Vec<Step>,
+    /// From the first window to the last, s.
+    pub wall_seconds: f64,
+    /// Windows run.
+    pub windows: u64,
+    /// Why it ended early, if it did.
+    pub stopped: Option<&'static str>,
+}
+
+/// What the outside sees and says while a run goes on.
+pub trait Observer {
+    /// Called after every window.
+    fn progress(&mut self, progress: Progress, ranks: u32);
+    /// Wall-clock limit.
+    fn max_wall(&self) -> Option<Duration>;
+}
+
+/// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of them.
+pub fn run<T: Transport + ?Sized>(
+    plan: &Plan,
+    transport: &mut T,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, RunError> {
+    let network = plan.network();
+    let share = Share { domains: network.topology.domains(), ranks: transport.size() };
+    let mut domains: Vec<FabricDomain> =
+        share.of(transport.rank()).map(|id| FabricDomain::new(id, &plan.blueprint)).collect();
+    let mut watchman = Watchman::new(plan.patience);
+    let started = Instant::now();
+    let (end, windows) = engine::run(
+        &mut domains,
+        share,
+        plan.schedule,
+        transport,
+        |id| network.neighbours(id),
+        |domains, transport, progress| {
+            watchman.look(domains, transport, progress)?;
+            observer.progress(progress, share.ranks);
+            let out_of_time = observer.max_wall().is_some_and(|limit| started.elapsed() > limit);
+            Ok(if out_of_time { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        },
+    )?;
+    let wall_seconds = started.elapsed().as_secs_f64();
+    let simulated = simulated_time(&domains, plan, end, transport);
+    if end != End::Asked {
+        search(&domains, transport, simulated)?;
+    }
+    let collected = collect(&mut domains, plan, simulated, end, transport)?;
+    Ok(collected.map(|(data, facts, steps)| Outcome {
+        data,
+        facts,
+        steps,
+        wall_seconds,
+        windows,
+        stopped: (end == End::Asked).then_some("max_wall"),
+    }))
+}
+
+/// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery.
+fn simulated_time<T: Transport + ?Sized>(domains: &[FabricDomain], plan: &Plan, end: End, transport: &mut T) -> Time {
+    if end == End::Time || (end == End::Idle && plan.schedule.end != NEVER) {
+        return plan.schedule.end;
+    }
+    let last = domains.iter().map(|domain| domain.stats().last_delivery).max().unwrap_or(0);
+    // The least of what is left to the end of time is the most.
+    let common = transport.agree(Agreement { next: NEVER - last, unmoved: 0, go_on: 1 });
+    NEVER - common.next
+}

@@ -1,0 +1,70 @@
+//! Looks after a run from outside: does anything still move?
+
+use crate::engine::{Agreement, Progress, Transport};
+use crate::fabric::{Deadlock, FabricDomain, Wait, find_deadlock};
+use crate::model::{NEVER, Time};
+use crate::simulation::RunError;
+
+/// Windows between two searches for a deadlock while other packets still move.
+const PERIOD: u64 = 512;
+
+/// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search together.
+#[derive(Debug)]
+pub struct Watchman {
+    /// The end of the last window in which a packet moved, ps.
+    last_move: Time,
+    /// How long nothing may move before a search is worth while: longer than anything is under way, ps.
+    patience: Time,
+}
+
+impl Watchman {
+    /// A watchman for a network where nothing is under way for longer than `patience` ps.
+    pub fn new(patience: Time) -> Self {
+        Watchman { last_move: 0, patience }
+    }
+
+    /// Looks at the run after a window.
+    pub fn look<T: Transport + ?Sized>(
+        &mut self,
+        domains: &[FabricDomain],
+        transport: &mut T,
+        progress: Progress,
+    ) -> Result<(), RunError> {
+        if progress.moved {
+            self.last_move = progress.until;
+        }
+        let quiet = progress.until - self.last_move > self.patience;
+        if quiet {
+            self.last_move = progress.until;
+        }
+        if quiet || progress.next == NEVER || progress.windows.is_multiple_of(PERIOD) {
+            search(domains, transport, progress.until)?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts the blocked places of all domains together on rank 0 and looks for a deadlock; all ranks get the verdict.
+pub fn search<T: Transport + ?Sized>(
+    domains: &[FabricDomain],
+    transport: &mut T,
+    now: Time,
+) -> Result<(), RunError> {
+    let words: Vec<u64> = domains.iter().flat_map(FabricDomain::waits).flat_map(Wait::to_words).collect();
+    let gathered = transport.gather(bytemuck::cast_slice(&words).to_vec());
+    let found = gathered.and_then(|ranks| {
+        let waits: Vec<Wait> = ranks.iter().flat_map(|bytes| decode(bytes)).collect();
+        find_deadlock(&waits)
+    });
+    let go_on = u64::from(found.is_none());
+    let common = transport.agree(Agreement { next: NEVER, unmoved: u64::MAX, go_on });
+    if common.go_on == 1 {
+        return Ok(());
+    }
+    let deadlock = found.unwrap_or(Deadlock { cycle: Vec::new(), stuck: 0 });
+    Err(RunError::Deadlocked { simulated_ps: now, deadlock })
+}
+
+fn decode(bytes: &[u8]) -> impl Iterator<Item = Wait> + '_ {
+    bytes.chunks_exact(24).map(|chunk| Wait::from_words(bytemuck::pod_read_unaligned(chunk)))
+}
