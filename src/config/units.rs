@@ -1,21 +1,30 @@
+//! Quantities with units: exact on the way in, exact and short on the way out.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::nearest::nearest;
 use crate::model::{Bandwidth, FlitSize, Time};
 
-/// A length of simulated time: `"50 ns"`, `"1.5 us"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A length of simulated time in whole picoseconds: `"50 ns"`, `"1.5 us"`. May be zero.
+///
+/// Units: ps, ns, us (or µs), ms, s, min, h.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Duration(pub Time);
 
-/// A bandwidth: `"100 Gbps"`, `"25 GB/s"`.
+/// A bandwidth in whole bits per second, more than zero: `"100 Gbps"`, `"25 GB/s"`.
+///
+/// Units: bps, kbps, Mbps, Gbps, Tbps (or b/s, Gb/s, Gbit/s …); B/s, kB/s, MB/s, GB/s, TB/s; KiB/s, MiB/s, GiB/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate(pub Bandwidth);
 
-/// An amount of data. Flits and packets are resolved when the flit and the longest packet are known.
+/// An amount of data, more than zero. Flits and packets are resolved when the flit and the longest packet are known.
+///
+/// Units: bit(s); B or byte(s), kB, MB, GB, KiB, MiB, GiB; flit(s); packet(s).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// `"100 bits"`, `"2 KiB"`.
@@ -27,108 +36,380 @@ pub enum Size {
 }
 
 impl Size {
-    /// The size in bits.
+    /// The size in bits; `u64::MAX` if it is more than that.
     pub fn bits(self, flit: FlitSize, max_packet_flits: u64) -> u64 {
+        let flit = u64::from(flit.0);
         match self {
             Size::Bits(bits) => bits,
-            Size::Flits(flits) => flits * u64::from(flit.0),
-            Size::Packets(packets) => packets * max_packet_flits * u64::from(flit.0),
+            Size::Flits(flits) => flits.saturating_mul(flit),
+            Size::Packets(packets) => packets
+                .saturating_mul(max_packet_flits)
+                .saturating_mul(flit),
         }
     }
 
-    /// The size in whole flits, rounded up.
+    /// The size in whole flits, rounded up; `u64::MAX` if it is more than that.
     pub fn flits(self, flit: FlitSize, max_packet_flits: u64) -> u64 {
         match self {
-            Size::Bits(bits) => bits.div_ceil(u64::from(flit.0)),
+            Size::Bits(bits) => bits.div_ceil(u64::from(flit.0.max(1))),
             Size::Flits(flits) => flits,
-            Size::Packets(packets) => packets * max_packet_flits,
+            Size::Packets(packets) => packets.saturating_mul(max_packet_flits),
         }
     }
 }
 
-fn split(text: &str) -> Result<(f64, &str), String> {
-    let text = text.trim();
-    let end = text
+/// A unit: its name, how much of the base unit it is, and whether numbers are written with it (else only read).
+type Unit = (&'static str, u64, bool);
+
+/// Times in picoseconds.
+const TIMES: &[Unit] = &[
+    ("ps", 1, true),
+    ("ns", 1_000, true),
+    ("us", 1_000_000, true),
+    ("µs", 1_000_000, false),
+    ("μs", 1_000_000, false),
+    ("ms", 1_000_000_000, true),
+    ("s", 1_000_000_000_000, true),
+    ("min", 60_000_000_000_000, true),
+    ("h", 3_600_000_000_000_000, true),
+];
+
+/// Bandwidths in bits per second.
+const RATES: &[Unit] = &[
+    ("bps", 1, true),
+    ("kbps", 1_000, true),
+    ("Mbps", 1_000_000, true),
+    ("Gbps", 1_000_000_000, true),
+    ("Tbps", 1_000_000_000_000, true),
+    ("B/s", 8, true),
+    ("kB/s", 8_000, true),
+    ("MB/s", 8_000_000, true),
+    ("GB/s", 8_000_000_000, true),
+    ("TB/s", 8_000_000_000_000, true),
+    ("KiB/s", 8 << 10, true),
+    ("MiB/s", 8 << 20, true),
+    ("GiB/s", 8 << 30, true),
+    ("b/s", 1, false),
+    ("kb/s", 1_000, false),
+    ("Mb/s", 1_000_000, false),
+    ("Gb/s", 1_000_000_000, false),
+    ("Tb/s", 1_000_000_000_000, false),
+    ("bit/s", 1, false),
+    ("kbit/s", 1_000, false),
+    ("Mbit/s", 1_000_000, false),
+    ("Gbit/s", 1_000_000_000, false),
+    ("Tbit/s", 1_000_000_000_000, false),
+];
+
+/// Amounts of data in bits.
+const BITS: &[Unit] = &[
+    ("bits", 1, true),
+    ("bit", 1, false),
+    ("B", 8, true),
+    ("byte", 8, false),
+    ("bytes", 8, false),
+    ("kB", 8_000, true),
+    ("MB", 8_000_000, true),
+    ("GB", 8_000_000_000, true),
+    ("KiB", 8 << 10, true),
+    ("MiB", 8 << 20, true),
+    ("GiB", 8 << 30, true),
+];
+
+/// What a kind of quantity is called in messages.
+struct Words {
+    /// "a length of time".
+    what: &'static str,
+    /// "time", of which it is a unit.
+    unit_of: &'static str,
+    /// A value that is right.
+    example: &'static str,
+    /// The smallest amount.
+    base: &'static str,
+}
+
+const TIME: Words = Words {
+    what: "a length of time",
+    unit_of: "time",
+    example: "50 ns",
+    base: "picoseconds",
+};
+const RATE: Words = Words {
+    what: "a bandwidth",
+    unit_of: "bandwidth",
+    example: "100 Gbps",
+    base: "bits per second",
+};
+const SIZE: Words = Words {
+    what: "an amount of data",
+    unit_of: "data",
+    example: "128 KiB",
+    base: "bits",
+};
+
+/// A decimal number, exactly: `digits` over 10 to the power of `places`.
+struct Decimal {
+    digits: u128,
+    places: u32,
+}
+
+impl Decimal {
+    /// At most 30 digits, so that multiplying by a unit cannot go wrong unnoticed.
+    fn parse(text: &str) -> Option<Decimal> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let fraction_given = text.contains('.');
+        if whole.is_empty() || (fraction_given && fraction.is_empty()) {
+            return None;
+        }
+        let digits: String = [whole, fraction].concat().replace('_', "");
+        let places = fraction.replace('_', "").len();
+        if digits.is_empty() || digits.len() > 30 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        Some(Decimal {
+            digits: digits.parse().ok()?,
+            places: places as u32,
+        })
+    }
+}
+
+/// The number and the unit of a text such as `1.5 us`, or what is wrong with it.
+fn split<'a>(text: &'a str, words: &Words) -> Result<(Decimal, &'a str), String> {
+    let Words { what, example, .. } = words;
+    let trimmed = text.trim();
+    if trimmed.starts_with('-') {
+        return Err(format!(
+            "{text:?} is negative; write {what} such as {example:?}"
+        ));
+    }
+    let end = trimmed
         .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
-        .ok_or_else(|| format!("{text:?} has no unit"))?;
-    let number = text[..end].replace('_', "");
-    let number: f64 = number
-        .parse()
-        .map_err(|_| format!("{text:?} is not a number with a unit"))?;
-    Ok((number, text[end..].trim()))
+        .unwrap_or(trimmed.len());
+    let (number, unit) = (&trimmed[..end], trimmed[end..].trim());
+    let number = Decimal::parse(number).ok_or_else(|| {
+        format!(
+            "{text:?} is not {what}; write a decimal number and a unit, for example {example:?}"
+        )
+    })?;
+    if unit.is_empty() {
+        return Err(format!(
+            "{text:?} has no unit; write {what} with its unit, for example {example:?}"
+        ));
+    }
+    Ok((number, unit))
+}
+
+/// `number` in the base unit: exact, or what is wrong with it.
+fn scale(number: &Decimal, factor: u64, text: &str, words: &Words) -> Result<u64, String> {
+    let too_large = || {
+        format!(
+            "{text:?} is too large; at most {} {} are possible",
+            u64::MAX,
+            words.base
+        )
+    };
+    let product = number
+        .digits
+        .checked_mul(u128::from(factor))
+        .ok_or_else(too_large)?;
+    let divisor = 10u128.pow(number.places);
+    if product % divisor != 0 {
+        return Err(format!(
+            "{text:?} is not a whole number of {}; round it to one",
+            words.base
+        ));
+    }
+    u64::try_from(product / divisor).map_err(|_| too_large())
+}
+
+fn unknown_unit(unit: &str, names: &[&str], words: &Words) -> String {
+    let close = nearest(unit, names.iter().copied());
+    let close = close.map_or(String::new(), |name| format!("did you mean {name}? "));
+    format!(
+        "{unit:?} is not a unit of {}; {close}units: {}",
+        words.unit_of,
+        names.join(", ")
+    )
+}
+
+fn parse(text: &str, units: &[Unit], words: &Words) -> Result<u64, String> {
+    let (number, unit) = split(text, words)?;
+    match units.iter().find(|(name, ..)| *name == unit) {
+        Some(&(_, factor, _)) => scale(&number, factor, text, words),
+        None => {
+            let names: Vec<&str> = units.iter().map(|(name, ..)| *name).collect();
+            Err(unknown_unit(unit, &names, words))
+        }
+    }
+}
+
+fn more_than_zero(value: u64, text: &str, words: &Words) -> Result<u64, String> {
+    match value {
+        0 => Err(format!(
+            "{text:?} is zero; write {} of more than zero, for example {:?}",
+            words.what, words.example
+        )),
+        value => Ok(value),
+    }
 }
 
 impl FromStr for Duration {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let (number, unit) = split(text)?;
-        let ps = match unit {
-            "ps" => 1.0,
-            "ns" => 1e3,
-            "us" | "µs" => 1e6,
-            "ms" => 1e9,
-            "s" => 1e12,
-            _ => return Err(format!("{unit:?} is not a unit of time")),
-        };
-        Ok(Duration((number * ps).round() as Time))
+        parse(text, TIMES, &TIME).map(Duration)
     }
 }
 
 impl FromStr for Rate {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let (number, unit) = split(text)?;
-        let bps = match unit {
-            "Gbps" | "Gb/s" => 1e9,
-            "GB/s" => 8e9,
-            _ => return Err(format!("{unit:?} is not a unit of bandwidth")),
-        };
-        Ok(Rate(Bandwidth((number * bps).round() as u64)))
+        let bps = more_than_zero(parse(text, RATES, &RATE)?, text, &RATE)?;
+        Ok(Rate(Bandwidth(bps)))
     }
 }
 
 impl FromStr for Size {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let (number, unit) = split(text)?;
-        Ok(match unit {
-            "flits" | "flit" => Size::Flits(number as u64),
-            "packets" | "packet" => Size::Packets(number as u64),
-            "bits" | "bit" => Size::Bits(number as u64),
-            "B" | "bytes" => Size::Bits(8 * number as u64),
-            "KiB" => Size::Bits((8192.0 * number) as u64),
-            _ => return Err(format!("{unit:?} is not a unit of data")),
-        })
+        let (number, unit) = split(text, &SIZE)?;
+        let whole = |make: fn(u64) -> Size, base| {
+            let words = Words { base, ..SIZE };
+            let count = scale(&number, 1, text, &words)?;
+            more_than_zero(count, text, &SIZE).map(make)
+        };
+        match unit {
+            "flit" | "flits" => whole(Size::Flits, "flits"),
+            "packet" | "packets" => whole(Size::Packets, "packets"),
+            "b" => Err(format!(
+                "{text:?}: b could be bits or bytes; write `bits` or `B`"
+            )),
+            _ => match BITS.iter().find(|(name, ..)| *name == unit) {
+                Some(&(_, factor, _)) => {
+                    let bits = scale(&number, factor, text, &SIZE)?;
+                    more_than_zero(bits, text, &SIZE).map(Size::Bits)
+                }
+                None => {
+                    let mut names: Vec<&str> = BITS.iter().map(|(name, ..)| *name).collect();
+                    names.extend(["flits", "packets"]);
+                    Err(unknown_unit(unit, &names, &SIZE))
+                }
+            },
+        }
     }
+}
+
+/// The exact text of `value` in the unit that needs the shortest number; among equals the first without a fraction.
+fn shortest(value: u64, units: &[Unit]) -> String {
+    let mut best: Option<(usize, bool, String)> = None;
+    for &(name, factor, written) in units {
+        let Some(number) = decimal(value, factor).filter(|_| written) else {
+            continue;
+        };
+        let fraction = number.contains('.');
+        let rank = (number.len(), fraction);
+        if best
+            .as_ref()
+            .is_none_or(|(len, frac, _)| rank < (*len, *frac))
+        {
+            best = Some((rank.0, rank.1, format!("{number} {name}")));
+        }
+    }
+    best.map_or_else(|| value.to_string(), |(_, _, text)| text)
+}
+
+/// `value / factor` as a decimal number, if 15 places are enough to write it exactly.
+fn decimal(value: u64, factor: u64) -> Option<String> {
+    let (whole, mut rest) = (value / factor, u128::from(value % factor));
+    let mut text = whole.to_string();
+    if rest > 0 {
+        text.push('.');
+    }
+    for _ in 0..15 {
+        if rest == 0 {
+            break;
+        }
+        rest *= 10;
+        let digit = rest / u128::from(factor);
+        rest %= u128::from(factor);
+        text.push(char::from(b'0' + digit as u8));
+    }
+    (rest == 0).then_some(text)
 }
 
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ps", self.0)
+        match self.0 {
+            // The usual way to write no time at all.
+            0 => f.write_str("0 ns"),
+            ps => f.write_str(&shortest(ps, TIMES)),
+        }
     }
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} Gbps", self.0.0 as f64 / 1e9)
+        f.write_str(&shortest(self.0.0, RATES))
     }
 }
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Size::Bits(n) => write!(f, "{n} bits"),
-            Size::Flits(n) => write!(f, "{n} flits"),
-            Size::Packets(n) => write!(f, "{n} packets"),
+            Size::Bits(n) => f.write_str(&shortest(*n, BITS)),
+            Size::Flits(n) => write!(f, "{n} {}", if *n == 1 { "flit" } else { "flits" }),
+            Size::Packets(n) => write!(f, "{n} {}", if *n == 1 { "packet" } else { "packets" }),
         }
     }
 }
 
+/// Reads a quantity from a text; a bare number gets a message of its own.
+struct Quantity<T> {
+    words: &'static Words,
+    make: fn(&str) -> Result<T, String>,
+}
+
+impl<T> Quantity<T> {
+    fn bare<E: de::Error>(&self, number: impl fmt::Display) -> E {
+        E::custom(format!(
+            "{number} has no unit; write {} with its unit in quotes, for example {:?}",
+            self.words.what, self.words.example
+        ))
+    }
+}
+
+impl<T> de::Visitor<'_> for Quantity<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Words { what, example, .. } = self.words;
+        write!(f, "{what} with its unit in quotes, for example {example:?}")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        (self.make)(text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        Err(self.bare(number))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        Err(self.bare(number))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        Err(self.bare(number))
+    }
+}
+
 macro_rules! text_quantity {
-    ($type:ident, $what:literal, $example:literal) => {
+    ($type:ident, $words:ident) => {
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+                deserializer.deserialize_str(Quantity {
+                    words: &$words,
+                    make: str::parse::<$type>,
+                })
             }
         }
 
@@ -138,17 +419,187 @@ macro_rules! text_quantity {
             }
         }
 
+        // `config::resolve` knows these schemas by their names and writes such values in their shortest form.
         impl JsonSchema for $type {
             fn schema_name() -> Cow<'static, str> {
                 stringify!($type).into()
             }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "description": $what, "examples": [$example] })
+                json_schema!({
+                    "type": "string",
+                    "description": concat_words(&$words),
+                    "examples": [$words.example],
+                })
             }
         }
     };
 }
 
-text_quantity!(Duration, "a length of time with its unit", "50 ns");
-text_quantity!(Rate, "a bandwidth with its unit", "100 Gbps");
-text_quantity!(Size, "an amount of data with its unit", "128 KiB");
+fn concat_words(words: &Words) -> String {
+    format!("{} with its unit", words.what)
+}
+
+text_quantity!(Duration, TIME);
+text_quantity!(Rate, RATE);
+text_quantity!(Size, SIZE);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ps(text: &str) -> Result<u64, String> {
+        text.parse().map(|Duration(ps)| ps)
+    }
+
+    fn bps(text: &str) -> Result<u64, String> {
+        text.parse().map(|rate: Rate| rate.0.0)
+    }
+
+    fn refusal<T: FromStr<Err = String> + fmt::Debug>(text: &str) -> String {
+        text.parse::<T>().expect_err(text)
+    }
+
+    #[test]
+    fn times_are_exact() {
+        assert_eq!(ps("0.1 us"), Ok(100_000));
+        assert_eq!(ps("50ns"), Ok(50_000));
+        assert_eq!(ps(" 1_000.5 ns "), Ok(1_000_500));
+        assert_eq!(ps("0.000000000001 s"), Ok(1));
+        assert_eq!(ps("4.35 us"), Ok(4_350_000), "4.35 has no exact f64");
+        assert_eq!(ps("1.5 min"), Ok(90_000_000_000_000));
+        assert_eq!(ps("2 h"), Ok(7_200_000_000_000_000));
+        assert_eq!(ps("2 µs"), ps("2 us"));
+        assert_eq!(ps("0 ns"), Ok(0));
+    }
+
+    #[test]
+    fn bandwidths_in_bits_and_bytes() {
+        for (text, expected) in [
+            ("100 Gbps", 100_000_000_000),
+            ("100 Gb/s", 100_000_000_000),
+            ("100 Gbit/s", 100_000_000_000),
+            ("12.5 GB/s", 100_000_000_000),
+            ("25 GiB/s", 25 << 33),
+            ("1.6 Tbps", 1_600_000_000_000),
+            ("9600 bps", 9_600),
+            ("4 kB/s", 32_000),
+        ] {
+            assert_eq!(bps(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_in_every_unit() {
+        for (text, expected) in [
+            ("100 bits", Size::Bits(100)),
+            ("1 bit", Size::Bits(1)),
+            ("2 KiB", Size::Bits(16_384)),
+            ("2 kB", Size::Bits(16_000)),
+            ("512 bytes", Size::Bits(4_096)),
+            ("0.5 B", Size::Bits(4)),
+            ("24 flits", Size::Flits(24)),
+            ("16 packets", Size::Packets(16)),
+        ] {
+            assert_eq!(text.parse(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_and_why() {
+        for (message, parts) in [
+            (refusal::<Duration>("50"), ["\"50\" has no unit", "50 ns"]),
+            (refusal::<Duration>("-5 ns"), ["negative", "50 ns"]),
+            (
+                refusal::<Duration>("5 nsec"),
+                ["\"nsec\" is not a unit of time", "did you mean ns?"],
+            ),
+            (
+                refusal::<Duration>("0.5 ps"),
+                ["not a whole number of picoseconds", "round"],
+            ),
+            (refusal::<Duration>("99999 h"), ["too large", "picoseconds"]),
+            (
+                refusal::<Duration>("1e3 ns"),
+                ["\"e3 ns\" is not a unit", "units: ps, ns"],
+            ),
+            (
+                refusal::<Duration>("soon"),
+                ["\"soon\" is not a length of time", "decimal number"],
+            ),
+            (
+                refusal::<Duration>("5. ns"),
+                ["is not a length of time", "decimal number"],
+            ),
+            (refusal::<Rate>("0 Gbps"), ["is zero", "100 Gbps"]),
+            (
+                refusal::<Rate>("100 Gb"),
+                ["\"Gb\" is not a unit of bandwidth", "did you mean Gbps?"],
+            ),
+            (refusal::<Size>("16 b"), ["bits or bytes", "`bits` or `B`"]),
+            (
+                refusal::<Size>("16 KB"),
+                ["\"KB\" is not a unit of data", "did you mean kB?"],
+            ),
+            (refusal::<Size>("0 flits"), ["is zero", "128 KiB"]),
+            (
+                refusal::<Size>("0.5 flits"),
+                ["not a whole number of flits", "round"],
+            ),
+        ] {
+            for part in parts {
+                assert!(message.contains(part), "{message:?} lacks {part:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_shortest_text_is_written() {
+        for (ps, text) in [
+            (0, "0 ns"),
+            (1, "1 ps"),
+            (1_500, "1.5 ns"),
+            (500_000_000, "500 us"),
+            (90_000_000_000_000, "90 s"),
+            (3_600_000_000_000_000, "1 h"),
+            (1_234_567, "1234567 ps"),
+        ] {
+            assert_eq!(Duration(ps).to_string(), text);
+        }
+        assert_eq!(Rate(Bandwidth(100_000_000_000)).to_string(), "100 Gbps");
+        assert_eq!(Rate(Bandwidth(25 << 33)).to_string(), "25 GiB/s");
+        assert_eq!(Size::Bits(100).to_string(), "100 bits");
+        assert_eq!(Size::Bits(16_384).to_string(), "2 KiB");
+        assert_eq!(Size::Flits(1).to_string(), "1 flit");
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_time_reads_back(value: u64) {
+            prop_assert_eq!(Duration(value).to_string().parse(), Ok(Duration(value)));
+        }
+
+        #[test]
+        fn a_round_time_reads_back(value in 0..10_000u64, zeros in 0..12u32) {
+            let time = Duration(value * 10u64.pow(zeros));
+            prop_assert_eq!(time.to_string().parse(), Ok(time));
+        }
+
+        #[test]
+        fn a_written_bandwidth_reads_back(value in 1..u64::MAX) {
+            let rate = Rate(Bandwidth(value));
+            prop_assert_eq!(rate.to_string().parse(), Ok(rate));
+        }
+
+        #[test]
+        fn a_written_size_reads_back(value in 1..u64::MAX, unit in 0..3) {
+            let size = [Size::Bits(value), Size::Flits(value), Size::Packets(value)][unit as usize];
+            prop_assert_eq!(size.to_string().parse(), Ok(size));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in ".*") {
+            let _ = (ps(&text), bps(&text), text.parse::<Size>());
+        }
+    }
+}
