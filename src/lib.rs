@@ -3,10 +3,13 @@
 
 pub mod catalog;
 pub mod config;
+pub mod congestion;
 pub mod engine;
+pub mod fabric;
 pub mod model;
 pub mod registry;
 pub mod routing;
+pub mod simulation;
 pub mod topology;
 pub mod trace;
 pub mod workload;

@@ -35,9 +35,6 @@ const KINDS: [EventKind; 7] = [
 const COMPONENT_BITS: u32 = 28;
 const COMPONENT_MASK: u32 = (1 << COMPONENT_BITS) - 1;
 
-/// The most components of one kind in a domain.
-pub const MAX_COMPONENTS: usize = 1 << COMPONENT_BITS;
-
 /// A mask that depends on the time only.
 ///
 /// Simultaneous events of one kind are ordered by their component's number under this mask: an order that is fixed

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::{ConfigError, Experiment, RouterConfig, Size, Until, WorkloadConfig};
+use crate::config::{ConfigError, Experiment, RouterConfig, Until, WorkloadConfig};
 use crate::congestion;
 use crate::engine::Schedule;
 use crate::fabric::{Blueprint, Network, Parameters, Recording, Traffic};
@@ -13,7 +13,8 @@ use crate::topology::{self, Topology};
 use crate::workload::injection::Injector;
 use crate::workload::patterns::{self, Members};
 use crate::workload::sizes::Sizes;
-use crate::workload::{members, patterns::Pattern};
+use crate::workload::members;
+use crate::workload::patterns::Pattern;
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -161,9 +162,4 @@ fn terminal_bandwidth(topology: &Arc<dyn Topology>, tasks: &[EndpointId]) -> Ban
 /// Receivers of a workload, for the accepted load at the receiving end.
 pub fn receivers(pattern: &dyn Pattern, tasks: &[EndpointId]) -> usize {
     pattern.receivers().map_or(tasks.len(), |list| list.len())
-}
-
-/// A size for people.
-pub fn flits_of(size: Size, parameters: &Parameters) -> u64 {
-    size.flits(parameters.flit, u64::from(parameters.max_packet))
 }

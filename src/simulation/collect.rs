@@ -4,7 +4,7 @@ use super::assemble::{Plan, receivers};
 use super::error::RunError;
 use crate::engine::{End, Transport};
 use crate::fabric::{DomainReport, FabricDomain, JobStats, Step};
-use crate::model::{Bandwidth, Histogram, LinkKind, NEVER, Time};
+use crate::model::{Bandwidth, Histogram, LinkKind, Time};
 use crate::trace::{
     Data, Job, JobSeries, Messages, Occupancy, Packets, Ports, Scheme, Series, Summary,
 };
@@ -324,9 +324,4 @@ fn messages(reports: &[DomainReport]) -> Messages {
         }
     }
     table
-}
-
-/// Never as a time is written as the end of the run.
-pub fn bounded(time: Time, simulated: Time) -> Time {
-    if time == NEVER { simulated } else { time }
 }

@@ -1,2 +1,5 @@
 //! What the endpoints send.
+pub mod injection;
+pub mod members;
 pub mod patterns;
+pub mod sizes;

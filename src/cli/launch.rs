@@ -1,0 +1,90 @@
+//! One process or many ranks; and how a failure on one of them ends all.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+
+use crate::engine::{Agreement, Local, Transport};
+use crate::model::NEVER;
+
+/// Exit codes (contract).
+pub const FAILED: u8 = 1;
+/// Bad input.
+pub const BAD_INPUT: u8 = 2;
+
+/// Environment variables that MPI launchers set for their ranks.
+const LAUNCHERS: [&str; 5] =
+    ["OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_RANK"];
+
+/// A failure that has to be told to the user: the message and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// Printed once, on standard error.
+    pub message: String,
+    /// Of the process.
+    pub code: u8,
+}
+
+impl Failure {
+    /// The input cannot be used.
+    pub fn bad_input(message: impl Into<String>) -> Failure {
+        Failure { message: message.into(), code: BAD_INPUT }
+    }
+
+    /// The run failed.
+    pub fn failed(message: impl Into<String>) -> Failure {
+        Failure { message: message.into(), code: FAILED }
+    }
+}
+
+/// Runs `work` on every rank, over MPI if a launcher has started this process and in one process otherwise.
+///
+/// A panic on any rank ends all of them.
+pub fn on_all_ranks(work: impl FnOnce(&mut dyn Transport) -> u8) -> ExitCode {
+    let launched = LAUNCHERS.iter().any(|name| std::env::var_os(name).is_some());
+    #[cfg(feature = "mpi")]
+    if launched && let Some(mut mpi) = crate::engine::Mpi::start() {
+        let alone = mpi.size() == 1;
+        let code = panic::catch_unwind(AssertUnwindSafe(|| work(&mut mpi)));
+        return match code {
+            Ok(code) => ExitCode::from(code),
+            Err(_) if alone => ExitCode::from(FAILED),
+            Err(_) => crate::engine::abort_all(i32::from(FAILED)),
+        };
+    }
+    #[cfg(not(feature = "mpi"))]
+    if launched && std::env::var("OMPI_COMM_WORLD_SIZE").is_ok_and(|size| size != "1") {
+        eprintln!("error: this weir was built without MPI and cannot run on several ranks");
+        eprintln!("  help: build it with the default features, or start it without mpirun");
+        return ExitCode::from(BAD_INPUT);
+    }
+    let code = panic::catch_unwind(AssertUnwindSafe(|| work(&mut Local)));
+    ExitCode::from(code.unwrap_or(FAILED))
+}
+
+/// Makes the ranks agree on whether a step has succeeded everywhere. If not, the lowest rank that failed prints its
+/// message and every rank gets the exit code of the worst.
+pub fn together<R, T: Transport + ?Sized>(transport: &mut T, step: Result<R, Failure>) -> Result<R, u8> {
+    let (teller, code) = match &step {
+        Ok(_) => (NEVER, 0),
+        Err(failure) => (u64::from(transport.rank()), failure.code),
+    };
+    let mine = Agreement { next: teller, unmoved: u64::MAX - u64::from(code), go_on: 1 };
+    let common = transport.agree(mine);
+    match step {
+        Ok(value) if common.next == NEVER => return Ok(value),
+        Err(failure) if common.next == u64::from(transport.rank()) => eprintln!("{}", failure.message),
+        _ => {}
+    }
+    Err((u64::MAX - common.unmoved) as u8)
+}
+
+/// Ends this rank, and with it all others, because of something that the others do not know.
+pub fn give_up<T: Transport + ?Sized>(transport: &T, failure: &Failure) -> u8 {
+    eprintln!("{}", failure.message);
+    #[cfg(feature = "mpi")]
+    if transport.size() > 1 {
+        crate::engine::abort_all(i32::from(failure.code));
+    }
+    let _ = transport;
+    failure.code
+}
