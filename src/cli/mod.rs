@@ -1,0 +1,4 @@
+//! The commands: one file each.
+
+pub mod list;
+pub mod schema;
