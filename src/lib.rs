@@ -2,6 +2,7 @@
 //! share them.
 
 pub mod catalog;
+pub mod cli;
 pub mod config;
 pub mod congestion;
 pub mod engine;

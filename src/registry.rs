@@ -140,6 +140,9 @@ mod tests {
         let section = Section::from_toml("\nkind = \"rnig\"").unwrap();
         let error = choose(&section, RINGS).err().unwrap();
         assert_eq!(error.line(), Some(2));
-        assert_eq!(error.remedy(), Some("did you mean \"ring\"? valid kinds: \"ring\""));
+        assert_eq!(
+            error.remedy(),
+            Some("did you mean \"ring\"? valid kinds: \"ring\"")
+        );
     }
 }

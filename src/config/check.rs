@@ -108,7 +108,10 @@ fn longest_packet(router: &RouterConfig, nic: &NicConfig) -> Result<u64, Invalid
         Size::Flits(_) | Size::Packets(_) => {
             return Err(Invalid::new(
                 "router.flit",
-                format!("\"{}\": the size of a flit cannot be counted in flits", router.flit),
+                format!(
+                    "\"{}\": the size of a flit cannot be counted in flits",
+                    router.flit
+                ),
                 "write it in bits or bytes, for example flit = \"100 bits\"",
             ));
         }
@@ -133,7 +136,9 @@ fn longest_packet(router: &RouterConfig, nic: &NicConfig) -> Result<u64, Invalid
     if flits > MOST_FLITS {
         return Err(Invalid::new(
             "nic.max_packet",
-            format!("{packet} is {flits} flits of {flit_bits} bits; at most {MOST_FLITS} are possible"),
+            format!(
+                "{packet} is {flits} flits of {flit_bits} bits; at most {MOST_FLITS} are possible"
+            ),
             "write a smaller max_packet or a larger router.flit",
         ));
     }
@@ -146,7 +151,9 @@ fn buffers(router: &RouterConfig, longest: u64) -> Result<(), Invalid> {
         Buffer::Auto => None,
     };
     let output = match router.output_queue {
-        OutputQueue::Size(size) => Some(("router.output_queue", size, "\"none\" for no queue at all")),
+        OutputQueue::Size(size) => {
+            Some(("router.output_queue", size, "\"none\" for no queue at all"))
+        }
         OutputQueue::None | OutputQueue::Unlimited => None,
     };
     for (key, size, word) in [input, output].into_iter().flatten() {
@@ -154,8 +161,12 @@ fn buffers(router: &RouterConfig, longest: u64) -> Result<(), Invalid> {
         if flits < longest {
             return Err(Invalid::new(
                 key,
-                format!("{size} holds {flits} flits, but the longest packet (nic.max_packet) has {longest}"),
-                format!("write at least \"{longest} flits\", or {word}, or a smaller nic.max_packet"),
+                format!(
+                    "{size} holds {flits} flits, but the longest packet (nic.max_packet) has {longest}"
+                ),
+                format!(
+                    "write at least \"{longest} flits\", or {word}, or a smaller nic.max_packet"
+                ),
             ));
         }
         if flits > MOST_BUFFER_FLITS {
@@ -184,7 +195,10 @@ fn run(experiment: &Experiment) -> Result<(), Invalid> {
     if run.warmup >= until {
         return Err(Invalid::new(
             "run.warmup",
-            format!("{} is not before the end of the run (run.until = {until})", run.warmup),
+            format!(
+                "{} is not before the end of the run (run.until = {until})",
+                run.warmup
+            ),
             "write a shorter warmup or a later until",
         ));
     }
@@ -196,7 +210,10 @@ fn run(experiment: &Experiment) -> Result<(), Invalid> {
                 "warmup and measure ({} + {measure}) end after the run (run.until = {until})",
                 run.warmup
             ),
-            format!("write at most \"{}\", or a later until", Duration(until.0 - run.warmup.0)),
+            format!(
+                "write at most \"{}\", or a later until",
+                Duration(until.0 - run.warmup.0)
+            ),
         )),
         _ => Ok(()),
     }
@@ -262,7 +279,11 @@ pub(super) fn workload(section: &Section, given: &WorkloadFile) -> Result<(), Co
         );
     }
     if let Endpoints::Count { count: 0, .. } = given.endpoints {
-        return refuse("endpoints.count", "0 endpoints send nothing".into(), "write 1 or more");
+        return refuse(
+            "endpoints.count",
+            "0 endpoints send nothing".into(),
+            "write 1 or more",
+        );
     }
     if let Message::Mix(parts) = &given.message {
         for (index, (_, share)) in parts.iter().enumerate() {
@@ -291,14 +312,20 @@ fn workload_times(experiment: &Experiment) -> Result<(), ConfigError> {
             Until::Completion if workload.stop.is_none() => {
                 return Err(workload.section.refuse(Invalid::new(
                     "",
-                    format!("{:?} never stops, so run.until = \"completion\" never comes", workload.name),
+                    format!(
+                        "{:?} never stops, so run.until = \"completion\" never comes",
+                        workload.name
+                    ),
                     "add stop = \"…\", or end the run at a time: until = \"500 us\"",
                 )));
             }
             Until::Time(until) if workload.start >= until => {
                 return Err(workload.section.refuse(Invalid::new(
                     "start",
-                    format!("{} is not before the end of the run (run.until = {until})", workload.start),
+                    format!(
+                        "{} is not before the end of the run (run.until = {until})",
+                        workload.start
+                    ),
                     "write an earlier start or a later until",
                 )));
             }
@@ -311,12 +338,22 @@ fn workload_times(experiment: &Experiment) -> Result<(), ConfigError> {
 fn unique_names(experiment: &Experiment) -> Result<(), ConfigError> {
     let workloads = &experiment.workloads;
     for (index, workload) in workloads.iter().enumerate() {
-        if let Some(first) = workloads[..index].iter().position(|w| w.name == workload.name) {
+        if let Some(first) = workloads[..index]
+            .iter()
+            .position(|w| w.name == workload.name)
+        {
             // The default name of one may be the given name of another: point at the one that was given.
-            let named = if workload.section.has("name") { index } else { first };
+            let named = if workload.section.has("name") {
+                index
+            } else {
+                first
+            };
             return Err(workloads[named].section.refuse(Invalid::new(
                 "name",
-                format!("{:?} is the name of workloads {first} and {index}", workload.name),
+                format!(
+                    "{:?} is the name of workloads {first} and {index}",
+                    workload.name
+                ),
                 "give every workload a name of its own",
             )));
         }

@@ -35,7 +35,10 @@ impl Experiment {
     ) -> Result<Experiment, ConfigError> {
         let text = read(path).map_err(|why| {
             ConfigError::new(
-                format!("the experiment file {} cannot be read: {why}", path.display()),
+                format!(
+                    "the experiment file {} cannot be read: {why}",
+                    path.display()
+                ),
                 "give the path of a TOML file that describes an experiment",
             )
         })?;
@@ -67,10 +70,8 @@ impl Experiment {
         known_sections(&file)?;
         let experiment = Experiment {
             topology: topology(&file, folder, catalog)?,
-            routing: required(&file, "routing", &catalog.routings)?.choosing_by(
-                "algorithm",
-                Some("routings"),
-            ),
+            routing: required(&file, "routing", &catalog.routings)?
+                .choosing_by("algorithm", Some("routings")),
             router: section(&file, "router")?.parse::<RouterConfig>()?,
             nic: section(&file, "nic")?.parse::<NicConfig>()?,
             congestion: congestion(&file)?,
@@ -175,7 +176,10 @@ fn topology(file: &Section, folder: &Path, catalog: &Catalog) -> Result<Section,
         let Value::String(name) = &member.value.value else {
             return Err(section.refuse(Invalid::new(
                 "file",
-                format!("expected a name or a path, got {}", member.value.type_name()),
+                format!(
+                    "expected a name or a path, got {}",
+                    member.value.type_name()
+                ),
                 "write file = \"…\"",
             )));
         };
@@ -226,7 +230,8 @@ fn network(
             section.refuse(Invalid::new(
                 "file",
                 format!("{name:?} is not a ready network"),
-                suggest(name, "ready networks", &names, '"') + "; or give a path that ends in .toml",
+                suggest(name, "ready networks", &names, '"')
+                    + "; or give a path that ends in .toml",
             ))
         })?;
         (format!("topologies/{name}.toml"), text.to_string())
@@ -264,7 +269,9 @@ fn workloads(file: &Section) -> Result<Vec<WorkloadConfig>, ConfigError> {
         }
     };
     let workloads = items.iter().enumerate();
-    workloads.map(|(index, node)| workload(index, node)).collect()
+    workloads
+        .map(|(index, node)| workload(index, node))
+        .collect()
 }
 
 fn workload(index: usize, node: &Node) -> Result<WorkloadConfig, ConfigError> {

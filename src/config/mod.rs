@@ -14,8 +14,11 @@ mod load;
 mod nearest;
 mod ready;
 mod resolve;
+mod schema;
 mod section;
 mod sets;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod units;
 mod words;
@@ -28,6 +31,7 @@ pub use experiment::{
 pub(crate) use nearest::suggest;
 pub use ready::READY;
 pub(crate) use resolve::{alternatives, reference};
+pub(crate) use schema::fixed_sections;
 pub use section::Section;
 pub use units::{Duration, Rate, Size};
 pub use words::{Buffer, OutputQueue, Speedup, Until};

@@ -26,7 +26,10 @@ mod tests {
         for file in files {
             let path = file.expect("the folder can be read").path();
             if path.extension().is_some_and(|ext| ext == "toml") {
-                let name = path.file_stem().and_then(|s| s.to_str()).expect("a plain name");
+                let name = path
+                    .file_stem()
+                    .and_then(|s| s.to_str())
+                    .expect("a plain name");
                 assert!(
                     READY.iter().any(|(ready, _)| *ready == name),
                     "add \"{name}\" to the list in src/config/ready.rs"

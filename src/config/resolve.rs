@@ -46,14 +46,27 @@ pub(super) fn text(experiment: &Experiment, catalog: &Catalog) -> String {
         text.push_str(header);
         text.push('\n');
         for member in node.members() {
-            text.push_str(&format!("{} = {}\n", key(&member.key), inline(&member.value)));
+            text.push_str(&format!(
+                "{} = {}\n",
+                key(&member.key),
+                inline(&member.value)
+            ));
         }
     };
-    add("[topology]", &variant(&experiment.topology, &catalog.topologies));
-    add("[routing]", &variant(&experiment.routing, &catalog.routings));
+    add(
+        "[topology]",
+        &variant(&experiment.topology, &catalog.topologies),
+    );
+    add(
+        "[routing]",
+        &variant(&experiment.routing, &catalog.routings),
+    );
     add("[router]", &typed(&experiment.router));
     add("[nic]", &typed(&experiment.nic));
-    add("[congestion]", &variant(&experiment.congestion, &catalog.schemes));
+    add(
+        "[congestion]",
+        &variant(&experiment.congestion, &catalog.schemes),
+    );
     for config in &experiment.workloads {
         add("[[workload]]", &workload(config, &catalog.patterns));
     }
@@ -81,7 +94,10 @@ fn workload(config: &WorkloadConfig, patterns: &Family) -> Node {
         pattern: Elsewhere,
     });
     if let Value::Table(members) = &mut node.value {
-        members.push(Member::default("pattern", variant(&config.pattern, patterns)));
+        members.push(Member::default(
+            "pattern",
+            variant(&config.pattern, patterns),
+        ));
     }
     node
 }
@@ -117,7 +133,12 @@ fn complete(node: &Node, schema: &Json, root: &Json) -> Node {
         Value::Integer(i) if schema["type"] == "number" => Value::Float(*i as f64),
         Value::Array(items) => {
             let item = list_item(schema, root);
-            Value::Array(items.iter().map(|node| complete(node, item, root)).collect())
+            Value::Array(
+                items
+                    .iter()
+                    .map(|node| complete(node, item, root))
+                    .collect(),
+            )
         }
         Value::Table(members) => Value::Table(complete_table(members, schema, root)),
         other => other.clone(),
@@ -127,7 +148,9 @@ fn complete(node: &Node, schema: &Json, root: &Json) -> Node {
 
 /// The schema of the elements of a list, also where a list is one of several possibilities.
 fn list_item<'a>(schema: &'a Json, root: &'a Json) -> &'a Json {
-    let lists = alternatives(schema).into_iter().map(|s| definition(s, root));
+    let lists = alternatives(schema)
+        .into_iter()
+        .map(|s| definition(s, root));
     let mut items = lists.chain([schema]).map(|s| &s["items"]);
     items.find(|item| !item.is_null()).unwrap_or(&Json::Null)
 }
@@ -147,7 +170,9 @@ fn complete_table(members: &[Member], schema: &Json, root: &Json) -> Vec<Member>
             completed.push(Member::default(key, complete(&node, property, root)));
         }
     }
-    let rest = members.iter().filter(|member| !properties.contains_key(&member.key));
+    let rest = members
+        .iter()
+        .filter(|member| !properties.contains_key(&member.key));
     completed.extend(rest.cloned());
     completed
 }
@@ -163,7 +188,9 @@ fn table_schema<'a>(members: &[Member], schema: &'a Json, root: &'a Json) -> &'a
                     && constant.is_none_or(|c| super::check::text(&member.value) == Some(c))
             })
     };
-    let candidates = alternatives(schema).into_iter().map(|s| definition(s, root));
+    let candidates = alternatives(schema)
+        .into_iter()
+        .map(|s| definition(s, root));
     candidates.into_iter().find(fits).unwrap_or(schema)
 }
 
@@ -174,7 +201,9 @@ fn quantity(text: &str, schema: &Json, root: &Json) -> Option<String> {
         Some("Rate") => text.parse::<Rate>().ok().map(|r| r.to_string()),
         Some("Size") => text.parse::<Size>().ok().map(|s| s.to_string()),
         Some(name) => quantity(text, &root["$defs"][name], root),
-        None => alternatives(schema).into_iter().find_map(|s| quantity(text, s, root)),
+        None => alternatives(schema)
+            .into_iter()
+            .find_map(|s| quantity(text, s, root)),
     }
 }
 

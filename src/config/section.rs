@@ -259,7 +259,10 @@ mod tests {
         let section = Section::from_toml(text).unwrap();
         let params: Params = section.parse().unwrap();
         assert_eq!(section.kind().unwrap(), "ring");
-        assert_eq!(params.groups, 9);
+        assert_eq!(
+            (params.groups, params.arms.len(), params.wide),
+            (9, 0, false)
+        );
         assert!(matches!(params.mode, Mode::Ring));
         assert_eq!(params.global.unwrap().latency, Duration(100_000));
         assert!(section.has("global.latency") && !section.has("global.bandwidth"));

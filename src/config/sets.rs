@@ -6,7 +6,8 @@ use super::ConfigError;
 use super::nearest::suggest;
 use super::tree::{Member, Node, Origin, Value};
 
-const HOW: &str = "write `--set key.path=value`, for example `--set run.seed=7` or `--set workload.0.load=0.4`";
+const HOW: &str =
+    "write `--set key.path=value`, for example `--set run.seed=7` or `--set workload.0.load=0.4`";
 
 /// Applies one `--set` to the whole file. Keys that no section knows are found later, with all others.
 pub(super) fn apply(root: &mut Node, given: &str) -> Result<(), ConfigError> {
@@ -16,7 +17,11 @@ pub(super) fn apply(root: &mut Node, given: &str) -> Result<(), ConfigError> {
     };
     let parts: Vec<&str> = path.split('.').map(str::trim).collect();
     if parts.iter().any(|part| part.is_empty()) {
-        return Err(ConfigError::at(&origin, format!("{path:?} is not a path of keys"), HOW));
+        return Err(ConfigError::at(
+            &origin,
+            format!("{path:?} is not a path of keys"),
+            HOW,
+        ));
     }
     let value = Node::from_set(value.trim(), &origin)?;
     place(root, &parts, 0, value, &origin)
@@ -37,27 +42,32 @@ fn place(
     let type_name = node.type_name();
     match &mut node.value {
         Value::Table(members) => {
-            let at = members.iter().position(|m| m.key == *part).unwrap_or_else(|| {
-                members.push(Member {
-                    key: part.to_string(),
-                    origin: origin.clone(),
-                    value: Node {
-                        value: Value::Table(Vec::new()),
+            let at = members
+                .iter()
+                .position(|m| m.key == *part)
+                .unwrap_or_else(|| {
+                    members.push(Member {
+                        key: part.to_string(),
                         origin: origin.clone(),
-                    },
+                        value: Node {
+                            value: Value::Table(Vec::new()),
+                            origin: origin.clone(),
+                        },
+                    });
+                    members.len() - 1
                 });
-                members.len() - 1
-            });
             place(&mut members[at].value, parts, depth + 1, value, origin)
         }
         Value::Array(items) => {
-            let at = element(items, part)
-                .ok_or_else(|| no_element(items, parts, depth, origin))?;
+            let at = element(items, part).ok_or_else(|| no_element(items, parts, depth, origin))?;
             place(&mut items[at], parts, depth + 1, value, origin)
         }
         _ => Err(ConfigError::at(
             origin,
-            format!("{} is {type_name}: it has no `{part}`", parts[..depth].join(".")),
+            format!(
+                "{} is {type_name}: it has no `{part}`",
+                parts[..depth].join(".")
+            ),
             format!("set {} itself", parts[..depth].join(".")),
         )),
     }

@@ -60,7 +60,11 @@ trait Worded: Copy + PartialEq + 'static {
     /// `"none", "unlimited" or a quantity such as "16 packets"`.
     fn allowed() -> String {
         let words: Vec<String> = Self::WORDS.iter().map(|(w, _)| format!("{w:?}")).collect();
-        format!("{} or a quantity such as {:?}", words.join(", "), Self::EXAMPLE)
+        format!(
+            "{} or a quantity such as {:?}",
+            words.join(", "),
+            Self::EXAMPLE
+        )
     }
 }
 
@@ -83,7 +87,10 @@ impl<T: Worded> de::Visitor<'_> for WordOr<T> {
                 let names: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
                 let near = super::nearest::nearest(text, names);
                 let near = near.map_or(String::new(), |word| format!("did you mean {word:?}? "));
-                E::custom(format!("{text:?} is not known here; {near}write {}", T::allowed()))
+                E::custom(format!(
+                    "{text:?} is not known here; {near}write {}",
+                    T::allowed()
+                ))
             } else {
                 E::custom(e)
             }
@@ -91,11 +98,17 @@ impl<T: Worded> de::Visitor<'_> for WordOr<T> {
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
-        Err(E::custom(format!("{number} has no unit; write {}", T::allowed())))
+        Err(E::custom(format!(
+            "{number} has no unit; write {}",
+            T::allowed()
+        )))
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
-        Err(E::custom(format!("{number} has no unit; write {}", T::allowed())))
+        Err(E::custom(format!(
+            "{number} has no unit; write {}",
+            T::allowed()
+        )))
     }
 }
 
@@ -179,7 +192,9 @@ impl de::Visitor<'_> for SpeedupVisitor {
                 "{times} would make the crossbar slower than the link; write {SPEEDUPS}"
             )))
         } else {
-            Err(E::custom(format!("{times} is not a number; write {SPEEDUPS}")))
+            Err(E::custom(format!(
+                "{times} is not a number; write {SPEEDUPS}"
+            )))
         }
     }
 
@@ -194,7 +209,9 @@ impl de::Visitor<'_> for SpeedupVisitor {
     fn visit_str<E: de::Error>(self, word: &str) -> Result<Speedup, E> {
         match word {
             "infinite" => Ok(Speedup::Infinite),
-            _ => Err(E::custom(format!("{word:?} is not a speedup; write {SPEEDUPS}"))),
+            _ => Err(E::custom(format!(
+                "{word:?} is not a speedup; write {SPEEDUPS}"
+            ))),
         }
     }
 }

@@ -63,6 +63,10 @@ pub(super) struct WorkloadFile {
     pub injection: Injection,
     /// Which endpoint sends to which: { kind = "…", … }.
     #[serde(skip_serializing)]
+    #[expect(
+        dead_code,
+        reason = "makes `pattern` a known key; it is read as a section"
+    )]
     pub pattern: Elsewhere,
 }
 
@@ -165,7 +169,12 @@ impl Message {
             Message::Mix(parts) => {
                 let sum: f64 = parts.iter().map(|(_, share)| share).sum();
                 let scale = if (sum - 1.0).abs() < 1e-12 { 1.0 } else { sum };
-                Message::Mix(parts.into_iter().map(|(size, s)| (size, s / scale)).collect())
+                Message::Mix(
+                    parts
+                        .into_iter()
+                        .map(|(size, s)| (size, s / scale))
+                        .collect(),
+                )
             }
             fixed => fixed,
         }
@@ -211,16 +220,18 @@ impl<'de> de::Visitor<'de> for EndpointsVisitor {
             "rest" => return Ok(Endpoints::Rest),
             _ => {}
         }
-        let range = text.split_once("..").and_then(|(start, end)| {
-            Some((start.trim().parse().ok()?, end.trim().parse().ok()?))
-        });
+        let range = text
+            .split_once("..")
+            .and_then(|(start, end)| Some((start.trim().parse().ok()?, end.trim().parse().ok()?)));
         match range {
             Some((start, end)) if start < end => Ok(Endpoints::Range(start, end)),
             Some((start, end)) => Err(E::custom(format!(
                 "the range {text:?} is empty: {start} is not below {end}; write the first endpoint, two dots, and \
                  the one after the last"
             ))),
-            None => Err(E::custom(format!("{text:?} names no endpoints; write {WHO}"))),
+            None => Err(E::custom(format!(
+                "{text:?} names no endpoints; write {WHO}"
+            ))),
         }
     }
 
@@ -300,7 +311,8 @@ impl JsonSchema for Endpoints {
     }
 }
 
-const SIZES: &str = "a size such as \"4 flits\", or a list such as [{ size = \"4 flits\", share = 0.5 }, …]";
+const SIZES: &str =
+    "a size such as \"4 flits\", or a list such as [{ size = \"4 flits\", share = 0.5 }, …]";
 
 struct MessageVisitor;
 
@@ -329,7 +341,9 @@ impl<'de> de::Visitor<'de> for MessageVisitor {
             parts.push((size, share));
         }
         match parts.is_empty() {
-            true => Err(de::Error::custom(format!("the list is empty; write {SIZES}"))),
+            true => Err(de::Error::custom(format!(
+                "the list is empty; write {SIZES}"
+            ))),
             false => Ok(Message::Mix(parts)),
         }
     }

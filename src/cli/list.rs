@@ -1,0 +1,404 @@
+//! `weir list`: what an experiment file may name, from what the variants' own files declare.
+
+use serde_json::Value as Json;
+
+use crate::catalog::catalog;
+use crate::config::{ConfigError, alternatives, reference, suggest};
+use crate::registry::{Catalog, Family, Variant};
+
+/// Width of the text.
+const WIDTH: usize = 100;
+
+/// The text that `weir list [WHAT] [NAME]` prints.
+///
+/// Without `what`: all families. Without `name`: a table of the family. Else all about one variant or ready network.
+///
+/// # Errors
+/// If there is no such family or variant; the remedy names the nearest.
+pub fn list(what: Option<&str>, name: Option<&str>) -> Result<String, ConfigError> {
+    list_from(&catalog(), what, name)
+}
+
+fn list_from(
+    catalog: &Catalog,
+    what: Option<&str>,
+    name: Option<&str>,
+) -> Result<String, ConfigError> {
+    let families = catalog.families();
+    let Some(what) = what else {
+        let tables: Vec<String> = families.iter().map(|f| table(f, catalog)).collect();
+        return Ok(tables.join("\n"));
+    };
+    let family = families
+        .into_iter()
+        .find(|family| family.name == what || family.one == what)
+        .ok_or_else(|| {
+            let names: Vec<&str> = families.iter().map(|family| family.name).collect();
+            ConfigError::new(
+                format!("there is nothing called {what:?} to list"),
+                suggest(what, "names", &names, '"'),
+            )
+        })?;
+    let Some(name) = name else {
+        return Ok(table(family, catalog));
+    };
+    if let Some(variant) = family.variants.iter().find(|v| v.name == name) {
+        return Ok(details(family, variant));
+    }
+    let ready = ready(family, catalog);
+    if let Some((_, text)) = ready.iter().find(|(ready, _)| *ready == name) {
+        return Ok(format!("# [topology] file = \"{name}\"\n{text}"));
+    }
+    let mut names: Vec<&str> = family.variants.iter().map(|v| v.name).collect();
+    names.extend(ready.iter().map(|(name, _)| *name));
+    Err(ConfigError::new(
+        format!("there is no {} called {name:?}", family.one),
+        suggest(name, family.name, &names, '"'),
+    ))
+}
+
+/// The ready networks, if the family is that of networks.
+fn ready(family: &Family, catalog: &Catalog) -> &'static [(&'static str, &'static str)] {
+    match family.name == catalog.topologies.name {
+        true => catalog.ready,
+        false => &[],
+    }
+}
+
+/// A family: names and summaries.
+fn table(family: &Family, catalog: &Catalog) -> String {
+    let mut text = format!(
+        "{} ({} {} = \"…\")\n",
+        family.name, family.section, family.key
+    );
+    if family.variants.is_empty() {
+        text.push_str(&format!("  There are no {} yet.\n", family.name));
+    }
+    let rows = |rows: Vec<[String; 2]>| rows_of(&rows);
+    text.push_str(&rows(
+        family
+            .variants
+            .iter()
+            .map(|variant| [variant.name.to_string(), variant.summary.to_string()])
+            .collect(),
+    ));
+    let ready = ready(family, catalog);
+    if !ready.is_empty() {
+        text.push_str(&format!(
+            "ready networks ({} file = \"…\")\n",
+            family.section
+        ));
+        text.push_str(&rows(
+            ready
+                .iter()
+                .map(|(name, toml)| [name.to_string(), first_comment(toml)])
+                .collect(),
+        ));
+    }
+    text
+}
+
+/// The comment that a file begins with, as one line.
+fn first_comment(toml: &str) -> String {
+    let comment = toml.lines().map_while(|line| line.strip_prefix('#'));
+    let words: Vec<&str> = comment.flat_map(str::split_whitespace).collect();
+    words.join(" ")
+}
+
+/// All about one variant.
+fn details(family: &Family, variant: &Variant) -> String {
+    let schema = (variant.parameters)().to_value();
+    let mut text = format!("{} {}\n\n", family.one, variant.name);
+    text.push_str(&wrap(variant.summary, "  "));
+    text.push_str(&wrap(&format!("Source: {}", variant.source), "  "));
+    text.push_str(&format!(
+        "\n  {} {} = {:?}\n",
+        family.section, family.key, variant.name
+    ));
+    let mut rows = vec![["key", "type", "default", "meaning"].map(String::from)];
+    parameter_rows(&schema, &schema, "", &mut rows);
+    if rows.len() == 1 {
+        text.push_str("  It has no parameters.\n");
+    } else {
+        text.push('\n');
+        text.push_str(&rows_of(&rows));
+    }
+    text
+}
+
+/// One row per parameter; the parameters of an inner table follow it with their path.
+fn parameter_rows(schema: &Json, root: &Json, path: &str, rows: &mut Vec<[String; 4]>) {
+    let required = schema["required"].as_array();
+    let is_required = |key: &str| required.is_some_and(|all| all.iter().any(|k| k == key));
+    for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}{key}");
+        let default = match &property["default"] {
+            Json::Null if is_required(key) => "required".to_string(),
+            Json::Null => "none".to_string(),
+            Json::Object(_) => "see below".to_string(),
+            value => value.to_string(),
+        };
+        let documentation = property["description"]
+            .as_str()
+            .or_else(|| follow(property, root)["description"].as_str())
+            .unwrap_or_default();
+        let words: Vec<&str> = documentation.split_whitespace().collect();
+        rows.push([
+            path.clone(),
+            type_of(property, root),
+            default,
+            words.join(" "),
+        ]);
+        parameter_rows(follow(property, root), root, &format!("{path}."), rows);
+    }
+}
+
+/// A schema with its reference followed, also that of an `Option`.
+fn follow<'a>(schema: &'a Json, root: &'a Json) -> &'a Json {
+    if let Some(name) = reference(schema) {
+        return &root["$defs"][name];
+    }
+    match alternatives(schema).as_slice() {
+        [one, null] if null["type"] == "null" => follow(one, root),
+        _ => schema,
+    }
+}
+
+/// The type of a parameter in the user's words.
+fn type_of(schema: &Json, root: &Json) -> String {
+    match reference(schema) {
+        Some("Duration") => return "time".into(),
+        Some("Rate") => return "bandwidth".into(),
+        Some("Size") => return "amount of data".into(),
+        Some(name) => return type_of(&root["$defs"][name], root),
+        None => {}
+    }
+    if let Some(constant) = schema.get("const") {
+        return constant.to_string();
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        let values = values.iter().filter(|value| !value.is_null());
+        return values.map(Json::to_string).collect::<Vec<_>>().join(" | ");
+    }
+    let alternatives = alternatives(schema);
+    if !alternatives.is_empty() {
+        let some = alternatives.iter().filter(|s| s["type"] != "null");
+        return some
+            .map(|s| type_of(s, root))
+            .collect::<Vec<_>>()
+            .join(" | ");
+    }
+    let name = |name: &str| match name {
+        "integer" => "whole number".to_string(),
+        "boolean" => "true | false".to_string(),
+        "string" => "text".to_string(),
+        "object" => "table".to_string(),
+        "array" => format!("list of {}", type_of(&schema["items"], root)),
+        other => other.to_string(),
+    };
+    match &schema["type"] {
+        Json::String(one) => name(one),
+        Json::Array(several) => {
+            let some = several
+                .iter()
+                .filter_map(Json::as_str)
+                .filter(|one| *one != "null");
+            some.map(name).collect::<Vec<_>>().join(" | ")
+        }
+        _ => "any".into(),
+    }
+}
+
+/// Rows in columns; the last column is wrapped.
+fn rows_of<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let Some((last, cells)) = row.split_last() else {
+            continue;
+        };
+        let mut head = String::from("  ");
+        for (cell, width) in cells.iter().zip(widths) {
+            head.push_str(&format!("{cell:<width$}  "));
+        }
+        let indent = " ".repeat(head.chars().count());
+        let wrapped = wrap(last, &indent);
+        text.push_str(&head);
+        text.push_str(wrapped.trim_start());
+        if last.is_empty() {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Text in lines of at most [`WIDTH`], but never narrower than 40 beside the indent.
+fn wrap(text: &str, indent: &str) -> String {
+    let width = (WIDTH.saturating_sub(indent.len())).max(40);
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && line + 1 + word.chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+        .iter()
+        .map(|line| format!("{indent}{line}\n"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Duration, Size};
+    use schemars::{JsonSchema, schema_for};
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Params {
+        /// How many routers there are, which is
+        /// a number.
+        routers: u32,
+        /// How routers are joined.
+        #[serde(default)]
+        wire: Wire,
+        /// How it is arranged.
+        #[serde(default)]
+        order: Order,
+        /// Memory, if any.
+        memory: Option<Size>,
+    }
+
+    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[serde(default)]
+    struct Wire {
+        /// From end to end.
+        latency: Duration,
+    }
+
+    impl Default for Wire {
+        fn default() -> Self {
+            Wire {
+                latency: Duration(5_000),
+            }
+        }
+    }
+
+    #[derive(Default, Deserialize, Serialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Order {
+        #[default]
+        Forward,
+        /// The other way.
+        Backward,
+    }
+
+    fn made_up() -> Catalog {
+        let mut catalog = catalog();
+        catalog.topologies.variants = vec![Variant {
+            name: "ring",
+            summary: "Routers in a circle.",
+            source: "Folklore, section 1.",
+            parameters: || schema_for!(Params),
+        }];
+        catalog.ready = &[("ring-12", "# Twelve\n# in a ring.\nkind = \"ring\"\n")];
+        catalog
+    }
+
+    #[test]
+    fn one_variant_with_its_parameters() {
+        let text = list_from(&made_up(), Some("topologies"), Some("ring")).unwrap();
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        assert_eq!(
+            lines,
+            [
+                "topology ring",
+                "",
+                "  Routers in a circle.",
+                "  Source: Folklore, section 1.",
+                "",
+                "  [topology] kind = \"ring\"",
+                "",
+                "  key           type                    default    meaning",
+                "  routers       whole number            required   How many routers there are, which is a number.",
+                "  wire          table                   see below  How routers are joined.",
+                "  wire.latency  time                    \"5 ns\"     From end to end.",
+                "  order         \"forward\" | \"backward\"  \"forward\"  How it is arranged.",
+                "  memory        amount of data          none       Memory, if any.",
+            ],
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_family_and_its_ready_networks() {
+        let text = list_from(&made_up(), Some("topology"), None).unwrap();
+        assert!(
+            text.contains("topologies ([topology] kind = \"…\")\n  ring  Routers in a circle.")
+        );
+        assert!(text.contains("ring-12  Twelve in a ring."), "{text}");
+        let text = list_from(&made_up(), Some("topologies"), Some("ring-12")).unwrap();
+        assert!(text.contains("kind = \"ring\""));
+    }
+
+    #[test]
+    fn everything_at_once_and_nothing_yet() {
+        let text = list(None, None).unwrap();
+        for family in catalog().families() {
+            assert!(text.contains(family.name));
+            for variant in &family.variants {
+                assert!(text.contains(variant.name) && !variant.summary.is_empty());
+                let page = list(Some(family.name), Some(variant.name)).unwrap();
+                assert!(page.contains(variant.summary.split(' ').next().unwrap()));
+            }
+        }
+        assert!(
+            list(Some("motifs"), None)
+                .unwrap()
+                .contains("There are no motifs yet.")
+        );
+        assert!(
+            list(Some("schemes"), Some("none"))
+                .unwrap()
+                .contains("no parameters")
+        );
+    }
+
+    #[test]
+    fn unknown_names_are_helped() {
+        let error = list(Some("topologys"), None).unwrap_err();
+        assert!(error.message.contains("\"topologys\""));
+        assert!(
+            error
+                .remedy()
+                .unwrap()
+                .contains("did you mean \"topologies\"?")
+        );
+        let error = list_from(&made_up(), Some("topologies"), Some("rign")).unwrap_err();
+        assert_eq!(error.message, "there is no topology called \"rign\"");
+        assert!(error.remedy().unwrap().contains("\"ring\", \"ring-12\""));
+    }
+
+    #[test]
+    fn long_texts_are_wrapped() {
+        let text = wrap(&"word ".repeat(60), "    ");
+        assert!(text.lines().count() > 2);
+        assert!(
+            text.lines()
+                .all(|line| line.len() <= WIDTH && line.starts_with("    word"))
+        );
+    }
+}

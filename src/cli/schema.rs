@@ -1,0 +1,248 @@
+//! `weir schema`: the JSON Schema of the experiment file, for editors.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::catalog::catalog;
+use crate::config::fixed_sections;
+use crate::registry::{Catalog, Family, Variant};
+
+/// JSON Schema (draft 2020-12) of a whole experiment file. Every variant of every registry is in it.
+pub fn schema() -> Json {
+    schema_of(&catalog())
+}
+
+fn schema_of(catalog: &Catalog) -> Json {
+    let (mut sections, mut definitions) = fixed_sections();
+    let mut take = |name: &str| sections.remove(name).unwrap_or_default();
+    let (router, nic, run, output, workload) = (
+        take("router"),
+        take("nic"),
+        take("run"),
+        take("output"),
+        take("workload"),
+    );
+    let mut topologies = variants(&catalog.topologies, &mut definitions);
+    topologies.push(network_file(catalog));
+    let routings = variants(&catalog.routings, &mut definitions);
+    let schemes = variants(&catalog.schemes, &mut definitions);
+    let patterns = variants(&catalog.patterns, &mut definitions);
+    if let Some(workload) = definitions.get_mut("WorkloadFile") {
+        let documentation = workload["properties"]["pattern"]["description"].take();
+        workload["properties"]["pattern"] =
+            json!({ "description": documentation, "oneOf": patterns });
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "weir experiment",
+        "type": "object",
+        "properties": {
+            "topology": { "description": "The network.", "oneOf": topologies },
+            "routing": { "description": "Which way packets take.", "oneOf": routings },
+            "router": router,
+            "nic": nic,
+            "congestion": { "description": "Congestion control; none by default.", "oneOf": schemes },
+            "workload": { "type": "array", "minItems": 1, "items": workload },
+            "run": run,
+            "output": output,
+        },
+        "required": ["topology", "routing", "workload", "run"],
+        "additionalProperties": false,
+        "$defs": definitions,
+    })
+}
+
+/// `file = "…"`: a ready network or a path, and any keys to change.
+fn network_file(catalog: &Catalog) -> Json {
+    let names: Vec<&str> = catalog.ready.iter().map(|(name, _)| *name).collect();
+    json!({
+        "type": "object",
+        "description": "A ready network, or a file beside the experiment; other keys replace those of the file.",
+        "properties": {
+            "file": { "anyOf": [{ "enum": names }, { "type": "string", "pattern": "[/\\\\]|\\.toml$" }] },
+        },
+        "required": ["file"],
+    })
+}
+
+/// One schema per variant; what they refer to is added to `definitions`.
+fn variants(family: &Family, definitions: &mut Map<String, Json>) -> Vec<Json> {
+    let dispatch = family.key.rsplit('.').next().unwrap_or(family.key);
+    let schemas = family.variants.iter();
+    schemas
+        .map(|variant| one_variant(variant, family, dispatch, definitions))
+        .collect()
+}
+
+fn one_variant(
+    variant: &Variant,
+    family: &Family,
+    dispatch: &str,
+    definitions: &mut Map<String, Json>,
+) -> Json {
+    let mut schema = (variant.parameters)().to_value();
+    let own = match schema["$defs"].take() {
+        Json::Object(own) => own,
+        _ => Map::new(),
+    };
+    // Two variants may have definitions of the same name: each gets its own, unless they are the same.
+    let mut renamed = Map::new();
+    for (name, definition) in &own {
+        if definitions
+            .get(name)
+            .is_some_and(|known| known != definition)
+        {
+            let new = format!("{}.{}.{name}", family.one, variant.name);
+            renamed.insert(name.clone(), Json::String(format!("#/$defs/{new}")));
+        }
+    }
+    for (name, mut definition) in own {
+        refer(&mut definition, &renamed);
+        let name = match renamed.get(&name).and_then(Json::as_str) {
+            Some(new) => new.trim_start_matches("#/$defs/").to_string(),
+            None => name,
+        };
+        definitions.insert(name, definition);
+    }
+    refer(&mut schema, &renamed);
+    let mut properties = Map::new();
+    properties.insert(dispatch.to_string(), json!({ "const": variant.name }));
+    if let Json::Object(parameters) = schema["properties"].take() {
+        properties.extend(parameters);
+    }
+    let mut required = vec![json!(dispatch)];
+    if let Json::Array(keys) = schema["required"].take() {
+        required.extend(keys);
+    }
+    json!({
+        "type": "object",
+        "title": variant.name,
+        "description": format!("{} ({})", variant.summary, variant.source),
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// Replaces references to renamed definitions.
+fn refer(schema: &mut Json, renamed: &Map<String, Json>) {
+    match schema {
+        Json::Object(map) => {
+            if let Some(Json::String(target)) = map.get_mut("$ref")
+                && let Some(Json::String(new)) = renamed.get(target.trim_start_matches("#/$defs/"))
+            {
+                target.clone_from(new);
+            }
+            map.values_mut().for_each(|inner| refer(inner, renamed));
+        }
+        Json::Array(items) => items.iter_mut().for_each(|inner| refer(inner, renamed)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schemars::{JsonSchema, schema_for};
+    use std::collections::HashSet;
+
+    mod one {
+        #[derive(schemars::JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is used")]
+        pub struct Wire {
+            pub length: u32,
+        }
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Wire {
+        width: f64,
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct First {
+        wire: one::Wire,
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Second {
+        wire: Wire,
+        spare: Option<Wire>,
+    }
+
+    fn references(schema: &Json, found: &mut HashSet<String>) {
+        match schema {
+            Json::Object(map) => {
+                if let Some(Json::String(target)) = map.get("$ref") {
+                    found.insert(target.clone());
+                }
+                map.values().for_each(|inner| references(inner, found));
+            }
+            Json::Array(items) => items.iter().for_each(|inner| references(inner, found)),
+            _ => {}
+        }
+    }
+
+    fn assert_whole(schema: &Json) {
+        let mut found = HashSet::new();
+        references(schema, &mut found);
+        assert!(!found.is_empty());
+        for target in found {
+            let name = target.strip_prefix("#/$defs/").expect("a local reference");
+            assert!(
+                schema["$defs"].get(name).is_some(),
+                "{target} is not defined"
+            );
+        }
+    }
+
+    #[test]
+    fn every_registered_variant_is_in_it() {
+        let schema = schema();
+        let text = schema.to_string();
+        let again: Json = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(again, schema);
+        assert_whole(&schema);
+        for family in catalog().families() {
+            for variant in &family.variants {
+                let constant = format!("{{\"const\":{:?}}}", variant.name);
+                assert!(text.contains(&constant), "{} is missing", variant.name);
+            }
+        }
+        for key in [
+            "input_buffer",
+            "max_packet",
+            "until",
+            "occupancy",
+            "injection",
+        ] {
+            assert!(text.contains(&format!("\"{key}\":")), "{key}");
+        }
+    }
+
+    #[test]
+    fn definitions_of_the_same_name_stay_apart() {
+        let mut catalog = catalog();
+        let variant = |name, parameters| Variant {
+            name,
+            summary: "Made up.",
+            source: "This test.",
+            parameters,
+        };
+        catalog.topologies.variants = vec![
+            variant("first", || schema_for!(First)),
+            variant("second", || schema_for!(Second)),
+        ];
+        let schema = schema_of(&catalog);
+        assert_whole(&schema);
+        let wires = |index: usize| {
+            let variant = &schema["properties"]["topology"]["oneOf"][index];
+            let target = variant["properties"]["wire"]["$ref"].as_str().unwrap();
+            schema["$defs"][target.trim_start_matches("#/$defs/")]["properties"].clone()
+        };
+        assert!(wires(0).get("length").is_some());
+        assert!(wires(1).get("width").is_some());
+    }
+}

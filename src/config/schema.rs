@@ -1,0 +1,24 @@
+//! JSON Schemas of the sections that every experiment has.
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value as Json};
+
+use super::experiment::{NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::workload::WorkloadFile;
+
+/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]` and one `[[workload]]` by name, and their `$defs`. The
+/// pattern of a workload is any table.
+pub(crate) fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut sections = Map::new();
+    let mut add = |name: &str, schema: schemars::Schema| {
+        sections.insert(name.to_string(), schema.to_value());
+    };
+    add("router", generator.subschema_for::<RouterConfig>());
+    add("nic", generator.subschema_for::<NicConfig>());
+    add("run", generator.subschema_for::<RunConfig>());
+    add("output", generator.subschema_for::<OutputConfig>());
+    add("workload", generator.subschema_for::<WorkloadFile>());
+    let definitions = generator.take_definitions(true);
+    (sections, definitions)
+}
