@@ -119,37 +119,41 @@ impl FabricDomain {
         let out = &self.outputs[output as usize];
         let mut choice = Choice { channel: None, again: NEVER, starved: false };
         for class in (0..self.fixed.classes).rev() {
-            let first = class * out.vcs;
-            let mut best: Option<((Time, u8), u8)> = None;
-            for step in 0..out.vcs {
-                // In turn: the channel after the one served last comes first.
-                let turn = if (first..first + out.vcs).contains(&out.turn) { out.turn + 1 - first } else { 0 };
-                let vc = first + (turn + step) % out.vcs;
-                if out.ready & (1 << vc) == 0 {
-                    continue;
-                }
-                let channel = out.channel_base as usize + usize::from(vc);
-                let packet = self.pool.get(self.channels[channel].queue.head);
-                if packet.head > now {
-                    choice.again = choice.again.min(packet.head);
-                    continue;
-                }
-                let flits = u32::from(packet.flits);
-                let home = channel - self.channels[channel].share as usize;
-                let credit = &mut self.channels[home].credit;
-                credit.collect(&mut self.credits, now);
-                if credit.available < flits {
-                    choice.starved = true;
-                    choice.again = choice.again.min(credit.enough_at(&self.credits, flits));
-                    continue;
-                }
-                let rank = match self.fixed.arbitration {
-                    Arbitration::RoundRobin => (0, step),
-                    Arbitration::Oldest => (packet.injected, step),
-                    Arbitration::FirstCome => (packet.head, step),
-                };
-                if best.is_none_or(|(other, _)| rank < other) {
-                    best = Some((rank, vc));
+            let first = u32::from(class * out.vcs);
+            let members = ((1u64 << out.vcs) - 1) << first;
+            // In turn: the channels after the one served last come before the others.
+            let after = members & u64::MAX.checked_shl(u32::from(out.turn) + 1).unwrap_or(0);
+            let mut best: Option<(Time, u8)> = None;
+            for mut bits in [out.ready & after, out.ready & members & !after] {
+                while bits != 0 {
+                    let vc = bits.trailing_zeros() as u8;
+                    bits &= bits - 1;
+                    let channel = out.channel_base as usize + usize::from(vc);
+                    let packet = self.pool.get(self.channels[channel].queue.head);
+                    if packet.head > now {
+                        choice.again = choice.again.min(packet.head);
+                        continue;
+                    }
+                    let flits = u32::from(packet.flits);
+                    let home = channel - self.channels[channel].share as usize;
+                    let credit = &mut self.channels[home].credit;
+                    credit.collect(&mut self.credits, now);
+                    if credit.available < flits {
+                        choice.starved = true;
+                        choice.again = choice.again.min(credit.enough_at(&self.credits, flits));
+                        continue;
+                    }
+                    let rank = match self.fixed.arbitration {
+                        Arbitration::RoundRobin => {
+                            choice.channel = Some(vc);
+                            return choice;
+                        }
+                        Arbitration::Oldest => packet.injected,
+                        Arbitration::FirstCome => packet.head,
+                    };
+                    if best.is_none_or(|(other, _)| rank < other) {
+                        best = Some((rank, vc));
+                    }
                 }
             }
             if let Some((_, vc)) = best {

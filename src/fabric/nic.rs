@@ -252,7 +252,8 @@ impl FabricDomain {
         let last = self.nics[(output - self.first_nic_output) as usize].vc;
         let mut again = NEVER;
         for step in 1..=out.vcs {
-            let vc = class * out.vcs + (last + step) % out.vcs;
+            let turn = last + step;
+            let vc = class * out.vcs + if turn < out.vcs { turn } else { turn - out.vcs };
             let channel = out.channel_base as usize + usize::from(vc);
             let home = channel - self.channels[channel].share as usize;
             let credit = &mut self.channels[home].credit;
@@ -319,7 +320,7 @@ impl FabricDomain {
         let sequence = state.next_packet;
         state.next_packet = sequence.wrapping_add(1);
         let output = self.first_nic_output + nic;
-        state.vc = vc % self.outputs[output as usize].vcs;
+        state.vc = vc - self.pool.get(index).class * self.outputs[output as usize].vcs;
         let packet = self.pool.get_mut(index);
         packet.out_vc = vc;
         packet.head = now;
@@ -342,7 +343,7 @@ impl FabricDomain {
         let packet = *self.pool.get(index);
         let origin = *self.pool.origin(index);
         self.pool.remove(index);
-        self.stats.delivered(&packet, &origin, nic, now);
+        self.stats.delivered(&packet, &origin, now);
         if origin.kind != PacketKind::Data as u8 {
             return;
         }

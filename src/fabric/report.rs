@@ -24,8 +24,6 @@ pub struct DomainReport {
     pub last_delivery: Time,
     pub memory_state: u64,
     pub memory_packets: u64,
-    pub network: Histogram,
-    pub message: Histogram,
     pub jobs: Vec<JobStats>,
     pub ejected: Vec<Vec<u64>>,
     pub endpoints: Vec<u64>,
@@ -57,8 +55,6 @@ impl FabricDomain {
             last_delivery: self.stats.last_delivery,
             memory_state: state as u64,
             memory_packets: packets as u64,
-            network: self.stats.network.clone(),
-            message: self.stats.message.clone(),
             jobs: self.stats.jobs.clone(),
             ejected: self.stats.ejected.clone(),
             endpoints: self.nics.iter().map(|nic| u64::from(nic.id)).collect(),
@@ -177,8 +173,6 @@ impl DomainReport {
             self.memory_state,
             self.memory_packets,
         ]);
-        out.list(&self.network.to_words());
-        out.list(&self.message.to_words());
         out.0.push(self.jobs.len() as u64);
         for job in &self.jobs {
             job.write(&mut out);
@@ -217,8 +211,6 @@ impl DomainReport {
             memory_state,
             memory_packets,
         ] = scalars;
-        let network = from.histogram()?;
-        let message = from.histogram()?;
         let jobs = (0..from.word()?).map(|_| JobStats::read(&mut from)).collect::<Option<_>>()?;
         let ejected = (0..from.word()?).map(|_| from.list()).collect::<Option<_>>()?;
         let report = DomainReport {
@@ -235,8 +227,6 @@ impl DomainReport {
             last_delivery,
             memory_state,
             memory_packets,
-            network,
-            message,
             jobs,
             ejected,
             endpoints: from.list()?,
@@ -257,17 +247,8 @@ impl JobStats {
         out.list(&self.network.to_words());
         out.list(&self.message.to_words());
         out.list(&[self.generated_bits, self.delivered_bits, self.all_delivered_bits, self.finish]);
-        for list in [
-            &self.last,
-            &self.injected_bits_series,
-            &self.delivered_bits_series,
-            &self.messages_series,
-            &self.message_latency_series,
-            &self.packets_series,
-            &self.network_latency_series,
-        ] {
-            out.list(list);
-        }
+        out.list(&self.last);
+        out.list(self.series.as_flattened());
     }
 
     fn read(from: &mut Reader) -> Option<JobStats> {
@@ -282,12 +263,7 @@ impl JobStats {
             all_delivered_bits,
             finish,
             last: from.list()?,
-            injected_bits_series: from.list()?,
-            delivered_bits_series: from.list()?,
-            messages_series: from.list()?,
-            message_latency_series: from.list()?,
-            packets_series: from.list()?,
-            network_latency_series: from.list()?,
+            series: from.rows()?,
         })
     }
 }

@@ -31,13 +31,25 @@ pub struct JobStats {
     pub last: Vec<Time>,
     /// When the job's last message was received here.
     pub finish: Time,
-    pub injected_bits_series: Vec<u64>,
-    pub delivered_bits_series: Vec<u64>,
-    pub messages_series: Vec<u64>,
-    pub message_latency_series: Vec<u64>,
-    pub packets_series: Vec<u64>,
-    pub network_latency_series: Vec<u64>,
+    /// By time bin.
+    pub series: Vec<Bin>,
 }
+
+/// One time bin of one workload, as words: see the constants of this type.
+pub type Bin = [u64; 6];
+
+/// Payload bits injected in the bin.
+pub const INJECTED_BITS: usize = 0;
+/// Payload bits delivered in the bin.
+pub const DELIVERED_BITS: usize = 1;
+/// Messages received in the bin.
+pub const MESSAGES: usize = 2;
+/// Sum of their latencies, ps.
+pub const MESSAGE_LATENCY: usize = 3;
+/// Packets delivered in the bin.
+pub const PACKETS: usize = 4;
+/// Sum of their network latencies, ps.
+pub const NETWORK_LATENCY: usize = 5;
 
 /// One row of the packet log, as words: source, sequence, destination, job, flits, routers, generated, injected,
 /// delivered.
@@ -50,8 +62,6 @@ pub type MessageRow = [u64; 7];
 pub struct Stats {
     pub recording: Recording,
     pub jobs: Vec<JobStats>,
-    pub network: Histogram,
-    pub message: Histogram,
     /// Ejected flits per class and bin.
     pub ejected: Vec<Vec<u64>>,
     pub injected: u64,
@@ -66,11 +76,12 @@ pub struct Stats {
     pub occupancy: Vec<u64>,
 }
 
-fn bump(series: &mut Vec<u64>, bin: usize, by: u64) {
+/// A bin of a series that grows with time.
+fn at<T: Clone + Default>(series: &mut Vec<T>, bin: usize) -> &mut T {
     if bin >= series.len() {
-        series.resize(bin + 1, 0);
+        series.resize(bin + 1, T::default());
     }
-    series[bin] += by;
+    &mut series[bin]
 }
 
 impl Stats {
@@ -79,8 +90,6 @@ impl Stats {
         Stats {
             recording,
             jobs: vec![job; jobs],
-            network: Histogram::default(),
-            message: Histogram::default(),
             ejected: vec![Vec::new(); usize::from(classes)],
             injected: 0,
             delivered: 0,
@@ -118,18 +127,18 @@ impl Stats {
         if origin.kind == PacketKind::Data as u8 {
             let bin = self.bin(now);
             let job = &mut self.jobs[usize::from(origin.job)];
-            bump(&mut job.injected_bits_series, bin, u64::from(origin.payload_bits));
+            at(&mut job.series, bin)[INJECTED_BITS] += u64::from(origin.payload_bits);
             job.last[nic as usize] = now;
         }
     }
 
     /// A tail has reached its endpoint.
     #[inline]
-    pub fn delivered(&mut self, packet: &Packet, origin: &Origin, _nic: u32, now: Time) {
+    pub fn delivered(&mut self, packet: &Packet, origin: &Origin, now: Time) {
         self.delivered += 1;
         self.last_delivery = now;
         let bin = self.bin(now);
-        bump(&mut self.ejected[usize::from(packet.class)], bin, u64::from(packet.flits));
+        *at(&mut self.ejected[usize::from(packet.class)], bin) += u64::from(packet.flits);
         if packet.class != CLASS_DATA {
             return;
         }
@@ -143,12 +152,12 @@ impl Stats {
             job.delivered_bits += bits;
         }
         if sampled {
-            self.network.add(latency);
             job.network.add(latency);
         }
-        bump(&mut job.delivered_bits_series, bin, bits);
-        bump(&mut job.packets_series, bin, 1);
-        bump(&mut job.network_latency_series, bin, latency);
+        let series = at(&mut job.series, bin);
+        series[DELIVERED_BITS] += bits;
+        series[PACKETS] += 1;
+        series[NETWORK_LATENCY] += latency;
         if self.recording.packets {
             self.packet_rows.push([
                 u64::from(origin.source),
@@ -172,13 +181,13 @@ impl Stats {
         let (bin, sampled) = (self.bin(now), self.measured(origin.generated));
         let job = &mut self.jobs[usize::from(origin.job)];
         if sampled {
-            self.message.add(latency);
             job.message.add(latency);
         }
         job.last[nic as usize] = now;
         job.finish = now;
-        bump(&mut job.messages_series, bin, 1);
-        bump(&mut job.message_latency_series, bin, latency);
+        let series = at(&mut job.series, bin);
+        series[MESSAGES] += 1;
+        series[MESSAGE_LATENCY] += latency;
         if self.recording.messages {
             self.message_rows.push([
                 u64::from(origin.source),

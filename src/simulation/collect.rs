@@ -3,7 +3,9 @@
 use super::assemble::{Plan, receivers};
 use super::error::RunError;
 use crate::engine::{End, Transport};
-use crate::fabric::{DomainReport, FabricDomain, JobStats, Step};
+use crate::fabric::{
+    DELIVERED_BITS, DomainReport, FabricDomain, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES, NETWORK_LATENCY, PACKETS, Step,
+};
 use crate::model::{Bandwidth, Histogram, LinkKind, Time};
 use crate::trace::{
     Data, Job, JobSeries, Messages, Occupancy, Packets, Ports, Scheme, Series, Summary,
@@ -164,8 +166,9 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         scheme: Scheme { name: "none".into(), ..Scheme::default() },
         ..Data::default()
     };
-    data.latency.push(("network".into(), merged(reports.iter().map(|r| &r.network))));
-    data.latency.push(("message".into(), merged(reports.iter().map(|r| &r.message))));
+    let all = || reports.iter().flat_map(|report| &report.jobs);
+    data.latency.push(("network".into(), merged(all().map(|job| &job.network))));
+    data.latency.push(("message".into(), merged(all().map(|job| &job.message))));
     for (number, traffic) in jobs.iter().enumerate() {
         let stats: Vec<&JobStats> = reports.iter().map(|report| &report.jobs[number]).collect();
         let name = &traffic.name;
@@ -249,18 +252,24 @@ fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Series {
     let bin_ps = plan.blueprint.recording.bin;
     let bins = simulated.div_ceil(bin_ps) as usize;
     let jobs = plan.blueprint.traffic.iter().enumerate().map(|(number, traffic)| {
-        let of = |field: fn(&JobStats) -> &Vec<u64>| {
-            add_series(reports.iter().map(|report| field(&report.jobs[number])), bins)
+        let of = |column: usize| {
+            let mut sum = vec![0; bins];
+            for report in reports {
+                for (bin, words) in report.jobs[number].series.iter().enumerate().take(bins) {
+                    sum[bin] += words[column];
+                }
+            }
+            sum
         };
         let bytes = |bits: Vec<u64>| bits.into_iter().map(|bits| bits / 8).collect();
         JobSeries {
             name: traffic.name.clone(),
-            injected_bytes: bytes(of(|job| &job.injected_bits_series)),
-            delivered_bytes: bytes(of(|job| &job.delivered_bits_series)),
-            messages: of(|job| &job.messages_series),
-            message_latency_ps: of(|job| &job.message_latency_series),
-            packets: of(|job| &job.packets_series),
-            network_latency_ps: of(|job| &job.network_latency_series),
+            injected_bytes: bytes(of(INJECTED_BITS)),
+            delivered_bytes: bytes(of(DELIVERED_BITS)),
+            messages: of(MESSAGES),
+            message_latency_ps: of(MESSAGE_LATENCY),
+            packets: of(PACKETS),
+            network_latency_ps: of(NETWORK_LATENCY),
         }
     });
     let names = ["data", "control"];
