@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn refusal(text: &str, sets: &[&str]) -> ConfigError {
@@ -746,4 +748,27 @@ fn a_file_that_cannot_be_read() {
     let error = Experiment::load_with(&path, &[], &catalog()).unwrap_err();
     assert!(error.message.contains("it is not UTF-8 text"));
     assert!(error.remedy().is_some());
+}
+
+proptest! {
+    /// Whatever a slip of the keyboard does to the file: it is read, or refused with a page that can be printed.
+    #[test]
+    fn slips_never_make_it_panic(at: prop::sample::Index, length in 0..12usize, slip in "[^a-z]{0,3}") {
+        let mut characters: Vec<char> = LEAST.chars().collect();
+        let start = at.index(characters.len());
+        let end = (start + length).min(characters.len());
+        characters.splice(start..end, slip.chars());
+        let text: String = characters.into_iter().collect();
+        match load(&text, &[]) {
+            Ok(experiment) => prop_assert!(load(&experiment.resolved, &[]).is_ok()),
+            Err(error) => prop_assert!(page(&error).contains("jobs/demo.toml"), "{}", error.render(false)),
+        }
+    }
+
+    #[test]
+    fn no_set_makes_it_panic(path in "(run|router|workload|topology)?[.a-z0-9]{0,12}", value in ".{0,20}") {
+        if let Err(error) = load(LEAST, &[&format!("{path}={value}")]) {
+            prop_assert!(!error.render(false).is_empty());
+        }
+    }
 }
