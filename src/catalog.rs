@@ -70,3 +70,43 @@ impl Experiment {
         Experiment::load_with(path, sets, &catalog())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Section;
+    use crate::registry::choose;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_unique_and_documented() {
+        for family in catalog().families() {
+            let mut names = HashSet::new();
+            for variant in &family.variants {
+                assert!(
+                    names.insert(variant.name),
+                    "{} is there twice",
+                    variant.name
+                );
+                assert!(!variant.summary.is_empty() && !variant.source.is_empty());
+                let schema = (variant.parameters)().to_value();
+                let parameters = schema["properties"].as_object().into_iter().flatten();
+                for (key, parameter) in parameters {
+                    let documented = parameter["description"].is_string();
+                    assert!(documented, "{} {}: {key}", family.one, variant.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_ready_network_can_be_built() {
+        for (name, text) in READY {
+            let section = Section::from_toml(text).expect(name);
+            let topology = choose(&section, topology::REGISTRY)
+                .and_then(|entry| (entry.build)(&section))
+                .unwrap_or_else(|e| panic!("{name}: {}", e.render(false)));
+            assert!(topology.endpoints() > 0, "{name}");
+        }
+    }
+}

@@ -98,11 +98,15 @@ fn table(family: &Family, catalog: &Catalog) -> String {
     text
 }
 
-/// The comment that a file begins with, as one line.
+/// The first sentence of the comment that a file begins with.
 fn first_comment(toml: &str) -> String {
     let comment = toml.lines().map_while(|line| line.strip_prefix('#'));
     let words: Vec<&str> = comment.flat_map(str::split_whitespace).collect();
-    words.join(" ")
+    let text = words.join(" ");
+    match text.find(". ") {
+        Some(end) => text[..=end].to_string(),
+        None => text,
+    }
 }
 
 /// All about one variant.
@@ -314,7 +318,10 @@ mod tests {
             source: "Folklore, section 1.",
             parameters: || schema_for!(Params),
         }];
-        catalog.ready = &[("ring-12", "# Twelve\n# in a ring.\nkind = \"ring\"\n")];
+        catalog.ready = &[(
+            "ring-12",
+            "# Twelve\n# in a ring. From nowhere.\nkind = \"ring\"\n",
+        )];
         catalog
     }
 
@@ -349,7 +356,7 @@ mod tests {
         assert!(
             text.contains("topologies ([topology] kind = \"…\")\n  ring  Routers in a circle.")
         );
-        assert!(text.contains("ring-12  Twelve in a ring."), "{text}");
+        assert!(text.contains("ring-12  Twelve in a ring.\n"), "{text}");
         let text = list_from(&made_up(), Some("topologies"), Some("ring-12")).unwrap();
         assert!(text.contains("kind = \"ring\""));
     }

@@ -294,3 +294,9 @@ fn sets_reach_everything() {
     let by_default_name = good(LEAST, &["workload.workload0.load=0.9"]);
     assert_eq!(by_default_name.workloads[0].load, 0.9);
 }
+
+#[test]
+fn windows_line_ends_change_nothing() {
+    let experiment = good(&LEAST.replace('\n', "\r\n"), &[]);
+    assert_eq!(experiment.resolved, good(LEAST, &[]).resolved);
+}
