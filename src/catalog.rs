@@ -3,21 +3,8 @@
 use std::path::Path;
 
 use crate::config::{ConfigError, Experiment, READY};
-use crate::registry::{Catalog, Entry, Family, Variant};
-use crate::{routing, topology, workload::patterns};
-
-/// Schemes that need no code of their own.
-const NO_SCHEME: Variant = Variant {
-    name: "none",
-    summary: "No congestion control: every packet goes as soon as there is room for it.",
-    source: "The baseline of every comparison.",
-    parameters: || schemars::schema_for!(NoParameters),
-};
-
-/// No parameters.
-#[derive(schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct NoParameters {}
+use crate::registry::{Catalog, Entry, Family};
+use crate::{congestion, routing, topology, workload::patterns};
 
 /// All variants of all registries.
 pub fn catalog() -> Catalog {
@@ -41,7 +28,7 @@ pub fn catalog() -> Catalog {
             one: "scheme",
             section: "[congestion]",
             key: "scheme",
-            variants: vec![NO_SCHEME],
+            variants: congestion::REGISTRY.iter().map(Entry::variant).collect(),
         },
         patterns: Family {
             name: "patterns",

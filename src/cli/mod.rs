@@ -1,4 +1,73 @@
 //! The command line: one file per command.
 
-pub mod list;
-pub mod schema;
+mod args;
+mod check;
+mod inspect;
+mod launch;
+mod list;
+mod progress;
+mod run;
+mod schema;
+mod watch;
+
+use std::process::ExitCode;
+
+pub use args::{Arguments, Command};
+pub use check::check;
+pub use run::run;
+
+use args::{InspectOptions, ListOptions};
+use launch::{BAD_INPUT, FAILED};
+
+/// `weir list`.
+pub fn list(options: &ListOptions) -> ExitCode {
+    match list::list(options.what.as_deref(), options.name.as_deref()) {
+        Ok(text) => print(&text),
+        Err(error) => {
+            eprintln!("{}", error.render_for_stderr());
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// `weir inspect`.
+pub fn inspect(options: &InspectOptions) -> ExitCode {
+    match inspect::inspect(&options.file, options.experiment) {
+        Ok(text) => print(&text),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// `weir schema`.
+pub fn schema() -> ExitCode {
+    match serde_json::to_string_pretty(&schema::schema()) {
+        Ok(text) => print(&format!("{text}\n")),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// Prints to standard output; a reader that has gone away (`| head`) is no error.
+fn print(text: &str) -> ExitCode {
+    use std::io::Write;
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("error: standard output: {error}");
+            ExitCode::from(FAILED)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Logs go to standard error; `RUST_LOG` overrides the level.
+pub fn log_to_stderr(verbose: u8) {
+    use tracing_subscriber::EnvFilter;
+    let level = ["warn", "info", "debug"][usize::from(verbose.min(2))];
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+}

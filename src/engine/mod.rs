@@ -59,3 +59,13 @@ pub trait Domain {
     /// How much has moved so far (packet-hops), for progress and for the detection of stalls.
     fn moved(&self) -> u64;
 }
+
+/// The MPI library that carries a run on some ranks; "none" in one process.
+pub fn mpi_version(ranks: u32) -> String {
+    #[cfg(feature = "mpi")]
+    if ranks > 1 {
+        return Mpi::version();
+    }
+    let _ = ranks;
+    "none".into()
+}

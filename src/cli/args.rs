@@ -1,0 +1,91 @@
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Simulates the interconnects of high-performance computers and what congestion does to the applications that share
+/// them.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// More log messages on standard error (-v: what is being built; -vv: details).
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run an experiment (under mpirun: on all its ranks) and write DIR/result.h5.
+    Run(RunOptions),
+    /// Check an experiment without running it, and print it with every default filled in.
+    Check(CheckOptions),
+    /// List what an experiment may name: topologies, routings, schemes, patterns, motifs.
+    List(ListOptions),
+    /// Say what a result file holds.
+    Inspect(InspectOptions),
+    /// Print the JSON Schema of the experiment file, for editors.
+    Schema,
+}
+
+/// The experiment and its overrides.
+#[derive(Args, Debug)]
+pub struct ExperimentOptions {
+    /// The experiment file (TOML).
+    pub file: PathBuf,
+    /// Set a key of the experiment: `run.seed=7`, `congestion.scheme=ecn`, `workload.0.load=0.4`. May be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+}
+
+/// `weir run`.
+#[derive(Args, Debug)]
+pub struct RunOptions {
+    /// What to run.
+    #[command(flatten)]
+    pub experiment: ExperimentOptions,
+    /// Where result.h5 goes; made if it does not exist. Default: out/NAME, after the name of the experiment file.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Overwrite the result of another experiment in DIR.
+    #[arg(long)]
+    pub force: bool,
+    /// Print the summary as one JSON object on standard output, and nothing else there.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print the way of one packet, hop by hop: the number of its source and its own number there, as in 17:3.
+    #[arg(long, value_name = "SOURCE:NUMBER")]
+    pub watch_packet: Option<String>,
+}
+
+/// `weir check`.
+#[derive(Args, Debug)]
+pub struct CheckOptions {
+    /// What to check.
+    #[command(flatten)]
+    pub experiment: ExperimentOptions,
+}
+
+/// `weir list`.
+#[derive(Args, Debug)]
+pub struct ListOptions {
+    /// topologies, routings, schemes, patterns or motifs.
+    pub what: Option<String>,
+    /// One of them: all its parameters.
+    pub name: Option<String>,
+}
+
+/// `weir inspect`.
+#[derive(Args, Debug)]
+pub struct InspectOptions {
+    /// A result.h5.
+    pub file: PathBuf,
+    /// Print the whole experiment too.
+    #[arg(long)]
+    pub experiment: bool,
+}

@@ -1,0 +1,186 @@
+//! `weir run`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use super::args::RunOptions;
+use super::launch::{Failure, give_up, on_all_ranks, together};
+use super::progress::{Kind, Progress};
+use super::watch;
+use crate::config::{Experiment, Until};
+use crate::engine::{self, Transport};
+use crate::model::EndpointId;
+use crate::report::summary;
+use crate::simulation::{self, Observer, Outcome, Plan, RunError};
+use crate::trace::{self, OutDir, Run};
+
+/// Runs an experiment on all ranks.
+pub fn run(options: &RunOptions) -> ExitCode {
+    on_all_ranks(|transport| match on_this_rank(options, transport) {
+        Ok(()) => 0,
+        Err(code) => code,
+    })
+}
+
+/// A run on this rank. The error is the exit code; its message has been printed.
+fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(), u8> {
+    let first = transport.rank() == 0;
+    let (experiment, plan) = together(transport, prepare(options, transport.size()))?;
+    let out = if first { open_out(options, &experiment).map(Some) } else { Ok(None) };
+    let out = together(transport, out)?;
+    let mut viewer = Viewer::new(&experiment, options.quiet || !first);
+    let started = trace::now();
+    tracing::info!(topology = %plan.network().topology.describe(), "running");
+    let outcome = match simulation::run(&plan, transport, &mut viewer) {
+        Ok(outcome) => Ok(outcome),
+        Err(error @ RunError::Transport(_)) => return Err(give_up(transport, &failure(&error))),
+        Err(error) => Err(failure(&error)),
+    };
+    viewer.finish();
+    let outcome = together(transport, outcome)?;
+    let done = outcome.map(|outcome| finish(options, &experiment, &plan, outcome, out, transport.size(), &started));
+    let stopped = together(transport, done.transpose())?;
+    match stopped {
+        Some(true) => Err(super::launch::FAILED),
+        _ => Ok(()),
+    }
+}
+
+fn failure(error: &RunError) -> Failure {
+    Failure { message: format!("error: {error}"), code: error.exit_code() }
+}
+
+fn prepare(options: &RunOptions, ranks: u32) -> Result<(Experiment, Plan), Failure> {
+    let watched = options.watch_packet.as_deref().map(packet_name).transpose()?;
+    let load = || {
+        let experiment = Experiment::load(&options.experiment.file, &options.experiment.sets)?;
+        let plan = Plan::new(&experiment, watched)?;
+        Ok((experiment, plan))
+    };
+    let bad = |error: crate::config::ConfigError| Failure::bad_input(error.render_for_stderr());
+    let (experiment, plan) = load().map_err(bad)?;
+    let domains = plan.network().topology.domains();
+    if ranks > domains {
+        return Err(Failure::bad_input(format!(
+            "error: {ranks} ranks cannot share the {domains} domains of this network\n  \
+             help: a domain (a group or a pod) is simulated by one rank; start at most {domains} ranks"
+        )));
+    }
+    if let Some((source, _)) = watched
+        && source >= plan.network().topology.endpoints()
+    {
+        let most = plan.network().topology.endpoints() - 1;
+        return Err(Failure::bad_input(format!(
+            "error: --watch-packet: there is no endpoint {source}\n  help: endpoints are numbered from 0 to {most}"
+        )));
+    }
+    Ok((experiment, plan))
+}
+
+fn packet_name(text: &str) -> Result<(EndpointId, u32), Failure> {
+    let parts = text.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    parts.ok_or_else(|| {
+        Failure::bad_input(format!(
+            "error: --watch-packet: {text:?} does not name a packet\n  \
+             help: give the number of its source and its own number there, as in 17:3"
+        ))
+    })
+}
+
+fn open_out(options: &RunOptions, experiment: &Experiment) -> Result<OutDir, Failure> {
+    let dir = options.out.clone().unwrap_or_else(|| default_out(&options.experiment.file));
+    trace::prepare(&dir, &experiment.resolved, options.force)
+        .map_err(|error| Failure::bad_input(format!("error: {error}")))
+}
+
+fn default_out(file: &Path) -> PathBuf {
+    Path::new("out").join(file.file_stem().unwrap_or_default())
+}
+
+/// On rank 0: writes the result and tells what came out. True if the run was stopped early.
+fn finish(
+    options: &RunOptions,
+    experiment: &Experiment,
+    plan: &Plan,
+    outcome: Outcome,
+    out: Option<OutDir>,
+    ranks: u32,
+    started: &str,
+) -> Result<bool, Failure> {
+    let run = Run {
+        wall_seconds: outcome.wall_seconds,
+        ranks,
+        hosts: outcome.facts.hosts.clone(),
+        started: started.to_string(),
+        events: outcome.facts.events,
+        windows: outcome.windows,
+        peak_memory_bytes: outcome.facts.peak_memory_bytes,
+        state_bytes: outcome.facts.memory_state,
+        packet_bytes: outcome.facts.memory_packets,
+        mpi_version: engine::mpi_version(ranks),
+        stopped: outcome.stopped.map(str::to_string),
+    };
+    let digest = outcome.data.digest();
+    let mut path = None;
+    if let Some(out) = out {
+        trace::write(&out.result(), &outcome.data, &run, &experiment.resolved, experiment.run.seed)
+            .map_err(|error| Failure::failed(format!("error: {error}")))?;
+        path = Some(out.result());
+        out.keep();
+    }
+    let way = watch::table(&outcome.steps);
+    if options.json {
+        println!("{}", summary::json(&digest, &run));
+        eprint!("{way}");
+    } else {
+        print!("{way}{}", summary::table(&plan.network().topology.describe(), &digest, &run));
+        if let Some(path) = path {
+            println!("\nresult: {}", path.display());
+        }
+    }
+    if options.watch_packet.is_some() && outcome.steps.is_empty() {
+        eprintln!("note: the packet to watch was never injected");
+    }
+    if let Some(why) = &run.stopped {
+        eprintln!("error: the run was stopped early ({why}); its result is marked as not complete");
+    }
+    Ok(run.stopped.is_some())
+}
+
+/// Shows progress on rank 0 and watches the clock on all.
+struct Viewer {
+    progress: Option<Progress>,
+    started: Instant,
+    max_wall: Option<Duration>,
+}
+
+impl Viewer {
+    fn new(experiment: &Experiment, quiet: bool) -> Viewer {
+        let kind = match experiment.run.until {
+            Until::Time(time) => Kind::Until(time.0),
+            Until::Completion => Kind::Completion,
+        };
+        let max_wall = experiment.run.max_wall.map(|limit| Duration::from_nanos(limit.0 / 1_000));
+        Viewer { progress: (!quiet).then(|| Progress::new(kind, quiet)), started: Instant::now(), max_wall }
+    }
+
+    fn finish(self) {
+        if let Some(progress) = self.progress {
+            progress.finish();
+        }
+    }
+}
+
+impl Observer for Viewer {
+    fn progress(&mut self, now: engine::Progress, ranks: u32) {
+        // What the other ranks have moved is not known between windows; they share the work evenly.
+        if let Some(progress) = &mut self.progress {
+            progress.update(now.until, now.moved_here * u64::from(ranks), self.started.elapsed());
+        }
+    }
+
+    fn max_wall(&self) -> Option<Duration> {
+        self.max_wall
+    }
+}

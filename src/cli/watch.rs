@@ -1,0 +1,40 @@
+//! The way of one packet as a table.
+
+use std::fmt::Write;
+
+use crate::fabric::{Place, Step};
+
+/// The table; empty without steps.
+pub fn table(steps: &[Step]) -> String {
+    let Some(last) = steps.last() else {
+        return String::new();
+    };
+    let mut text = format!(
+        "{:<22} {:<9} {:>5} {:>3} {:>14} {:>14} {:>12}\n",
+        "from", "link", "class", "VC", "head here, ns", "head leaves", "waited, ns"
+    );
+    for step in steps {
+        let from = match step.from {
+            Place::Nic(endpoint) => format!("endpoint {endpoint}"),
+            Place::Router(router, port) => format!("router {router} port {port}"),
+        };
+        let _ = writeln!(
+            text,
+            "{from:<22} {:<9} {:>5} {:>3} {:>14} {:>14} {:>12}",
+            step.kind.name(),
+            step.class,
+            step.vc,
+            ns(step.arrived),
+            ns(step.left),
+            ns(step.left - step.arrived),
+        );
+    }
+    let end = if last.last { "at its endpoint" } else { "still under way at the end of the run" };
+    let _ = writeln!(text, "head at {} ns, tail at {} ns: {end}\n", ns(last.head), ns(last.tail));
+    text
+}
+
+/// Picoseconds as nanoseconds, exactly.
+fn ns(ps: u64) -> String {
+    format!("{}.{:03}", ps / 1_000, ps % 1_000)
+}
