@@ -1,6 +1,11 @@
 //! Which way a packet takes. One file per algorithm.
 
 pub mod analysis;
+mod dragonfly_paths;
+pub mod minimal;
+pub mod par;
+pub mod ugal;
+pub mod valiant;
 
 use std::sync::Arc;
 
@@ -53,4 +58,4 @@ pub trait Routing: Send + Sync {
 pub type Build = fn(&Section, &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError>;
 
 /// All routing algorithms.
-pub const REGISTRY: &[Entry<Build>] = &[];
+pub const REGISTRY: &[Entry<Build>] = &[minimal::ENTRY, valiant::ENTRY, ugal::ENTRY, par::ENTRY];

@@ -1,0 +1,459 @@
+//! The dragonfly: groups of fully connected routers, and global links between all pairs of groups.
+//!
+//! Kim, Dally, Scott and Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
+//!
+//! Router `group * a + index`, endpoint `router * p + i`. The ports of a router are, in this order, its p terminals,
+//! its a - 1 local ports (to the other routers of the group, ascending) and its h global ports.
+//!
+//! # Which global port leads where
+//!
+//! L links join each pair of groups, so that a group uses L·(g - 1) of its a·h global ports. The rest is left unused.
+//! The used ones are numbered by a *slot* q from 0 to L·(g - 1) - 1. Router r of the group has the slots from
+//! ⌊r·L·(g - 1)/a⌋ to the one before the next router's first, so all routers use the same number of global ports, or
+//! one more or less. Slot q is link number ⌊q / (g - 1)⌋ to the group at *offset* q mod (g - 1), and the arrangement
+//! says which group an offset means. Link j of group A to B is link j of group B to A.
+//!
+//! The links of one pair are g - 1 slots apart, and therefore every router of a group has ⌊L/a⌋ or ⌈L/a⌉ of them.
+//! With one link for each pair and every port in use, router q / h has slot q as its port q mod h, which is the
+//! wiring of BookSim's `dragonflynew` for the absolute arrangement.
+
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Build, Link, Peer, Topology};
+use crate::config::{ConfigError, Duration, Rate, Section};
+use crate::model::{DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
+use crate::registry::Entry;
+
+/// Parameters of the dragonfly.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Endpoints at each router (p), 1 or more.
+    pub endpoints_per_router: u32,
+    /// Routers in each group (a), 1 or more; all of them are linked with each other.
+    pub routers_per_group: u32,
+    /// Global ports of each router (h), 1 or more.
+    pub global_links_per_router: u32,
+    /// Groups (g), from 2 to a·h + 1.
+    pub groups: u32,
+    /// Which global port leads to which group: "absolute" (default), "relative" or "palmtree".
+    #[serde(default)]
+    pub arrangement: Arrangement,
+    /// Links between each pair of groups. Default: as many as there are global ports for, ⌊a·h / (g - 1)⌋. Global
+    /// ports that are left over are unused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links_between_groups: Option<u32>,
+    /// The links between endpoints and routers.
+    pub terminal: LinkParams,
+    /// The links inside a group.
+    pub local: LinkParams,
+    /// The links between groups.
+    pub global: LinkParams,
+}
+
+/// Bandwidth and latency of one kind of link; both directions are alike.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkParams {
+    /// Bandwidth of each direction (`"100 Gbps"`, `"25 GB/s"`), more than 0.
+    pub bandwidth: Rate,
+    /// From the head leaving one end to the head reaching the other (`"50 ns"`), more than 0.
+    pub latency: Duration,
+}
+
+/// Which global port of a group leads to which other group (Camarero, Vallejo and Beivide, "Topological
+/// characterization of Hamming and dragonfly networks and its implications on routing", 2014).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrangement {
+    /// Offset d of group G is group d, or d + 1 from G on: every group counts the others from 0.
+    #[default]
+    Absolute,
+    /// Offset d of group G is group G + d + 1, modulo the number of groups.
+    Relative,
+    /// Offset d of group G is group G - d - 1, modulo the number of groups.
+    Palmtree,
+}
+
+/// A dragonfly. Everything is computed from a handful of numbers.
+#[derive(Clone, Debug)]
+pub struct Dragonfly {
+    p: u32,
+    a: u32,
+    h: u32,
+    g: u32,
+    arrangement: Arrangement,
+    links: u32,
+    terminal: Link,
+    local: Link,
+    global: Link,
+}
+
+impl Dragonfly {
+    /// Builds the network, or says which parameter does not fit and what to do.
+    pub fn new(params: &Params) -> Result<Dragonfly, Invalid> {
+        let links = check_sizes(params)?;
+        Ok(Dragonfly {
+            p: params.endpoints_per_router,
+            a: params.routers_per_group,
+            h: params.global_links_per_router,
+            g: params.groups,
+            arrangement: params.arrangement,
+            links,
+            terminal: check_link(LinkKind::Terminal, params.terminal)?,
+            local: check_link(LinkKind::Local, params.local)?,
+            global: check_link(LinkKind::Global, params.global)?,
+        })
+    }
+
+    /// Endpoints of each router.
+    pub fn endpoints_per_router(&self) -> u32 {
+        self.p
+    }
+
+    /// Routers of each group.
+    pub fn routers_per_group(&self) -> u32 {
+        self.a
+    }
+
+    /// Links between each pair of groups.
+    pub fn links_between_groups(&self) -> u32 {
+        self.links
+    }
+
+    /// The router that `endpoint` is attached to.
+    #[inline]
+    pub fn router_of(&self, endpoint: EndpointId) -> RouterId {
+        endpoint / self.p
+    }
+
+    /// Number `index` among the routers of `group`.
+    #[inline]
+    pub fn router(&self, group: u32, index: u32) -> RouterId {
+        group * self.a + index
+    }
+
+    /// The port of its router that `endpoint` is attached to.
+    #[inline]
+    pub fn terminal_port(&self, endpoint: EndpointId) -> PortId {
+        (endpoint % self.p) as PortId
+    }
+
+    /// The port of router `from` that leads to router `to`, another one of the same group.
+    #[inline]
+    pub fn local_port(&self, from: RouterId, to: RouterId) -> PortId {
+        let (from, to) = (from % self.a, to % self.a);
+        debug_assert_ne!(from, to);
+        (self.p + if to < from { to } else { to - 1 }) as PortId
+    }
+
+    /// Where link number `link` (below [`Dragonfly::links_between_groups`]) to group `to` leaves group `from`: the
+    /// router and its port. The same link number is the other end in `to`: `global_link(to, from, link)`.
+    #[inline]
+    pub fn global_link(&self, from: u32, to: u32, link: u32) -> (RouterId, PortId) {
+        debug_assert!(from != to && link < self.links);
+        let slot = u64::from(link * (self.g - 1) + self.offset(from, to));
+        // The last router whose first slot is not above this one.
+        let index = ((slot + 1) * u64::from(self.a) - 1) / u64::from(self.slots());
+        let index = index as u32;
+        let port = self.p + self.a - 1 + (slot as u32 - self.first_slot(index));
+        (self.router(from, index), port as PortId)
+    }
+
+    /// The numbers of the links to group `to` that are at `router` itself; `to` is not the router's own group.
+    #[inline]
+    pub fn links_at(&self, router: RouterId, to: u32) -> Range<u32> {
+        let (group, index) = (router / self.a, router % self.a);
+        let offset = self.offset(group, to);
+        // Links whose slots are below `slot`: those with link * (g - 1) + offset < slot.
+        let below = |slot: u32| (slot + self.g - 2 - offset) / (self.g - 1);
+        below(self.first_slot(index))..below(self.first_slot(index + 1))
+    }
+
+    /// Whether `port` of a router is one of its global ports.
+    #[inline]
+    pub fn is_global(&self, port: PortId) -> bool {
+        u32::from(port) >= self.p + self.a - 1
+    }
+
+    /// Whether `port` of a router is one of its local ports.
+    #[inline]
+    pub fn is_local(&self, port: PortId) -> bool {
+        u32::from(port) >= self.p && !self.is_global(port)
+    }
+
+    /// Global ports that a group uses.
+    fn slots(&self) -> u32 {
+        self.links * (self.g - 1)
+    }
+
+    /// The first slot of router `index` of a group; of `index` a: the number of slots.
+    fn first_slot(&self, index: u32) -> u32 {
+        (u64::from(index) * u64::from(self.slots()) / u64::from(self.a)) as u32
+    }
+
+    /// The place of group `to` among the groups that `from` has links to.
+    fn offset(&self, from: u32, to: u32) -> u32 {
+        match self.arrangement {
+            Arrangement::Absolute if to < from => to,
+            Arrangement::Absolute => to - 1,
+            Arrangement::Relative => (to + self.g - from - 1) % self.g,
+            Arrangement::Palmtree => (from + self.g - to - 1) % self.g,
+        }
+    }
+
+    /// The group at a place among those that `from` has links to.
+    fn group_at(&self, from: u32, offset: u32) -> u32 {
+        match self.arrangement {
+            Arrangement::Absolute if offset < from => offset,
+            Arrangement::Absolute => offset + 1,
+            Arrangement::Relative => (from + offset + 1) % self.g,
+            Arrangement::Palmtree => (from + self.g - offset - 1) % self.g,
+        }
+    }
+
+    fn global_peer(&self, router: RouterId, number: u32) -> Peer {
+        let (group, index) = (router / self.a, router % self.a);
+        let slot = self.first_slot(index) + number;
+        if slot >= self.first_slot(index + 1) {
+            return Peer::Unused;
+        }
+        let to = self.group_at(group, slot % (self.g - 1));
+        let (peer, port) = self.global_link(to, group, slot / (self.g - 1));
+        Peer::Router(peer, port)
+    }
+}
+
+/// Checks the sizes and returns the number of links between two groups.
+fn check_sizes(params: &Params) -> Result<u32, Invalid> {
+    let sizes = [
+        ("endpoints_per_router", params.endpoints_per_router),
+        ("routers_per_group", params.routers_per_group),
+        ("global_links_per_router", params.global_links_per_router),
+    ];
+    for (key, value) in sizes {
+        if value == 0 {
+            return Err(Invalid::new(key, "is 0", "give 1 or more"));
+        }
+    }
+    let [p, a, h] = sizes.map(|(_, value)| u64::from(value));
+    let ports = p + a - 1 + h;
+    if ports > u64::from(PortId::MAX) {
+        return Err(Invalid::new(
+            "",
+            format!("a router would have {p} + {} + {h} = {ports} ports", a - 1),
+            format!("a router can have at most {} ports", PortId::MAX),
+        ));
+    }
+    let g = u64::from(params.groups);
+    if g < 2 {
+        return Err(Invalid::new(
+            "groups",
+            format!("is {g}, but a dragonfly has at least 2 groups"),
+            format!("give from 2 to {}", a * h + 1),
+        ));
+    }
+    if g > a * h + 1 {
+        return Err(Invalid::new(
+            "groups",
+            format!(
+                "is {g}, but the {a} · {h} global ports of a group reach {} others",
+                a * h
+            ),
+            format!("give at most {}, or more global links", a * h + 1),
+        ));
+    }
+    let endpoints = u128::from(p) * u128::from(a) * u128::from(g);
+    if endpoints > u128::from(u32::MAX) {
+        return Err(Invalid::new(
+            "",
+            format!("the network would have {endpoints} endpoints"),
+            format!("at most {} can be counted", u32::MAX),
+        ));
+    }
+    let most = (a * h / (g - 1)) as u32;
+    match params.links_between_groups {
+        Some(links) if links == 0 || links > most => Err(Invalid::new(
+            "links_between_groups",
+            format!(
+                "is {links}, but a group has {a} · {h} = {} global ports for {} other groups",
+                a * h,
+                g - 1
+            ),
+            format!("give from 1 to {most}"),
+        )),
+        Some(links) => Ok(links),
+        None => Ok(most),
+    }
+}
+
+fn check_link(kind: LinkKind, params: LinkParams) -> Result<Link, Invalid> {
+    let name = kind.name();
+    if params.latency.0 == 0 {
+        return Err(Invalid::new(
+            format!("{name}.latency"),
+            "is 0",
+            "give at least \"1 ps\": what happens at one end must come before its effect at the other",
+        ));
+    }
+    if params.bandwidth.0.0 == 0 {
+        return Err(Invalid::new(
+            format!("{name}.bandwidth"),
+            "is 0",
+            "give more than 0, such as \"100 Gbps\"",
+        ));
+    }
+    Ok(Link {
+        kind,
+        bandwidth: params.bandwidth.0,
+        latency: params.latency.0,
+    })
+}
+
+impl Topology for Dragonfly {
+    fn endpoints(&self) -> u32 {
+        self.routers() * self.p
+    }
+
+    fn routers(&self) -> u32 {
+        self.g * self.a
+    }
+
+    fn ports(&self, _: RouterId) -> PortId {
+        (self.p + self.a - 1 + self.h) as PortId
+    }
+
+    fn peer(&self, router: RouterId, port: PortId) -> Peer {
+        let number = u32::from(port);
+        if number < self.p {
+            return Peer::Endpoint(router * self.p + number);
+        }
+        if self.is_global(port) {
+            return self.global_peer(router, number - (self.p + self.a - 1));
+        }
+        let (index, other) = (router % self.a, number - self.p);
+        let other = if other < index { other } else { other + 1 };
+        let peer = router - index + other;
+        Peer::Router(peer, self.local_port(peer, router))
+    }
+
+    fn link(&self, _: RouterId, port: PortId) -> Link {
+        if u32::from(port) < self.p {
+            self.terminal
+        } else if self.is_global(port) {
+            self.global
+        } else {
+            self.local
+        }
+    }
+
+    fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
+        (self.router_of(endpoint), self.terminal_port(endpoint))
+    }
+
+    fn domains(&self) -> u32 {
+        self.g
+    }
+
+    fn domain_of(&self, router: RouterId) -> DomainId {
+        router / self.a
+    }
+
+    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
+        (domain * self.a..(domain + 1) * self.a).collect()
+    }
+
+    fn local_index(&self, router: RouterId) -> u32 {
+        router % self.a
+    }
+
+    #[inline]
+    fn group_of(&self, router: RouterId) -> u32 {
+        router / self.a
+    }
+
+    fn groups(&self) -> u32 {
+        self.g
+    }
+
+    /// Over at most one global link, as "minimal" is understood for dragonflies. Two global links with no local one
+    /// between them can visit fewer routers (3 and not 4), but they take another group's bandwidth and the time of
+    /// a second long link; no minimal routing takes them.
+    fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {
+        let (a, b) = (self.router_of(a), self.router_of(b));
+        let (group_a, group_b) = (self.group_of(a), self.group_of(b));
+        if a == b {
+            return 1;
+        }
+        if group_a == group_b {
+            return 2;
+        }
+        let (at_a, at_b) = (self.links_at(a, group_b), self.links_at(b, group_a));
+        if at_a.start.max(at_b.start) < at_a.end.min(at_b.end) {
+            2
+        } else if at_a.is_empty() && at_b.is_empty() {
+            4
+        } else {
+            3
+        }
+    }
+
+    /// Over at most one global link, as [`Topology::minimal_routers`]. With fewer links between two groups than
+    /// routers in a group some router has no link of its own on either side: local, global, local. With more, every
+    /// router has one, but never one to each router of the other group.
+    fn diameter_routers(&self) -> u32 {
+        match self.a {
+            1 => 2,
+            a if self.links >= a => 3,
+            _ => 4,
+        }
+    }
+
+    fn describe(&self) -> String {
+        let arrangement = match self.arrangement {
+            Arrangement::Absolute => "absolute",
+            Arrangement::Relative => "relative",
+            Arrangement::Palmtree => "palmtree",
+        };
+        format!(
+            "dragonfly: {} groups of {} routers with {} endpoints each ({} endpoints, {} routers), {} between each \
+             pair of groups ({arrangement} arrangement), {} of {} global ports unused",
+            self.g,
+            self.a,
+            self.p,
+            self.endpoints(),
+            self.routers(),
+            if self.links == 1 {
+                "1 link".into()
+            } else {
+                format!("{} links", self.links)
+            },
+            u64::from(self.g) * u64::from(self.a * self.h - self.slots()),
+            u64::from(self.g) * u64::from(self.a * self.h),
+        )
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
+    let params: Params = section.parse()?;
+    let dragonfly = Dragonfly::new(&params).map_err(|invalid| section.refuse(invalid))?;
+    Ok(Arc::new(dragonfly))
+}
+
+/// The registry's line about the dragonfly.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "dragonfly",
+    summary: "Groups of fully connected routers with global links between all pairs of groups",
+    source: "Kim et al., ISCA 2008; the networks of papers 000 (section 4) and 003 (section IV.B)",
+    parameters: || schemars::schema_for!(Params),
+    build,
+};
