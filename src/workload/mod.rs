@@ -1,2 +1,5 @@
-//! What the endpoints send.
+//! What the endpoints send: who takes part (`members`), to whom (`patterns`), how much (`sizes`) and when
+//! (`injection`).
+
+mod draw;
 pub mod patterns;
