@@ -1,6 +1,7 @@
 //! weir simulates the interconnects of high-performance computers and what congestion does to the applications that
 //! share them.
 
+pub mod catalog;
 pub mod config;
 pub mod model;
 pub mod registry;

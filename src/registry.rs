@@ -6,6 +6,8 @@
 
 use schemars::Schema;
 
+use crate::config::{ConfigError, Section};
+
 /// One variant of a registry. `F` is the function that builds it from its section of the experiment file.
 pub struct Entry<F: 'static> {
     /// The name in the experiment file.
@@ -20,7 +22,124 @@ pub struct Entry<F: 'static> {
     pub build: F,
 }
 
+impl<F> Entry<F> {
+    /// The entry without the function that builds it.
+    pub fn variant(&self) -> Variant {
+        Variant {
+            name: self.name,
+            summary: self.summary,
+            source: self.source,
+            parameters: self.parameters,
+        }
+    }
+}
+
+/// What the documentation and the experiment file need to know of an [`Entry`], whatever it builds.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// The name in the experiment file.
+    pub name: &'static str,
+    /// One sentence: what it is.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// JSON Schema of its parameters.
+    pub parameters: fn() -> Schema,
+}
+
+/// All variants of one kind of thing.
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// What `weir list` calls them: `topologies`.
+    pub name: &'static str,
+    /// One of them: `topology`.
+    pub one: &'static str,
+    /// The section that chooses one, as it is written: `[topology]`.
+    pub section: &'static str,
+    /// The key in that section that chooses one: `kind`.
+    pub key: &'static str,
+    /// The variants, in the order of their registry.
+    pub variants: Vec<Variant>,
+}
+
+impl Family {
+    /// The variant that `section` chooses, or the error that there is none of that name.
+    pub fn choose(&self, section: &Section) -> Result<&Variant, ConfigError> {
+        let name = section.kind()?;
+        self.variants
+            .iter()
+            .find(|variant| variant.name == name)
+            .ok_or_else(|| section.unknown_kind(self.variants.iter().map(|variant| variant.name)))
+    }
+}
+
+/// Every family, and the networks that come with weir. What the experiment file may name.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    /// Networks.
+    pub topologies: Family,
+    /// Routing algorithms.
+    pub routings: Family,
+    /// Congestion-control schemes.
+    pub schemes: Family,
+    /// Traffic patterns.
+    pub patterns: Family,
+    /// Applications.
+    pub motifs: Family,
+    /// Ready networks for `topology.file`: name and TOML text.
+    pub ready: &'static [(&'static str, &'static str)],
+}
+
+impl Catalog {
+    /// The families in the order of the experiment file.
+    pub fn families(&self) -> [&Family; 5] {
+        [
+            &self.topologies,
+            &self.routings,
+            &self.schemes,
+            &self.patterns,
+            &self.motifs,
+        ]
+    }
+}
+
 /// The entry called `name`.
 pub fn find<F>(registry: &'static [Entry<F>], name: &str) -> Option<&'static Entry<F>> {
     registry.iter().find(|entry| entry.name == name)
+}
+
+/// The entry that `section` chooses by its `kind`, `algorithm` or `scheme`.
+///
+/// # Errors
+/// If that key is missing, or names no entry; the error points at its line and names the nearest.
+pub fn choose<F>(
+    section: &Section,
+    registry: &'static [Entry<F>],
+) -> Result<&'static Entry<F>, ConfigError> {
+    find(registry, section.kind()?)
+        .ok_or_else(|| section.unknown_kind(registry.iter().map(|entry| entry.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schemars::schema_for;
+
+    const RINGS: &[Entry<fn() -> u8>] = &[Entry {
+        name: "ring",
+        summary: "A ring.",
+        source: "Folklore.",
+        parameters: || schema_for!(()),
+        build: || 7,
+    }];
+
+    #[test]
+    fn a_section_chooses_its_entry_or_hears_of_the_nearest() {
+        let section = Section::from_toml("kind = \"ring\"").unwrap();
+        assert_eq!((choose(&section, RINGS).unwrap().build)(), 7);
+        let section = Section::from_toml("\nkind = \"rnig\"").unwrap();
+        let error = choose(&section, RINGS).err().unwrap();
+        assert_eq!(error.line(), Some(2));
+        assert_eq!(error.remedy(), Some("did you mean \"ring\"? valid kinds: \"ring\""));
+    }
 }

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Duration, Section, Size};
+use super::{Buffer, Duration, OutputQueue, Section, Size, Speedup, Until, WorkloadConfig};
+use crate::model::FlitSize;
 
-/// `[router]`: the one router model. The defaults are those of paper 000 (SC15), section 4.
+/// `[router]`: the one router model. The defaults are those of Jiang et al. (SC15), section 4.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterConfig {
@@ -30,13 +31,30 @@ pub struct RouterConfig {
     pub arbitration: Arbitration,
 }
 
-/// Size of an input buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Buffer {
-    /// The credit round trip of the link plus one longest packet.
-    Auto,
-    /// As given.
-    Size(Size),
+impl Default for RouterConfig {
+    fn default() -> Self {
+        RouterConfig {
+            flit: Size::Bits(100),
+            latency: Duration(10_000),
+            credit_delay: Duration(0),
+            input_buffer: Buffer::Auto,
+            buffer_per: BufferPer::Vc,
+            voq: true,
+            speedup: Speedup::Times(2.0),
+            output_queue: OutputQueue::Size(Size::Packets(16)),
+            arbitration: Arbitration::RoundRobin,
+        }
+    }
+}
+
+impl RouterConfig {
+    /// The flit in bits. A checked experiment has no other flits than of bits.
+    pub fn flit_size(&self) -> FlitSize {
+        match self.flit {
+            Size::Bits(bits) => FlitSize(u32::try_from(bits).unwrap_or(u32::MAX)),
+            Size::Flits(_) | Size::Packets(_) => FlitSize(1),
+        }
+    }
 }
 
 /// What one input buffer serves.
@@ -47,26 +65,6 @@ pub enum BufferPer {
     Vc,
     /// All virtual channels of one traffic class at one port.
     Port,
-}
-
-/// Crossbar speed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Speedup {
-    /// So many times the link.
-    Times(f64),
-    /// Any number of packets leave an input at once, and take no time to cross.
-    Infinite,
-}
-
-/// Output queue per virtual channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutputQueue {
-    /// No output queue: a packet stays in its input buffer until the link takes it.
-    None,
-    /// As given.
-    Size(Size),
-    /// Without bound.
-    Unlimited,
 }
 
 /// How an output picks among waiting queues of one traffic class.
@@ -85,7 +83,7 @@ pub enum Arbitration {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NicConfig {
-    /// The longest packet; longer messages are segmented.
+    /// The longest packet; longer messages are segmented. At least one flit, at most 65,535.
     pub max_packet: Size,
     /// Whether every data packet is acknowledged by a packet of one flit in a traffic class of its own.
     pub acknowledge: bool,
@@ -93,123 +91,68 @@ pub struct NicConfig {
     pub injection_vcs: u8,
 }
 
-/// One `[[workload]]`: open-loop traffic of one pattern.
-#[derive(Clone, Debug)]
-pub struct WorkloadConfig {
-    /// Its name in results; `workload0`, `workload1`, … by default. Unique.
-    pub name: String,
-    /// Who takes part.
-    pub endpoints: Endpoints,
-    /// Whether these endpoints may also belong to other workloads.
-    pub shared: bool,
-    /// When it begins to send.
-    pub start: Duration,
-    /// When it stops; None: at the end of the run.
-    pub stop: Option<Duration>,
-    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is allowed.
-    pub load: f64,
-    /// Sizes of messages.
-    pub message: Message,
-    /// When messages are generated.
-    pub injection: Injection,
-    /// The section of the pattern: `pattern = { kind = "uniform", … }`.
-    pub pattern: Section,
-    /// The whole section, for errors about its keys.
-    pub section: Section,
-}
-
-/// Which endpoints take part in a workload.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Endpoints {
-    /// `"all"`.
-    All,
-    /// `"rest"`: those that no other workload names.
-    Rest,
-    /// `"16..32"`: from the first to the one before the last.
-    Range(u32, u32),
-    /// `[3, 1, 4]`: in task order.
-    List(Vec<u32>),
-    /// `{ count = 60, placement = "random" }`.
-    Count {
-        /// How many.
-        count: u32,
-        /// Which.
-        placement: Placement,
-        /// Seed of the placement, so that several workloads or runs can share it; None: the run's seed.
-        seed: Option<u64>,
-    },
-}
-
-/// How a number of endpoints is chosen among those that are free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Placement {
-    /// The first free ones in order.
-    Linear,
-    /// At random, one by one.
-    Random,
-    /// Groups in random order, each filled in order.
-    RandomGroups,
-    /// Routers in random order, each filled in order.
-    RandomRouters,
-}
-
-/// Sizes of messages.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Message {
-    /// `"4 flits"`.
-    Fixed(Size),
-    /// `[{ size = "4 flits", share = 0.5 }, { size = "512 flits", share = 0.5 }]`: shares of the volume.
-    Mix(Vec<(Size, f64)>),
-}
-
-/// When an endpoint generates messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Injection {
-    /// In each flit time with the same chance.
-    Bernoulli,
-    /// After exponentially distributed times.
-    Poisson,
-    /// After equal times, from a random phase.
-    Periodic,
+impl Default for NicConfig {
+    fn default() -> Self {
+        NicConfig {
+            max_packet: Size::Flits(24),
+            acknowledge: true,
+            injection_vcs: 1,
+        }
+    }
 }
 
 /// `[run]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RunConfig {
-    /// When the run ends.
+    /// When the run ends: a time, or "completion" when all workloads have stopped and everything has arrived.
     pub until: Until,
     /// What is generated before this is not measured.
+    #[serde(default = "no_time")]
     pub warmup: Duration,
-    /// Length of the measurement window; None: to the end.
+    /// Length of the measurement window; to the end by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measure: Option<Duration>,
     /// Seed of every random stream.
+    #[serde(default = "first_seed")]
     pub seed: u64,
-    /// Give up after this much wall-clock time.
+    /// Give up after this much wall-clock time; never by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_wall: Option<Duration>,
 }
 
-/// When a run ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// At this simulated time.
-    Time(Duration),
-    /// `"completion"`: when all workloads have stopped and everything has arrived.
-    Completion,
+fn no_time() -> Duration {
+    Duration(0)
+}
+
+fn first_seed() -> u64 {
+    1
 }
 
 /// `[output]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct OutputConfig {
     /// Width of the bins of `/data/series`.
     pub bin: Duration,
-    /// Interval of `/data/occupancy`; None: not recorded.
+    /// Interval of `/data/occupancy`; not recorded by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub occupancy: Option<Duration>,
     /// Record `/data/packets`.
     pub packets: bool,
     /// Record `/data/messages`.
     pub messages: bool,
+}
+
+impl Default for OutputConfig {
+    fn default() -> Self {
+        OutputConfig {
+            bin: Duration(10_000_000),
+            occupancy: None,
+            packets: false,
+            messages: false,
+        }
+    }
 }
 
 /// A whole experiment, checked.
@@ -234,4 +177,14 @@ pub struct Experiment {
     /// The experiment with every default filled in, as TOML: what is stored in the result and compared to tell one
     /// experiment from another.
     pub resolved: String,
+    /// The whole file as it was given, for errors about keys that several sections share:
+    /// `file.refuse(Invalid::new("router.input_buffer", …))`.
+    pub file: Section,
+}
+
+impl Experiment {
+    /// The longest packet in flits.
+    pub fn max_packet_flits(&self) -> u64 {
+        self.nic.max_packet.flits(self.router.flit_size(), 1)
+    }
 }

@@ -1,13 +1,34 @@
 //! The experiment file: TOML text in, typed and validated values out. Every error names file, line, value and remedy.
+//!
+//! `tree` keeps the origin of every key and value; `deserialize` makes typed values of it, and errors that know their
+//! place; `load` reads the sections of an experiment, `check` refuses what does not fit together, `resolve` writes the
+//! experiment with all defaults. Nothing here knows a variant: their names and schemas come with a [`Catalog`].
+//!
+//! [`Catalog`]: crate::registry::Catalog
 
+mod check;
 mod deserialize;
 mod error;
+mod experiment;
+mod load;
 mod nearest;
+mod ready;
+mod resolve;
 mod section;
+mod sets;
 mod tree;
 mod units;
+mod words;
+mod workload;
 
 pub use error::ConfigError;
+pub use experiment::{
+    Arbitration, BufferPer, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,
+};
 pub(crate) use nearest::suggest;
+pub use ready::READY;
+pub(crate) use resolve::{alternatives, reference};
 pub use section::Section;
 pub use units::{Duration, Rate, Size};
+pub use words::{Buffer, OutputQueue, Speedup, Until};
+pub use workload::{Endpoints, Injection, Message, Placement, WorkloadConfig};

@@ -1,0 +1,333 @@
+//! What the types alone cannot refuse: values that do not fit together.
+
+use serde_json::Value as Json;
+
+use super::experiment::{Experiment, NicConfig, RouterConfig};
+use super::nearest::suggest;
+use super::resolve::{definition, schema_of};
+use super::tree::{Node, Value};
+use super::workload::{Endpoints, Message, WorkloadFile};
+use super::{Buffer, ConfigError, Duration, OutputQueue, Section, Size, Until};
+use crate::model::Invalid;
+use crate::registry::{Catalog, Family};
+
+/// The most flits of a packet: the length of a packet has 16 bits.
+const MOST_FLITS: u64 = u16::MAX as u64;
+
+/// The most flits of a buffer: credits have 32 bits.
+const MOST_BUFFER_FLITS: u64 = u32::MAX as u64;
+
+/// More bins than this in a time series are a slip of the unit.
+const MOST_BINS: u64 = 10_000_000;
+
+/// Every section chooses a variant that exists, and gives no key that the variant does not know.
+pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(), ConfigError> {
+    variant(&experiment.topology, &catalog.topologies)?;
+    variant(&experiment.routing, &catalog.routings)?;
+    variant(&experiment.congestion, &catalog.schemes)?;
+    for workload in &experiment.workloads {
+        variant(&workload.pattern, &catalog.patterns)?;
+    }
+    Ok(())
+}
+
+fn variant(section: &Section, family: &Family) -> Result<(), ConfigError> {
+    let variant = family.choose(section)?;
+    let schema = schema_of(variant);
+    let dispatch = family.key.rsplit('.').next();
+    let see = format!(" (see `weir list {} {}`)", family.name, variant.name);
+    known_keys(section, &section.node, &schema, &schema, "", dispatch, &see)
+}
+
+/// Refuses keys that a schema without additional properties does not name.
+fn known_keys(
+    section: &Section,
+    node: &Node,
+    schema: &Json,
+    root: &Json,
+    path: &str,
+    dispatch: Option<&str>,
+    see: &str,
+) -> Result<(), ConfigError> {
+    let schema = definition(schema, root);
+    let none = serde_json::Map::new();
+    let properties = schema["properties"].as_object().unwrap_or(&none);
+    let closed = schema["additionalProperties"] == Json::Bool(false);
+    for member in node.members() {
+        if Some(member.key.as_str()) == dispatch {
+            continue;
+        }
+        match properties.get(&member.key) {
+            Some(inner) => {
+                let path = [path, &member.key].join(if path.is_empty() { "" } else { "." });
+                known_keys(section, &member.value, inner, root, &path, None, see)?;
+            }
+            None if closed => {
+                let valid: Vec<&str> = properties.keys().map(String::as_str).collect();
+                return Err(ConfigError::at(
+                    &member.origin,
+                    section.about(path, &format!("unknown key `{}`", member.key)),
+                    suggest(&member.key, "keys", &valid, '`') + see,
+                ));
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// The values of the sections that every experiment has.
+pub(super) fn values(experiment: &Experiment) -> Result<(), ConfigError> {
+    let refuse = |invalid| experiment.file.refuse(invalid);
+    let longest = longest_packet(&experiment.router, &experiment.nic).map_err(refuse)?;
+    buffers(&experiment.router, longest).map_err(refuse)?;
+    if experiment.nic.injection_vcs == 0 {
+        return Err(refuse(Invalid::new(
+            "nic.injection_vcs",
+            "0 virtual channels carry nothing",
+            "write 1 or more",
+        )));
+    }
+    run(experiment).map_err(refuse)?;
+    output(experiment).map_err(refuse)?;
+    workload_times(experiment)?;
+    unique_names(experiment)
+}
+
+/// The longest packet in flits.
+fn longest_packet(router: &RouterConfig, nic: &NicConfig) -> Result<u64, Invalid> {
+    let flit_bits = match router.flit {
+        Size::Bits(bits) if bits <= u64::from(u32::MAX) => bits,
+        Size::Bits(_) => {
+            return Err(Invalid::new(
+                "router.flit",
+                format!("{} are too large for a flit", router.flit),
+                "write at most 500 MB",
+            ));
+        }
+        Size::Flits(_) | Size::Packets(_) => {
+            return Err(Invalid::new(
+                "router.flit",
+                format!("\"{}\": the size of a flit cannot be counted in flits", router.flit),
+                "write it in bits or bytes, for example flit = \"100 bits\"",
+            ));
+        }
+    };
+    let packet = nic.max_packet;
+    if matches!(packet, Size::Packets(_)) {
+        return Err(Invalid::new(
+            "nic.max_packet",
+            format!("\"{packet}\": the longest packet cannot be counted in packets"),
+            "write it in flits, bits or bytes, for example max_packet = \"24 flits\"",
+        ));
+    }
+    let bits = packet.bits(router.flit_size(), 1);
+    if bits < flit_bits {
+        return Err(Invalid::new(
+            "nic.max_packet",
+            format!("{packet} ({bits} bits) is less than one flit of {flit_bits} bits"),
+            "write at least \"1 flit\"",
+        ));
+    }
+    let flits = packet.flits(router.flit_size(), 1);
+    if flits > MOST_FLITS {
+        return Err(Invalid::new(
+            "nic.max_packet",
+            format!("{packet} is {flits} flits of {flit_bits} bits; at most {MOST_FLITS} are possible"),
+            "write a smaller max_packet or a larger router.flit",
+        ));
+    }
+    Ok(flits)
+}
+
+fn buffers(router: &RouterConfig, longest: u64) -> Result<(), Invalid> {
+    let input = match router.input_buffer {
+        Buffer::Size(size) => Some(("router.input_buffer", size, "\"auto\"")),
+        Buffer::Auto => None,
+    };
+    let output = match router.output_queue {
+        OutputQueue::Size(size) => Some(("router.output_queue", size, "\"none\" for no queue at all")),
+        OutputQueue::None | OutputQueue::Unlimited => None,
+    };
+    for (key, size, word) in [input, output].into_iter().flatten() {
+        let flits = size.flits(router.flit_size(), longest);
+        if flits < longest {
+            return Err(Invalid::new(
+                key,
+                format!("{size} holds {flits} flits, but the longest packet (nic.max_packet) has {longest}"),
+                format!("write at least \"{longest} flits\", or {word}, or a smaller nic.max_packet"),
+            ));
+        }
+        if flits > MOST_BUFFER_FLITS {
+            return Err(Invalid::new(
+                key,
+                format!("{size} is {flits} flits; at most {MOST_BUFFER_FLITS} are possible"),
+                format!("write less, or {word}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn run(experiment: &Experiment) -> Result<(), Invalid> {
+    let run = &experiment.run;
+    let Until::Time(until) = run.until else {
+        return Ok(());
+    };
+    if until.0 == 0 {
+        return Err(Invalid::new(
+            "run.until",
+            "a run of 0 ns measures nothing",
+            "write a time such as \"500 us\", or \"completion\"",
+        ));
+    }
+    if run.warmup >= until {
+        return Err(Invalid::new(
+            "run.warmup",
+            format!("{} is not before the end of the run (run.until = {until})", run.warmup),
+            "write a shorter warmup or a later until",
+        ));
+    }
+    let end = |measure: Duration| run.warmup.0.saturating_add(measure.0);
+    match run.measure {
+        Some(measure) if end(measure) > until.0 => Err(Invalid::new(
+            "run.measure",
+            format!(
+                "warmup and measure ({} + {measure}) end after the run (run.until = {until})",
+                run.warmup
+            ),
+            format!("write at most \"{}\", or a later until", Duration(until.0 - run.warmup.0)),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn output(experiment: &Experiment) -> Result<(), Invalid> {
+    if experiment.run.measure == Some(Duration(0)) {
+        return Err(Invalid::new(
+            "run.measure",
+            "a window of 0 ns measures nothing",
+            "write a time of more than zero, or leave it out to measure to the end",
+        ));
+    }
+    let intervals = [
+        ("output.bin", Some(experiment.output.bin)),
+        ("output.occupancy", experiment.output.occupancy),
+    ];
+    for (key, interval) in intervals {
+        let Some(interval) = interval else { continue };
+        if interval.0 == 0 {
+            return Err(Invalid::new(
+                key,
+                "0 ns is no interval",
+                "write a time of more than zero, for example \"10 us\"",
+            ));
+        }
+        if let Until::Time(until) = experiment.run.until
+            && until.0 / interval.0 > MOST_BINS
+        {
+            return Err(Invalid::new(
+                key,
+                format!(
+                    "{interval} divides the run of {until} into {} parts; at most {MOST_BINS} are possible",
+                    until.0 / interval.0
+                ),
+                "write a longer interval",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What can be said about one workload by itself.
+pub(super) fn workload(section: &Section, given: &WorkloadFile) -> Result<(), ConfigError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let refuse = |key: &str, message: String, remedy: &str| {
+        Err(section.refuse(Invalid::new(key, message, remedy)))
+    };
+    if let Some(name) = &given.name
+        && (name.is_empty() || !name.chars().all(plain))
+    {
+        return refuse(
+            "name",
+            format!("{name:?} is not a name for results"),
+            "use letters, digits, `_` and `-` only",
+        );
+    }
+    if !(given.load > 0.0 && given.load.is_finite()) {
+        return refuse(
+            "load",
+            format!("{} is not a load", given.load),
+            "write a fraction of the endpoint's link of more than 0, for example 0.4",
+        );
+    }
+    if let Endpoints::Count { count: 0, .. } = given.endpoints {
+        return refuse("endpoints.count", "0 endpoints send nothing".into(), "write 1 or more");
+    }
+    if let Message::Mix(parts) = &given.message {
+        for (index, (_, share)) in parts.iter().enumerate() {
+            if !(*share > 0.0 && share.is_finite()) {
+                return refuse(
+                    &format!("message.{index}.share"),
+                    format!("{share} is not a share"),
+                    "write a number of more than 0; shares are relative to one another",
+                );
+            }
+        }
+    }
+    match given.stop {
+        Some(stop) if stop <= given.start => refuse(
+            "stop",
+            format!("{stop} is not after the start ({})", given.start),
+            "write a later stop or an earlier start",
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn workload_times(experiment: &Experiment) -> Result<(), ConfigError> {
+    for workload in &experiment.workloads {
+        match experiment.run.until {
+            Until::Completion if workload.stop.is_none() => {
+                return Err(workload.section.refuse(Invalid::new(
+                    "",
+                    format!("{:?} never stops, so run.until = \"completion\" never comes", workload.name),
+                    "add stop = \"…\", or end the run at a time: until = \"500 us\"",
+                )));
+            }
+            Until::Time(until) if workload.start >= until => {
+                return Err(workload.section.refuse(Invalid::new(
+                    "start",
+                    format!("{} is not before the end of the run (run.until = {until})", workload.start),
+                    "write an earlier start or a later until",
+                )));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn unique_names(experiment: &Experiment) -> Result<(), ConfigError> {
+    let workloads = &experiment.workloads;
+    for (index, workload) in workloads.iter().enumerate() {
+        if let Some(first) = workloads[..index].iter().position(|w| w.name == workload.name) {
+            // The default name of one may be the given name of another: point at the one that was given.
+            let named = if workload.section.has("name") { index } else { first };
+            return Err(workloads[named].section.refuse(Invalid::new(
+                "name",
+                format!("{:?} is the name of workloads {first} and {index}", workload.name),
+                "give every workload a name of its own",
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a node is a text, for those who only look at texts.
+pub(super) fn text(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}

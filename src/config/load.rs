@@ -1,0 +1,298 @@
+//! From the text of an experiment file to a checked [`Experiment`].
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::experiment::{Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::nearest::suggest;
+use super::tree::{Member, Node, Origin, Source, Value};
+use super::workload::{WorkloadConfig, WorkloadFile};
+use super::{ConfigError, Section, check, resolve, sets};
+use crate::model::Invalid;
+use crate::registry::{Catalog, Family};
+
+/// The sections of an experiment file.
+pub(super) const SECTIONS: [&str; 8] = [
+    "topology",
+    "routing",
+    "router",
+    "nic",
+    "congestion",
+    "workload",
+    "run",
+    "output",
+];
+
+impl Experiment {
+    /// [`Experiment::load`] with the names of `catalog`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file, line, value and remedy.
+    pub fn load_with(
+        path: &Path,
+        sets: &[String],
+        catalog: &Catalog,
+    ) -> Result<Experiment, ConfigError> {
+        let text = read(path).map_err(|why| {
+            ConfigError::new(
+                format!("the experiment file {} cannot be read: {why}", path.display()),
+                "give the path of a TOML file that describes an experiment",
+            )
+        })?;
+        let name = path.display().to_string();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Experiment::from_text(&name, &text, folder, sets, catalog)
+    }
+
+    /// An experiment from a text that calls itself `name` in messages. Paths in it are relative to `folder`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file, line, value and remedy.
+    pub fn from_text(
+        name: &str,
+        text: &str,
+        folder: &Path,
+        sets: &[String],
+        catalog: &Catalog,
+    ) -> Result<Experiment, ConfigError> {
+        let source = Arc::new(Source {
+            name: name.into(),
+            text: text.into(),
+        });
+        let mut root = Node::parse(&source)?;
+        for given in sets {
+            sets::apply(&mut root, given)?;
+        }
+        let file = Section::new(root, "");
+        known_sections(&file)?;
+        let experiment = Experiment {
+            topology: topology(&file, folder, catalog)?,
+            routing: required(&file, "routing", &catalog.routings)?.choosing_by(
+                "algorithm",
+                Some("routings"),
+            ),
+            router: section(&file, "router")?.parse::<RouterConfig>()?,
+            nic: section(&file, "nic")?.parse::<NicConfig>()?,
+            congestion: congestion(&file)?,
+            workloads: workloads(&file)?,
+            run: run(&file)?,
+            output: section(&file, "output")?.parse::<OutputConfig>()?,
+            resolved: String::new(),
+            file,
+        };
+        check::variants(&experiment, catalog)?;
+        check::values(&experiment)?;
+        let resolved = resolve::text(&experiment, catalog);
+        Ok(Experiment {
+            resolved,
+            ..experiment
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_string(),
+        _ => e.to_string(),
+    })?;
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_string())
+}
+
+fn known_sections(file: &Section) -> Result<(), ConfigError> {
+    for member in file.node.members() {
+        if !SECTIONS.contains(&member.key.as_str()) {
+            return Err(ConfigError::at(
+                &member.origin,
+                format!("unknown section `{}`", member.key),
+                suggest(&member.key, "sections", &SECTIONS, '`'),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The section called `name`; empty if it is not in the file.
+fn section(file: &Section, name: &str) -> Result<Section, ConfigError> {
+    let node = match file.node.get(name) {
+        Some(member) => member.value.clone(),
+        None => Node {
+            value: Value::Table(Vec::new()),
+            origin: file.node.origin.clone(),
+        },
+    };
+    if !matches!(node.value, Value::Table(_)) {
+        return Err(file.refuse(Invalid::new(
+            name,
+            format!("expected a section, got {}", node.type_name()),
+            format!("write [{name}] and its keys on the lines below"),
+        )));
+    }
+    Ok(Section::new(node, name))
+}
+
+fn required(file: &Section, name: &str, family: &Family) -> Result<Section, ConfigError> {
+    if file.node.get(name).is_none() {
+        return Err(file.refuse(Invalid::new(
+            "",
+            format!("the section [{name}] is missing"),
+            format!(
+                "add [{name}] with {} = \"…\" (see `weir list {}`)",
+                family.key, family.name
+            ),
+        )));
+    }
+    section(file, name)
+}
+
+fn congestion(file: &Section) -> Result<Section, ConfigError> {
+    let mut section = section(file, "congestion")?;
+    let given = section.node.get("scheme").is_some();
+    if let Value::Table(members) = &mut section.node.value
+        && !given
+    {
+        let none = Node::default(Value::String("none".into()));
+        members.push(Member::default("scheme", none));
+    }
+    Ok(section.choosing_by("scheme", Some("schemes")))
+}
+
+fn run(file: &Section) -> Result<RunConfig, ConfigError> {
+    if file.node.get("run").is_none() {
+        return Err(file.refuse(Invalid::new(
+            "",
+            "the section [run] is missing",
+            "add [run] with until = \"500 us\" or another time, or until = \"completion\"",
+        )));
+    }
+    section(file, "run")?.parse()
+}
+
+/// `[topology]` with the keys of its `file` below its own.
+fn topology(file: &Section, folder: &Path, catalog: &Catalog) -> Result<Section, ConfigError> {
+    let mut section = required(file, "topology", &catalog.topologies)?;
+    let inline = section.node.clone();
+    if let Some(member) = inline.get("file") {
+        let Value::String(name) = &member.value.value else {
+            return Err(section.refuse(Invalid::new(
+                "file",
+                format!("expected a name or a path, got {}", member.value.type_name()),
+                "write file = \"…\"",
+            )));
+        };
+        let base = network(&section, name, folder, catalog)?;
+        if let (Some(own), Some(theirs)) = (inline.get("kind"), base.get("kind"))
+            && !same_text(&own.value, &theirs.value)
+        {
+            return Err(section.refuse(Invalid::new(
+                "kind",
+                format!("differs from the kind in the file {name:?}"),
+                "remove `kind`, or remove `file` and give all keys here",
+            )));
+        }
+        if let Value::Table(members) = &mut section.node.value {
+            members.retain(|member| member.key != "file");
+        }
+        section.node = base.overlaid(section.node);
+    }
+    Ok(section.choosing_by("kind", Some("topologies")))
+}
+
+fn same_text(a: &Node, b: &Node) -> bool {
+    matches!((&a.value, &b.value), (Value::String(a), Value::String(b)) if a == b)
+}
+
+/// The content of a ready network, or of a file whose path is relative to the experiment file.
+fn network(
+    section: &Section,
+    name: &str,
+    folder: &Path,
+    catalog: &Catalog,
+) -> Result<Node, ConfigError> {
+    let (shown, text) = if name.contains(['/', '\\']) || name.ends_with(".toml") {
+        let path = folder.join(name);
+        let text = read(&path).map_err(|why| {
+            section.refuse(Invalid::new(
+                "file",
+                format!("{} cannot be read: {why}", path.display()),
+                "give a path relative to the experiment file, or the name of a ready network \
+                 (see `weir list topologies`)",
+            ))
+        })?;
+        (path.display().to_string(), text)
+    } else {
+        let ready = catalog.ready.iter().find(|(ready, _)| *ready == name);
+        let (_, text) = ready.ok_or_else(|| {
+            let names: Vec<&str> = catalog.ready.iter().map(|(name, _)| *name).collect();
+            section.refuse(Invalid::new(
+                "file",
+                format!("{name:?} is not a ready network"),
+                suggest(name, "ready networks", &names, '"') + "; or give a path that ends in .toml",
+            ))
+        })?;
+        (format!("topologies/{name}.toml"), text.to_string())
+    };
+    let source = Arc::new(Source { name: shown, text });
+    let mut node = Node::parse(&source)?;
+    // What is missing is missing in that file: errors about the section as a whole point at its beginning.
+    node.origin = Origin::File {
+        source,
+        span: Some(0..0),
+    };
+    Ok(node)
+}
+
+fn workloads(file: &Section) -> Result<Vec<WorkloadConfig>, ConfigError> {
+    let how = "write [[workload]] and its keys on the lines below, once for every workload";
+    let items = match file.node.get("workload").map(|member| &member.value) {
+        Some(Node {
+            value: Value::Array(items),
+            ..
+        }) if !items.is_empty() => items,
+        None
+        | Some(Node {
+            value: Value::Array(_),
+            ..
+        }) => {
+            return Err(file.refuse(Invalid::new("", "there is no [[workload]]", how)));
+        }
+        Some(other) => {
+            return Err(file.refuse(Invalid::new(
+                "workload",
+                format!("expected a list of workloads, got {}", other.type_name()),
+                how,
+            )));
+        }
+    };
+    let workloads = items.iter().enumerate();
+    workloads.map(|(index, node)| workload(index, node)).collect()
+}
+
+fn workload(index: usize, node: &Node) -> Result<WorkloadConfig, ConfigError> {
+    let path = format!("workload.{index}");
+    let section = Section::new(node.clone(), &path);
+    let given: WorkloadFile = section.parse()?;
+    let pattern = match node.get("pattern") {
+        Some(member) if matches!(member.value.value, Value::Table(_)) => member.value.clone(),
+        _ => {
+            return Err(section.refuse(Invalid::new(
+                "pattern",
+                "expected a table",
+                "write pattern = { kind = \"…\" } (see `weir list patterns`)",
+            )));
+        }
+    };
+    check::workload(&section, &given)?;
+    Ok(WorkloadConfig {
+        name: given.name.unwrap_or_else(|| format!("workload{index}")),
+        endpoints: given.endpoints,
+        shared: given.shared,
+        start: given.start,
+        stop: given.stop,
+        load: given.load,
+        message: given.message.normalised(),
+        injection: given.injection,
+        pattern: Section::new(pattern, format!("{path}.pattern"))
+            .choosing_by("kind", Some("patterns")),
+        section,
+    })
+}

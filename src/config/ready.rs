@@ -1,0 +1,45 @@
+//! The ready networks of `topologies/`, inside the binary so that it works anywhere.
+
+/// A ready network: its name and its text.
+macro_rules! ready {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../topologies/", $name, ".toml")))),*]
+    };
+}
+
+/// All ready networks, one line per file of `topologies/`.
+#[rustfmt::skip]
+pub const READY: &[(&str, &str)] = ready![
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_in_the_list() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/topologies");
+        let Ok(files) = std::fs::read_dir(folder) else {
+            assert!(READY.is_empty(), "{folder} cannot be read");
+            return;
+        };
+        for file in files {
+            let path = file.expect("the folder can be read").path();
+            if path.extension().is_some_and(|ext| ext == "toml") {
+                let name = path.file_stem().and_then(|s| s.to_str()).expect("a plain name");
+                assert!(
+                    READY.iter().any(|(ready, _)| *ready == name),
+                    "add \"{name}\" to the list in src/config/ready.rs"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_ready_network_names_its_kind() {
+        for (name, text) in READY {
+            let section = super::super::Section::from_toml(text).expect(name);
+            section.kind().expect(name);
+        }
+    }
+}

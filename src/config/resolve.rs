@@ -1,0 +1,212 @@
+//! The resolved experiment: canonical TOML with every default filled in.
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::experiment::Experiment;
+use super::tree::{Member, Node, Value};
+use super::workload::{Elsewhere, WorkloadConfig, WorkloadFile};
+use super::{Duration, Rate, Section, Size};
+use crate::registry::{Catalog, Family, Variant};
+
+/// The schema of a variant's parameters as JSON.
+pub(super) fn schema_of(variant: &Variant) -> Json {
+    (variant.parameters)().to_value()
+}
+
+/// `schema`, or what it refers to, below `root`: references followed, and the `T` of an `Option<T>`.
+pub(super) fn definition<'a>(schema: &'a Json, root: &'a Json) -> &'a Json {
+    if let Some(name) = reference(schema) {
+        return &root["$defs"][name];
+    }
+    match alternatives(schema).as_slice() {
+        [one, null] if null["type"] == "null" => definition(one, root),
+        _ => schema,
+    }
+}
+
+/// The name of the definition that a schema refers to.
+pub(crate) fn reference(schema: &Json) -> Option<&str> {
+    schema["$ref"].as_str()?.strip_prefix("#/$defs/")
+}
+
+/// The schemas of which one must hold.
+pub(crate) fn alternatives(schema: &Json) -> Vec<&Json> {
+    let list = schema["anyOf"].as_array().or(schema["oneOf"].as_array());
+    list.map_or(Vec::new(), |list| list.iter().collect())
+}
+
+/// The whole experiment as text. Sections and keys in the order of their types; loading it gives the same text again.
+pub(super) fn text(experiment: &Experiment, catalog: &Catalog) -> String {
+    let mut text = String::new();
+    let mut add = |header: &str, node: &Node| {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(header);
+        text.push('\n');
+        for member in node.members() {
+            text.push_str(&format!("{} = {}\n", key(&member.key), inline(&member.value)));
+        }
+    };
+    add("[topology]", &variant(&experiment.topology, &catalog.topologies));
+    add("[routing]", &variant(&experiment.routing, &catalog.routings));
+    add("[router]", &typed(&experiment.router));
+    add("[nic]", &typed(&experiment.nic));
+    add("[congestion]", &variant(&experiment.congestion, &catalog.schemes));
+    for config in &experiment.workloads {
+        add("[[workload]]", &workload(config, &catalog.patterns));
+    }
+    add("[run]", &typed(&experiment.run));
+    add("[output]", &typed(&experiment.output));
+    text
+}
+
+fn typed<T: Serialize>(value: &T) -> Node {
+    // The structs of this room have text keys and plain values: they always have a JSON form.
+    let json = serde_json::to_value(value).unwrap_or_default();
+    Node::from_json(&json).unwrap_or(Node::default(Value::Table(Vec::new())))
+}
+
+fn workload(config: &WorkloadConfig, patterns: &Family) -> Node {
+    let mut node = typed(&WorkloadFile {
+        name: Some(config.name.clone()),
+        endpoints: config.endpoints.clone(),
+        shared: config.shared,
+        start: config.start,
+        stop: config.stop,
+        load: config.load,
+        message: config.message.clone(),
+        injection: config.injection,
+        pattern: Elsewhere,
+    });
+    if let Value::Table(members) = &mut node.value {
+        members.push(Member::default("pattern", variant(&config.pattern, patterns)));
+    }
+    node
+}
+
+/// A section with the key that chooses the variant first, then all parameters in the order of their struct.
+fn variant(section: &Section, family: &Family) -> Node {
+    let dispatch = family.key.rsplit('.').next().unwrap_or(family.key);
+    let (chosen, parameters): (Vec<Member>, Vec<Member>) = section
+        .node
+        .members()
+        .iter()
+        .cloned()
+        .partition(|member| member.key == dispatch);
+    let parameters = Node::default(Value::Table(parameters));
+    let schema = family.choose(section).map(schema_of).unwrap_or_default();
+    let completed = complete(&parameters, &schema, &schema);
+    let mut members = chosen;
+    if let Value::Table(parameters) = completed.value {
+        members.extend(parameters);
+    }
+    Node::default(Value::Table(members))
+}
+
+/// `node` with the defaults of its schema, and quantities and numbers in their one form.
+fn complete(node: &Node, schema: &Json, root: &Json) -> Node {
+    if let Value::String(text) = &node.value
+        && let Some(text) = quantity(text, schema, root)
+    {
+        return Node::default(Value::String(text));
+    }
+    let schema = definition(schema, root);
+    let value = match &node.value {
+        Value::Integer(i) if schema["type"] == "number" => Value::Float(*i as f64),
+        Value::Array(items) => {
+            let item = list_item(schema, root);
+            Value::Array(items.iter().map(|node| complete(node, item, root)).collect())
+        }
+        Value::Table(members) => Value::Table(complete_table(members, schema, root)),
+        other => other.clone(),
+    };
+    Node::default(value)
+}
+
+/// The schema of the elements of a list, also where a list is one of several possibilities.
+fn list_item<'a>(schema: &'a Json, root: &'a Json) -> &'a Json {
+    let lists = alternatives(schema).into_iter().map(|s| definition(s, root));
+    let mut items = lists.chain([schema]).map(|s| &s["items"]);
+    items.find(|item| !item.is_null()).unwrap_or(&Json::Null)
+}
+
+fn complete_table(members: &[Member], schema: &Json, root: &Json) -> Vec<Member> {
+    let schema = table_schema(members, schema, root);
+    let none = serde_json::Map::new();
+    let properties = schema["properties"].as_object().unwrap_or(&none);
+    let mut completed = Vec::new();
+    for (key, property) in properties {
+        let given = members.iter().find(|member| member.key == *key);
+        let node = match given {
+            Some(member) => Some(member.value.clone()),
+            None => Node::from_json(&property["default"]),
+        };
+        if let Some(node) = node {
+            completed.push(Member::default(key, complete(&node, property, root)));
+        }
+    }
+    let rest = members.iter().filter(|member| !properties.contains_key(&member.key));
+    completed.extend(rest.cloned());
+    completed
+}
+
+/// Of several possible tables, the one that fits the members: it has all their keys, and its constants agree.
+fn table_schema<'a>(members: &[Member], schema: &'a Json, root: &'a Json) -> &'a Json {
+    let fits = |candidate: &&Json| {
+        candidate["properties"].is_object()
+            && members.iter().all(|member| {
+                let property = &candidate["properties"][&member.key];
+                let constant = property["const"].as_str();
+                !property.is_null()
+                    && constant.is_none_or(|c| super::check::text(&member.value) == Some(c))
+            })
+    };
+    let candidates = alternatives(schema).into_iter().map(|s| definition(s, root));
+    candidates.into_iter().find(fits).unwrap_or(schema)
+}
+
+/// The one form of a quantity such as "0.1 us", if the schema allows for one and this is one.
+fn quantity(text: &str, schema: &Json, root: &Json) -> Option<String> {
+    match reference(schema) {
+        Some("Duration") => text.parse::<Duration>().ok().map(|d| d.to_string()),
+        Some("Rate") => text.parse::<Rate>().ok().map(|r| r.to_string()),
+        Some("Size") => text.parse::<Size>().ok().map(|s| s.to_string()),
+        Some(name) => quantity(text, &root["$defs"][name], root),
+        None => alternatives(schema).into_iter().find_map(|s| quantity(text, s, root)),
+    }
+}
+
+/// A key as TOML: bare if it may be.
+fn key(key: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !key.is_empty() && key.chars().all(bare) {
+        key.to_string()
+    } else {
+        toml::Value::String(key.to_string()).to_string()
+    }
+}
+
+/// A value as TOML on one line.
+fn inline(node: &Node) -> String {
+    match &node.value {
+        Value::String(s) => toml_edit::Value::from(s.as_str()).to_string(),
+        Value::Integer(i) => i.to_string(),
+        Value::Float(x) => toml_edit::Value::from(*x).to_string(),
+        Value::Boolean(b) => b.to_string(),
+        Value::Datetime(d) => d.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(inline).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Table(members) if members.is_empty() => "{}".into(),
+        Value::Table(members) => {
+            let pairs: Vec<String> = members
+                .iter()
+                .map(|member| format!("{} = {}", key(&member.key), inline(&member.value)))
+                .collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+    }
+}
