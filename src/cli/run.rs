@@ -30,7 +30,7 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
     let out = if first { open_out(options, &experiment).map(Some) } else { Ok(None) };
     let out = together(transport, out)?;
     let mut viewer = Viewer::new(&experiment, options.quiet || !first);
-    let started = trace::now();
+    let started = crate::simulation::now();
     tracing::info!(topology = %plan.network().topology.describe(), "running");
     let outcome = match simulation::run(&plan, transport, &mut viewer) {
         Ok(outcome) => Ok(outcome),

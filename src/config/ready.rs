@@ -10,6 +10,10 @@ macro_rules! ready {
 /// All ready networks, one line per file of `topologies/`.
 #[rustfmt::skip]
 pub const READY: &[(&str, &str)] = ready![
+    "dragonfly-72",
+    "dragonfly-1056",
+    "dragonfly-3078",
+    "dragonfly-8192",
 ];
 
 #[cfg(test)]

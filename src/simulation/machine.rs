@@ -14,3 +14,8 @@ pub fn host() -> String {
     let name = name.trim();
     if name.is_empty() { "unknown".into() } else { name.into() }
 }
+
+/// The wall-clock time, RFC 3339, UTC, whole seconds.
+pub fn now() -> String {
+    humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
+}

@@ -10,4 +10,5 @@ mod watchman;
 pub use assemble::Plan;
 pub use collect::Facts;
 pub use error::RunError;
+pub use machine::now;
 pub use run::{Observer, Outcome, run};

@@ -1,4 +1,7 @@
-//! What the endpoints send.
+//! What the endpoints send: who takes part (`members`), to whom (`patterns`), how much (`sizes`) and when
+//! (`injection`).
+
+mod draw;
 pub mod injection;
 pub mod members;
 pub mod patterns;

@@ -4,12 +4,29 @@ use std::sync::Arc;
 
 use crate::config::{ConfigError, Section};
 use crate::model::{EndpointId, Rng, Time};
-use crate::registry::Entry;
+use crate::registry::{self, Entry};
 use crate::topology::Topology;
+
+mod groups;
+mod tasks;
+#[cfg(test)]
+pub(crate) mod testing;
+
+mod bit_complement;
+mod fixed_pairs;
+mod hot_background;
+mod hotspot;
+mod neighbor_group;
+mod permutation;
+mod tornado;
+mod transpose;
+mod uniform;
+mod wc_hot;
+mod worst_case;
 
 /// What a pattern is built for.
 pub struct Members<'a> {
-    /// The endpoints of the workload, in the order of its tasks (task i runs on `endpoints[i]`).
+    /// The endpoints of the workload, in the order of its tasks (task i runs on `endpoints[i]`); none twice.
     pub endpoints: &'a [EndpointId],
     /// The network.
     pub topology: &'a Arc<dyn Topology>,
@@ -19,6 +36,9 @@ pub struct Members<'a> {
 }
 
 /// Who sends to whom.
+///
+/// A `source` is always a member of the workload. Whether and where a message goes depends on nothing but the
+/// arguments, so a pattern can be shared by all domains.
 pub trait Pattern: Send + Sync {
     /// False for a member that never sends under this pattern (the destinations of a hot spot).
     fn sends(&self, source: EndpointId) -> bool {
@@ -37,4 +57,28 @@ pub trait Pattern: Send + Sync {
 pub type Build = fn(&Section, &Members) -> Result<Box<dyn Pattern>, ConfigError>;
 
 /// All patterns.
-pub const REGISTRY: &[Entry<Build>] = &[];
+pub const REGISTRY: &[Entry<Build>] = &[
+    uniform::ENTRY,
+    hotspot::ENTRY,
+    hot_background::ENTRY,
+    permutation::ENTRY,
+    bit_complement::ENTRY,
+    transpose::ENTRY,
+    tornado::ENTRY,
+    worst_case::ENTRY,
+    wc_hot::ENTRY,
+    neighbor_group::ENTRY,
+    fixed_pairs::ENTRY,
+];
+
+/// Builds the pattern that `section` names, for the members of a workload.
+///
+/// Errors: an unknown name, unknown or wrong parameters, members for which the pattern is not defined.
+pub fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, ConfigError> {
+    let entry = registry::find(REGISTRY, section.kind()?)
+        .ok_or_else(|| section.unknown_kind(REGISTRY.iter().map(|entry| entry.name)))?;
+    (entry.build)(section, members)
+}
+
+#[cfg(test)]
+mod tests;
