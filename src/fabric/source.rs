@@ -50,8 +50,8 @@ impl Source {
     /// endpoint only.
     pub fn new(traffic: &Traffic, job: u16, nic: u32, endpoint: EndpointId, seed: u64) -> (Source, Time) {
         let mut rng = stream(seed, &[SOURCE_STREAM, u64::from(job), u64::from(endpoint)]);
-        let mut clock = Clock::default();
-        let first = traffic.injector.first(&mut clock, &mut rng, traffic.start);
+        let clock = traffic.injector.first(&mut rng, traffic.start);
+        let first = clock.time();
         (Source { nic, job, rng, clock }, first)
     }
 }
@@ -64,7 +64,7 @@ impl FabricDomain {
         let from = self.nics[source.nic as usize].id;
         let destination = traffic.pattern.destination(from, now, &mut source.rng);
         let bits = traffic.sizes.draw(&mut source.rng);
-        let next = traffic.injector.next(&mut source.clock, &mut source.rng, now);
+        let next = traffic.injector.next(&mut source.clock, &mut source.rng);
         let (nic, job, stop) = (source.nic, source.job, traffic.stop);
         self.schedule_generation(index, next, stop);
         if let Some(destination) = destination {

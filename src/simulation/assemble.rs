@@ -131,9 +131,12 @@ fn one_workload(
     let about = Members { endpoints: &tasks, topology: &network.topology, seed: own_seed };
     let pattern = (choose(&workload.pattern, patterns::REGISTRY)?.build)(&workload.pattern, &about)?;
     let flit = network.parameters.flit;
-    let sizes = Sizes::new(&workload.message, flit, u64::from(network.parameters.max_packet));
+    let refuse = |invalid| workload.section.refuse(invalid);
+    let longest = u64::from(network.parameters.max_packet);
+    let sizes = Sizes::new(&workload.message, flit, longest).map_err(refuse)?;
     let bandwidth = terminal_bandwidth(&network.topology, &tasks);
-    let injector = Injector::new(workload.injection, workload.load, sizes.mean_bits(), bandwidth, flit);
+    let injector =
+        Injector::new(workload.injection, workload.load, sizes.mean_bits(), bandwidth, flit).map_err(refuse)?;
     let mut members = tasks.to_vec();
     members.sort_unstable();
     let stop = workload.stop.map_or(NEVER, |stop| stop.0);
