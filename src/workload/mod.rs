@@ -2,4 +2,7 @@
 //! (`injection`).
 
 mod draw;
+pub mod injection;
+pub mod members;
 pub mod patterns;
+pub mod sizes;
