@@ -75,9 +75,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
 ///
 /// Errors: an unknown name, unknown or wrong parameters, members for which the pattern is not defined.
 pub fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, ConfigError> {
-    let entry = registry::find(REGISTRY, section.kind()?)
-        .ok_or_else(|| section.unknown_kind(REGISTRY.iter().map(|entry| entry.name)))?;
-    (entry.build)(section, members)
+    (registry::choose(section, REGISTRY)?.build)(section, members)
 }
 
 #[cfg(test)]

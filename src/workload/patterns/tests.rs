@@ -1,10 +1,15 @@
 //! What all patterns have in common.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 
 use super::testing::{Grouped, build};
 use super::*;
+use crate::catalog::catalog;
+use crate::config::Experiment;
 use crate::model::stream;
+use crate::registry::Variant;
 use crate::workload::draw;
 
 /// Every pattern with its defaults where they suit small networks, and more.
@@ -80,6 +85,56 @@ fn all_patterns_work_on_a_whole_network() {
     for (name, parameters) in SUBJECTS {
         let built = build(name, parameters, &all, &topology, 1);
         assert!(built.is_ok(), "{name}: {:?}", built.err());
+    }
+}
+
+/// The text of an experiment with one workload of this pattern.
+fn experiment(name: &str, parameters: &str) -> String {
+    format!(
+        "[topology]\nkind = \"here\"\n[routing]\nalgorithm = \"here\"\n[run]\nuntil = \"1 us\"\n\
+         [[workload]]\nload = 0.1\nmessage = \"1 flit\"\n[workload.pattern]\nkind = \"{name}\"\n{parameters}\n"
+    )
+}
+
+#[test]
+fn a_pattern_with_its_defaults_written_out_is_the_same_pattern() {
+    let here = Variant {
+        name: "here",
+        summary: "",
+        source: "",
+        parameters: || schemars::schema_for!(std::collections::BTreeMap<String, u32>),
+    };
+    let mut catalog = catalog();
+    catalog.topologies.variants = vec![here];
+    catalog.routings.variants = vec![here];
+    let topology = Grouped::network(4, 4, 4);
+    let all: Vec<EndpointId> = (0..64).collect();
+    let members = Members {
+        endpoints: &all,
+        topology: &topology,
+        seed: 3,
+    };
+    let lists = [
+        ("hotspot", "source_list = [1, 2]\ndestination_list = [3]"),
+        (
+            "hot_background",
+            "hot = 3\nsource_list = [1, 2]\nfrom = \"1 us\"\nto = \"2 us\"",
+        ),
+        ("hot_background", "sources = \"all\""),
+    ];
+    for (name, parameters) in SUBJECTS.iter().chain(&lists) {
+        let load = |text: &str| {
+            Experiment::from_text("test", text, Path::new(""), &[], &catalog)
+                .unwrap_or_else(|error| panic!("{name}: {error}\n{text}"))
+        };
+        let given = load(&experiment(name, parameters));
+        let resolved = load(&given.resolved);
+        assert_eq!(given.resolved, resolved.resolved);
+        let of = |experiment: &Experiment| {
+            let pattern = super::build(&experiment.workloads[0].pattern, &members).unwrap();
+            record(&*pattern, &all, 3)
+        };
+        assert_eq!(of(&given), of(&resolved), "{name}: {}", given.resolved);
     }
 }
 
