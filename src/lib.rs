@@ -9,6 +9,7 @@ pub mod engine;
 pub mod fabric;
 pub mod model;
 pub mod registry;
+pub mod report;
 pub mod routing;
 pub mod simulation;
 pub mod topology;

@@ -64,4 +64,3 @@ fn expected_memory(plan: &Plan) -> u64 {
     let (state, _) = FabricDomain::new(0, &plan.blueprint).memory_bytes();
     state as u64 * u64::from(plan.network().topology.domains())
 }
-

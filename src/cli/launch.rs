@@ -12,8 +12,13 @@ pub const FAILED: u8 = 1;
 pub const BAD_INPUT: u8 = 2;
 
 /// Environment variables that MPI launchers set for their ranks.
-const LAUNCHERS: [&str; 5] =
-    ["OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_RANK"];
+const LAUNCHERS: [&str; 5] = [
+    "OMPI_COMM_WORLD_SIZE",
+    "PMI_RANK",
+    "PMIX_RANK",
+    "MPI_LOCALNRANKS",
+    "MV2_COMM_WORLD_RANK",
+];
 
 /// A failure that has to be told to the user: the message and the exit code.
 #[derive(Debug)]
@@ -27,12 +32,18 @@ pub struct Failure {
 impl Failure {
     /// The input cannot be used.
     pub fn bad_input(message: impl Into<String>) -> Failure {
-        Failure { message: message.into(), code: BAD_INPUT }
+        Failure {
+            message: message.into(),
+            code: BAD_INPUT,
+        }
     }
 
     /// The run failed.
     pub fn failed(message: impl Into<String>) -> Failure {
-        Failure { message: message.into(), code: FAILED }
+        Failure {
+            message: message.into(),
+            code: FAILED,
+        }
     }
 }
 
@@ -40,7 +51,9 @@ impl Failure {
 ///
 /// A panic on any rank ends all of them.
 pub fn on_all_ranks(work: impl FnOnce(&mut dyn Transport) -> u8) -> ExitCode {
-    let launched = LAUNCHERS.iter().any(|name| std::env::var_os(name).is_some());
+    let launched = LAUNCHERS
+        .iter()
+        .any(|name| std::env::var_os(name).is_some());
     #[cfg(feature = "mpi")]
     if launched && let Some(mut mpi) = crate::engine::Mpi::start() {
         let alone = mpi.size() == 1;
@@ -63,16 +76,25 @@ pub fn on_all_ranks(work: impl FnOnce(&mut dyn Transport) -> u8) -> ExitCode {
 
 /// Makes the ranks agree on whether a step has succeeded everywhere. If not, the lowest rank that failed prints its
 /// message and every rank gets the exit code of the worst.
-pub fn together<R, T: Transport + ?Sized>(transport: &mut T, step: Result<R, Failure>) -> Result<R, u8> {
+pub fn together<R, T: Transport + ?Sized>(
+    transport: &mut T,
+    step: Result<R, Failure>,
+) -> Result<R, u8> {
     let (teller, code) = match &step {
         Ok(_) => (NEVER, 0),
         Err(failure) => (u64::from(transport.rank()), failure.code),
     };
-    let mine = Agreement { next: teller, unmoved: u64::MAX - u64::from(code), go_on: 1 };
+    let mine = Agreement {
+        next: teller,
+        unmoved: u64::MAX - u64::from(code),
+        go_on: 1,
+    };
     let common = transport.agree(mine);
     match step {
         Ok(value) if common.next == NEVER => return Ok(value),
-        Err(failure) if common.next == u64::from(transport.rank()) => eprintln!("{}", failure.message),
+        Err(failure) if common.next == u64::from(transport.rank()) => {
+            eprintln!("{}", failure.message)
+        }
         _ => {}
     }
     Err((u64::MAX - common.unmoved) as u8)

@@ -69,5 +69,9 @@ pub fn log_to_stderr(verbose: u8) {
     use tracing_subscriber::EnvFilter;
     let level = ["warn", "info", "debug"][usize::from(verbose.min(2))];
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .init();
 }

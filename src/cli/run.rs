@@ -13,7 +13,8 @@ use crate::engine::{self, Transport};
 use crate::model::EndpointId;
 use crate::report::summary;
 use crate::simulation::{self, Observer, Outcome, Plan, RunError};
-use crate::trace::{self, OutDir, Run};
+use crate::trace::out_dir::{self, OutDir};
+use crate::trace::{self, Run};
 
 /// Runs an experiment on all ranks.
 pub fn run(options: &RunOptions) -> ExitCode {
@@ -27,7 +28,11 @@ pub fn run(options: &RunOptions) -> ExitCode {
 fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(), u8> {
     let first = transport.rank() == 0;
     let (experiment, plan) = together(transport, prepare(options, transport.size()))?;
-    let out = if first { open_out(options, &experiment).map(Some) } else { Ok(None) };
+    let out = if first {
+        open_out(options, &experiment).map(Some)
+    } else {
+        Ok(None)
+    };
     let out = together(transport, out)?;
     let mut viewer = Viewer::new(&experiment, options.quiet || !first);
     let started = crate::simulation::now();
@@ -39,7 +44,17 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
     };
     viewer.finish();
     let outcome = together(transport, outcome)?;
-    let done = outcome.map(|outcome| finish(options, &experiment, &plan, outcome, out, transport.size(), &started));
+    let done = outcome.map(|outcome| {
+        finish(
+            options,
+            &experiment,
+            &plan,
+            outcome,
+            out,
+            transport.size(),
+            &started,
+        )
+    });
     let stopped = together(transport, done.transpose())?;
     match stopped {
         Some(true) => Err(super::launch::FAILED),
@@ -48,11 +63,18 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
 }
 
 fn failure(error: &RunError) -> Failure {
-    Failure { message: format!("error: {error}"), code: error.exit_code() }
+    Failure {
+        message: format!("error: {error}"),
+        code: error.exit_code(),
+    }
 }
 
 fn prepare(options: &RunOptions, ranks: u32) -> Result<(Experiment, Plan), Failure> {
-    let watched = options.watch_packet.as_deref().map(packet_name).transpose()?;
+    let watched = options
+        .watch_packet
+        .as_deref()
+        .map(packet_name)
+        .transpose()?;
     let load = || {
         let experiment = Experiment::load(&options.experiment.file, &options.experiment.sets)?;
         let plan = Plan::new(&experiment, watched)?;
@@ -79,7 +101,9 @@ fn prepare(options: &RunOptions, ranks: u32) -> Result<(Experiment, Plan), Failu
 }
 
 fn packet_name(text: &str) -> Result<(EndpointId, u32), Failure> {
-    let parts = text.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    let parts = text
+        .split_once(':')
+        .and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
     parts.ok_or_else(|| {
         Failure::bad_input(format!(
             "error: --watch-packet: {text:?} does not name a packet\n  \
@@ -89,8 +113,11 @@ fn packet_name(text: &str) -> Result<(EndpointId, u32), Failure> {
 }
 
 fn open_out(options: &RunOptions, experiment: &Experiment) -> Result<OutDir, Failure> {
-    let dir = options.out.clone().unwrap_or_else(|| default_out(&options.experiment.file));
-    trace::prepare(&dir, &experiment.resolved, options.force)
+    let dir = options
+        .out
+        .clone()
+        .unwrap_or_else(|| default_out(&options.experiment.file));
+    out_dir::prepare(&dir, &experiment.resolved, options.force)
         .map_err(|error| Failure::bad_input(format!("error: {error}")))
 }
 
@@ -116,16 +143,20 @@ fn finish(
         events: outcome.facts.events,
         windows: outcome.windows,
         peak_memory_bytes: outcome.facts.peak_memory_bytes,
-        state_bytes: outcome.facts.memory_state,
-        packet_bytes: outcome.facts.memory_packets,
         mpi_version: engine::mpi_version(ranks),
         stopped: outcome.stopped.map(str::to_string),
     };
     let digest = outcome.data.digest();
     let mut path = None;
     if let Some(out) = out {
-        trace::write(&out.result(), &outcome.data, &run, &experiment.resolved, experiment.run.seed)
-            .map_err(|error| Failure::failed(format!("error: {error}")))?;
+        trace::write(
+            &out.result(),
+            &outcome.data,
+            &run,
+            &experiment.resolved,
+            experiment.run.seed,
+        )
+        .map_err(|error| Failure::failed(format!("error: {error}")))?;
         path = Some(out.result());
         out.keep();
     }
@@ -134,7 +165,10 @@ fn finish(
         println!("{}", summary::json(&digest, &run));
         eprint!("{way}");
     } else {
-        print!("{way}{}", summary::table(&plan.network().topology.describe(), &digest, &run));
+        print!(
+            "{way}{}",
+            summary::table(&plan.network().topology.describe(), &digest, &run)
+        );
         if let Some(path) = path {
             println!("\nresult: {}", path.display());
         }
@@ -161,8 +195,15 @@ impl Viewer {
             Until::Time(time) => Kind::Until(time.0),
             Until::Completion => Kind::Completion,
         };
-        let max_wall = experiment.run.max_wall.map(|limit| Duration::from_nanos(limit.0 / 1_000));
-        Viewer { progress: (!quiet).then(|| Progress::new(kind, quiet)), started: Instant::now(), max_wall }
+        let max_wall = experiment
+            .run
+            .max_wall
+            .map(|limit| Duration::from_nanos(limit.0 / 1_000));
+        Viewer {
+            progress: (!quiet).then(|| Progress::new(kind, quiet)),
+            started: Instant::now(),
+            max_wall,
+        }
     }
 
     fn finish(self) {
@@ -176,7 +217,11 @@ impl Observer for Viewer {
     fn progress(&mut self, now: engine::Progress, ranks: u32) {
         // What the other ranks have moved is not known between windows; they share the work evenly.
         if let Some(progress) = &mut self.progress {
-            progress.update(now.until, now.moved_here * u64::from(ranks), self.started.elapsed());
+            progress.update(
+                now.until,
+                now.moved_here * u64::from(ranks),
+                self.started.elapsed(),
+            );
         }
     }
 

@@ -29,8 +29,17 @@ pub fn table(steps: &[Step]) -> String {
             ns(step.left - step.arrived),
         );
     }
-    let end = if last.last { "at its endpoint" } else { "still under way at the end of the run" };
-    let _ = writeln!(text, "head at {} ns, tail at {} ns: {end}\n", ns(last.head), ns(last.tail));
+    let end = if last.last {
+        "at its endpoint"
+    } else {
+        "still under way at the end of the run"
+    };
+    let _ = writeln!(
+        text,
+        "head at {} ns, tail at {} ns: {end}\n",
+        ns(last.head),
+        ns(last.tail)
+    );
     text
 }
 

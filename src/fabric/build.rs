@@ -80,13 +80,23 @@ impl FabricDomain {
             watch_arrival: 0,
             traffic: blueprint.traffic.clone(),
         };
-        domain.outboxes.resize_with(domain.neighbours.len(), Post::default);
+        domain
+            .outboxes
+            .resize_with(domain.neighbours.len(), Post::default);
         domain.add_routers(blueprint.seed);
         domain.add_ports();
         domain.add_nics();
         let rings = domain.outputs.len() * usize::from(fixed.classes);
-        domain.rings = Rings { outputs: vec![Ring::default(); rings], inputs: vec![Ring::default(); rings] };
-        domain.stats = Stats::new(blueprint.recording, blueprint.traffic.len(), fixed.classes, domain.nics.len());
+        domain.rings = Rings {
+            outputs: vec![Ring::default(); rings],
+            inputs: vec![Ring::default(); rings],
+        };
+        domain.stats = Stats::new(
+            blueprint.recording,
+            blueprint.traffic.len(),
+            fixed.classes,
+            domain.nics.len(),
+        );
         domain.add_sources(blueprint);
         if blueprint.recording.occupancy > 0 {
             domain.schedule(EventKind::Sample, 0, 0);
@@ -100,7 +110,12 @@ impl FabricDomain {
         for id in topology.domain_routers(self.id) {
             let ports = topology.ports(id);
             let rng = stream(seed, &[ROUTING_STREAM, u64::from(id)]);
-            self.routers.push(Router { id, base, ports, rng });
+            self.routers.push(Router {
+                id,
+                base,
+                ports,
+                rng,
+            });
             base += u32::from(ports);
         }
         self.first_nic_output = base;
@@ -119,7 +134,10 @@ impl FabricDomain {
                     Peer::Endpoint(endpoint) => {
                         self.nics.push(Nic::new(endpoint));
                         nics += 1;
-                        (Wire::Endpoint(nics - 1), Upstream::Output(self.first_nic_output + nics - 1))
+                        (
+                            Wire::Endpoint(nics - 1),
+                            Upstream::Output(self.first_nic_output + nics - 1),
+                        )
                     }
                     Peer::Router(other, far) => self.wires(other, far),
                 };
@@ -137,7 +155,18 @@ impl FabricDomain {
             return (Wire::Router(flat), Upstream::Output(flat));
         }
         let neighbour = self.neighbours.partition_point(|&other| other < domain) as u32;
-        (Wire::Away { neighbour, router, port }, Upstream::Away { neighbour, router, port })
+        (
+            Wire::Away {
+                neighbour,
+                router,
+                port,
+            },
+            Upstream::Away {
+                neighbour,
+                router,
+                port,
+            },
+        )
     }
 
     /// The flat number of a port of one of this domain's routers.
@@ -152,8 +181,12 @@ impl FabricDomain {
         let queue_base = self.fifos.len() as u32;
         if !self.fixed.voq && used {
             let queues = self.network.vcs(link.kind) * self.fixed.classes;
-            let empty = HeadQueue { behind: Fifo::EMPTY, requested: false };
-            self.fifos.extend(std::iter::repeat_n(empty, usize::from(queues)));
+            let empty = HeadQueue {
+                behind: Fifo::EMPTY,
+                requested: false,
+            };
+            self.fifos
+                .extend(std::iter::repeat_n(empty, usize::from(queues)));
         }
         self.inputs.push(Input {
             free_at: 0,
@@ -176,13 +209,22 @@ impl FabricDomain {
         let sink = matches!(wire, Wire::Endpoint(_));
         out.vcs = if sink { 1 } else { network.vcs(link.kind) };
         let shared = network.parameters.buffer_per == BufferPer::Port;
-        let capacity = if sink { u32::MAX / 2 } else { network.buffer_flits(link) };
+        let capacity = if sink {
+            u32::MAX / 2
+        } else {
+            network.buffer_flits(link)
+        };
         if !matches!(wire, Wire::Unused) {
             for _ in 0..self.fixed.classes {
                 for vc in 0..u32::from(out.vcs) {
                     let share = if shared { vc } else { 0 };
                     let credit = Credit::new(if share == 0 { capacity } else { 0 });
-                    self.channels.push(Channel { credit, queue: Fifo::EMPTY, flits: 0, share });
+                    self.channels.push(Channel {
+                        credit,
+                        queue: Fifo::EMPTY,
+                        flits: 0,
+                        share,
+                    });
                 }
             }
         }
@@ -209,7 +251,8 @@ impl FabricDomain {
                 if !traffic.sends(endpoint) {
                     continue;
                 }
-                let (source, first) = Source::new(traffic, job as u16, nic, endpoint, blueprint.seed);
+                let (source, first) =
+                    Source::new(traffic, job as u16, nic, endpoint, blueprint.seed);
                 let index = self.sources.len() as u32;
                 self.sources.push(source);
                 self.schedule_generation(index, first, traffic.stop);

@@ -31,7 +31,12 @@ pub struct Credit {
 impl Credit {
     /// All credits of a buffer of `capacity` flits at home.
     pub fn new(capacity: u32) -> Self {
-        Credit { available: capacity, capacity, head: END, tail: END }
+        Credit {
+            available: capacity,
+            capacity,
+            head: END,
+            tail: END,
+        }
     }
 
     /// Takes up what has come back by `now`.
@@ -75,7 +80,11 @@ impl Credit {
                 return self.give_early(pool, time, flits);
             }
         }
-        let index = pool.add(Node { time, flits, next: END });
+        let index = pool.add(Node {
+            time,
+            flits,
+            next: END,
+        });
         if self.head == END {
             self.head = index;
         } else {
@@ -92,7 +101,11 @@ impl Credit {
             before = at;
             at = pool.nodes[at as usize].next;
         }
-        let index = pool.add(Node { time, flits, next: at });
+        let index = pool.add(Node {
+            time,
+            flits,
+            next: at,
+        });
         if before == END {
             self.head = index;
         } else {

@@ -95,9 +95,16 @@ impl FabricDomain {
             wait => {
                 let mut queue = Fifo::EMPTY;
                 queue.push(&mut self.pool, index);
-                let request = Request { queue, input, output, in_vc, class };
+                let request = Request {
+                    queue,
+                    input,
+                    output,
+                    in_vc,
+                    class,
+                };
                 let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
-                self.requests.add(request, &mut outputs[at_output], &mut inputs[at_input]);
+                self.requests
+                    .add(request, &mut outputs[at_output], &mut inputs[at_input]);
                 self.wait(wait, input, output, index, now);
             }
         }
@@ -108,7 +115,10 @@ impl FabricDomain {
     fn ring_places(&self, output: OutIndex, input: InIndex, class: u8) -> (usize, usize) {
         let classes = usize::from(self.fixed.classes);
         let class = usize::from(class);
-        (output as usize * classes + class, input as usize * classes + class)
+        (
+            output as usize * classes + class,
+            input as usize * classes + class,
+        )
     }
 
     /// The virtual output queue of an input and virtual channel, if it holds anything.
@@ -130,11 +140,21 @@ impl FabricDomain {
 
     /// Whether a packet at the head of its queue may cross now.
     #[inline]
-    fn crossing(&mut self, index: PacketIndex, input: InIndex, output: OutIndex, now: Time) -> Crossing {
+    fn crossing(
+        &mut self,
+        index: PacketIndex,
+        input: InIndex,
+        output: OutIndex,
+        now: Time,
+    ) -> Crossing {
         let from = self.inputs[input as usize].free_at;
         let out = &self.outputs[output as usize];
         if from > now || out.free_at > now {
-            return if from > out.free_at { Crossing::Input } else { Crossing::Output };
+            return if from > out.free_at {
+                Crossing::Input
+            } else {
+                Crossing::Output
+            };
         }
         let packet = self.pool.get(index);
         let flits = u32::from(packet.flits);
@@ -142,19 +162,34 @@ impl FabricDomain {
         match self.fixed.output_queue {
             Some(capacity) => {
                 let held = self.channels[channel].flits;
-                if held == 0 || held + flits <= capacity { Crossing::Go } else { Crossing::Space }
+                if held == 0 || held + flits <= capacity {
+                    Crossing::Go
+                } else {
+                    Crossing::Space
+                }
             }
             None => {
                 let credit = self.channels[channel].share as usize;
                 let credit = &mut self.channels[channel - credit].credit;
                 credit.collect(&mut self.credits, now);
-                if credit.available >= flits { Crossing::Go } else { Crossing::Credit }
+                if credit.available >= flits {
+                    Crossing::Go
+                } else {
+                    Crossing::Credit
+                }
             }
         }
     }
 
     /// Sees to it that a packet that may not cross is looked at again as soon as it may.
-    fn wait(&mut self, reason: Crossing, input: InIndex, output: OutIndex, index: PacketIndex, now: Time) {
+    fn wait(
+        &mut self,
+        reason: Crossing,
+        input: InIndex,
+        output: OutIndex,
+        index: PacketIndex,
+        now: Time,
+    ) {
         match reason {
             Crossing::Go => {}
             Crossing::Input => self.wake_input(input, self.inputs[input as usize].free_at),
@@ -167,7 +202,9 @@ impl FabricDomain {
                 let channel = out.channel_base as usize + usize::from(packet.out_vc);
                 let channel = channel - self.channels[channel].share as usize;
                 let flits = u32::from(packet.flits);
-                let time = self.channels[channel].credit.enough_at(&self.credits, flits);
+                let time = self.channels[channel]
+                    .credit
+                    .enough_at(&self.credits, flits);
                 self.wake_output(output, time);
             }
         }
@@ -215,7 +252,9 @@ impl FabricDomain {
                 return;
             }
         }
-        if self.rings.outputs[output as usize * classes..][..classes].iter().all(|ring| ring.next == NO_REQUEST)
+        if self.rings.outputs[output as usize * classes..][..classes]
+            .iter()
+            .all(|ring| ring.next == NO_REQUEST)
             && self.fixed.output_queue.is_none()
         {
             self.outputs[output as usize].unstall(now);
@@ -252,7 +291,12 @@ impl FabricDomain {
         let mut best: Option<((Time, u32), RequestIndex)> = None;
         let mut at = first;
         loop {
-            let Request { queue, input, output, .. } = *self.requests.get(at);
+            let Request {
+                queue,
+                input,
+                output,
+                ..
+            } = *self.requests.get(at);
             let packet = self.pool.get(queue.head);
             let rank = match self.fixed.arbitration {
                 Arbitration::RoundRobin => (0, 0),
@@ -278,7 +322,12 @@ impl FabricDomain {
 
     /// Lets the first packet of a request cross; the turn passes to the requests after it.
     fn serve(&mut self, at: RequestIndex, now: Time) {
-        let Request { input, output, class, .. } = *self.requests.get(at);
+        let Request {
+            input,
+            output,
+            class,
+            ..
+        } = *self.requests.get(at);
         let (at_output, at_input) = self.ring_places(output, input, class);
         self.rings.outputs[at_output].next = self.requests.after(at, Side::Output);
         self.rings.inputs[at_input].next = self.requests.after(at, Side::Input);
@@ -287,7 +336,8 @@ impl FabricDomain {
         };
         if self.requests.get(at).queue.is_empty() {
             let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
-            self.requests.remove(at, &mut outputs[at_output], &mut inputs[at_input]);
+            self.requests
+                .remove(at, &mut outputs[at_output], &mut inputs[at_input]);
         }
         self.cross(index, input, output, now);
     }
@@ -304,9 +354,19 @@ impl FabricDomain {
         let tail_in = packet.head + u64::from(packet.tail_lag);
         let in_vc = packet.in_vc;
         let queued = self.fixed.output_queue.is_some();
-        let out_time = if queued { out.crossbar.time(flits) } else { out.rate.time(flits) };
+        let out_time = if queued {
+            out.crossbar.time(flits)
+        } else {
+            out.rate.time(flits)
+        };
         // The tail cannot cross before it is here.
-        let leave = (now + if queued { in_time.max(out_time) } else { out_time }).max(tail_in);
+        let leave = (now
+            + if queued {
+                in_time.max(out_time)
+            } else {
+                out_time
+            })
+        .max(tail_in);
         out.free_at = if queued { now + out_time } else { leave };
         packet.head = now + self.fixed.latency;
         packet.tail_lag = (leave - now) as u32;
@@ -339,7 +399,11 @@ impl FabricDomain {
         let time = leave + place.credit_latency;
         match place.upstream {
             Upstream::Output(output) => self.take_credit(output, vc, flits, time),
-            Upstream::Away { neighbour, router, port } => {
+            Upstream::Away {
+                neighbour,
+                router,
+                port,
+            } => {
                 self.outboxes[neighbour as usize].credit(time, router, port, vc, flits);
             }
             Upstream::Nothing => {}
@@ -351,7 +415,9 @@ impl FabricDomain {
         let out = &self.outputs[output as usize];
         let channel = out.channel_base as usize + usize::from(vc);
         let channel = channel - self.channels[channel].share as usize;
-        self.channels[channel].credit.give(&mut self.credits, time, u32::from(flits));
+        self.channels[channel]
+            .credit
+            .give(&mut self.credits, time, u32::from(flits));
         if out.stalled_since == NEVER {
             return;
         }

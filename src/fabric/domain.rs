@@ -76,7 +76,10 @@ impl FabricDomain {
     fn sample(&mut self, now: Time) {
         for router in &self.routers {
             let ports = &self.outputs[router.base as usize..][..usize::from(router.ports)];
-            let flits: u64 = ports.iter().map(|out| u64::from(out.waiting + out.queued)).sum();
+            let flits: u64 = ports
+                .iter()
+                .map(|out| u64::from(out.waiting + out.queued))
+                .sum();
             self.stats.occupancy.push(flits);
         }
         self.schedule(EventKind::Sample, 0, now + self.stats.recording.occupancy);

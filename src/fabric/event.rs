@@ -54,7 +54,10 @@ pub fn key(kind: EventKind, component: u32, time: Time) -> EventKey {
 /// The inverse of [`key`].
 #[inline]
 pub fn unkey(key: EventKey, time: Time) -> (EventKind, u32) {
-    (KINDS[(key >> COMPONENT_BITS) as usize % KINDS.len()], (key & COMPONENT_MASK) ^ mask(time))
+    (
+        KINDS[(key >> COMPONENT_BITS) as usize % KINDS.len()],
+        (key & COMPONENT_MASK) ^ mask(time),
+    )
 }
 
 #[cfg(test)]
@@ -77,7 +80,9 @@ mod tests {
 
     #[test]
     fn neither_of_two_ports_always_comes_first() {
-        let first = (0..1_000u64).filter(|t| key(EventKind::OutputFree, 4, t * 1_000) < key(EventKind::OutputFree, 5, t * 1_000));
+        let first = (0..1_000u64).filter(|t| {
+            key(EventKind::OutputFree, 4, t * 1_000) < key(EventKind::OutputFree, 5, t * 1_000)
+        });
         let count = first.count();
         assert!((400..600).contains(&count), "{count}");
     }

@@ -117,7 +117,11 @@ impl FabricDomain {
     /// The channel that is served next: of the highest class that has a packet which is ready and has credits.
     fn choose_channel(&mut self, output: OutIndex, now: Time) -> Choice {
         let out = &self.outputs[output as usize];
-        let mut choice = Choice { channel: None, again: NEVER, starved: false };
+        let mut choice = Choice {
+            channel: None,
+            again: NEVER,
+            starved: false,
+        };
         for class in (0..self.fixed.classes).rev() {
             let first = u32::from(class * out.vcs);
             let members = ((1u64 << out.vcs) - 1) << first;
@@ -197,12 +201,18 @@ impl FabricDomain {
                 self.nics[nic as usize].wire.push(&mut self.pool, index);
                 self.schedule(EventKind::Deliver, nic, tail);
             }
-            Wire::Away { neighbour, router, port } => {
+            Wire::Away {
+                neighbour,
+                router,
+                port,
+            } => {
                 let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
                 self.outboxes[neighbour as usize].packet(packet, origin, router, port);
                 self.pool.remove(index);
             }
-            Wire::Unused => unreachable!("routing never leads to an unused port: analysis tests prove it"),
+            Wire::Unused => {
+                unreachable!("routing never leads to an unused port: analysis tests prove it")
+            }
         }
     }
 }

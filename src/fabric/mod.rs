@@ -39,6 +39,7 @@ pub use report::DomainReport;
 pub use source::Traffic;
 pub use stall::{Deadlock, Wait, find_deadlock};
 pub use stats::{
-    DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES, NETWORK_LATENCY, PACKETS, Recording,
+    DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES, NETWORK_LATENCY, PACKETS,
+    Recording,
 };
 pub use watch::{Place, Step};

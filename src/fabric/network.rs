@@ -113,14 +113,19 @@ impl Network {
     /// Links from a domain to others: the domain at the far end, and the link.
     fn links_out(&self, domain: DomainId) -> impl Iterator<Item = (DomainId, Link)> + '_ {
         let topology = &self.topology;
-        topology.domain_routers(domain).into_iter().flat_map(move |router| {
-            (0..topology.ports(router)).filter_map(move |port| match topology.peer(router, port) {
-                Peer::Router(other, _) if topology.domain_of(other) != domain => {
-                    Some((topology.domain_of(other), topology.link(router, port)))
-                }
-                _ => None,
+        topology
+            .domain_routers(domain)
+            .into_iter()
+            .flat_map(move |router| {
+                (0..topology.ports(router)).filter_map(move |port| {
+                    match topology.peer(router, port) {
+                        Peer::Router(other, _) if topology.domain_of(other) != domain => {
+                            Some((topology.domain_of(other), topology.link(router, port)))
+                        }
+                        _ => None,
+                    }
+                })
             })
-        })
     }
 
     /// The least latency of a link between two domains: nothing crosses faster. [`NEVER`] if nothing crosses.
@@ -137,9 +142,12 @@ impl Network {
     /// The longest latency of any link of a domain, for the size of its event wheel.
     pub fn longest_latency(&self, domain: DomainId) -> Time {
         let topology = &self.topology;
-        let links = topology.domain_routers(domain).into_iter().flat_map(|router| {
-            (0..topology.ports(router)).map(move |port| topology.link(router, port).latency)
-        });
+        let links = topology
+            .domain_routers(domain)
+            .into_iter()
+            .flat_map(|router| {
+                (0..topology.ports(router)).map(move |port| topology.link(router, port).latency)
+            });
         links.max().unwrap_or(1)
     }
 }

@@ -3,7 +3,8 @@
 use super::domain::FabricDomain;
 use super::pool::Fifo;
 use crate::model::{
-    CLASS_CONTROL, CLASS_DATA, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Time,
+    CLASS_CONTROL, CLASS_DATA, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex,
+    PacketKind, Time,
 };
 
 const NONE: u32 = u32::MAX;
@@ -30,7 +31,15 @@ pub struct Nic {
 impl Nic {
     /// An idle NIC.
     pub fn new(id: EndpointId) -> Self {
-        Nic { id, wire: Fifo::EMPTY, control: Fifo::EMPTY, turn: NONE, next_message: 0, next_packet: 0, vc: 0 }
+        Nic {
+            id,
+            wire: Fifo::EMPTY,
+            control: Fifo::EMPTY,
+            turn: NONE,
+            next_message: 0,
+            next_packet: 0,
+            vc: 0,
+        }
     }
 
     /// True if nothing waits to be sent.
@@ -85,7 +94,13 @@ impl SendQueues {
             }
         };
         if state.turn == NONE {
-            let pair = self.add_pair(QueuePair { destination, first: at, last: at, next: 0, before: 0 });
+            let pair = self.add_pair(QueuePair {
+                destination,
+                first: at,
+                last: at,
+                next: 0,
+                before: 0,
+            });
             self.pairs[pair as usize].next = pair;
             self.pairs[pair as usize].before = pair;
             state.turn = pair;
@@ -100,7 +115,13 @@ impl SendQueues {
         }
         let next = state.turn;
         let before = self.pairs[next as usize].before;
-        let pair = self.add_pair(QueuePair { destination, first: at, last: at, next, before });
+        let pair = self.add_pair(QueuePair {
+            destination,
+            first: at,
+            last: at,
+            next,
+            before,
+        });
         self.pairs[before as usize].next = pair;
         self.pairs[next as usize].before = pair;
         self.index.insert((nic, destination), pair);
@@ -178,8 +199,20 @@ impl FabricDomain {
         let nic = &mut self.nics[new.nic as usize];
         let number = nic.next_message;
         nic.next_message = number.wrapping_add(1);
-        let NewMessage { destination, bits, job, .. } = new;
-        let message = Message { generated: now, bits, left: bits, number, job, next: NONE };
+        let NewMessage {
+            destination,
+            bits,
+            job,
+            ..
+        } = new;
+        let message = Message {
+            generated: now,
+            bits,
+            left: bits,
+            number,
+            job,
+            next: NONE,
+        };
         self.sends.add(new.nic, nic, destination, message);
         self.stats.generated(job, bits, now);
         self.kick_nic(new.nic, now);
@@ -276,7 +309,14 @@ impl FabricDomain {
         (at, flit.flits(payload) as u16, payload)
     }
 
-    fn build_packet(&mut self, nic: u32, message: u32, flits: u16, payload: u64, now: Time) -> PacketIndex {
+    fn build_packet(
+        &mut self,
+        nic: u32,
+        message: u32,
+        flits: u16,
+        payload: u64,
+        now: Time,
+    ) -> PacketIndex {
         let state = &self.nics[nic as usize];
         let destination = self.sends.pairs[state.turn as usize].destination;
         let message = &self.sends.messages[message as usize];
@@ -301,7 +341,14 @@ impl FabricDomain {
             head: now,
             tail_lag: 0,
             next: NO_PACKET,
-            flight: Flight { destination, via: 0, phase: 0, steps: 0, control, vc: 0 },
+            flight: Flight {
+                destination,
+                via: 0,
+                phase: 0,
+                steps: 0,
+                control,
+                vc: 0,
+            },
             flits,
             out_port: 0,
             out_vc: 0,
@@ -348,7 +395,8 @@ impl FabricDomain {
             return;
         }
         if self.reassemble(&origin, packet.flight.destination) {
-            self.stats.received(&origin, packet.flight.destination, nic, now);
+            self.stats
+                .received(&origin, packet.flight.destination, nic, now);
         }
         if self.fixed.acknowledge {
             let reply = Origin {

@@ -79,7 +79,10 @@ pub struct Fifo {
 
 impl Fifo {
     /// Nothing in it.
-    pub const EMPTY: Fifo = Fifo { head: NO_PACKET, tail: NO_PACKET };
+    pub const EMPTY: Fifo = Fifo {
+        head: NO_PACKET,
+        tail: NO_PACKET,
+    };
 
     /// True if nothing is in it.
     #[inline]

@@ -36,12 +36,25 @@ pub struct Post {
 impl Post {
     #[inline]
     pub fn packet(&mut self, packet: Packet, origin: Origin, router: RouterId, port: PortId) {
-        self.packets.push(PacketMail { packet, origin, router, port, spare: 0 });
+        self.packets.push(PacketMail {
+            packet,
+            origin,
+            router,
+            port,
+            spare: 0,
+        });
     }
 
     #[inline]
     pub fn credit(&mut self, time: Time, router: RouterId, port: PortId, vc: u8, flits: u16) {
-        self.credits.push(CreditMail { time, router, port, flits, vc, spare: [0; 7] });
+        self.credits.push(CreditMail {
+            time,
+            router,
+            port,
+            flits,
+            vc,
+            spare: [0; 7],
+        });
     }
 }
 
@@ -53,7 +66,10 @@ impl Mail for Post {
     /// Credits alone make nothing happen before a packet asks for them, but a port may be waiting for one.
     fn earliest(&self) -> Time {
         let packets = self.packets.iter().map(|mail| mail.packet.head);
-        packets.chain(self.credits.iter().map(|mail| mail.time)).min().unwrap_or(NEVER)
+        packets
+            .chain(self.credits.iter().map(|mail| mail.time))
+            .min()
+            .unwrap_or(NEVER)
     }
 
     fn encode(&self, bytes: &mut Vec<u8>) {
@@ -65,7 +81,9 @@ impl Mail for Post {
     fn decode(bytes: &[u8]) -> Option<Self> {
         let (count, rest) = bytes.split_at_checked(8)?;
         let count = u64::from_le_bytes(count.try_into().ok()?);
-        let length = usize::try_from(count).ok()?.checked_mul(size_of::<PacketMail>())?;
+        let length = usize::try_from(count)
+            .ok()?
+            .checked_mul(size_of::<PacketMail>())?;
         let (packets, credits) = rest.split_at_checked(length)?;
         if credits.len() % size_of::<CreditMail>() != 0 {
             return None;

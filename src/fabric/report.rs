@@ -58,7 +58,11 @@ impl FabricDomain {
             jobs: self.stats.jobs.clone(),
             ejected: self.stats.ejected.clone(),
             endpoints: self.nics.iter().map(|nic| u64::from(nic.id)).collect(),
-            routers: self.routers.iter().map(|router| u64::from(router.id)).collect(),
+            routers: self
+                .routers
+                .iter()
+                .map(|router| u64::from(router.id))
+                .collect(),
             ports,
             packets: std::mem::take(&mut self.stats.packet_rows),
             messages: std::mem::take(&mut self.stats.message_rows),
@@ -77,7 +81,11 @@ impl FabricDomain {
                 }
                 // A packet that is still on the link, or still waiting, counts up to the end only.
                 let beyond = out.link_free.saturating_sub(end).min(out.counts.busy);
-                let waiting = if out.stalled_since == NEVER { 0 } else { end.saturating_sub(out.stalled_since) };
+                let waiting = if out.stalled_since == NEVER {
+                    0
+                } else {
+                    end.saturating_sub(out.stalled_since)
+                };
                 rows.push([
                     u64::from(router.id),
                     u64::from(port),
@@ -106,7 +114,12 @@ impl FabricDomain {
                     if !credit.is_home(&self.credits) {
                         let home = credit.available + credit.on_the_way(&self.credits);
                         let missing = i64::from(credit.capacity) - i64::from(home);
-                        rows.push([u64::from(router.id), u64::from(port), vc as u64, missing as u64]);
+                        rows.push([
+                            u64::from(router.id),
+                            u64::from(port),
+                            vc as u64,
+                            missing as u64,
+                        ]);
                     }
                 }
             }
@@ -211,8 +224,12 @@ impl DomainReport {
             memory_state,
             memory_packets,
         ] = scalars;
-        let jobs = (0..from.word()?).map(|_| JobStats::read(&mut from)).collect::<Option<_>>()?;
-        let ejected = (0..from.word()?).map(|_| from.list()).collect::<Option<_>>()?;
+        let jobs = (0..from.word()?)
+            .map(|_| JobStats::read(&mut from))
+            .collect::<Option<_>>()?;
+        let ejected = (0..from.word()?)
+            .map(|_| from.list())
+            .collect::<Option<_>>()?;
         let report = DomainReport {
             id,
             injected,
@@ -246,7 +263,12 @@ impl JobStats {
     fn write(&self, out: &mut Writer) {
         out.list(&self.network.to_words());
         out.list(&self.message.to_words());
-        out.list(&[self.generated_bits, self.delivered_bits, self.all_delivered_bits, self.finish]);
+        out.list(&[
+            self.generated_bits,
+            self.delivered_bits,
+            self.all_delivered_bits,
+            self.finish,
+        ]);
         out.list(&self.last);
         out.list(self.series.as_flattened());
     }
@@ -254,7 +276,8 @@ impl JobStats {
     fn read(from: &mut Reader) -> Option<JobStats> {
         let network = from.histogram()?;
         let message = from.histogram()?;
-        let [generated_bits, delivered_bits, all_delivered_bits, finish] = from.list()?.try_into().ok()?;
+        let [generated_bits, delivered_bits, all_delivered_bits, finish] =
+            from.list()?.try_into().ok()?;
         Some(JobStats {
             network,
             message,

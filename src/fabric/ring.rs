@@ -66,7 +66,10 @@ impl Requests {
     /// Adds a request at the end of its two rings.
     #[inline]
     pub fn add(&mut self, request: Request, output: &mut Ring, input: &mut Ring) -> RequestIndex {
-        let links = [Links { next: NO_REQUEST, before: NO_REQUEST }; 2];
+        let links = [Links {
+            next: NO_REQUEST,
+            before: NO_REQUEST,
+        }; 2];
         let index = match self.free.pop() {
             Some(index) => {
                 self.slab[index as usize] = (request, links);
@@ -93,7 +96,10 @@ impl Requests {
     fn link(&mut self, index: RequestIndex, ring: &mut Ring, side: Side) {
         let s = side as usize;
         if ring.next == NO_REQUEST {
-            self.slab[index as usize].1[s] = Links { next: index, before: index };
+            self.slab[index as usize].1[s] = Links {
+                next: index,
+                before: index,
+            };
             ring.next = index;
             return;
         }

@@ -48,11 +48,25 @@ pub struct Source {
 impl Source {
     /// A source and the time of its first message. Its random numbers depend on the seed, the workload and the
     /// endpoint only.
-    pub fn new(traffic: &Traffic, job: u16, nic: u32, endpoint: EndpointId, seed: u64) -> (Source, Time) {
+    pub fn new(
+        traffic: &Traffic,
+        job: u16,
+        nic: u32,
+        endpoint: EndpointId,
+        seed: u64,
+    ) -> (Source, Time) {
         let mut rng = stream(seed, &[SOURCE_STREAM, u64::from(job), u64::from(endpoint)]);
         let clock = traffic.injector.first(&mut rng, traffic.start);
         let first = clock.time();
-        (Source { nic, job, rng, clock }, first)
+        (
+            Source {
+                nic,
+                job,
+                rng,
+                clock,
+            },
+            first,
+        )
     }
 }
 
@@ -68,7 +82,15 @@ impl FabricDomain {
         let (nic, job, stop) = (source.nic, source.job, traffic.stop);
         self.schedule_generation(index, next, stop);
         if let Some(destination) = destination {
-            self.submit(NewMessage { nic, destination, bits, job }, now);
+            self.submit(
+                NewMessage {
+                    nic,
+                    destination,
+                    bits,
+                    job,
+                },
+                now,
+            );
         }
     }
 }

@@ -102,9 +102,12 @@ impl FabricDomain {
             return None;
         }
         match self.network.topology.peer(router, packet.out_port) {
-            Peer::Router(router, port) => {
-                Some(Place { output: false, router, port, vc: packet.out_vc - share as u8 })
-            }
+            Peer::Router(router, port) => Some(Place {
+                output: false,
+                router,
+                port,
+                vc: packet.out_vc - share as u8,
+            }),
             _ => None,
         }
     }
@@ -115,10 +118,21 @@ impl FabricDomain {
             if out.ready & (1 << vc) == 0 {
                 continue;
             }
-            let head = self.channels[out.channel_base as usize + usize::from(vc)].queue.head;
+            let head = self.channels[out.channel_base as usize + usize::from(vc)]
+                .queue
+                .head;
             if let Some(needs) = self.lacks_credit(router, flat, head) {
-                let at = Place { output: true, router, port, vc };
-                waits.push(Wait { at, needs, packet: self.name_of(head) });
+                let at = Place {
+                    output: true,
+                    router,
+                    port,
+                    vc,
+                };
+                waits.push(Wait {
+                    at,
+                    needs,
+                    packet: self.name_of(head),
+                });
             }
         }
     }
@@ -127,12 +141,19 @@ impl FabricDomain {
         // Channels that share a buffer wait together: the buffer is stuck if all its queues are.
         let mut by_place: HashMap<Place, Option<Vec<Wait>>> = HashMap::new();
         for class in 0..self.fixed.classes {
-            let first = self.rings.inputs[flat as usize * usize::from(self.fixed.classes) + usize::from(class)].next;
+            let first = self.rings.inputs
+                [flat as usize * usize::from(self.fixed.classes) + usize::from(class)]
+            .next;
             let mut at = first;
             while at != NO_REQUEST {
                 let request = *self.requests.get(at);
                 let vc = self.buffer_vc(router, port, request.in_vc);
-                let place = Place { output: false, router, port, vc };
+                let place = Place {
+                    output: false,
+                    router,
+                    port,
+                    vc,
+                };
                 let wait = self.wait_of(router, &request, place);
                 let entry = by_place.entry(place).or_insert_with(|| Some(Vec::new()));
                 match (entry.as_mut(), wait) {
@@ -145,13 +166,20 @@ impl FabricDomain {
                 }
             }
         }
-        let mut lists: Vec<(Place, Vec<Wait>)> =
-            by_place.into_iter().filter_map(|(place, list)| list.map(|list| (place, list))).collect();
+        let mut lists: Vec<(Place, Vec<Wait>)> = by_place
+            .into_iter()
+            .filter_map(|(place, list)| list.map(|list| (place, list)))
+            .collect();
         lists.sort_unstable_by_key(|(place, _)| *place);
         waits.extend(lists.into_iter().flat_map(|(_, list)| list));
     }
 
-    fn wait_of(&self, router: RouterId, request: &super::state::Request, at: Place) -> Option<Wait> {
+    fn wait_of(
+        &self,
+        router: RouterId,
+        request: &super::state::Request,
+        at: Place,
+    ) -> Option<Wait> {
         let head = request.queue.head;
         if head == NO_PACKET {
             return None;
@@ -162,13 +190,25 @@ impl FabricDomain {
             return Some(Wait { at, needs, packet });
         };
         let out = &self.outputs[request.output as usize];
-        let (vc, flits) = (self.pool.get(head).out_vc, u32::from(self.pool.get(head).flits));
+        let (vc, flits) = (
+            self.pool.get(head).out_vc,
+            u32::from(self.pool.get(head).flits),
+        );
         let held = self.channels[out.channel_base as usize + usize::from(vc)].flits;
         if held == 0 || held + flits <= capacity {
             return None;
         }
         let port = self.pool.get(head).out_port;
-        Some(Wait { at, needs: Place { output: true, router, port, vc }, packet })
+        Some(Wait {
+            at,
+            needs: Place {
+                output: true,
+                router,
+                port,
+                vc,
+            },
+            packet,
+        })
     }
 
     /// The channel under which the buffer of an input's virtual channel is known upstream.
@@ -176,7 +216,9 @@ impl FabricDomain {
         if self.network.parameters.buffer_per == crate::config::BufferPer::Vc {
             return vc;
         }
-        let vcs = self.network.vcs(self.network.topology.link(router, port).kind);
+        let vcs = self
+            .network
+            .vcs(self.network.topology.link(router, port).kind);
         vc - vc % vcs.max(1)
     }
 
@@ -220,7 +262,10 @@ pub fn find_deadlock(waits: &[Wait]) -> Option<Deadlock> {
     loop {
         if let Some(begin) = way.iter().position(|wait| wait.at == at) {
             let cycle = way.split_off(begin);
-            return Some(Deadlock { cycle, stuck: stuck.len() });
+            return Some(Deadlock {
+                cycle,
+                stuck: stuck.len(),
+            });
         }
         let wait = *stuck.get(&at)?.first()?;
         way.push(wait);
@@ -230,17 +275,34 @@ pub fn find_deadlock(waits: &[Wait]) -> Option<Deadlock> {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.output { "output queue" } else { "input buffer" };
-        write!(f, "router {} port {} VC {} ({what})", self.router, self.port, self.vc)
+        let what = if self.output {
+            "output queue"
+        } else {
+            "input buffer"
+        };
+        write!(
+            f,
+            "router {} port {} VC {} ({what})",
+            self.router, self.port, self.vc
+        )
     }
 }
 
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} places can never move again; a cycle of {} of them:", self.stuck, self.cycle.len())?;
+        writeln!(
+            f,
+            "{} places can never move again; a cycle of {} of them:",
+            self.stuck,
+            self.cycle.len()
+        )?;
         for wait in &self.cycle {
             let (source, number) = wait.packet;
-            writeln!(f, "  {}: packet {source}:{number} waits for room in {}", wait.at, wait.needs)?;
+            writeln!(
+                f,
+                "  {}: packet {source}:{number} waits for room in {}",
+                wait.at, wait.needs
+            )?;
         }
         Ok(())
     }
@@ -251,11 +313,20 @@ mod tests {
     use super::*;
 
     fn place(router: u32) -> Place {
-        Place { output: false, router, port: 0, vc: 0 }
+        Place {
+            output: false,
+            router,
+            port: 0,
+            vc: 0,
+        }
     }
 
     fn wait(at: u32, needs: u32) -> Wait {
-        Wait { at: place(at), needs: place(needs), packet: (at, 7) }
+        Wait {
+            at: place(at),
+            needs: place(needs),
+            packet: (at, 7),
+        }
     }
 
     #[test]
@@ -263,7 +334,9 @@ mod tests {
         let deadlock = find_deadlock(&[wait(9, 1), wait(1, 2), wait(2, 3), wait(3, 1)]).unwrap();
         assert_eq!(deadlock.cycle, [wait(1, 2), wait(2, 3), wait(3, 1)]);
         assert_eq!(deadlock.stuck, 4);
-        assert!(deadlock.to_string().contains("router 2 port 0 VC 0 (input buffer): packet 2:7 waits for room in router 3"));
+        assert!(deadlock.to_string().contains(
+            "router 2 port 0 VC 0 (input buffer): packet 2:7 waits for room in router 3"
+        ));
     }
 
     #[test]
@@ -275,8 +348,17 @@ mod tests {
 
     #[test]
     fn words_keep_everything() {
-        let at = Place { output: true, router: 1 << 30, port: 63, vc: 11 };
-        let wait = Wait { at, needs: place(5), packet: (1_000_000, 12) };
+        let at = Place {
+            output: true,
+            router: 1 << 30,
+            port: 63,
+            vc: 11,
+        };
+        let wait = Wait {
+            at,
+            needs: place(5),
+            packet: (1_000_000, 12),
+        };
         assert_eq!(Wait::from_words(wait.to_words()), wait);
     }
 }

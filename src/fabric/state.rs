@@ -180,7 +180,13 @@ pub struct Request {
 
 impl Output {
     /// An output at rest.
-    pub fn new(rate: LinkRate, crossbar: LinkRate, latency: Time, wire: Wire, kind: LinkKind) -> Self {
+    pub fn new(
+        rate: LinkRate,
+        crossbar: LinkRate,
+        latency: Time,
+        wire: Wire,
+        kind: LinkKind,
+    ) -> Self {
         Output {
             link_free: 0,
             free_at: 0,

@@ -86,7 +86,10 @@ fn at<T: Clone + Default>(series: &mut Vec<T>, bin: usize) -> &mut T {
 
 impl Stats {
     pub fn new(recording: Recording, jobs: usize, classes: u8, nics: usize) -> Self {
-        let job = JobStats { last: vec![0; nics], ..JobStats::default() };
+        let job = JobStats {
+            last: vec![0; nics],
+            ..JobStats::default()
+        };
         Stats {
             recording,
             jobs: vec![job; jobs],

@@ -45,7 +45,10 @@ impl Step {
 
     /// The inverse of [`Step::encode`].
     pub fn decode(bytes: &[u8]) -> Vec<Step> {
-        let words: Vec<u64> = bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
+        let words: Vec<u64> = bytes
+            .chunks_exact(8)
+            .map(bytemuck::pod_read_unaligned)
+            .collect();
         words.as_chunks().0.iter().map(Step::from_words).collect()
     }
 
@@ -54,9 +57,20 @@ impl Step {
             Place::Nic(endpoint) => (1, endpoint, 0),
             Place::Router(router, port) => (0, router, port),
         };
-        let small = u64::from(self.kind as u8) | u64::from(self.class) << 8 | u64::from(self.vc) << 16;
+        let small =
+            u64::from(self.kind as u8) | u64::from(self.class) << 8 | u64::from(self.vc) << 16;
         let last = u64::from(self.last);
-        [is_nic, u64::from(id), u64::from(port), small, self.arrived, self.left, self.head, self.tail, last]
+        [
+            is_nic,
+            u64::from(id),
+            u64::from(port),
+            small,
+            self.arrived,
+            self.left,
+            self.head,
+            self.tail,
+            last,
+        ]
     }
 
     fn from_words(words: &[u64; 9]) -> Step {
@@ -67,14 +81,30 @@ impl Step {
         };
         let kind = LinkKind::ALL[small as usize & 0xFF];
         let (class, vc) = ((small >> 8) as u8, (small >> 16) as u8);
-        Step { from, kind, class, vc, arrived, left, head, tail, last: last == 1 }
+        Step {
+            from,
+            kind,
+            class,
+            vc,
+            arrived,
+            left,
+            head,
+            tail,
+            last: last == 1,
+        }
     }
 }
 
 impl FabricDomain {
     /// Notes that the watched packet takes a link. `packet.head` is at the far end already.
     #[cold]
-    pub(super) fn watch_departure(&mut self, index: PacketIndex, output: OutIndex, left: Time, tail: Time) {
+    pub(super) fn watch_departure(
+        &mut self,
+        index: PacketIndex,
+        output: OutIndex,
+        left: Time,
+        tail: Time,
+    ) {
         let packet = self.pool.get(index);
         let out = &self.outputs[output as usize];
         let from = if output >= self.first_nic_output {

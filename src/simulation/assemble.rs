@@ -11,10 +11,10 @@ use crate::registry::choose;
 use crate::routing;
 use crate::topology::{self, Topology};
 use crate::workload::injection::Injector;
-use crate::workload::patterns::{self, Members};
-use crate::workload::sizes::Sizes;
 use crate::workload::members;
 use crate::workload::patterns::Pattern;
+use crate::workload::patterns::{self, Members};
+use crate::workload::sizes::Sizes;
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -36,12 +36,19 @@ pub struct Plan {
 
 impl Plan {
     /// Assembles a run. Everything that can be wrong with an experiment is found here, before anything runs.
-    pub fn new(experiment: &Experiment, watched: Option<(EndpointId, u32)>) -> Result<Plan, ConfigError> {
+    pub fn new(
+        experiment: &Experiment,
+        watched: Option<(EndpointId, u32)>,
+    ) -> Result<Plan, ConfigError> {
         let network = Arc::new(network(experiment)?);
         let recording = recording(experiment);
         let traffic = traffic(experiment, &network)?;
         let lookahead = network.lookahead();
-        let window = if lookahead == NEVER { LONE_WINDOW } else { lookahead };
+        let window = if lookahead == NEVER {
+            LONE_WINDOW
+        } else {
+            lookahead
+        };
         let end = match experiment.run.until {
             Until::Time(time) => time.0,
             Until::Completion => NEVER,
@@ -54,7 +61,12 @@ impl Plan {
             seed: experiment.run.seed,
             watched,
         };
-        Ok(Plan { blueprint, schedule: Schedule { window, end }, lookahead, patience })
+        Ok(Plan {
+            blueprint,
+            schedule: Schedule { window, end },
+            lookahead,
+            patience,
+        })
     }
 
     /// The network.
@@ -66,16 +78,23 @@ impl Plan {
 /// Longer than any packet or credit is under way anywhere: some round trips of the longest link.
 fn patience(network: &Network, window: Time) -> Time {
     let topology = &network.topology;
-    let longest = (0..topology.domains()).map(|domain| network.longest_latency(domain)).max();
+    let longest = (0..topology.domains())
+        .map(|domain| network.longest_latency(domain))
+        .max();
     8 * longest.unwrap_or(0) + 2 * window + 100 * network.parameters.latency
 }
 
 fn network(experiment: &Experiment) -> Result<Network, ConfigError> {
     let topology = (choose(&experiment.topology, topology::REGISTRY)?.build)(&experiment.topology)?;
-    let routing = (choose(&experiment.routing, routing::REGISTRY)?.build)(&experiment.routing, &topology)?;
+    let routing =
+        (choose(&experiment.routing, routing::REGISTRY)?.build)(&experiment.routing, &topology)?;
     (choose(&experiment.congestion, congestion::REGISTRY)?.build)(&experiment.congestion)?;
     let parameters = parameters(&experiment.router, experiment);
-    Ok(Network { topology, routing, parameters })
+    Ok(Network {
+        topology,
+        routing,
+        parameters,
+    })
 }
 
 fn parameters(router: &RouterConfig, experiment: &Experiment) -> Parameters {
@@ -117,7 +136,9 @@ fn traffic(experiment: &Experiment, network: &Network) -> Result<Vec<Traffic>, C
     let seed = experiment.run.seed;
     let tasks = members::assign(&experiment.workloads, &network.topology, seed)?;
     let workloads = experiment.workloads.iter().zip(tasks).enumerate();
-    workloads.map(|(number, (workload, tasks))| one_workload(workload, number, tasks, network, seed)).collect()
+    workloads
+        .map(|(number, (workload, tasks))| one_workload(workload, number, tasks, network, seed))
+        .collect()
 }
 
 fn one_workload(
@@ -128,20 +149,35 @@ fn one_workload(
     seed: u64,
 ) -> Result<Traffic, ConfigError> {
     let own_seed = seed ^ (PATTERN_SEED << 32 | number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let about = Members { endpoints: &tasks, topology: &network.topology, seed: own_seed };
-    let pattern = (choose(&workload.pattern, patterns::REGISTRY)?.build)(&workload.pattern, &about)?;
+    let about = Members {
+        endpoints: &tasks,
+        topology: &network.topology,
+        seed: own_seed,
+    };
+    let pattern =
+        (choose(&workload.pattern, patterns::REGISTRY)?.build)(&workload.pattern, &about)?;
     let flit = network.parameters.flit;
     let refuse = |invalid| workload.section.refuse(invalid);
     let longest = u64::from(network.parameters.max_packet);
     let sizes = Sizes::new(&workload.message, flit, longest).map_err(refuse)?;
     let bandwidth = terminal_bandwidth(&network.topology, &tasks);
-    let injector =
-        Injector::new(workload.injection, workload.load, sizes.mean_bits(), bandwidth, flit).map_err(refuse)?;
+    let injector = Injector::new(
+        workload.injection,
+        workload.load,
+        sizes.mean_bits(),
+        bandwidth,
+        flit,
+    )
+    .map_err(refuse)?;
     let mut members = tasks.to_vec();
     members.sort_unstable();
     let stop = workload.stop.map_or(NEVER, |stop| stop.0);
     if stop <= workload.start.0 {
-        let invalid = Invalid::new("stop", "the workload stops before it starts", "give a later `stop`");
+        let invalid = Invalid::new(
+            "stop",
+            "the workload stops before it starts",
+            "give a later `stop`",
+        );
         return Err(workload.section.refuse(invalid));
     }
     Ok(Traffic {

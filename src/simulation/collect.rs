@@ -4,7 +4,8 @@ use super::assemble::{Plan, receivers};
 use super::error::RunError;
 use crate::engine::{End, Transport};
 use crate::fabric::{
-    DELIVERED_BITS, DomainReport, FabricDomain, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES, NETWORK_LATENCY, PACKETS, Step,
+    DELIVERED_BITS, DomainReport, FabricDomain, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
+    NETWORK_LATENCY, PACKETS, Step,
 };
 use crate::model::{Bandwidth, Histogram, LinkKind, Time};
 use crate::trace::{
@@ -39,14 +40,21 @@ pub fn collect<T: Transport + ?Sized>(
     end: End,
     transport: &mut T,
 ) -> Result<Option<(Data, Facts, Vec<Step>)>, RunError> {
-    let words: Vec<u64> = domains.iter_mut().flat_map(|domain| domain.report(simulated).to_words()).collect();
-    let mut steps: Vec<Step> = domains.iter().flat_map(|domain| domain.steps().to_vec()).collect();
+    let words: Vec<u64> = domains
+        .iter_mut()
+        .flat_map(|domain| domain.report(simulated).to_words())
+        .collect();
+    let mut steps: Vec<Step> = domains
+        .iter()
+        .flat_map(|domain| domain.steps().to_vec())
+        .collect();
     let (memory, host) = rank_facts();
     let reports = transport.gather(bytemuck::cast_slice(&words).to_vec());
     let memories = transport.gather(memory.to_le_bytes().to_vec());
     let hosts = transport.gather(host.into_bytes());
     let step_bytes = transport.gather(Step::encode(&steps));
-    let (Some(reports), Some(memories), Some(hosts), Some(step_bytes)) = (reports, memories, hosts, step_bytes)
+    let (Some(reports), Some(memories), Some(hosts), Some(step_bytes)) =
+        (reports, memories, hosts, step_bytes)
     else {
         return Ok(None);
     };
@@ -57,7 +65,10 @@ pub fn collect<T: Transport + ?Sized>(
     steps.sort_by_key(|step| step.left);
     let mut list = Vec::new();
     for bytes in &reports {
-        let words: Vec<u64> = bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
+        let words: Vec<u64> = bytes
+            .chunks_exact(8)
+            .map(bytemuck::pod_read_unaligned)
+            .collect();
         let mut rest = words.as_slice();
         while !rest.is_empty() {
             let garbled = || RunError::Conservation("a rank's report cannot be read".into());
@@ -69,8 +80,14 @@ pub fn collect<T: Transport + ?Sized>(
         events: list.iter().map(|report| report.events).sum(),
         memory_state: list.iter().map(|report| report.memory_state).sum(),
         memory_packets: list.iter().map(|report| report.memory_packets).sum(),
-        peak_memory_bytes: memories.iter().map(|b| bytemuck::pod_read_unaligned::<u64>(b)).sum(),
-        hosts: hosts.iter().map(|b| String::from_utf8_lossy(b).into_owned()).collect(),
+        peak_memory_bytes: memories
+            .iter()
+            .map(|b| bytemuck::pod_read_unaligned::<u64>(b))
+            .sum(),
+        hosts: hosts
+            .iter()
+            .map(|b| String::from_utf8_lossy(b).into_owned())
+            .collect(),
     };
     Ok(Some((merge(&list, plan, simulated), facts, steps)))
 }
@@ -78,7 +95,11 @@ pub fn collect<T: Transport + ?Sized>(
 /// Nothing is lost: packets, messages, and (when all is quiet) credits.
 fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
     let sum = |field: fn(&DomainReport) -> u64| reports.iter().map(field).sum::<u64>();
-    let (injected, delivered, in_flight) = (sum(|r| r.injected), sum(|r| r.delivered), sum(|r| r.in_flight));
+    let (injected, delivered, in_flight) = (
+        sum(|r| r.injected),
+        sum(|r| r.delivered),
+        sum(|r| r.in_flight),
+    );
     if injected != delivered + in_flight {
         return Err(RunError::Conservation(format!(
             "{injected} packets injected, {delivered} delivered, {in_flight} in flight"
@@ -105,7 +126,11 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
             "{generated} messages generated and {received} received, but the network is idle"
         )));
     }
-    match reports.iter().flat_map(|report| &report.credits_missing).next() {
+    match reports
+        .iter()
+        .flat_map(|report| &report.credits_missing)
+        .next()
+    {
         Some(&[router, port, vc, missing]) => Err(RunError::Conservation(format!(
             "the network is idle but router {router} port {port} VC {vc} lacks {} flits of credit",
             missing as i64
@@ -120,7 +145,11 @@ fn capacity(bandwidth: Bandwidth, endpoints: usize, window: Time) -> f64 {
 }
 
 fn share(bits: u64, capacity: f64) -> f64 {
-    if capacity > 0.0 { bits as f64 / capacity } else { 0.0 }
+    if capacity > 0.0 {
+        bits as f64 / capacity
+    } else {
+        0.0
+    }
 }
 
 /// Adds series up bin by bin.
@@ -144,7 +173,11 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     let sum = |field: fn(&DomainReport) -> u64| reports.iter().map(field).sum::<u64>();
     let jobs = &plan.blueprint.traffic;
     let job_bits = |field: fn(&JobStats) -> u64| -> u64 {
-        reports.iter().flat_map(|report| &report.jobs).map(field).sum()
+        reports
+            .iter()
+            .flat_map(|report| &report.jobs)
+            .map(field)
+            .sum()
     };
     let everyone = capacity(bandwidth, topology.endpoints() as usize, window);
     let mut data = Data {
@@ -163,25 +196,34 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             offered_load: share(job_bits(|job| job.generated_bits), everyone),
             accepted_load: share(job_bits(|job| job.delivered_bits), everyone),
         },
-        scheme: Scheme { name: "none".into(), ..Scheme::default() },
+        scheme: Scheme {
+            name: "none".into(),
+            ..Scheme::default()
+        },
         ..Data::default()
     };
     let all = || reports.iter().flat_map(|report| &report.jobs);
-    data.latency.push(("network".into(), merged(all().map(|job| &job.network))));
-    data.latency.push(("message".into(), merged(all().map(|job| &job.message))));
+    data.latency
+        .push(("network".into(), merged(all().map(|job| &job.network))));
+    data.latency
+        .push(("message".into(), merged(all().map(|job| &job.message))));
     for (number, traffic) in jobs.iter().enumerate() {
         let stats: Vec<&JobStats> = reports.iter().map(|report| &report.jobs[number]).collect();
         let name = &traffic.name;
         let histogram = merged(stats.iter().map(|job| &job.network));
-        data.latency.push((format!("job.{name}.network"), histogram));
+        data.latency
+            .push((format!("job.{name}.network"), histogram));
         let histogram = merged(stats.iter().map(|job| &job.message));
-        data.latency.push((format!("job.{name}.message"), histogram));
-        data.jobs.push(one_job(reports, plan, number, bandwidth, window, to));
+        data.latency
+            .push((format!("job.{name}.message"), histogram));
+        data.jobs
+            .push(one_job(reports, plan, number, bandwidth, window, to));
     }
     let flit_bits = u64::from(plan.network().parameters.flit.0);
     data.ports = ports(reports, flit_bits, simulated);
     data.series = series(reports, plan, simulated);
-    data.occupancy = (recording.occupancy > 0).then(|| occupancy(reports, recording.occupancy, flit_bits));
+    data.occupancy =
+        (recording.occupancy > 0).then(|| occupancy(reports, recording.occupancy, flit_bits));
     data.packets = recording.packets.then(|| packets(reports));
     data.messages = recording.messages.then(|| messages(reports));
     data
@@ -203,22 +245,48 @@ fn one_job(
 ) -> Job {
     let traffic = &plan.blueprint.traffic[number];
     let from = plan.blueprint.recording.from.max(traffic.start);
-    let window = window.min(to.saturating_sub(from)).min(traffic.stop.saturating_sub(from));
-    let sum = |field: fn(&JobStats) -> u64| -> u64 { reports.iter().map(|r| field(&r.jobs[number])).sum() };
+    let window = window
+        .min(to.saturating_sub(from))
+        .min(traffic.stop.saturating_sub(from));
+    let sum = |field: fn(&JobStats) -> u64| -> u64 {
+        reports.iter().map(|r| field(&r.jobs[number])).sum()
+    };
     let mut last = std::collections::HashMap::new();
     for report in reports {
-        last.extend(report.endpoints.iter().zip(&report.jobs[number].last).map(|(&e, &t)| (e as u32, t)));
+        last.extend(
+            report
+                .endpoints
+                .iter()
+                .zip(&report.jobs[number].last)
+                .map(|(&e, &t)| (e as u32, t)),
+        );
     }
     let tasks = &traffic.tasks;
-    let senders = tasks.iter().filter(|&&task| traffic.pattern.sends(task)).count();
-    let finishes: Vec<Time> = tasks.iter().map(|task| last.get(task).copied().unwrap_or(0)).collect();
-    let spent: Vec<Time> = finishes.iter().map(|finish| finish.saturating_sub(traffic.start)).collect();
+    let senders = tasks
+        .iter()
+        .filter(|&&task| traffic.pattern.sends(task))
+        .count();
+    let finishes: Vec<Time> = tasks
+        .iter()
+        .map(|task| last.get(task).copied().unwrap_or(0))
+        .collect();
+    let spent: Vec<Time> = finishes
+        .iter()
+        .map(|finish| finish.saturating_sub(traffic.start))
+        .collect();
     Job {
         name: traffic.name.clone(),
         start_ps: traffic.start,
-        finish_ps: reports.iter().map(|r| r.jobs[number].finish).max().unwrap_or(0),
+        finish_ps: reports
+            .iter()
+            .map(|r| r.jobs[number].finish)
+            .max()
+            .unwrap_or(0),
         communication_ps: spent.iter().copied().max().unwrap_or(0),
-        offered_load: share(sum(|job| job.generated_bits), capacity(bandwidth, senders, window)),
+        offered_load: share(
+            sum(|job| job.generated_bits),
+            capacity(bandwidth, senders, window),
+        ),
         accepted_load: share(
             sum(|job| job.delivered_bits),
             capacity(bandwidth, receivers(&*traffic.pattern, tasks), window),
@@ -237,7 +305,9 @@ fn ports(reports: &[DomainReport], flit_bits: u64, simulated: Time) -> Ports {
     for &&[router, port, kind, flits, packets, busy, stalled, peak] in &rows {
         ports.router.push(router as u32);
         ports.port.push(port as u16);
-        ports.kind.push(LinkKind::ALL[kind as usize % LinkKind::ALL.len()]);
+        ports
+            .kind
+            .push(LinkKind::ALL[kind as usize % LinkKind::ALL.len()]);
         ports.bytes.push(flits * flit_bits / 8);
         ports.packets.push(packets);
         ports.busy_ps.push(busy);
@@ -251,48 +321,75 @@ fn ports(reports: &[DomainReport], flit_bits: u64, simulated: Time) -> Ports {
 fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Series {
     let bin_ps = plan.blueprint.recording.bin;
     let bins = simulated.div_ceil(bin_ps) as usize;
-    let jobs = plan.blueprint.traffic.iter().enumerate().map(|(number, traffic)| {
-        let of = |column: usize| {
-            let mut sum = vec![0; bins];
-            for report in reports {
-                for (bin, words) in report.jobs[number].series.iter().enumerate().take(bins) {
-                    sum[bin] += words[column];
+    let jobs = plan
+        .blueprint
+        .traffic
+        .iter()
+        .enumerate()
+        .map(|(number, traffic)| {
+            let of = |column: usize| {
+                let mut sum = vec![0; bins];
+                for report in reports {
+                    for (bin, words) in report.jobs[number].series.iter().enumerate().take(bins) {
+                        sum[bin] += words[column];
+                    }
                 }
+                sum
+            };
+            let bytes = |bits: Vec<u64>| bits.into_iter().map(|bits| bits / 8).collect();
+            JobSeries {
+                name: traffic.name.clone(),
+                injected_bytes: bytes(of(INJECTED_BITS)),
+                delivered_bytes: bytes(of(DELIVERED_BITS)),
+                messages: of(MESSAGES),
+                message_latency_ps: of(MESSAGE_LATENCY),
+                packets: of(PACKETS),
+                network_latency_ps: of(NETWORK_LATENCY),
             }
-            sum
-        };
-        let bytes = |bits: Vec<u64>| bits.into_iter().map(|bits| bits / 8).collect();
-        JobSeries {
-            name: traffic.name.clone(),
-            injected_bytes: bytes(of(INJECTED_BITS)),
-            delivered_bytes: bytes(of(DELIVERED_BITS)),
-            messages: of(MESSAGES),
-            message_latency_ps: of(MESSAGE_LATENCY),
-            packets: of(PACKETS),
-            network_latency_ps: of(NETWORK_LATENCY),
-        }
-    });
+        });
     let names = ["data", "control"];
     let classes = usize::from(plan.network().classes());
     let ejected = (0..classes).map(|class| {
-        (names[class].to_string(), add_series(reports.iter().map(|report| &report.ejected[class]), bins))
+        (
+            names[class].to_string(),
+            add_series(reports.iter().map(|report| &report.ejected[class]), bins),
+        )
     });
-    Series { bin_ps, bins, jobs: jobs.collect(), ejected_flits: ejected.collect() }
+    Series {
+        bin_ps,
+        bins,
+        jobs: jobs.collect(),
+        ejected_flits: ejected.collect(),
+    }
 }
 
 fn occupancy(reports: &[DomainReport], interval: Time, flit_bits: u64) -> Occupancy {
     let routers: usize = reports.iter().map(|report| report.routers.len()).sum();
-    let samples = reports.iter().map(|r| r.occupancy.len() / r.routers.len().max(1)).max().unwrap_or(0);
+    let samples = reports
+        .iter()
+        .map(|r| r.occupancy.len() / r.routers.len().max(1))
+        .max()
+        .unwrap_or(0);
     let mut bytes = vec![0; samples * routers];
     for report in reports {
-        for (row, values) in report.occupancy.chunks_exact(report.routers.len().max(1)).enumerate() {
+        for (row, values) in report
+            .occupancy
+            .chunks_exact(report.routers.len().max(1))
+            .enumerate()
+        {
             for (&router, &flits) in report.routers.iter().zip(values) {
                 bytes[row * routers + router as usize] = flits * flit_bits / 8;
             }
         }
     }
-    let time_ps = (0..samples as u64).map(|sample| sample * interval).collect();
-    Occupancy { time_ps, routers, bytes }
+    let time_ps = (0..samples as u64)
+        .map(|sample| sample * interval)
+        .collect();
+    Occupancy {
+        time_ps,
+        routers,
+        bytes,
+    }
 }
 
 /// By domain, then time, then source and number.
@@ -301,7 +398,18 @@ fn packets(reports: &[DomainReport]) -> Packets {
     for report in reports {
         let mut rows = report.packets.clone();
         rows.sort_unstable_by_key(|row| (row[8], row[0], row[1]));
-        for [source, sequence, destination, job, flits, routers, generated, injected, delivered] in rows {
+        for [
+            source,
+            sequence,
+            destination,
+            job,
+            flits,
+            routers,
+            generated,
+            injected,
+            delivered,
+        ] in rows
+        {
             table.source.push(source as u32);
             table.sequence.push(sequence as u32);
             table.destination.push(destination as u32);

@@ -26,7 +26,9 @@ pub enum RunError {
         in_flight: u64,
     },
     /// A count does not come out.
-    #[error("conservation is violated: {0}; this is a defect of weir, please report it with the experiment file")]
+    #[error(
+        "conservation is violated: {0}; this is a defect of weir, please report it with the experiment file"
+    )]
     Conservation(String),
     /// A message between ranks did not come through.
     #[error(transparent)]

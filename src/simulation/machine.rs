@@ -12,7 +12,11 @@ pub fn peak_memory_bytes() -> u64 {
 pub fn host() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim();
-    if name.is_empty() { "unknown".into() } else { name.into() }
+    if name.is_empty() {
+        "unknown".into()
+    } else {
+        name.into()
+    }
 }
 
 /// The wall-clock time, RFC 3339, UTC, whole seconds.

@@ -43,9 +43,14 @@ pub fn run<T: Transport + ?Sized>(
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
     let network = plan.network();
-    let share = Share { domains: network.topology.domains(), ranks: transport.size() };
-    let mut domains: Vec<FabricDomain> =
-        share.of(transport.rank()).map(|id| FabricDomain::new(id, &plan.blueprint)).collect();
+    let share = Share {
+        domains: network.topology.domains(),
+        ranks: transport.size(),
+    };
+    let mut domains: Vec<FabricDomain> = share
+        .of(transport.rank())
+        .map(|id| FabricDomain::new(id, &plan.blueprint))
+        .collect();
     let mut watchman = Watchman::new(plan.patience);
     let started = Instant::now();
     let (end, windows) = engine::run(
@@ -57,8 +62,14 @@ pub fn run<T: Transport + ?Sized>(
         |domains, transport, progress| {
             watchman.look(domains, transport, progress)?;
             observer.progress(progress, share.ranks);
-            let out_of_time = observer.max_wall().is_some_and(|limit| started.elapsed() > limit);
-            Ok(if out_of_time { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            let out_of_time = observer
+                .max_wall()
+                .is_some_and(|limit| started.elapsed() > limit);
+            Ok(if out_of_time {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
         },
     )?;
     let wall_seconds = started.elapsed().as_secs_f64();
@@ -78,12 +89,25 @@ pub fn run<T: Transport + ?Sized>(
 }
 
 /// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery.
-fn simulated_time<T: Transport + ?Sized>(domains: &[FabricDomain], plan: &Plan, end: End, transport: &mut T) -> Time {
+fn simulated_time<T: Transport + ?Sized>(
+    domains: &[FabricDomain],
+    plan: &Plan,
+    end: End,
+    transport: &mut T,
+) -> Time {
     if end == End::Time || (end == End::Idle && plan.schedule.end != NEVER) {
         return plan.schedule.end;
     }
-    let last = domains.iter().map(|domain| domain.stats().last_delivery).max().unwrap_or(0);
+    let last = domains
+        .iter()
+        .map(|domain| domain.stats().last_delivery)
+        .max()
+        .unwrap_or(0);
     // The least of what is left to the end of time is the most.
-    let common = transport.agree(Agreement { next: NEVER - last, unmoved: 0, go_on: 1 });
+    let common = transport.agree(Agreement {
+        next: NEVER - last,
+        unmoved: 0,
+        go_on: 1,
+    });
     NEVER - common.next
 }

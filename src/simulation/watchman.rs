@@ -20,7 +20,10 @@ pub struct Watchman {
 impl Watchman {
     /// A watchman for a network where nothing is under way for longer than `patience` ps.
     pub fn new(patience: Time) -> Self {
-        Watchman { last_move: 0, patience }
+        Watchman {
+            last_move: 0,
+            patience,
+        }
     }
 
     /// Looks at the run after a window.
@@ -50,21 +53,37 @@ pub fn search<T: Transport + ?Sized>(
     transport: &mut T,
     now: Time,
 ) -> Result<(), RunError> {
-    let words: Vec<u64> = domains.iter().flat_map(FabricDomain::waits).flat_map(Wait::to_words).collect();
+    let words: Vec<u64> = domains
+        .iter()
+        .flat_map(FabricDomain::waits)
+        .flat_map(Wait::to_words)
+        .collect();
     let gathered = transport.gather(bytemuck::cast_slice(&words).to_vec());
     let found = gathered.and_then(|ranks| {
         let waits: Vec<Wait> = ranks.iter().flat_map(|bytes| decode(bytes)).collect();
         find_deadlock(&waits)
     });
     let go_on = u64::from(found.is_none());
-    let common = transport.agree(Agreement { next: NEVER, unmoved: u64::MAX, go_on });
+    let common = transport.agree(Agreement {
+        next: NEVER,
+        unmoved: u64::MAX,
+        go_on,
+    });
     if common.go_on == 1 {
         return Ok(());
     }
-    let deadlock = found.unwrap_or(Deadlock { cycle: Vec::new(), stuck: 0 });
-    Err(RunError::Deadlocked { simulated_ps: now, deadlock })
+    let deadlock = found.unwrap_or(Deadlock {
+        cycle: Vec::new(),
+        stuck: 0,
+    });
+    Err(RunError::Deadlocked {
+        simulated_ps: now,
+        deadlock,
+    })
 }
 
 fn decode(bytes: &[u8]) -> impl Iterator<Item = Wait> + '_ {
-    bytes.chunks_exact(24).map(|chunk| Wait::from_words(bytemuck::pod_read_unaligned(chunk)))
+    bytes
+        .chunks_exact(24)
+        .map(|chunk| Wait::from_words(bytemuck::pod_read_unaligned(chunk)))
 }

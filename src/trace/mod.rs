@@ -1,7 +1,22 @@
-//! `result.h5`: the schema in one place, and its writer.
+//! `result.h5`: the schema in one place, its writer and its reader, and the output directory.
 
+mod error;
+mod hdf;
+pub mod out_dir;
+mod read;
 mod results;
+#[cfg(test)]
+pub(crate) mod sample;
+pub mod schema;
+mod stats;
+#[cfg(test)]
+mod tests;
+mod write;
 
+pub use error::TraceError;
+pub use read::{Entry, Header, Stored, StoredLatency, read, read_header};
 pub use results::{
     Data, Job, JobSeries, Messages, Occupancy, Packets, Ports, Run, Scheme, Series, Summary,
 };
+pub use stats::{Digest, JobTotals, Stats};
+pub use write::write;

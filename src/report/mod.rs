@@ -1,0 +1,4 @@
+//! What people see of a result.
+
+pub mod format;
+pub mod summary;

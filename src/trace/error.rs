@@ -1,0 +1,121 @@
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::hdf::Failure;
+
+/// What can go wrong with a result file. All of it is fatal for the file, none of it for the run's numbers.
+#[derive(Debug, Error)]
+pub enum TraceError {
+    /// The file could not be written: no space, no permission, no such directory.
+    #[error("cannot write {}: {cause}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why, as the operating system or the HDF5 library put it.
+        cause: String,
+    },
+    /// The file could not be opened or is damaged.
+    #[error("cannot read {}: {cause}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+    },
+    /// An HDF5 file that weir did not write, or a result that lacks something.
+    #[error("{} is not a result of weir: {what}", path.display())]
+    NotAResult {
+        /// The file.
+        path: PathBuf,
+        /// What is missing or has the wrong type.
+        what: String,
+    },
+    /// A result written with another version of the schema.
+    #[error(
+        "{} has schema version {found}, this weir reads version {}; read it with weir {weir_version}",
+        path.display(),
+        super::schema::VERSION
+    )]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+        /// The program that wrote it.
+        weir_version: String,
+    },
+    /// A name that cannot be the name of a group or column.
+    #[error(
+        "{what} {name:?} cannot be stored: a name is not empty, not \".\", has no '/' and no NUL"
+    )]
+    Name {
+        /// Whose name it is.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Columns of one group that differ in length: a mistake in the program that assembled the result.
+    #[error("{group}/{column} has {rows} rows where {expected} belong")]
+    Uneven {
+        /// The group.
+        group: String,
+        /// The column.
+        column: String,
+        /// Its rows.
+        rows: usize,
+        /// The rows of the group.
+        expected: usize,
+    },
+}
+
+impl TraceError {
+    pub(super) fn write(path: &Path, cause: impl ToString) -> Self {
+        TraceError::Write {
+            path: path.to_path_buf(),
+            cause: cause.to_string(),
+        }
+    }
+
+    pub(super) fn read(path: &Path, cause: impl ToString) -> Self {
+        TraceError::Read {
+            path: path.to_path_buf(),
+            cause: cause.to_string(),
+        }
+    }
+
+    /// A failure of the HDF5 layer while writing `path`.
+    pub(super) fn while_writing(path: &Path, failure: Failure) -> Self {
+        match failure {
+            Failure::Library(cause) | Failure::Content(cause) => TraceError::write(path, cause),
+            Failure::Name { what, name } => TraceError::Name { what, name },
+            Failure::Uneven {
+                group,
+                column,
+                rows,
+                expected,
+            } => TraceError::Uneven {
+                group,
+                column,
+                rows,
+                expected,
+            },
+        }
+    }
+
+    /// A failure of the HDF5 layer while reading `path`.
+    pub(super) fn while_reading(path: &Path, failure: Failure) -> Self {
+        match failure {
+            Failure::Content(what) => TraceError::NotAResult {
+                path: path.to_path_buf(),
+                what,
+            },
+            Failure::Library(cause) => TraceError::read(path, cause),
+            Failure::Name { name, .. } => TraceError::read(path, format!("the name {name:?}")),
+            Failure::Uneven { group, column, .. } => TraceError::NotAResult {
+                path: path.to_path_buf(),
+                what: format!("{group}/{column} has another number of rows than its group"),
+            },
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! The thin layer over the HDF5 library: groups, attributes and columns as result files use them.
+
+use hdf5::types::{FixedAscii, VarLenUnicode};
+use hdf5::{Dataset, Group, H5Type, Location};
+
+use super::schema::{Attribute, CHUNK_ROWS, Column};
+use crate::model::LinkKind;
+
+/// Level of deflate: beyond it files hardly shrink and writing slows down.
+const DEFLATE: u8 = 4;
+
+/// Why something could not be written or read, before the path is known.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The library or the disk.
+    Library(String),
+    /// The file or the data lack something or have it in another form.
+    Content(String),
+    /// See [`super::TraceError::Name`].
+    Name { what: &'static str, name: String },
+    /// See [`super::TraceError::Uneven`].
+    Uneven {
+        group: String,
+        column: String,
+        rows: usize,
+        expected: usize,
+    },
+}
+
+pub(super) type Outcome<T> = Result<T, Failure>;
+
+impl From<hdf5::Error> for Failure {
+    fn from(error: hdf5::Error) -> Self {
+        Failure::Library(cause(&error))
+    }
+}
+
+/// The cause of a failure in words.
+///
+/// HDF5 hides the operating system's reason inside its message (`error message = 'No space left on device'`); where
+/// there is one it says it all.
+pub(super) fn cause(error: &hdf5::Error) -> String {
+    let Some(stack) = error.stack() else {
+        return error.to_string();
+    };
+    let reason = stack.iter().rev().find_map(|frame| {
+        let (_, tail) = frame.desc().split_once("error message = '")?;
+        Some(tail.split_once('\'')?.0.to_string())
+    });
+    match (reason, stack.last()) {
+        (Some(reason), _) if reason.contains("temporarily unavailable") => format!(
+            "the file is locked by another program, or its file system has no locks \
+             (then set HDF5_USE_FILE_LOCKING=FALSE): {reason}"
+        ),
+        (Some(reason), _) => reason,
+        (None, Some(innermost)) => format!("{} (HDF5)", innermost.desc()),
+        (None, None) => error.to_string(),
+    }
+}
+
+/// Refuses what cannot be the name of a group or dataset.
+pub(super) fn check_name(what: &'static str, name: &str) -> Outcome<()> {
+    if name.is_empty() || name == "." || name.contains(['/', '\0']) {
+        return Err(Failure::Name {
+            what,
+            name: name.to_string(),
+        });
+    }
+    Ok(())
+}
+
+/// A new group without a time stamp, so that equal content makes equal files.
+pub(super) fn group(parent: &Group, name: &str) -> Outcome<Group> {
+    Ok(parent
+        .create_group_builder()
+        .obj_track_times(false)
+        .create(name)?)
+}
+
+fn text(value: &str) -> Outcome<VarLenUnicode> {
+    value
+        .parse()
+        .map_err(|_| Failure::Content(format!("a text with a NUL character: {value:?}")))
+}
+
+/// Writes a text.
+pub(super) fn put_text(at: &Location, name: &str, value: &str) -> Outcome<()> {
+    let attribute = at.new_attr::<VarLenUnicode>().create(name)?;
+    Ok(attribute.write_scalar(&text(value)?)?)
+}
+
+/// Writes texts of the schema, in its order.
+pub(super) fn put_texts<const N: usize>(
+    at: &Location,
+    schema: &[Attribute; N],
+    values: [&str; N],
+) -> Outcome<()> {
+    for (attribute, value) in schema.iter().zip(values) {
+        put_text(at, attribute.name, value)?;
+    }
+    Ok(())
+}
+
+/// Writes a list of texts.
+pub(super) fn put_list(at: &Location, name: &str, values: &[String]) -> Outcome<()> {
+    let values = values
+        .iter()
+        .map(|v| text(v))
+        .collect::<Outcome<Vec<_>>>()?;
+    let attribute = at
+        .new_attr::<VarLenUnicode>()
+        .shape(values.len())
+        .create(name)?;
+    if !values.is_empty() {
+        attribute.write_raw(&values)?;
+    }
+    Ok(())
+}
+
+/// Writes a number.
+pub(super) fn put_number<T: H5Type>(at: &Location, name: &str, value: T) -> Outcome<()> {
+    Ok(at.new_attr::<T>().create(name)?.write_scalar(&value)?)
+}
+
+/// Writes numbers of the schema, in its order.
+pub(super) fn put_numbers<T: H5Type, const N: usize>(
+    at: &Location,
+    schema: &[Attribute; N],
+    values: [T; N],
+) -> Outcome<()> {
+    for (attribute, value) in schema.iter().zip(values) {
+        put_number(at, attribute.name, value)?;
+    }
+    Ok(())
+}
+
+/// The values of one column.
+#[derive(Clone, Copy)]
+pub(super) enum Values<'a> {
+    U16(&'a [u16]),
+    U32(&'a [u32]),
+    U64(&'a [u64]),
+    Kinds(&'a [LinkKind]),
+}
+
+impl Values<'_> {
+    pub(super) fn rows(&self) -> usize {
+        match self {
+            Values::U16(values) => values.len(),
+            Values::U32(values) => values.len(),
+            Values::U64(values) => values.len(),
+            Values::Kinds(values) => values.len(),
+        }
+    }
+}
+
+/// Writes columns of the schema, in its order, all of `rows` rows; their names begin with `prefix`.
+pub(super) fn put_columns<const N: usize>(
+    at: &Group,
+    prefix: &str,
+    schema: &[Column; N],
+    rows: usize,
+    values: [Values; N],
+) -> Outcome<()> {
+    for (column, values) in schema.iter().zip(values) {
+        let name = format!("{prefix}{}", column.name);
+        put_column(at, &name, column.units, column.long_name, rows, values)?;
+    }
+    Ok(())
+}
+
+/// Writes one column.
+pub(super) fn put_column(
+    at: &Group,
+    name: &str,
+    units: &str,
+    long_name: &str,
+    rows: usize,
+    values: Values,
+) -> Outcome<()> {
+    check_name("column", name)?;
+    if values.rows() != rows {
+        return Err(Failure::Uneven {
+            group: at.name(),
+            column: name.to_string(),
+            rows: values.rows(),
+            expected: rows,
+        });
+    }
+    let shape = [rows];
+    match values {
+        Values::U16(values) => put_dataset(at, name, units, long_name, &shape, values),
+        Values::U32(values) => put_dataset(at, name, units, long_name, &shape, values),
+        Values::U64(values) => put_dataset(at, name, units, long_name, &shape, values),
+        Values::Kinds(values) => {
+            let names = values.iter().map(|kind| kind_name(*kind));
+            let names = names.collect::<Outcome<Vec<_>>>()?;
+            put_dataset(at, name, units, long_name, &shape, &names)
+        }
+    }
+}
+
+fn kind_name(kind: LinkKind) -> Outcome<FixedAscii<8>> {
+    FixedAscii::from_ascii(kind.name())
+        .map_err(|_| Failure::Content(format!("the link kind {:?} is too long", kind.name())))
+}
+
+/// Writes a dataset of any shape.
+///
+/// It is flushed here: HDF5 would otherwise write it when the handle is dropped, where a full disk goes unnoticed.
+pub(super) fn put_dataset<T: H5Type>(
+    at: &Group,
+    name: &str,
+    units: &str,
+    long_name: &str,
+    shape: &[usize],
+    values: &[T],
+) -> Outcome<()> {
+    let builder = at.new_dataset::<T>().obj_track_times(false);
+    let dataset: Dataset = if values.is_empty() {
+        // Nothing to chunk or compress.
+        builder.shape(shape).create(name)?
+    } else {
+        builder
+            .chunk(chunk(shape))
+            .shuffle()
+            .deflate(DEFLATE)
+            .shape(shape)
+            .create(name)?
+    };
+    put_text(&dataset, "units", units)?;
+    put_text(&dataset, "long_name", long_name)?;
+    if !values.is_empty() {
+        dataset.write_raw(values)?;
+    }
+    Ok(dataset.flush()?)
+}
+
+/// Chunks of [`CHUNK_ROWS`] elements: rows of a column; whole rows of a table where they fit.
+fn chunk(shape: &[usize]) -> Vec<usize> {
+    let mut left = CHUNK_ROWS;
+    let mut chunk: Vec<usize> = shape
+        .iter()
+        .rev()
+        .map(|&extent| {
+            let side = extent.min(left).max(1);
+            left = (left / side).max(1);
+            side
+        })
+        .collect();
+    chunk.reverse();
+    chunk
+}
+
+/// A group that must be there.
+pub(super) fn open(parent: &Group, name: &str) -> Outcome<Group> {
+    parent
+        .group(name)
+        .map_err(|error| missing(parent, name, &error))
+}
+
+fn missing(at: &Location, name: &str, error: &hdf5::Error) -> Failure {
+    let parent = at.name();
+    let slash = if parent.ends_with('/') { "" } else { "/" };
+    Failure::Content(format!("{parent}{slash}{name}: {}", cause(error)))
+}
+
+/// Reads a number.
+pub(super) fn get_number<T: H5Type>(at: &Location, name: &str) -> Outcome<T> {
+    at.attr(name)
+        .and_then(|attribute| attribute.read_scalar())
+        .map_err(|error| missing(at, name, &error))
+}
+
+/// Reads numbers of the schema, in its order.
+pub(super) fn get_numbers<T: H5Type + Copy + Default, const N: usize>(
+    at: &Location,
+    schema: &[Attribute; N],
+) -> Outcome<[T; N]> {
+    let mut values = [T::default(); N];
+    for (value, attribute) in values.iter_mut().zip(schema) {
+        *value = get_number(at, attribute.name)?;
+    }
+    Ok(values)
+}
+
+/// The text behind the library's string, which does not check that it is UTF-8.
+fn checked(at: &Location, name: &str, text: &VarLenUnicode) -> Outcome<String> {
+    String::from_utf8(text.as_bytes().to_vec())
+        .map_err(|_| Failure::Content(format!("{}: attribute {name} is not UTF-8", at.name())))
+}
+
+/// Reads a text.
+pub(super) fn get_text(at: &Location, name: &str) -> Outcome<String> {
+    let value: VarLenUnicode = get_number(at, name)?;
+    checked(at, name, &value)
+}
+
+/// Reads texts of the schema, in its order.
+pub(super) fn get_texts<const N: usize>(
+    at: &Location,
+    schema: &[Attribute; N],
+) -> Outcome<[String; N]> {
+    let mut values = [const { String::new() }; N];
+    for (value, attribute) in values.iter_mut().zip(schema) {
+        *value = get_text(at, attribute.name)?;
+    }
+    Ok(values)
+}
+
+/// Reads a list of texts.
+pub(super) fn get_list(at: &Location, name: &str) -> Outcome<Vec<String>> {
+    let attribute = at.attr(name).map_err(|error| missing(at, name, &error))?;
+    bounded(at, name, attribute.size(), LONGEST_LIST)?;
+    if attribute.size() == 0 {
+        return Ok(Vec::new());
+    }
+    let values: Vec<VarLenUnicode> = attribute
+        .read_raw()
+        .map_err(|error| missing(at, name, &error))?;
+    values.iter().map(|v| checked(at, name, v)).collect()
+}
+
+/// More ranks than any machine has.
+const LONGEST_LIST: usize = 1 << 24;
+
+/// Refuses a size that only a damaged file can claim, before memory is asked for.
+fn bounded(at: &Location, name: &str, size: usize, most: usize) -> Outcome<()> {
+    if size > most {
+        return Err(Failure::Content(format!(
+            "{}/{name} claims {size} elements, more than {most}",
+            at.name()
+        )));
+    }
+    Ok(())
+}
+
+/// Reads a column of at most `most` whole numbers.
+pub(super) fn get_column(at: &Group, name: &str, most: usize) -> Outcome<Vec<u64>> {
+    let lost = |error: hdf5::Error| missing(at, name, &error);
+    let dataset = at.dataset(name).map_err(lost)?;
+    let size = dataset.size();
+    bounded(at, name, size, most)?;
+    if size == 0 {
+        return Ok(Vec::new());
+    }
+    dataset.read_raw().map_err(lost)
+}

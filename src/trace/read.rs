@@ -1,0 +1,325 @@
+use std::path::Path;
+
+use hdf5::{File, Group};
+
+use super::error::TraceError;
+use super::hdf::{
+    Failure, Outcome, get_column, get_list, get_number, get_numbers, get_text, get_texts, open,
+};
+use super::results::{Run, Summary};
+use super::schema;
+use super::stats::{Digest, JobTotals, Stats};
+use crate::model::Time;
+
+/// More buckets than a histogram of 64-bit times can have.
+const MOST_BUCKETS: usize = 1 << 13;
+
+/// Groups are nested this deep at most; a file with a circle of links is foreign.
+const DEEPEST: usize = 8;
+
+/// The attributes of `/`: which experiment this is and whether it reached its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Version of the schema.
+    pub schema_version: u64,
+    /// The program that wrote the file.
+    pub weir_version: String,
+    /// The resolved experiment, TOML.
+    pub experiment: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// False for a run that was stopped early.
+    pub complete: bool,
+}
+
+/// One latency class as stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredLatency {
+    /// `network`, `message`, `job.<name>.network`, `job.<name>.message`.
+    pub class: String,
+    /// Its numbers.
+    pub stats: Stats,
+    /// Lower edges of the buckets that hold samples, ps.
+    pub lower_ps: Vec<Time>,
+    /// Samples of each of these buckets.
+    pub count: Vec<u64>,
+}
+
+/// A dataset, for a list of what a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path in the file.
+    pub path: String,
+    /// Its extents: one number for a column.
+    pub shape: Vec<usize>,
+    /// Its attribute `units`; empty if it has none.
+    pub units: String,
+}
+
+/// What [`read`] takes from a result: everything but the rows of jobs, ports, series and the opt-in groups.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// The attributes of `/`.
+    pub header: Header,
+    /// The attributes of `/run`.
+    pub run: Run,
+    /// The version of the HDF5 library that wrote the file.
+    pub hdf5_version: String,
+    /// Totals, latencies and jobs. Latency classes in the order network, message, then by job.
+    pub digest: Digest,
+    /// Latency classes with their histograms, in the same order.
+    pub latency: Vec<StoredLatency>,
+    /// The name of the congestion-control scheme.
+    pub scheme: String,
+    /// Every dataset of the file, by path.
+    pub datasets: Vec<Entry>,
+}
+
+/// Reads a result: its attributes and histograms, and what else it holds.
+///
+/// # Errors
+/// [`TraceError::Read`] if the file cannot be opened, is no HDF5 file, is truncated or damaged;
+/// [`TraceError::NotAResult`] if it is an HDF5 file of another kind; [`TraceError::Schema`] if it is a result of
+/// another schema version.
+pub fn read(path: &Path) -> Result<Stored, TraceError> {
+    let file = open_file(path)?;
+    let header = header_of(path, &file)?;
+    stored(&file, header).map_err(|failure| TraceError::while_reading(path, failure))
+}
+
+/// Reads only the attributes of `/`. Errors as for [`read`].
+pub fn read_header(path: &Path) -> Result<Header, TraceError> {
+    let file = open_file(path)?;
+    header_of(path, &file)
+}
+
+fn open_file(path: &Path) -> Result<File, TraceError> {
+    hdf5::silence_errors(true);
+    // The operating system names the reason for a path that cannot be read; HDF5 hides it.
+    let metadata = std::fs::File::open(path)
+        .and_then(|file| file.metadata())
+        .map_err(|error| TraceError::read(path, error))?;
+    if !metadata.is_file() {
+        return Err(TraceError::read(path, "it is not a file"));
+    }
+    File::open(path).map_err(|error| {
+        if error.contains_minor(hdf5::MinorErrorCode::NotHdf5) {
+            TraceError::read(path, "it is not an HDF5 file, or only the start of one")
+        } else {
+            TraceError::read(path, super::hdf::cause(&error))
+        }
+    })
+}
+
+fn header_of(path: &Path, root: &Group) -> Result<Header, TraceError> {
+    let failed = |failure| TraceError::while_reading(path, failure);
+    let [version, ..] = &schema::ROOT_NUMBERS;
+    let found: u64 = get_number(root, version.name).map_err(failed)?;
+    if found != schema::VERSION {
+        let [writer, _] = &schema::ROOT_TEXTS;
+        return Err(TraceError::Schema {
+            path: path.to_path_buf(),
+            found,
+            weir_version: get_text(root, writer.name).map_err(failed)?,
+        });
+    }
+    let [schema_version, seed, complete] =
+        get_numbers::<u64, 3>(root, &schema::ROOT_NUMBERS).map_err(failed)?;
+    let [weir_version, experiment] = get_texts(root, &schema::ROOT_TEXTS).map_err(failed)?;
+    Ok(Header {
+        schema_version,
+        weir_version,
+        experiment,
+        seed,
+        complete: complete != 0,
+    })
+}
+
+fn stored(root: &Group, header: Header) -> Outcome<Stored> {
+    let (run, hdf5_version) = read_run(&open(root, "run")?)?;
+    let data = open(root, "data")?;
+    let jobs = read_jobs(&open(&data, "jobs")?)?;
+    let latency = read_latency(&open(&data, "latency")?, &jobs)?;
+    let recorded = open(&data, "scheme")?;
+    let [scheme] = get_texts(&recorded, &schema::SCHEME_TEXTS)?;
+    let mut datasets = Vec::new();
+    list(root, DEEPEST, &mut datasets)?;
+    Ok(Stored {
+        header,
+        run,
+        hdf5_version,
+        digest: Digest {
+            summary: read_summary(&open(&data, "summary")?)?,
+            latency: latency
+                .iter()
+                .map(|stored| (stored.class.clone(), stored.stats))
+                .collect(),
+            jobs,
+        },
+        latency,
+        scheme,
+        datasets,
+    })
+}
+
+fn read_run(at: &Group) -> Outcome<(Run, String)> {
+    let [ranks, events, windows, peak_memory_bytes] =
+        get_numbers::<u64, 4>(at, &schema::RUN_NUMBERS)?;
+    let [wall_seconds, _, _] = get_numbers(at, &schema::RUN_RATES)?;
+    let [started, mpi_version, hdf5_version] = get_texts(at, &schema::RUN_TEXTS)?;
+    let stopped = at
+        .attr_names()?
+        .iter()
+        .any(|name| name == schema::RUN_STOPPED.name)
+        .then(|| get_text(at, schema::RUN_STOPPED.name))
+        .transpose()?;
+    let run = Run {
+        wall_seconds,
+        ranks: u32::try_from(ranks)
+            .map_err(|_| Failure::Content(format!("/run claims {ranks} ranks")))?,
+        hosts: get_list(at, schema::RUN_HOSTS.name)?,
+        started,
+        events,
+        windows,
+        peak_memory_bytes,
+        mpi_version,
+        stopped,
+    };
+    Ok((run, hdf5_version))
+}
+
+fn read_summary(at: &Group) -> Outcome<Summary> {
+    let [
+        simulated_ps,
+        measured_from_ps,
+        measured_to_ps,
+        packets_injected,
+        packets_delivered,
+        packets_dropped,
+        packets_in_flight,
+        messages_generated,
+        messages_received,
+        packet_hops,
+        bytes_delivered,
+    ] = get_numbers(at, &schema::SUMMARY_COUNTS)?;
+    let [offered_load, accepted_load] = get_numbers(at, &schema::SUMMARY_LOADS)?;
+    Ok(Summary {
+        simulated_ps,
+        measured_from_ps,
+        measured_to_ps,
+        packets_injected,
+        packets_delivered,
+        packets_dropped,
+        packets_in_flight,
+        messages_generated,
+        messages_received,
+        packet_hops,
+        bytes_delivered,
+        offered_load,
+        accepted_load,
+    })
+}
+
+fn read_jobs(at: &Group) -> Outcome<Vec<JobTotals>> {
+    let mut jobs = Vec::new();
+    for name in at.member_names()? {
+        let job = open(at, &name)?;
+        let [
+            index,
+            tasks,
+            start_ps,
+            finish_ps,
+            communication_ps,
+            bytes_delivered,
+        ] = get_numbers::<u64, 6>(&job, &schema::JOB_COUNTS)?;
+        let [offered_load, accepted_load] = get_numbers(&job, &schema::JOB_LOADS)?;
+        let totals = JobTotals {
+            name,
+            tasks,
+            start_ps,
+            finish_ps,
+            communication_ps,
+            bytes_delivered,
+            offered_load,
+            accepted_load,
+        };
+        jobs.push((index, totals));
+    }
+    jobs.sort_by_key(|(index, _)| *index);
+    Ok(jobs.into_iter().map(|(_, job)| job).collect())
+}
+
+fn read_latency(at: &Group, jobs: &[JobTotals]) -> Outcome<Vec<StoredLatency>> {
+    let mut classes = Vec::new();
+    for class in at.member_names()? {
+        let group = open(at, &class)?;
+        let [samples, max_ps] = get_numbers(&group, &schema::LATENCY_COUNTS)?;
+        let [mean_ps, p50_ps, p90_ps, p99_ps, p999_ps] =
+            get_numbers(&group, &schema::LATENCY_QUANTILES)?;
+        let [lower, count] = &schema::LATENCY;
+        let stored = StoredLatency {
+            class,
+            stats: Stats {
+                samples,
+                mean_ps,
+                p50_ps,
+                p90_ps,
+                p99_ps,
+                p999_ps,
+                max_ps,
+            },
+            lower_ps: get_column(&group, lower.name, MOST_BUCKETS)?,
+            count: get_column(&group, count.name, MOST_BUCKETS)?,
+        };
+        if stored.lower_ps.len() != stored.count.len() {
+            return Err(Failure::Content(format!(
+                "{} has columns of different length",
+                group.name()
+            )));
+        }
+        classes.push(stored);
+    }
+    classes.sort_by_cached_key(|stored| rank_of(&stored.class, jobs));
+    Ok(classes)
+}
+
+/// Network before message, the whole network before the jobs, jobs in the order of the experiment file.
+fn rank_of(class: &str, jobs: &[JobTotals]) -> (usize, usize, String) {
+    let of_job = class
+        .strip_prefix("job.")
+        .and_then(|rest| rest.rsplit_once('.'));
+    let (group, kind) = match of_job {
+        Some((job, kind)) => {
+            let index = jobs.iter().position(|j| j.name == job);
+            (1 + index.unwrap_or(jobs.len()), kind)
+        }
+        None => (0, class),
+    };
+    let order = ["network", "message"].iter().position(|&k| k == kind);
+    (group, order.unwrap_or(2), class.to_string())
+}
+
+fn list(at: &Group, levels: usize, found: &mut Vec<Entry>) -> Outcome<()> {
+    if levels == 0 {
+        return Err(Failure::Content(format!(
+            "{} is nested too deep",
+            at.name()
+        )));
+    }
+    for name in at.member_names()? {
+        let info = at.loc_type_by_name(&name)?;
+        match info {
+            hdf5::LocationType::Group => list(&at.group(&name)?, levels - 1, found)?,
+            hdf5::LocationType::Dataset => {
+                let dataset = at.dataset(&name)?;
+                found.push(Entry {
+                    path: dataset.name(),
+                    shape: dataset.shape(),
+                    units: get_text(&dataset, "units").unwrap_or_default(),
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

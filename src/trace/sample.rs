@@ -1,0 +1,157 @@
+//! A result for tests: small, but with something in every place.
+
+use super::*;
+use crate::model::{Histogram, LinkKind};
+
+/// A histogram of `samples` latencies around `centre` ps.
+pub fn histogram(centre: u64, samples: u64) -> Histogram {
+    let mut histogram = Histogram::default();
+    (0..samples).for_each(|i| histogram.add(centre + (i * 7_919) % centre));
+    histogram
+}
+
+fn job(name: &str, first: u32, tasks: u32) -> Job {
+    let tasks = first..first + tasks;
+    Job {
+        name: name.to_string(),
+        start_ps: 1_000,
+        finish_ps: 90_000_000 + u64::from(first),
+        communication_ps: 80_000_000,
+        offered_load: 0.4,
+        accepted_load: 0.375,
+        bytes_delivered: 123_456,
+        endpoint: tasks.clone().collect(),
+        task_finish_ps: tasks
+            .clone()
+            .map(|task| 80_000_000 + u64::from(task))
+            .collect(),
+        task_communication_ps: tasks.map(|task| 70_000_000 + u64::from(task)).collect(),
+    }
+}
+
+fn ports(count: usize) -> Ports {
+    let numbers = |factor: usize| (0..count).map(|i| (i * factor) as u64).collect::<Vec<_>>();
+    Ports {
+        router: (0..count).map(|i| (i / 7) as u32).collect(),
+        port: (0..count).map(|i| (i % 7) as u16).collect(),
+        kind: (0..count).map(|i| LinkKind::ALL[i % 3]).collect(),
+        bytes: numbers(100),
+        packets: numbers(1),
+        busy_ps: numbers(8_000),
+        stalled_ps: numbers(3),
+        idle_ps: numbers(5),
+        peak_occupancy_bytes: numbers(12),
+    }
+}
+
+fn series(bins: usize, jobs: &[&str]) -> Series {
+    let numbers = |factor: usize| (0..bins).map(|i| (i * factor) as u64).collect::<Vec<_>>();
+    Series {
+        bin_ps: 1_000_000,
+        bins,
+        jobs: jobs
+            .iter()
+            .map(|name| JobSeries {
+                name: name.to_string(),
+                injected_bytes: numbers(10),
+                delivered_bytes: numbers(9),
+                messages: numbers(2),
+                message_latency_ps: numbers(2_000_000),
+                packets: numbers(4),
+                network_latency_ps: numbers(2_400_000),
+            })
+            .collect(),
+        ejected_flits: vec![("data".into(), numbers(30)), ("control".into(), numbers(3))],
+    }
+}
+
+/// Everything filled. The jobs' names are not in alphabetical order; `victim` has no samples.
+pub fn data() -> Data {
+    let rows = 1_000usize;
+    let column = |factor: usize| (0..rows).map(|i| (i * factor) as u32).collect::<Vec<_>>();
+    let times = |factor: usize| (0..rows).map(|i| (i * factor) as u64).collect::<Vec<_>>();
+    Data {
+        summary: Summary {
+            simulated_ps: 100_000_000,
+            measured_from_ps: 20_000_000,
+            measured_to_ps: 100_000_000,
+            packets_injected: 1_234_567,
+            packets_delivered: 1_234_000,
+            packets_dropped: 60,
+            packets_in_flight: 507,
+            messages_generated: 308_000,
+            messages_received: 307_900,
+            packet_hops: 4_567_890,
+            bytes_delivered: u64::MAX,
+            offered_load: 0.4,
+            accepted_load: 0.398_765_432_1,
+        },
+        latency: vec![
+            ("network".into(), histogram(600_000, 5_000)),
+            ("message".into(), histogram(1_500_000, 2_000)),
+            ("job.stencil.network".into(), histogram(600_000, 5_000)),
+            ("job.stencil.message".into(), histogram(1_500_000, 2_000)),
+            ("job.aggressor-1.network".into(), Histogram::default()),
+            ("job.aggressor-1.message".into(), Histogram::default()),
+        ],
+        jobs: vec![job("stencil", 0, 5), job("aggressor-1", 5, 3)],
+        ports: ports(70_000),
+        series: series(100, &["stencil", "aggressor-1"]),
+        occupancy: Some(Occupancy {
+            time_ps: vec![0, 10, 20],
+            routers: 4,
+            bytes: (0..12).collect(),
+        }),
+        packets: Some(Packets {
+            source: column(1),
+            sequence: column(2),
+            destination: column(3),
+            job: column(0),
+            flits: column(4),
+            routers: column(5),
+            generated_ps: times(1_000),
+            injected_ps: times(1_001),
+            delivered_ps: times(1_002),
+        }),
+        messages: Some(Messages {
+            source: column(1),
+            message: column(2),
+            destination: column(3),
+            job: column(0),
+            bytes: times(6),
+            generated_ps: times(1_000),
+            received_ps: times(1_003),
+        }),
+        scheme: Scheme {
+            name: "ecn".into(),
+            counters: vec![("marks".into(), 17), ("rate_cuts".into(), 5)],
+            columns: vec![
+                ("time_ps".into(), "ps".into(), vec![1, 2, 3]),
+                ("throttled_endpoints".into(), "1".into(), vec![0, 9, 0]),
+            ],
+        },
+    }
+}
+
+/// How the sample went.
+pub fn run() -> Run {
+    Run {
+        wall_seconds: 2.5,
+        ranks: 4,
+        hosts: vec![
+            "node1".into(),
+            "node1".into(),
+            "node2".into(),
+            "node2".into(),
+        ],
+        started: "2024-05-06T07:08:09Z".into(),
+        events: 10_000_000,
+        windows: 1_234,
+        peak_memory_bytes: 3 << 28,
+        mpi_version: "Open MPI v4.1.4".into(),
+        stopped: None,
+    }
+}
+
+/// The sample's experiment.
+pub const EXPERIMENT: &str = "[topology]\nkind = \"dragonfly\"\n# 50 µs\n";

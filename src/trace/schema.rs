@@ -1,0 +1,468 @@
+//! The schema of `result.h5`, version 1: every group, attribute and column with its unit and meaning.
+//!
+//! The writer and the reader take their names from here, and `docs/result-file.md` is checked against it. A job's
+//! name stands for `<name>` in a path, a latency class for `<class>`.
+
+/// The version that [`super::write()`] writes and [`super::read()`] reads: the root attribute `schema_version`.
+pub const VERSION: u64 = 1;
+
+/// The name of the file inside an output directory.
+pub const FILE: &str = "result.h5";
+
+/// Rows of a chunk of a column.
+pub const CHUNK_ROWS: usize = 64 * 1024;
+
+/// A named number or text on a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit; `"1"` for a count or a fraction, empty for a text.
+    pub units: &'static str,
+    /// What it is.
+    pub long_name: &'static str,
+}
+
+/// A dataset: one-dimensional unless said otherwise, as long as all others of its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type in the file.
+    pub kind: &'static str,
+    /// Its attribute `units`; `"1"` for a count or an index.
+    pub units: &'static str,
+    /// Its attribute `long_name`.
+    pub long_name: &'static str,
+}
+
+/// A group with its attributes and columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// Where it is.
+    pub path: &'static str,
+    /// What it holds.
+    pub about: &'static str,
+    /// Its attributes, in parts of one type each.
+    pub attributes: &'static [&'static [Attribute]],
+    /// Its columns.
+    pub columns: &'static [&'static [Column]],
+}
+
+const fn attribute(name: &'static str, units: &'static str, long_name: &'static str) -> Attribute {
+    Attribute {
+        name,
+        units,
+        long_name,
+    }
+}
+
+const fn column(
+    name: &'static str,
+    kind: &'static str,
+    units: &'static str,
+    long_name: &'static str,
+) -> Column {
+    Column {
+        name,
+        kind,
+        units,
+        long_name,
+    }
+}
+
+/// Whole numbers on `/`.
+pub const ROOT_NUMBERS: [Attribute; 3] = [
+    attribute("schema_version", "1", "version of this schema"),
+    attribute("seed", "1", "seed of every random stream"),
+    attribute(
+        "complete",
+        "1",
+        "1 if the run reached its end, 0 if it was stopped early",
+    ),
+];
+
+/// Texts on `/`.
+pub const ROOT_TEXTS: [Attribute; 2] = [
+    attribute("weir_version", "", "version of weir that wrote the file"),
+    attribute(
+        "experiment",
+        "",
+        "the experiment with every default filled in, as TOML",
+    ),
+];
+
+/// Whole numbers on `/run`.
+pub const RUN_NUMBERS: [Attribute; 4] = [
+    attribute("ranks", "1", "MPI ranks; 1 without MPI"),
+    attribute("events", "1", "events processed by all ranks"),
+    attribute("windows", "1", "windows run"),
+    attribute(
+        "peak_memory_bytes",
+        "B",
+        "sum over the ranks of their peak resident memory",
+    ),
+];
+
+/// Fractional numbers on `/run`.
+pub const RUN_RATES: [Attribute; 3] = [
+    attribute("wall_seconds", "s", "wall-clock time of the simulation"),
+    attribute(
+        "events_per_second",
+        "1/s",
+        "events per second of wall-clock time",
+    ),
+    attribute(
+        "packet_hops_per_second",
+        "1/s",
+        "packet-hops per second of wall-clock time",
+    ),
+];
+
+/// Texts on `/run`.
+pub const RUN_TEXTS: [Attribute; 3] = [
+    attribute("started", "", "wall-clock time at the start, RFC 3339, UTC"),
+    attribute("mpi_version", "", "version of the MPI library, or \"none\""),
+    attribute("hdf5_version", "", "version of the HDF5 library"),
+];
+
+/// List of texts on `/run`.
+pub const RUN_HOSTS: Attribute = attribute("hosts", "", "host name of each rank (a list)");
+
+/// Text on `/run`, absent when the run reached its end.
+pub const RUN_STOPPED: Attribute = attribute(
+    "stopped",
+    "",
+    "why the run ended early; absent if it did not",
+);
+
+/// Whole numbers on `/data/summary`.
+pub const SUMMARY_COUNTS: [Attribute; 11] = [
+    attribute("simulated_ps", "ps", "simulated time at the end of the run"),
+    attribute("measured_from_ps", "ps", "start of the measurement window"),
+    attribute("measured_to_ps", "ps", "end of the measurement window"),
+    attribute("packets_injected", "1", "packets whose head left a NIC"),
+    attribute(
+        "packets_delivered",
+        "1",
+        "packets whose tail reached their endpoint",
+    ),
+    attribute(
+        "packets_dropped",
+        "1",
+        "packets dropped by a scheme that may drop",
+    ),
+    attribute(
+        "packets_in_flight",
+        "1",
+        "packets in the network when the run ended",
+    ),
+    attribute(
+        "messages_generated",
+        "1",
+        "messages generated by the workloads",
+    ),
+    attribute("messages_received", "1", "messages received whole"),
+    attribute(
+        "packet_hops",
+        "1",
+        "packets leaving a router, summed over routers",
+    ),
+    attribute("bytes_delivered", "B", "payload delivered"),
+];
+
+/// Fractions on `/data/summary`.
+pub const SUMMARY_LOADS: [Attribute; 2] = [
+    attribute(
+        "offered_load",
+        "1",
+        "payload generated in the measurement window over the bandwidth of all endpoints",
+    ),
+    attribute(
+        "accepted_load",
+        "1",
+        "payload delivered in the measurement window over the bandwidth of all endpoints",
+    ),
+];
+
+/// Whole numbers on `/data/latency/<class>`.
+pub const LATENCY_COUNTS: [Attribute; 2] = [
+    attribute("samples", "1", "number of samples"),
+    attribute("max_ps", "ps", "largest sample, exact; 0 without samples"),
+];
+
+/// Fractional numbers on `/data/latency/<class>`.
+pub const LATENCY_QUANTILES: [Attribute; 5] = [
+    attribute(
+        "mean_ps",
+        "ps",
+        "mean, from the exact sum; NaN without samples",
+    ),
+    attribute("p50_ps", "ps", "median; NaN without samples"),
+    attribute("p90_ps", "ps", "90th percentile; NaN without samples"),
+    attribute("p99_ps", "ps", "99th percentile; NaN without samples"),
+    attribute("p999_ps", "ps", "99.9th percentile; NaN without samples"),
+];
+
+/// Columns of `/data/latency/<class>`.
+pub const LATENCY: [Column; 2] = [
+    column("lower_ps", "u64", "ps", "lower edge of the bucket"),
+    column("count", "u64", "1", "samples in the bucket"),
+];
+
+/// Whole numbers on `/data/jobs/<name>`.
+pub const JOB_COUNTS: [Attribute; 6] = [
+    attribute(
+        "index",
+        "1",
+        "place in the experiment file, from 0: the column job of other groups",
+    ),
+    attribute("tasks", "1", "number of tasks"),
+    attribute("start_ps", "ps", "when the job started"),
+    attribute(
+        "finish_ps",
+        "ps",
+        "when its last message was received; 0 if none was",
+    ),
+    attribute(
+        "communication_ps",
+        "ps",
+        "largest communication time of its tasks",
+    ),
+    attribute("bytes_delivered", "B", "payload delivered"),
+];
+
+/// Fractions on `/data/jobs/<name>`.
+pub const JOB_LOADS: [Attribute; 2] = [
+    attribute(
+        "offered_load",
+        "1",
+        "payload generated in the measurement window over the bandwidth of the sending endpoints",
+    ),
+    attribute(
+        "accepted_load",
+        "1",
+        "payload delivered in the measurement window over the bandwidth of the receiving endpoints",
+    ),
+];
+
+/// Columns of `/data/jobs/<name>`, one row per task.
+pub const JOB: [Column; 3] = [
+    column("endpoint", "u32", "1", "endpoint of the task"),
+    column(
+        "task_finish_ps",
+        "u64",
+        "ps",
+        "when the task had sent and received everything",
+    ),
+    column(
+        "task_communication_ps",
+        "u64",
+        "ps",
+        "from the start to the finish less computation",
+    ),
+];
+
+/// Columns of `/data/ports`, one row per used router port, by router, then port.
+pub const PORTS: [Column; 9] = [
+    column("router", "u32", "1", "router"),
+    column("port", "u16", "1", "port of the router"),
+    column(
+        "kind",
+        "S8",
+        "1",
+        "what the link joins: terminal, local or global",
+    ),
+    column("bytes", "u64", "B", "bytes sent"),
+    column("packets", "u64", "1", "packets sent"),
+    column(
+        "busy_ps",
+        "u64",
+        "ps",
+        "time during which flits were on the link",
+    ),
+    column(
+        "stalled_ps",
+        "u64",
+        "ps",
+        "time during which a packet was ready but had no credit",
+    ),
+    column("idle_ps", "u64", "ps", "the rest of the simulated time"),
+    column(
+        "peak_occupancy_bytes",
+        "u64",
+        "B",
+        "most data on its way out by this port inside the router",
+    ),
+];
+
+/// Whole numbers on `/data/series`.
+pub const SERIES_NUMBERS: [Attribute; 1] = [attribute("bin_ps", "ps", "width of a time bin")];
+
+/// The first column of `/data/series`.
+pub const SERIES_TIME: [Column; 1] = [column("time_ps", "u64", "ps", "start of the time bin")];
+
+/// Columns of `/data/series` per job; the name in the file is `job.<name>.` and this.
+pub const SERIES_JOB: [Column; 6] = [
+    column(
+        "injected_bytes",
+        "u64",
+        "B",
+        "payload whose packets were injected in the bin",
+    ),
+    column(
+        "delivered_bytes",
+        "u64",
+        "B",
+        "payload whose packets were delivered in the bin",
+    ),
+    column("messages", "u64", "1", "messages received in the bin"),
+    column(
+        "message_latency_ps",
+        "u64",
+        "ps",
+        "sum of the latencies of those messages",
+    ),
+    column("packets", "u64", "1", "packets delivered in the bin"),
+    column(
+        "network_latency_ps",
+        "u64",
+        "ps",
+        "sum of the network latencies of those packets",
+    ),
+];
+
+/// Columns of `/data/series` per traffic class; the name in the file is `class.<name>.` and this.
+pub const SERIES_CLASS: [Column; 1] = [column(
+    "ejected_flits",
+    "u64",
+    "flits",
+    "flits ejected in the bin",
+)];
+
+/// Columns of `/data/occupancy`; `bytes` has two dimensions: time and router.
+pub const OCCUPANCY: [Column; 2] = [
+    column("time_ps", "u64", "ps", "time of the row"),
+    column(
+        "bytes",
+        "u64, time x router",
+        "B",
+        "data held by the router at that time",
+    ),
+];
+
+/// Columns of `/data/packets`, one row per delivered data packet.
+pub const PACKETS: [Column; 9] = [
+    column("source", "u32", "1", "sending endpoint"),
+    column("sequence", "u32", "1", "number of the packet at its sender"),
+    column("destination", "u32", "1", "receiving endpoint"),
+    column("job", "u32", "1", "index of the job"),
+    column("flits", "u32", "flits", "length of the packet"),
+    column("routers", "u32", "1", "routers visited"),
+    column(
+        "generated_ps",
+        "u64",
+        "ps",
+        "when its message was generated",
+    ),
+    column("injected_ps", "u64", "ps", "when its head left the NIC"),
+    column(
+        "delivered_ps",
+        "u64",
+        "ps",
+        "when its tail reached the receiver",
+    ),
+];
+
+/// Columns of `/data/messages`, one row per received message.
+pub const MESSAGES: [Column; 7] = [
+    column("source", "u32", "1", "sending endpoint"),
+    column("message", "u32", "1", "number of the message at its sender"),
+    column("destination", "u32", "1", "receiving endpoint"),
+    column("job", "u32", "1", "index of the job"),
+    column("bytes", "u64", "B", "length of the message"),
+    column("generated_ps", "u64", "ps", "when it was generated"),
+    column("received_ps", "u64", "ps", "when it was received whole"),
+];
+
+/// Text on `/data/scheme`; the scheme's own counters stand beside it.
+pub const SCHEME_TEXTS: [Attribute; 1] = [attribute(
+    "name",
+    "",
+    "the congestion-control scheme; its counters stand beside it",
+)];
+
+/// Every group of a result file, for documentation and tests.
+pub const GROUPS: &[Group] = &[
+    Group {
+        path: "/",
+        about: "What was run.",
+        attributes: &[&ROOT_NUMBERS, &ROOT_TEXTS],
+        columns: &[],
+    },
+    Group {
+        path: "/run",
+        about: "How this run went. The only group that may differ between two runs of one experiment.",
+        attributes: &[
+            &RUN_NUMBERS,
+            &RUN_RATES,
+            &RUN_TEXTS,
+            &[RUN_HOSTS, RUN_STOPPED],
+        ],
+        columns: &[],
+    },
+    Group {
+        path: "/data/summary",
+        about: "Totals.",
+        attributes: &[&SUMMARY_COUNTS, &SUMMARY_LOADS],
+        columns: &[],
+    },
+    Group {
+        path: "/data/latency/<class>",
+        about: "A histogram of latencies; buckets without samples are left out.",
+        attributes: &[&LATENCY_COUNTS, &LATENCY_QUANTILES],
+        columns: &[&LATENCY],
+    },
+    Group {
+        path: "/data/jobs/<name>",
+        about: "One workload; one row per task.",
+        attributes: &[&JOB_COUNTS, &JOB_LOADS],
+        columns: &[&JOB],
+    },
+    Group {
+        path: "/data/ports",
+        about: "One row per used router port, for its outgoing direction, by router, then port.",
+        attributes: &[],
+        columns: &[&PORTS],
+    },
+    Group {
+        path: "/data/series",
+        about: "One row per time bin.",
+        attributes: &[&SERIES_NUMBERS],
+        columns: &[&SERIES_TIME, &SERIES_JOB, &SERIES_CLASS],
+    },
+    Group {
+        path: "/data/occupancy",
+        about: "What every router held at chosen times. Only if asked for.",
+        attributes: &[],
+        columns: &[&OCCUPANCY],
+    },
+    Group {
+        path: "/data/packets",
+        about: "One row per delivered data packet. Only if asked for.",
+        attributes: &[],
+        columns: &[&PACKETS],
+    },
+    Group {
+        path: "/data/messages",
+        about: "One row per received message. Only if asked for.",
+        attributes: &[],
+        columns: &[&MESSAGES],
+    },
+    Group {
+        path: "/data/scheme",
+        about: "What the congestion-control scheme recorded: counters as attributes, rows as columns.",
+        attributes: &[&SCHEME_TEXTS],
+        columns: &[],
+    },
+];

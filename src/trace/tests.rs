@@ -1,0 +1,694 @@
+//! Promises of result files: what is written is read, equal data make equal files, and nothing breaks the reader.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::sample::{self, EXPERIMENT};
+use super::*;
+use crate::model::{Histogram, LinkKind};
+
+const SEED: u64 = u64::MAX - 1;
+
+fn write_sample(dir: &Path, name: &str) -> PathBuf {
+    let path = dir.join(name);
+    write(&path, &sample::data(), &sample::run(), EXPERIMENT, SEED).expect("writes");
+    path
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(dir)
+        .expect("reads")
+        .map(|entry| {
+            entry
+                .expect("entry")
+                .file_name()
+                .into_string()
+                .expect("UTF-8")
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// Output of a program that must succeed.
+fn output_of(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}\n{text}{errors}",
+        output.status
+    );
+    text
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    let (data, stored) = (sample::data(), read(&path).expect("reads"));
+
+    let header = &stored.header;
+    assert_eq!((header.schema_version, header.seed), (1, SEED));
+    assert_eq!(header.experiment, EXPERIMENT);
+    assert_eq!(header.weir_version, env!("CARGO_PKG_VERSION"));
+    assert!(header.complete);
+    assert_eq!(read_header(&path).expect("reads"), *header);
+
+    assert_eq!(format!("{:?}", stored.run), format!("{:?}", sample::run()));
+    assert_eq!(
+        format!("{:?}", stored.digest.summary),
+        format!("{:?}", data.summary)
+    );
+    assert_eq!(stored.digest.jobs, data.digest().jobs);
+    assert_eq!(stored.scheme, "ecn");
+
+    assert_eq!(stored.latency.len(), data.latency.len());
+    for (stored, (class, histogram)) in stored.latency.iter().zip(&data.latency) {
+        assert_eq!(&stored.class, class, "classes keep their order");
+        let (lower, count): (Vec<_>, Vec<_>) = histogram.rows().unzip();
+        assert_eq!((&stored.lower_ps, &stored.count), (&lower, &count));
+        // As text, for NaN is like NaN here.
+        assert_eq!(
+            format!("{:?}", stored.stats),
+            format!("{:?}", Stats::of(histogram))
+        );
+    }
+    assert_eq!(names(dir.path()), ["result.h5"], "no temporary file stays");
+}
+
+#[test]
+fn every_column_holds_its_values_unit_and_name() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    let data = sample::data();
+    let file = hdf5::File::open(&path).expect("opens");
+    let wide = |values: &[u32]| values.iter().map(|&v| u64::from(v)).collect::<Vec<_>>();
+    let packets = data.packets.expect("packets");
+    let ports = &data.ports;
+    for (name, values, units) in [
+        ("ports/router", &wide(&ports.router), "1"),
+        ("ports/bytes", &ports.bytes, "B"),
+        ("ports/packets", &ports.packets, "1"),
+        ("ports/busy_ps", &ports.busy_ps, "ps"),
+        ("ports/stalled_ps", &ports.stalled_ps, "ps"),
+        ("ports/idle_ps", &ports.idle_ps, "ps"),
+        (
+            "ports/peak_occupancy_bytes",
+            &ports.peak_occupancy_bytes,
+            "B",
+        ),
+        ("jobs/stencil/endpoint", &wide(&data.jobs[0].endpoint), "1"),
+        (
+            "jobs/stencil/task_finish_ps",
+            &data.jobs[0].task_finish_ps,
+            "ps",
+        ),
+        (
+            "series/job.stencil.packets",
+            &data.series.jobs[0].packets,
+            "1",
+        ),
+        (
+            "series/job.aggressor-1.network_latency_ps",
+            &data.series.jobs[1].network_latency_ps,
+            "ps",
+        ),
+        (
+            "series/class.control.ejected_flits",
+            &data.series.ejected_flits[1].1,
+            "flits",
+        ),
+        ("packets/sequence", &wide(&packets.sequence), "1"),
+        ("packets/delivered_ps", &packets.delivered_ps, "ps"),
+        ("scheme/throttled_endpoints", &vec![0, 9, 0], "1"),
+    ] {
+        let dataset = file.dataset(&format!("data/{name}")).expect(name);
+        assert_eq!(&dataset.read_raw::<u64>().expect(name), values, "{name}");
+        let text = |attribute: &str| hdf::get_text(&dataset, attribute).expect(name);
+        assert_eq!(text("units"), units, "{name}");
+        assert!(!text("long_name").is_empty(), "{name}");
+    }
+    let port = file.dataset("data/ports/port").expect("port");
+    assert_eq!(port.read_raw::<u16>().expect("port"), ports.port);
+    let occupancy = file.dataset("data/occupancy/bytes").expect("occupancy");
+    assert_eq!(occupancy.shape(), [3, 4]);
+    assert_eq!(
+        occupancy.read_raw::<u64>().expect("bytes"),
+        (0..12).collect::<Vec<_>>()
+    );
+    let kinds = file.dataset("data/ports/kind").expect("kind");
+    let kinds = kinds
+        .read_raw::<hdf5::types::FixedAscii<8>>()
+        .expect("kind");
+    assert!(
+        kinds
+            .iter()
+            .zip(&ports.kind)
+            .all(|(text, kind)| text.as_str() == kind.name())
+    );
+    assert_eq!(kinds.len(), ports.kind.len());
+}
+
+#[test]
+fn columns_are_chunked_and_compressed() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    let file = hdf5::File::open(&path).expect("opens");
+    let chunk = |name: &str| file.dataset(name).expect(name).chunk();
+    assert_eq!(chunk("data/ports/bytes"), Some(vec![65_536]), "70,000 rows");
+    assert_eq!(chunk("data/packets/source"), Some(vec![1_000]), "one chunk");
+    assert_eq!(chunk("data/occupancy/bytes"), Some(vec![3, 4]));
+    assert_eq!(
+        chunk("data/latency/job.aggressor-1.network/count"),
+        None,
+        "nothing to chunk"
+    );
+    let dump = output_of("h5dump", &["-H", "-p", path.to_str().expect("UTF-8")]);
+    let datasets = dump.matches("DATASET \"").count();
+    let empty = dump.matches("SIMPLE { ( 0 ) / ( 0 ) }").count();
+    assert!(empty >= 4, "{dump}");
+    assert_eq!(
+        dump.matches("PREPROCESSING SHUFFLE").count(),
+        datasets - empty,
+        "{dump}"
+    );
+    assert_eq!(
+        dump.matches("COMPRESSION DEFLATE").count(),
+        datasets - empty,
+        "{dump}"
+    );
+}
+
+#[test]
+fn equal_data_make_equal_files() {
+    let dir = folder();
+    let first = write_sample(dir.path(), "first.h5");
+    // A time stamp of a second's resolution would show.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let second = write_sample(dir.path(), "second.h5");
+    assert_eq!(
+        fs::read(&first).expect("reads"),
+        fs::read(&second).expect("reads")
+    );
+}
+
+#[test]
+fn h5diff_sees_the_data_and_only_the_data() {
+    let dir = folder();
+    let first = write_sample(dir.path(), "first.h5");
+    let second = dir.path().join("second.h5");
+    let other_run = Run {
+        wall_seconds: 9.0,
+        ranks: 1,
+        hosts: vec!["elsewhere".into()],
+        ..sample::run()
+    };
+    write(&second, &sample::data(), &other_run, EXPERIMENT, SEED).expect("writes");
+    let third = dir.path().join("third.h5");
+    let mut data = sample::data();
+    data.ports.stalled_ps[69_999] += 1;
+    write(&third, &data, &sample::run(), EXPERIMENT, SEED).expect("writes");
+
+    let diff = |other: &Path| {
+        let output = Command::new("h5diff")
+            .args([first.as_path(), other, Path::new("/data")])
+            .output()
+            .expect("h5diff");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    assert_eq!(diff(&second), (Some(0), String::new()));
+    let (code, text) = diff(&third);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("stalled_ps"), "{text}");
+}
+
+#[test]
+fn an_empty_result_is_a_result() {
+    let dir = folder();
+    let path = dir.path().join("result.h5");
+    let data = Data {
+        latency: vec![("network".into(), Histogram::default())],
+        jobs: vec![Job {
+            name: "idle".into(),
+            ..Job::default()
+        }],
+        occupancy: Some(Occupancy::default()),
+        packets: Some(Packets::default()),
+        messages: Some(Messages::default()),
+        ..Data::default()
+    };
+    write(&path, &data, &Run::default(), "", 0).expect("writes");
+    let stored = read(&path).expect("reads");
+    assert!(stored.header.complete);
+    assert!(stored.run.hosts.is_empty());
+    let stats = stored.digest.class("network").expect("network");
+    assert_eq!((stats.samples, stats.max_ps), (0, 0));
+    assert!(stats.mean_ps.is_nan() && stats.p50_ps.is_nan() && stats.p999_ps.is_nan());
+    assert!(
+        stored.datasets.iter().all(|entry| entry.shape.contains(&0)),
+        "{:?}",
+        stored.datasets
+    );
+}
+
+#[test]
+fn large_texts_fit() {
+    let dir = folder();
+    let path = dir.path().join("result.h5");
+    // More than an attribute of the old format can hold.
+    let experiment = "# a long experiment\n".repeat(20_000);
+    let run = Run {
+        hosts: vec!["a-node-with-a-name".into(); 10_000],
+        ..sample::run()
+    };
+    write(&path, &sample::data(), &run, &experiment, 1).expect("writes");
+    let stored = read(&path).expect("reads");
+    assert_eq!(stored.header.experiment, experiment);
+    assert_eq!(stored.run.hosts, run.hosts);
+}
+
+#[test]
+fn a_stopped_run_is_not_complete() {
+    let dir = folder();
+    let path = dir.path().join("result.h5");
+    let run = Run {
+        stopped: Some("max_wall of 1 h".into()),
+        ..sample::run()
+    };
+    write(&path, &sample::data(), &run, EXPERIMENT, SEED).expect("writes");
+    let stored = read(&path).expect("reads");
+    assert!(!stored.header.complete);
+    assert_eq!(stored.run.stopped.as_deref(), Some("max_wall of 1 h"));
+}
+
+#[test]
+fn a_name_that_would_leave_its_group_is_refused() {
+    let dir = folder();
+    let path = dir.path().join("result.h5");
+    for bad in ["a/b", "", ".", "nul\0"] {
+        let mut data = sample::data();
+        data.jobs[0].name = bad.into();
+        let error = write(&path, &data, &sample::run(), EXPERIMENT, SEED).expect_err(bad);
+        assert!(
+            matches!(&error, TraceError::Name { what: "job", name } if name == bad),
+            "{error}"
+        );
+    }
+    let mut twice = sample::data();
+    twice.jobs[1].name = twice.jobs[0].name.clone();
+    let error = write(&path, &twice, &sample::run(), EXPERIMENT, SEED).expect_err("twice");
+    assert!(
+        matches!(&error, TraceError::Write { cause, .. } if cause.contains("exists")),
+        "{error}"
+    );
+    assert!(names(dir.path()).is_empty(), "nothing stays behind");
+}
+
+#[test]
+fn columns_of_different_length_are_refused() {
+    let dir = folder();
+    let path = dir.path().join("result.h5");
+    let mut data = sample::data();
+    data.ports.busy_ps.pop();
+    let error = write(&path, &data, &sample::run(), EXPERIMENT, SEED).expect_err("uneven");
+    assert_eq!(
+        error.to_string(),
+        "/data/ports/busy_ps has 69999 rows where 70000 belong"
+    );
+    let mut data = sample::data();
+    data.occupancy.as_mut().expect("occupancy").bytes.pop();
+    let error = write(&path, &data, &sample::run(), EXPERIMENT, SEED).expect_err("uneven");
+    assert!(matches!(error, TraceError::Uneven { .. }), "{error}");
+    assert!(names(dir.path()).is_empty(), "nothing stays behind");
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_an_error_with_its_cause() {
+    let dir = folder();
+    let a_file = dir.path().join("file");
+    fs::write(&a_file, "text").expect("writes");
+    let a_directory = dir.path().join("result.h5");
+    fs::create_dir(&a_directory).expect("creates");
+    for (path, cause) in [
+        (
+            dir.path().join("missing/result.h5"),
+            "No such file or directory",
+        ),
+        (a_file.join("result.h5"), "Not a directory"),
+        (a_directory.clone(), "Is a directory"),
+        (
+            PathBuf::from("/proc/result.h5"),
+            "No such file or directory",
+        ),
+        (PathBuf::from("/"), "no file name"),
+    ] {
+        let error = write(&path, &sample::data(), &sample::run(), EXPERIMENT, SEED)
+            .expect_err(&path.display().to_string());
+        let TraceError::Write {
+            path: named,
+            cause: told,
+        } = &error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!(named, &path);
+        assert!(told.contains(cause), "{told}");
+    }
+    assert_eq!(names(dir.path()), ["file", "result.h5"]);
+}
+
+#[test]
+fn an_old_result_stays_until_the_new_one_is_whole() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    let before = fs::read(&path).expect("reads");
+    let mut data = sample::data();
+    data.messages.as_mut().expect("messages").bytes.pop();
+    write(&path, &data, &sample::run(), EXPERIMENT, SEED).expect_err("uneven");
+    assert_eq!(fs::read(&path).expect("reads"), before);
+    assert_eq!(names(dir.path()), ["result.h5"]);
+}
+
+/// The child of [`a_full_disk_is_an_error_and_leaves_nothing`]: it may write files of a few KiB only.
+#[test]
+#[ignore = "run by a_full_disk_is_an_error_and_leaves_nothing"]
+fn writes_into_the_directory_it_is_given() {
+    let Some(dir) = std::env::var_os("WEIR_TEST_DIR") else {
+        return;
+    };
+    let path = Path::new(&dir).join("result.h5");
+    match write(&path, &sample::data(), &sample::run(), EXPERIMENT, SEED) {
+        Ok(()) => println!("outcome: written"),
+        Err(error) => println!("outcome: {error}"),
+    }
+    // The library is still of use.
+    let other = tempfile::tempdir().expect("a temporary directory");
+    let small = write(
+        &other.path().join("result.h5"),
+        &Data::default(),
+        &Run::default(),
+        "",
+        0,
+    );
+    println!("then: {}", small.is_ok());
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_leaves_nothing() {
+    // A limit on the size of files fails a write in its middle, as a full disk does, and needs no privileges. The
+    // limits are in blocks of 512 bytes or 1 KiB, up to beyond the size of the file.
+    let whole = folder();
+    let size = fs::metadata(write_sample(whole.path(), "result.h5"))
+        .expect("size")
+        .len();
+    let program = std::env::current_exe().expect("this program");
+    let mut failed = 0;
+    for blocks in [48, size / 1_024 / 4, size / 1_024 / 2 - 8, 4 * size / 1_024] {
+        let dir = folder();
+        let output = Command::new("sh")
+            .args([
+                "-c",
+                "trap '' XFSZ; ulimit -f \"$1\"; shift; exec \"$@\"",
+                "sh",
+            ])
+            .arg(blocks.to_string())
+            .arg(&program)
+            .args(["--ignored", "--exact", "--nocapture", "--test-threads=1"])
+            .arg("trace::tests::writes_into_the_directory_it_is_given")
+            .env("WEIR_TEST_DIR", dir.path())
+            .output()
+            .expect("sh");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{blocks}: {text}{errors}");
+        assert!(!errors.contains("HDF5"), "HDF5 is silent: {errors}");
+        if text.contains("outcome: written") {
+            assert_eq!(names(dir.path()), ["result.h5"]);
+            read(&dir.path().join("result.h5")).expect("reads");
+        } else {
+            failed += 1;
+            assert!(
+                text.contains("cannot write") && text.contains("File too large"),
+                "{text}"
+            );
+            assert!(
+                names(dir.path()).is_empty(),
+                "{blocks}: {:?}",
+                names(dir.path())
+            );
+        }
+        assert!(text.contains("then: true"), "{blocks}: {text}");
+    }
+    assert_eq!(failed, 3, "the last limit is wide enough");
+}
+
+#[test]
+fn a_truncated_file_is_an_error() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    let whole = fs::read(&path).expect("reads");
+    let cut = dir.path().join("cut.h5");
+    let lengths = [0, 1, 7, 8, 20, 47, 48, 96, 500, 800, 2_048, 4_096, 10_000];
+    let parts = (1..16).map(|part| whole.len() * part / 16);
+    for length in lengths.into_iter().chain(parts).chain([whole.len() - 1]) {
+        fs::write(&cut, &whole[..length]).expect("writes");
+        let error = read(&cut).expect_err("truncated");
+        assert!(
+            matches!(error, TraceError::Read { .. }),
+            "{length}: {error}"
+        );
+        let text = error.to_string();
+        assert!(
+            text.contains("not an HDF5 file") || text.contains("truncated"),
+            "{length}: {text}"
+        );
+        read_header(&cut).expect_err("truncated");
+    }
+}
+
+#[test]
+fn a_foreign_file_is_an_error() {
+    let dir = folder();
+    let path = dir.path().join("foreign");
+    let told = |path: &Path| read(path).expect_err("foreign").to_string();
+
+    let mut rng = crate::model::stream(7, &[1]);
+    let noise: Vec<u8> = (0..100_000)
+        .map(|_| crate::model::below(&mut rng, 256) as u8)
+        .collect();
+    fs::write(&path, &noise).expect("writes");
+    assert!(told(&path).contains("not an HDF5 file"));
+    fs::write(&path, [b"\x89HDF\r\n\x1a\n", &noise[..]].concat()).expect("writes");
+    assert!(told(&path).contains("cannot read"));
+    assert!(told(dir.path()).contains("not a file"));
+    assert!(told(&dir.path().join("missing.h5")).contains("No such file"));
+
+    let file = hdf5::File::create(&path).expect("creates");
+    file.new_dataset::<u8>()
+        .shape(3)
+        .create("x")
+        .expect("creates");
+    file.close().expect("closes");
+    let text = told(&path);
+    assert!(
+        text.contains("not a result of weir") && text.contains("schema_version"),
+        "{text}"
+    );
+
+    let file = hdf5::File::create(&path).expect("creates");
+    hdf::put_number(&file, "schema_version", 99u64).expect("writes");
+    hdf::put_text(&file, "weir_version", "9.9").expect("writes");
+    file.close().expect("closes");
+    let text = told(&path);
+    assert!(
+        text.contains("schema version 99") && text.contains("weir 9.9"),
+        "{text}"
+    );
+
+    let file = hdf5::File::create(&path).expect("creates");
+    hdf::put_text(&file, "schema_version", "one").expect("writes");
+    file.close().expect("closes");
+    assert!(told(&path).contains("schema_version"));
+}
+
+#[test]
+fn a_result_that_lacks_something_names_it() {
+    let dir = folder();
+    let path = dir.path().join("result.h5");
+    for part in [
+        "run",
+        "data/summary",
+        "data/latency",
+        "data/scheme",
+        "data/latency/network/count",
+    ] {
+        write(&path, &sample::data(), &sample::run(), EXPERIMENT, SEED).expect("writes");
+        let file = hdf5::File::open_rw(&path).expect("opens");
+        file.unlink(part).expect("unlinks");
+        file.close().expect("closes");
+        let text = read(&path).expect_err(part).to_string();
+        assert!(
+            text.contains("not a result of weir") && text.contains(part),
+            "{text}"
+        );
+    }
+    write(&path, &sample::data(), &sample::run(), EXPERIMENT, SEED).expect("writes");
+    let file = hdf5::File::open_rw(&path).expect("opens");
+    let summary = file.group("data/summary").expect("summary");
+    summary.delete_attr("packet_hops").expect("deletes");
+    drop(summary);
+    file.close().expect("closes");
+    let text = read(&path).expect_err("attribute").to_string();
+    assert!(text.contains("/data/summary/packet_hops"), "{text}");
+}
+
+#[test]
+fn flipped_bytes_never_break_the_reader() {
+    let dir = folder();
+    let path = dir.path().join("result.h5");
+    let data = Data {
+        ports: Ports::default(),
+        packets: None,
+        messages: None,
+        ..sample::data()
+    };
+    write(&path, &data, &sample::run(), EXPERIMENT, SEED).expect("writes");
+    let whole = fs::read(&path).expect("reads");
+    let mut rng = crate::model::stream(11, &[2]);
+    let damaged = dir.path().join("damaged.h5");
+    let mut errors = 0;
+    for _ in 0..400 {
+        let mut bytes = whole.clone();
+        let at = crate::model::below(&mut rng, bytes.len() as u32) as usize;
+        bytes[at] ^= 1 << crate::model::below(&mut rng, 8);
+        fs::write(&damaged, &bytes).expect("writes");
+        // Some bytes are unused, some are values without a checksum: those may be read. None may end the process.
+        errors += usize::from(read(&damaged).is_err());
+    }
+    assert!(errors > 20, "{errors} of 400 noticed");
+}
+
+#[test]
+fn the_schema_names_everything_in_the_file() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    let stored = read(&path).expect("reads");
+    let mut known = 0;
+    for group in schema::GROUPS
+        .iter()
+        .filter(|group| group.path != "/data/scheme")
+    {
+        let pattern: Vec<_> = group.path.split('/').collect();
+        for column in group.columns.iter().flat_map(|part| part.iter()) {
+            let found: Vec<_> = stored
+                .datasets
+                .iter()
+                .filter(|entry| {
+                    let (at, name) = entry.path.rsplit_once('/').expect("a path");
+                    let at: Vec<_> = at.split('/').collect();
+                    let here = at.len() == pattern.len()
+                        && at
+                            .iter()
+                            .zip(&pattern)
+                            .all(|(a, p)| p.starts_with('<') || a == p);
+                    let tail = name.strip_suffix(column.name);
+                    here && tail.is_some_and(|t| t.is_empty() || t.ends_with('.'))
+                })
+                .collect();
+            assert!(!found.is_empty(), "{}/{}", group.path, column.name);
+            assert!(
+                found.iter().all(|entry| entry.units == column.units),
+                "{found:?}"
+            );
+            known += found.len();
+        }
+    }
+    let of_scheme = stored
+        .datasets
+        .iter()
+        .filter(|entry| entry.path.starts_with("/data/scheme/"));
+    assert_eq!(known + of_scheme.count(), stored.datasets.len());
+}
+
+#[test]
+fn the_manual_describes_the_schema() {
+    let manual = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/result-file.md"));
+    let manual = manual.expect("docs/result-file.md");
+    for group in schema::GROUPS {
+        assert!(
+            manual.contains(&format!("### `{}`", group.path)),
+            "{}",
+            group.path
+        );
+        let attributes = group.attributes.iter().flat_map(|part| part.iter());
+        let attributes = attributes.map(|a| match a.units {
+            "" => format!("| `{}` | text | {} |", a.name, a.long_name),
+            units => format!("| `{}` | {units} | {} |", a.name, a.long_name),
+        });
+        let columns = group.columns.iter().flat_map(|part| part.iter());
+        let columns = columns.map(|c| {
+            format!(
+                "| `{}` | {} | {} | {} |",
+                c.name, c.kind, c.units, c.long_name
+            )
+        });
+        for line in attributes.chain(columns) {
+            assert!(manual.contains(&line), "{}: missing\n{line}", group.path);
+        }
+    }
+}
+
+/// A Python with h5py, if there is one.
+fn python() -> Option<String> {
+    let candidates = ["python3", "/usr/bin/python3"].map(String::from);
+    let named = std::env::var("WEIR_TEST_PYTHON").ok();
+    named.into_iter().chain(candidates).find(|python| {
+        let probe = Command::new(python).args(["-c", "import h5py"]).output();
+        probe.is_ok_and(|output| output.status.success())
+    })
+}
+
+#[test]
+fn h5py_reads_it_and_the_examples_of_the_manual_run() {
+    let Some(python) = python() else {
+        // On the build machine it must not be skipped in silence.
+        assert!(std::env::var_os("CI").is_none(), "no python3 with h5py");
+        eprintln!("skipped: no python3 with h5py");
+        return;
+    };
+    let dir = folder();
+    for sub in ["a", "b"] {
+        fs::create_dir(dir.path().join(sub)).expect("creates");
+        write_sample(dir.path(), &format!("{sub}/result.h5"));
+    }
+    let root = env!("CARGO_MANIFEST_DIR");
+    let at = dir.path().to_str().expect("UTF-8");
+    let check = format!("{root}/tests/python/check_result.py");
+    let file = format!("{at}/a/result.h5");
+    let told = output_of(&python, &[&check, &file]);
+    assert!(told.contains("ok"), "{told}");
+    let examples = format!("{root}/tests/python/run_examples.py");
+    let told = output_of(
+        &python,
+        &[&examples, &format!("{root}/docs/result-file.md"), at],
+    );
+    assert!(told.contains("ran "), "{told}");
+}
+
+#[test]
+fn link_kinds_fit_their_column() {
+    assert!(LinkKind::ALL.iter().all(|kind| kind.name().len() <= 8));
+}

@@ -1,0 +1,402 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hdf5::file::LibraryVersion;
+use hdf5::{File, Group};
+
+use super::error::TraceError;
+use super::hdf::{
+    Failure, Outcome, Values, cause, check_name, group, put_column, put_columns, put_dataset,
+    put_list, put_number, put_numbers, put_text, put_texts,
+};
+use super::results::{
+    Data, Job, Messages, Occupancy, Packets, Ports, Run, Scheme, Series, Summary,
+};
+use super::schema;
+use super::stats::Stats;
+use crate::model::Histogram;
+
+/// Writes `result.h5`.
+///
+/// The file appears under `path` only when it is whole: until then it is `.result.h5.partial` (after the name in
+/// `path`) in the same directory, which is removed if anything fails. A run that was stopped early
+/// ([`Run::stopped`]) is written too, with `complete = 0`.
+///
+/// `experiment_toml` is the resolved experiment. Equal arguments but for `run` give equal bits under `/data`.
+///
+/// # Errors
+/// [`TraceError::Write`] with the cause (no space, no permission …), [`TraceError::Name`] for a job, class or
+/// counter that cannot be a name in the file, [`TraceError::Uneven`] for columns that do not fit together.
+pub fn write(
+    path: &Path,
+    data: &Data,
+    run: &Run,
+    experiment_toml: &str,
+    seed: u64,
+) -> Result<(), TraceError> {
+    let partial = partial_path(path)?;
+    let result = fill(&partial, data, run, experiment_toml, seed)
+        .map_err(|failure| TraceError::while_writing(path, failure))
+        .and_then(|()| settle(&partial, path));
+    if result.is_err() {
+        // What failed is reported; that the remainder is gone already is no second error.
+        let _ = fs::remove_file(&partial);
+    }
+    result
+}
+
+fn partial_path(path: &Path) -> Result<PathBuf, TraceError> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| TraceError::write(path, "the path has no file name"))?;
+    let mut partial = std::ffi::OsString::from(".");
+    partial.push(name);
+    partial.push(".partial");
+    Ok(path.with_file_name(partial))
+}
+
+/// Puts the finished file in its place, after it has reached the disk: quotas and network file systems may refuse
+/// data that they had accepted.
+fn settle(partial: &Path, path: &Path) -> Result<(), TraceError> {
+    let sync = || {
+        fs::File::open(partial)?.sync_all()?;
+        fs::rename(partial, path)
+    };
+    sync().map_err(|error| TraceError::write(path, error))
+}
+
+fn fill(partial: &Path, data: &Data, run: &Run, experiment_toml: &str, seed: u64) -> Outcome<()> {
+    hdf5::silence_errors(true);
+    // Made by the operating system first, for its plain words about a path that cannot be written.
+    fs::File::create(partial).map_err(|error| Failure::Library(error.to_string()))?;
+    let file = File::with_options()
+        // Attributes of any size, checksummed metadata, no time stamps: the format since HDF5 1.8.
+        .with_fapl(|list| list.libver_bounds(LibraryVersion::V18, LibraryVersion::latest()))
+        .with_fcpl(|list| list.obj_track_times(false))
+        .create(partial)?;
+    let filled = fill_root(&file, data, run, experiment_toml, seed);
+    let closed = file.close();
+    filled?;
+    closed?;
+    verify(partial, run.stopped.is_none())
+}
+
+fn fill_root(
+    root: &Group,
+    data: &Data,
+    run: &Run,
+    experiment_toml: &str,
+    seed: u64,
+) -> Outcome<()> {
+    put_numbers(root, &schema::ROOT_NUMBERS, [schema::VERSION, seed, 0])?;
+    put_texts(
+        root,
+        &schema::ROOT_TEXTS,
+        [env!("CARGO_PKG_VERSION"), experiment_toml],
+    )?;
+    write_run(&group(root, "run")?, run, data.summary.packet_hops)?;
+    write_data(&group(root, "data")?, data)?;
+    let file = root.file()?;
+    file.flush()?;
+    if run.stopped.is_none() {
+        let [_, _, complete] = &schema::ROOT_NUMBERS;
+        root.attr(complete.name)?.write_scalar(&1u64)?;
+        file.flush()?;
+    }
+    Ok(())
+}
+
+/// Opens the closed file again: a truncated one, or one whose last write was lost, shows here.
+fn verify(partial: &Path, complete: bool) -> Outcome<()> {
+    let file = File::open(partial)?;
+    let [_, _, attribute] = &schema::ROOT_NUMBERS;
+    let found: u64 = file.attr(attribute.name)?.read_scalar()?;
+    if found != u64::from(complete) {
+        return Err(Failure::Library(
+            "the last write did not reach the file".to_string(),
+        ));
+    }
+    file.close()
+        .map_err(|error| Failure::Library(cause(&error)))
+}
+
+fn write_run(at: &Group, run: &Run, packet_hops: u64) -> Outcome<()> {
+    put_numbers(
+        at,
+        &schema::RUN_NUMBERS,
+        [
+            u64::from(run.ranks),
+            run.events,
+            run.windows,
+            run.peak_memory_bytes,
+        ],
+    )?;
+    put_numbers(
+        at,
+        &schema::RUN_RATES,
+        [
+            run.wall_seconds,
+            run.per_second(run.events),
+            run.per_second(packet_hops),
+        ],
+    )?;
+    let (major, minor, micro) = hdf5::library_version();
+    let hdf5_version = format!("{major}.{minor}.{micro}");
+    put_texts(
+        at,
+        &schema::RUN_TEXTS,
+        [&run.started, &run.mpi_version, &hdf5_version],
+    )?;
+    put_list(at, schema::RUN_HOSTS.name, &run.hosts)?;
+    if let Some(why) = &run.stopped {
+        put_text(at, schema::RUN_STOPPED.name, why)?;
+    }
+    Ok(())
+}
+
+fn write_data(at: &Group, data: &Data) -> Outcome<()> {
+    write_summary(&group(at, "summary")?, &data.summary)?;
+    let latency = group(at, "latency")?;
+    for (class, histogram) in &data.latency {
+        check_name("latency class", class)?;
+        write_latency(&group(&latency, class)?, histogram)?;
+    }
+    let jobs = group(at, "jobs")?;
+    for (index, job) in data.jobs.iter().enumerate() {
+        check_name("job", &job.name)?;
+        write_job(&group(&jobs, &job.name)?, index, job)?;
+    }
+    write_ports(&group(at, "ports")?, &data.ports)?;
+    write_series(&group(at, "series")?, &data.series)?;
+    if let Some(occupancy) = &data.occupancy {
+        write_occupancy(&group(at, "occupancy")?, occupancy)?;
+    }
+    write_scheme(&group(at, "scheme")?, &data.scheme)?;
+    if let Some(packets) = &data.packets {
+        write_packets(&group(at, "packets")?, packets)?;
+    }
+    if let Some(messages) = &data.messages {
+        write_messages(&group(at, "messages")?, messages)?;
+    }
+    Ok(())
+}
+
+fn write_summary(at: &Group, summary: &Summary) -> Outcome<()> {
+    put_numbers(
+        at,
+        &schema::SUMMARY_COUNTS,
+        [
+            summary.simulated_ps,
+            summary.measured_from_ps,
+            summary.measured_to_ps,
+            summary.packets_injected,
+            summary.packets_delivered,
+            summary.packets_dropped,
+            summary.packets_in_flight,
+            summary.messages_generated,
+            summary.messages_received,
+            summary.packet_hops,
+            summary.bytes_delivered,
+        ],
+    )?;
+    put_numbers(
+        at,
+        &schema::SUMMARY_LOADS,
+        [summary.offered_load, summary.accepted_load],
+    )
+}
+
+fn write_latency(at: &Group, histogram: &Histogram) -> Outcome<()> {
+    let stats = Stats::of(histogram);
+    put_numbers(at, &schema::LATENCY_COUNTS, [stats.samples, stats.max_ps])?;
+    put_numbers(
+        at,
+        &schema::LATENCY_QUANTILES,
+        [
+            stats.mean_ps,
+            stats.p50_ps,
+            stats.p90_ps,
+            stats.p99_ps,
+            stats.p999_ps,
+        ],
+    )?;
+    let (lower, count): (Vec<u64>, Vec<u64>) = histogram.rows().unzip();
+    put_columns(
+        at,
+        "",
+        &schema::LATENCY,
+        lower.len(),
+        [Values::U64(&lower), Values::U64(&count)],
+    )
+}
+
+fn write_job(at: &Group, index: usize, job: &Job) -> Outcome<()> {
+    let tasks = job.endpoint.len();
+    put_numbers(
+        at,
+        &schema::JOB_COUNTS,
+        [
+            index as u64,
+            tasks as u64,
+            job.start_ps,
+            job.finish_ps,
+            job.communication_ps,
+            job.bytes_delivered,
+        ],
+    )?;
+    put_numbers(
+        at,
+        &schema::JOB_LOADS,
+        [job.offered_load, job.accepted_load],
+    )?;
+    put_columns(
+        at,
+        "",
+        &schema::JOB,
+        tasks,
+        [
+            Values::U32(&job.endpoint),
+            Values::U64(&job.task_finish_ps),
+            Values::U64(&job.task_communication_ps),
+        ],
+    )
+}
+
+fn write_ports(at: &Group, ports: &Ports) -> Outcome<()> {
+    put_columns(
+        at,
+        "",
+        &schema::PORTS,
+        ports.router.len(),
+        [
+            Values::U32(&ports.router),
+            Values::U16(&ports.port),
+            Values::Kinds(&ports.kind),
+            Values::U64(&ports.bytes),
+            Values::U64(&ports.packets),
+            Values::U64(&ports.busy_ps),
+            Values::U64(&ports.stalled_ps),
+            Values::U64(&ports.idle_ps),
+            Values::U64(&ports.peak_occupancy_bytes),
+        ],
+    )
+}
+
+fn write_series(at: &Group, series: &Series) -> Outcome<()> {
+    put_numbers(at, &schema::SERIES_NUMBERS, [series.bin_ps])?;
+    let times: Vec<u64> = (0..series.bins as u64)
+        .map(|bin| bin * series.bin_ps)
+        .collect();
+    let rows = series.bins;
+    put_columns(at, "", &schema::SERIES_TIME, rows, [Values::U64(&times)])?;
+    for job in &series.jobs {
+        put_columns(
+            at,
+            &format!("job.{}.", job.name),
+            &schema::SERIES_JOB,
+            rows,
+            [
+                Values::U64(&job.injected_bytes),
+                Values::U64(&job.delivered_bytes),
+                Values::U64(&job.messages),
+                Values::U64(&job.message_latency_ps),
+                Values::U64(&job.packets),
+                Values::U64(&job.network_latency_ps),
+            ],
+        )?;
+    }
+    for (class, flits) in &series.ejected_flits {
+        put_columns(
+            at,
+            &format!("class.{class}."),
+            &schema::SERIES_CLASS,
+            rows,
+            [Values::U64(flits)],
+        )?;
+    }
+    Ok(())
+}
+
+fn write_occupancy(at: &Group, occupancy: &Occupancy) -> Outcome<()> {
+    let [time, bytes] = &schema::OCCUPANCY;
+    let rows = occupancy.time_ps.len();
+    put_column(
+        at,
+        time.name,
+        time.units,
+        time.long_name,
+        rows,
+        Values::U64(&occupancy.time_ps),
+    )?;
+    if occupancy.bytes.len() != rows * occupancy.routers {
+        return Err(Failure::Uneven {
+            group: at.name(),
+            column: bytes.name.to_string(),
+            rows: occupancy.bytes.len(),
+            expected: rows * occupancy.routers,
+        });
+    }
+    put_dataset(
+        at,
+        bytes.name,
+        bytes.units,
+        bytes.long_name,
+        &[rows, occupancy.routers],
+        &occupancy.bytes,
+    )
+}
+
+fn write_scheme(at: &Group, scheme: &Scheme) -> Outcome<()> {
+    put_texts(at, &schema::SCHEME_TEXTS, [&scheme.name])?;
+    for (name, value) in &scheme.counters {
+        check_name("counter", name)?;
+        put_number(at, name, *value)?;
+    }
+    let rows = scheme
+        .columns
+        .first()
+        .map_or(0, |(_, _, values)| values.len());
+    for (name, units, values) in &scheme.columns {
+        let long_name = format!("{}, recorded by the scheme", name.replace('_', " "));
+        put_column(at, name, units, &long_name, rows, Values::U64(values))?;
+    }
+    Ok(())
+}
+
+fn write_packets(at: &Group, packets: &Packets) -> Outcome<()> {
+    put_columns(
+        at,
+        "",
+        &schema::PACKETS,
+        packets.source.len(),
+        [
+            Values::U32(&packets.source),
+            Values::U32(&packets.sequence),
+            Values::U32(&packets.destination),
+            Values::U32(&packets.job),
+            Values::U32(&packets.flits),
+            Values::U32(&packets.routers),
+            Values::U64(&packets.generated_ps),
+            Values::U64(&packets.injected_ps),
+            Values::U64(&packets.delivered_ps),
+        ],
+    )
+}
+
+fn write_messages(at: &Group, messages: &Messages) -> Outcome<()> {
+    put_columns(
+        at,
+        "",
+        &schema::MESSAGES,
+        messages.source.len(),
+        [
+            Values::U32(&messages.source),
+            Values::U32(&messages.message),
+            Values::U32(&messages.destination),
+            Values::U32(&messages.job),
+            Values::U64(&messages.bytes),
+            Values::U64(&messages.generated_ps),
+            Values::U64(&messages.received_ps),
+        ],
+    )
+}
