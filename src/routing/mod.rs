@@ -1,5 +1,7 @@
 //! Which way a packet takes. One file per algorithm.
 
+pub mod analysis;
+
 use std::sync::Arc;
 
 use crate::config::{ConfigError, Section};

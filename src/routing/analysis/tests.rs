@@ -1,0 +1,216 @@
+//! The walker against a ring of routers whose routes are known by heart.
+
+use std::any::Any;
+
+use super::*;
+use crate::model::{Bandwidth, DomainId, LinkKind};
+use crate::topology::Link;
+
+/// Routers in a ring with one endpoint each: port 0 to the endpoint, 1 clockwise, 2 back, 3 unused.
+struct Ring(u32);
+
+impl Topology for Ring {
+    fn endpoints(&self) -> u32 {
+        self.0
+    }
+    fn routers(&self) -> u32 {
+        self.0
+    }
+    fn ports(&self, _: RouterId) -> PortId {
+        4
+    }
+    fn peer(&self, router: RouterId, port: PortId) -> Peer {
+        match port {
+            0 => Peer::Endpoint(router),
+            1 => Peer::Router((router + 1) % self.0, 2),
+            2 => Peer::Router((router + self.0 - 1) % self.0, 1),
+            _ => Peer::Unused,
+        }
+    }
+    fn link(&self, _: RouterId, port: PortId) -> Link {
+        Link {
+            kind: if port == 0 {
+                LinkKind::Terminal
+            } else {
+                LinkKind::Local
+            },
+            bandwidth: Bandwidth(1),
+            latency: 1,
+        }
+    }
+    fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
+        (endpoint, 0)
+    }
+    fn domains(&self) -> u32 {
+        1
+    }
+    fn domain_of(&self, _: RouterId) -> DomainId {
+        0
+    }
+    fn domain_routers(&self, _: DomainId) -> Vec<RouterId> {
+        (0..self.0).collect()
+    }
+    fn local_index(&self, router: RouterId) -> u32 {
+        router
+    }
+    fn group_of(&self, _: RouterId) -> u32 {
+        0
+    }
+    fn groups(&self) -> u32 {
+        1
+    }
+    fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {
+        1 + a.abs_diff(b).min(self.0 - a.abs_diff(b))
+    }
+    fn diameter_routers(&self) -> u32 {
+        1 + self.0 / 2
+    }
+    fn describe(&self) -> String {
+        "ring".into()
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// What a test routing does at a router that is not the destination's.
+type Rule = fn(&mut Flight, &mut dyn Here) -> Hop;
+
+struct Test {
+    rule: Rule,
+    most: u32,
+}
+
+impl Routing for Test {
+    fn vcs(&self, _: LinkKind) -> u8 {
+        2
+    }
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        if here.router() == flight.destination {
+            return Hop { port: 0, vc: 0 };
+        }
+        (self.rule)(flight, here)
+    }
+    fn max_routers(&self) -> u32 {
+        self.most
+    }
+}
+
+fn walk(rule: Rule) -> (Result<Span, Fault>, Option<Vec<Channel>>) {
+    let routing = Test { rule, most: 5 };
+    let ring = Ring(5);
+    let mut walker = Walker::new(&ring, &routing);
+    let result = walker.walk_all();
+    (result, walker.cycle())
+}
+
+#[test]
+fn one_virtual_channel_around_a_ring_is_a_cycle() {
+    let (result, cycle) = walk(|_, _| Hop { port: 1, vc: 0 });
+    let whole = Span {
+        shortest: 1,
+        longest: 5,
+    };
+    assert_eq!(result, Ok(whole));
+    let cycle = cycle.expect("every channel waits for the next");
+    assert_eq!(cycle.len(), 5);
+    assert!(
+        cycle
+            .iter()
+            .all(|channel| channel.port == 1 && channel.vc == 0)
+    );
+}
+
+#[test]
+fn a_dateline_breaks_the_cycle() {
+    let (result, cycle) = walk(|flight, here| {
+        if here.router() == 0 {
+            flight.phase = 1;
+        }
+        Hop {
+            port: 1,
+            vc: flight.phase,
+        }
+    });
+    assert_eq!(result.map(|span| span.longest), Ok(5));
+    assert_eq!(cycle, None);
+}
+
+#[test]
+fn every_choice_is_taken() {
+    // Clockwise or back, and on from there the same way: the way back is found only through `backlog`.
+    let rule: Rule = |flight, here| {
+        if flight.phase == 0 {
+            flight.phase = if here.backlog(1) > here.backlog(2) {
+                2
+            } else {
+                1
+            };
+        }
+        Hop {
+            port: flight.phase.into(),
+            vc: here.pick(2) as u8,
+        }
+    };
+    let routing = Test { rule, most: 5 };
+    let ring = Ring(5);
+    let mut walker = Walker::new(&ring, &routing);
+    let span = walker.walk(0, 1, false).expect("both ways arrive");
+    let expected = Span {
+        shortest: 2,
+        longest: 5,
+    };
+    assert_eq!(span, expected);
+    // One hop clockwise, four hops back, two virtual channels each, and the endpoint's link.
+    assert_eq!(walker.channels().len(), 2 + 8 + 1);
+}
+
+#[test]
+fn a_route_without_end_is_a_fault() {
+    let (result, _) = walk(|_, here| Hop {
+        port: if here.in_port() == 1 { 1 } else { 2 },
+        vc: 0,
+    });
+    let fault = result.expect_err("it bounces between two routers");
+    assert!(fault.what.contains("never arrives"), "{fault}");
+    assert!(!fault.way.is_empty());
+}
+
+#[test]
+fn a_route_that_is_too_long_is_a_fault() {
+    let routing = Test {
+        rule: |_, _| Hop { port: 1, vc: 0 },
+        most: 4,
+    };
+    let fault = Walker::new(&Ring(5), &routing).walk(0, 4, false);
+    assert!(fault.expect_err("5 routers").what.contains("5 routers"));
+}
+
+#[test]
+fn hops_that_are_not_there_are_faults() {
+    let cases: [(Rule, &str); 6] = [
+        (|_, _| Hop { port: 3, vc: 0 }, "is unused"),
+        (|_, _| Hop { port: 4, vc: 0 }, "has no port 4"),
+        (|_, _| Hop { port: 1, vc: 2 }, "virtual channel 2"),
+        (|_, _| Hop { port: 0, vc: 0 }, "arrives at endpoint"),
+        (
+            |_, here| Hop {
+                port: here.pick(0) as PortId + 1,
+                vc: 0,
+            },
+            "one out of none",
+        ),
+        (
+            |_, here| Hop {
+                port: 1,
+                vc: u8::from(here.backlog(3) > 0),
+            },
+            "backlog of port 3",
+        ),
+    ];
+    for (rule, expected) in cases {
+        let fault = walk(rule).0.expect_err(expected);
+        assert!(fault.what.contains(expected), "{fault}");
+        assert_ne!(fault.source_endpoint, fault.destination);
+    }
+}
