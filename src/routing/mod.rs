@@ -1,6 +1,10 @@
 //! Which way a packet takes. One file per algorithm.
 
+pub mod adaptive_up;
 pub mod analysis;
+pub mod dmodk;
+pub mod random_up;
+mod tree_common;
 
 use std::sync::Arc;
 
@@ -53,4 +57,4 @@ pub trait Routing: Send + Sync {
 pub type Build = fn(&Section, &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError>;
 
 /// All routing algorithms.
-pub const REGISTRY: &[Entry<Build>] = &[];
+pub const REGISTRY: &[Entry<Build>] = &[adaptive_up::ENTRY, dmodk::ENTRY, random_up::ENTRY];

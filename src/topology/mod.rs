@@ -1,6 +1,10 @@
 //! Networks as graphs, and their split into domains. Everything is computed from coordinates: no table grows with
 //! the number of endpoints.
 
+pub mod folded_clos;
+pub mod kary_ntree;
+pub mod tree;
+
 use std::any::Any;
 use std::sync::Arc;
 
@@ -72,4 +76,4 @@ pub trait Topology: Send + Sync + Any {
 pub type Build = fn(&Section) -> Result<Arc<dyn Topology>, ConfigError>;
 
 /// All topologies.
-pub const REGISTRY: &[Entry<Build>] = &[];
+pub const REGISTRY: &[Entry<Build>] = &[folded_clos::ENTRY, kary_ntree::ENTRY];
