@@ -1,7 +1,7 @@
 //! Random ascent: at each router on the way up every up port is as likely as the others.
 //!
-//! The routes are minimal: a packet turns around at the first router that is above its destination. Packets of one source and
-//! destination may overtake each other. Control packets are routed like data.
+//! The routes are minimal: a packet turns around at the first router that is above its destination. Packets of one
+//! source and destination may overtake each other. Control packets are routed like data.
 
 use std::sync::Arc;
 
