@@ -52,8 +52,6 @@ pub struct Entry {
     pub path: String,
     /// Its extents: one number for a column.
     pub shape: Vec<usize>,
-    /// Its attribute `units`; empty if it has none.
-    pub units: String,
 }
 
 /// What [`read`] takes from a result: everything but the rows of jobs, ports, series and the opt-in groups.
@@ -71,7 +69,7 @@ pub struct Stored {
     pub latency: Vec<StoredLatency>,
     /// The name of the congestion-control scheme.
     pub scheme: String,
-    /// Every dataset of the file, by path.
+    /// Every dataset of the file, group by group, in the order of their names.
     pub datasets: Vec<Entry>,
 }
 
@@ -106,7 +104,8 @@ fn open_file(path: &Path) -> Result<File, TraceError> {
         if error.contains_minor(hdf5::MinorErrorCode::NotHdf5) {
             TraceError::read(path, "it is not an HDF5 file, or only the start of one")
         } else {
-            TraceError::read(path, super::hdf::cause(&error))
+            let cause = super::hdf::cause(&error);
+            TraceError::read(path, format!("it is damaged or truncated: {cause}"))
         }
     })
 }
@@ -306,20 +305,24 @@ fn list(at: &Group, levels: usize, found: &mut Vec<Entry>) -> Outcome<()> {
             at.name()
         )));
     }
-    for name in at.member_names()? {
-        let info = at.loc_type_by_name(&name)?;
-        match info {
-            hdf5::LocationType::Group => list(&at.group(&name)?, levels - 1, found)?,
+    let mut names = at.member_names()?;
+    names.sort_unstable();
+    // Columns before deeper groups, so that those of one group stand together.
+    let mut groups = Vec::new();
+    for name in names {
+        match at.loc_type_by_name(&name)? {
+            hdf5::LocationType::Group => groups.push(at.group(&name)?),
             hdf5::LocationType::Dataset => {
                 let dataset = at.dataset(&name)?;
                 found.push(Entry {
                     path: dataset.name(),
                     shape: dataset.shape(),
-                    units: get_text(&dataset, "units").unwrap_or_default(),
                 });
             }
             _ => {}
         }
     }
-    Ok(())
+    groups
+        .iter()
+        .try_for_each(|group| list(group, levels - 1, found))
 }
