@@ -77,5 +77,4 @@ pub trait Topology: Send + Sync + Any {
 pub type Build = fn(&Section) -> Result<Arc<dyn Topology>, ConfigError>;
 
 /// All topologies.
-pub const REGISTRY: &[Entry<Build>] =
-    &[dragonfly::ENTRY, kary_ntree::ENTRY, folded_clos::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[dragonfly::ENTRY, kary_ntree::ENTRY, folded_clos::ENTRY];
