@@ -63,8 +63,5 @@ fn line(entry: &Entry) -> String {
     let shape: Vec<_> = entry.shape.iter().map(|&n| whole(n as u64)).collect();
     let path = shorten(&entry.path, PATH);
     let shape = shape.join(" x ");
-    format!("  {path:<PATH$} {shape:>16}  {}", entry.units)
-        .trim_end()
-        .to_string()
-        + "\n"
+    format!("  {path:<PATH$} {shape:>20}\n")
 }

@@ -219,7 +219,7 @@ pub(super) fn put_dataset<T: H5Type>(
     let builder = at.new_dataset::<T>().obj_track_times(false);
     let dataset: Dataset = if values.is_empty() {
         // Nothing to chunk or compress.
-        builder.shape(shape).create(name)?
+        builder.no_chunk().shape(shape).create(name)?
     } else {
         builder
             .chunk(chunk(shape))

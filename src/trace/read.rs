@@ -52,8 +52,6 @@ pub struct Entry {
     pub path: String,
     /// Its extents: one number for a column.
     pub shape: Vec<usize>,
-    /// Its attribute `units`; empty if it has none.
-    pub units: String,
 }
 
 /// What [`read`] takes from a result: everything but the rows of jobs, ports, series and the opt-in groups.
@@ -106,7 +104,8 @@ fn open_file(path: &Path) -> Result<File, TraceError> {
         if error.contains_minor(hdf5::MinorErrorCode::NotHdf5) {
             TraceError::read(path, "it is not an HDF5 file, or only the start of one")
         } else {
-            TraceError::read(path, super::hdf::cause(&error))
+            let cause = super::hdf::cause(&error);
+            TraceError::read(path, format!("it is damaged or truncated: {cause}"))
         }
     })
 }
@@ -315,7 +314,6 @@ fn list(at: &Group, levels: usize, found: &mut Vec<Entry>) -> Outcome<()> {
                 found.push(Entry {
                     path: dataset.name(),
                     shape: dataset.shape(),
-                    units: get_text(&dataset, "units").unwrap_or_default(),
                 });
             }
             _ => {}

@@ -221,15 +221,19 @@ fn h5diff_sees_the_data_and_only_the_data() {
 
     let diff = |other: &Path| {
         let output = Command::new("h5diff")
+            .arg("-c")
             .args([first.as_path(), other, Path::new("/data")])
             .output()
             .expect("h5diff");
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-        )
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text)
     };
-    assert_eq!(diff(&second), (Some(0), String::new()));
+    let (code, text) = diff(&second);
+    assert_eq!(code, Some(0), "{text}");
+    // It says of columns without rows that they cannot be compared, and nothing else.
+    for line in text.lines() {
+        assert!(line.contains("empty") || line.contains("zero"), "{line}");
+    }
     let (code, text) = diff(&third);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("stalled_ps"), "{text}");
@@ -408,15 +412,17 @@ fn writes_into_the_directory_it_is_given() {
 
 #[test]
 fn a_full_disk_is_an_error_and_leaves_nothing() {
-    // A limit on the size of files fails a write in its middle, as a full disk does, and needs no privileges. The
-    // limits are in blocks of 512 bytes or 1 KiB, up to beyond the size of the file.
+    // A limit on the size of files fails a write in its middle, as a full disk does, and needs no privileges.
     let whole = folder();
     let size = fs::metadata(write_sample(whole.path(), "result.h5"))
         .expect("size")
         .len();
     let program = std::env::current_exe().expect("this program");
+    // The unit of `ulimit -f`.
+    const BLOCK: u64 = 512;
     let mut failed = 0;
-    for blocks in [48, size / 1_024 / 4, size / 1_024 / 2 - 8, 4 * size / 1_024] {
+    let limits = (0..12).map(|part| size * part / 12 / BLOCK);
+    for blocks in limits.chain([(size - 1) / BLOCK, 2 * size / BLOCK]) {
         let dir = folder();
         let output = Command::new("sh")
             .args([
@@ -450,9 +456,13 @@ fn a_full_disk_is_an_error_and_leaves_nothing() {
                 names(dir.path())
             );
         }
-        assert!(text.contains("then: true"), "{blocks}: {text}");
+        let room_for_a_small_one = blocks * BLOCK > size / 2;
+        assert!(
+            !room_for_a_small_one || text.contains("then: true"),
+            "{blocks}: {text}"
+        );
     }
-    assert_eq!(failed, 3, "the last limit is wide enough");
+    assert_eq!(failed, 13, "only the last limit is wide enough");
 }
 
 #[test]
@@ -472,7 +482,7 @@ fn a_truncated_file_is_an_error() {
         );
         let text = error.to_string();
         assert!(
-            text.contains("not an HDF5 file") || text.contains("truncated"),
+            text.contains("not an HDF5 file") || text.contains("damaged or truncated"),
             "{length}: {text}"
         );
         read_header(&cut).expect_err("truncated");
@@ -555,8 +565,19 @@ fn a_result_that_lacks_something_names_it() {
     assert!(text.contains("/data/summary/packet_hops"), "{text}");
 }
 
+/// Where the library keeps texts: collections that begin with `GCOL` and tell their length after eight bytes.
+fn heaps(file: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let starts = (0..file.len() - 16).filter(|&at| file[at..].starts_with(b"GCOL\x01"));
+    starts
+        .map(|at| {
+            let length = file[at + 8..at + 16].try_into().expect("eight bytes");
+            at..at + u64::from_le_bytes(length) as usize
+        })
+        .collect()
+}
+
 #[test]
-fn flipped_bytes_never_break_the_reader() {
+fn flipped_bits_do_not_break_the_reader() {
     let dir = folder();
     let path = dir.path().join("result.h5");
     let data = Data {
@@ -567,18 +588,31 @@ fn flipped_bytes_never_break_the_reader() {
     };
     write(&path, &data, &sample::run(), EXPERIMENT, SEED).expect("writes");
     let whole = fs::read(&path).expect("reads");
+    // The library checks none of what it finds in these; a flipped bit there can end any program that uses it.
+    let heaps = heaps(&whole);
+    assert!(!heaps.is_empty());
     let mut rng = crate::model::stream(11, &[2]);
     let damaged = dir.path().join("damaged.h5");
+    let rounds: u32 = std::env::var("WEIR_FLIPS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(400);
     let mut errors = 0;
-    for _ in 0..400 {
+    for _ in 0..rounds {
         let mut bytes = whole.clone();
         let at = crate::model::below(&mut rng, bytes.len() as u32) as usize;
+        if heaps.iter().any(|heap| heap.contains(&at)) {
+            continue;
+        }
         bytes[at] ^= 1 << crate::model::below(&mut rng, 8);
         fs::write(&damaged, &bytes).expect("writes");
         // Some bytes are unused, some are values without a checksum: those may be read. None may end the process.
         errors += usize::from(read(&damaged).is_err());
     }
-    assert!(errors > 20, "{errors} of 400 noticed");
+    assert!(
+        errors > rounds as usize / 20,
+        "{errors} of {rounds} noticed"
+    );
 }
 
 #[test]
@@ -586,6 +620,7 @@ fn the_schema_names_everything_in_the_file() {
     let dir = folder();
     let path = write_sample(dir.path(), "result.h5");
     let stored = read(&path).expect("reads");
+    let file = hdf5::File::open(&path).expect("opens");
     let mut known = 0;
     for group in schema::GROUPS
         .iter()
@@ -609,10 +644,13 @@ fn the_schema_names_everything_in_the_file() {
                 })
                 .collect();
             assert!(!found.is_empty(), "{}/{}", group.path, column.name);
-            assert!(
-                found.iter().all(|entry| entry.units == column.units),
-                "{found:?}"
-            );
+            for entry in &found {
+                let dataset = file.dataset(&entry.path).expect("opens");
+                assert_eq!(
+                    hdf::get_text(&dataset, "units").expect("units"),
+                    column.units
+                );
+            }
             known += found.len();
         }
     }
@@ -623,32 +661,68 @@ fn the_schema_names_everything_in_the_file() {
     assert_eq!(known + of_scheme.count(), stored.datasets.len());
 }
 
-#[test]
-fn the_manual_describes_the_schema() {
-    let manual = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/result-file.md"));
-    let manual = manual.expect("docs/result-file.md");
+/// The reference part of the manual, made from the schema.
+fn reference() -> String {
+    let mut text = String::new();
     for group in schema::GROUPS {
-        assert!(
-            manual.contains(&format!("### `{}`", group.path)),
-            "{}",
-            group.path
-        );
-        let attributes = group.attributes.iter().flat_map(|part| part.iter());
-        let attributes = attributes.map(|a| match a.units {
-            "" => format!("| `{}` | text | {} |", a.name, a.long_name),
-            units => format!("| `{}` | {units} | {} |", a.name, a.long_name),
-        });
-        let columns = group.columns.iter().flat_map(|part| part.iter());
-        let columns = columns.map(|c| {
-            format!(
-                "| `{}` | {} | {} | {} |",
-                c.name, c.kind, c.units, c.long_name
-            )
-        });
-        for line in attributes.chain(columns) {
-            assert!(manual.contains(&line), "{}: missing\n{line}", group.path);
+        text += &format!("\n### `{}`\n\n{}\n", group.path, group.about);
+        let attributes: Vec<_> = group
+            .attributes
+            .iter()
+            .flat_map(|part| part.iter())
+            .collect();
+        if !attributes.is_empty() {
+            text += "\n| attribute | unit | meaning |\n| --- | --- | --- |\n";
+        }
+        for attribute in attributes {
+            let units = if attribute.units.is_empty() {
+                "text"
+            } else {
+                attribute.units
+            };
+            text += &format!(
+                "| `{}` | {units} | {} |\n",
+                attribute.name, attribute.long_name
+            );
+        }
+        let columns: Vec<_> = group.columns.iter().flat_map(|part| part.iter()).collect();
+        if !columns.is_empty() {
+            text += "\n| column | type | unit | meaning |\n| --- | --- | --- | --- |\n";
+        }
+        for part in group.columns {
+            let prefix = match part.first().map(|column| column.name) {
+                Some(name) if name == schema::SERIES_JOB[0].name => "job.<name>.",
+                Some(name) if name == schema::SERIES_CLASS[0].name => "class.<name>.",
+                _ => "",
+            };
+            for c in part.iter() {
+                text += &format!(
+                    "| `{prefix}{}` | {} | {} | {} |\n",
+                    c.name, c.kind, c.units, c.long_name
+                );
+            }
         }
     }
+    text + "\n"
+}
+
+#[test]
+fn the_manual_describes_the_schema() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/result-file.md");
+    let manual = fs::read_to_string(path).expect("docs/result-file.md");
+    let (start, end) = ("<!-- made from src/trace/schema.rs -->\n", "<!-- end -->");
+    let (before, rest) = manual
+        .split_once(start)
+        .expect("the start of the reference");
+    let (found, after) = rest.split_once(end).expect("the end of the reference");
+    if found != reference() && std::env::var_os("WEIR_UPDATE_DOCS").is_some() {
+        let updated = format!("{before}{start}{}{end}{after}", reference());
+        return fs::write(path, updated).expect("writes");
+    }
+    assert!(
+        found == reference(),
+        "docs/result-file.md is not up to date; run this test with WEIR_UPDATE_DOCS=1"
+    );
 }
 
 /// A Python with h5py, if there is one.

@@ -1,0 +1,96 @@
+"""Checks with h5py that a file keeps the promises of docs/result-file.md.
+
+usage: check_result.py result.h5
+"""
+
+import sys
+
+import h5py
+import numpy
+
+CHUNK_ROWS = 65536
+
+
+def check_header(result):
+    assert result.attrs["schema_version"] == 1
+    assert result.attrs["complete"] in (0, 1)
+    assert result.attrs["seed"].dtype == numpy.uint64
+    for name in ("weir_version", "experiment"):
+        assert isinstance(result.attrs[name], str), name
+    run = result["run"].attrs
+    assert len(run["hosts"]) in (0, run["ranks"])
+    assert (result.attrs["complete"] == 0) == ("stopped" in run)
+
+
+def check_dataset(dataset):
+    for name in ("units", "long_name"):
+        text = dataset.attrs[name]
+        assert isinstance(text, str) and text, (dataset.name, name)
+    if dataset.size == 0:
+        return
+    assert dataset.shuffle and dataset.compression == "gzip", dataset.name
+    elements = numpy.prod(dataset.chunks)
+    assert dataset.chunks[0] == dataset.shape[0] or elements <= CHUNK_ROWS < dataset.size, dataset.name
+    if dataset.ndim == 1:
+        assert dataset.chunks[0] == min(dataset.shape[0], CHUNK_ROWS), dataset.name
+
+
+def check_columns(group):
+    """All columns of a group have the same length, and every value can be read."""
+    columns = [item for item in group.values() if isinstance(item, h5py.Dataset)]
+    assert len({column.shape[0] for column in columns}) <= 1, group.name
+    for column in columns:
+        check_dataset(column)
+        assert column[:].shape == column.shape
+
+
+def check_latency(group):
+    for name, latency in group.items():
+        samples = latency.attrs["samples"]
+        lower, count = latency["lower_ps"][:], latency["count"][:]
+        assert count.sum() == samples, name
+        assert (numpy.diff(lower.astype(numpy.int64)) > 0).all(), name
+        quantiles = [latency.attrs[q] for q in ("p50_ps", "p90_ps", "p99_ps", "p999_ps", "max_ps")]
+        if samples == 0:
+            assert numpy.isnan(quantiles[:4]).all() and quantiles[4] == 0, name
+        else:
+            assert quantiles == sorted(quantiles), (name, quantiles)
+            assert lower[-1] <= quantiles[4] and latency.attrs["mean_ps"] >= lower[0], name
+
+
+def check_jobs(group):
+    indices = sorted(job.attrs["index"] for job in group.values())
+    assert indices == list(range(len(group))), indices
+    for job in group.values():
+        assert len(job["endpoint"]) == job.attrs["tasks"]
+
+
+def check_ports(group):
+    kinds = group["kind"]
+    assert kinds.dtype.kind == "S"
+    if kinds.size:
+        assert set(kinds.asstr()[:]) <= {"terminal", "local", "global"}
+    order = group["router"][:].astype(numpy.int64) * 65536 + group["port"][:]
+    assert (numpy.diff(order) > 0).all()
+
+
+def main(path):
+    with h5py.File(path) as result:
+        check_header(result)
+        result.visititems(lambda _, item: check_columns(item) if isinstance(item, h5py.Group) else None)
+        check_latency(result["data/latency"])
+        check_jobs(result["data/jobs"])
+        check_ports(result["data/ports"])
+        summary = result["data/summary"].attrs
+        sent = int(summary["packets_injected"])
+        ends = ("packets_delivered", "packets_dropped", "packets_in_flight")
+        assert sent == sum(int(summary[end]) for end in ends)
+        time = result["data/series/time_ps"][:]
+        assert (numpy.diff(time.astype(numpy.int64)) == result["data/series"].attrs["bin_ps"]).all()
+    print("ok")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])

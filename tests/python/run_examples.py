@@ -1,0 +1,56 @@
+"""Runs the examples of a page of the manual, so that none of them is wrong.
+
+usage: run_examples.py page.md directory
+
+Blocks of python and sh are run in the directory, each on its own. A block that imports a package that is not
+installed is told and passed over.
+"""
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+
+BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def run_python(code, place):
+    """True if the block ran; an error in it ends the program."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            exec(compile(code, place, "exec"), {"__name__": "__main__"})
+    except ModuleNotFoundError as error:
+        print(f"{place}: passed over, there is no {error.name}")
+        return False
+    if "print" in code:
+        assert output.getvalue().strip(), f"{place} printed nothing"
+    return True
+
+
+def run_shell(code, place):
+    done = subprocess.run(["sh", "-e", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, f"{place}: {done.stdout}{done.stderr}"
+    return True
+
+
+def main(page, directory):
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    os.chdir(directory)
+    blocks = list(BLOCK.finditer(text))
+    assert blocks, f"{page} has no examples"
+    run = {"python": run_python, "sh": run_shell}
+    ran = 0
+    for block in blocks:
+        language, code = block.groups()
+        line = text.count("\n", 0, block.start()) + 1
+        ran += run[language](code, f"{os.path.basename(page)}:{line}")
+    print(f"ran {ran} of {len(blocks)} examples")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
