@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use crate::report::format::{shorten, whole};
+use crate::report::format::{whole, wrap};
 use crate::report::summary;
 use crate::trace::{Entry, Stored, TraceError, read, read_header, schema};
 
-/// Columns for the paths of datasets.
-const PATH: usize = 52;
+/// Widest line.
+const WIDTH: usize = 80;
 
-/// What a result holds: who wrote it, whether it is complete, its summary and its datasets with their lengths.
+/// What a result holds: who wrote it, whether it is complete, its summary, and its groups
+/// with their columns and lengths.
 ///
 /// `path` is a result or a directory that holds a `result.h5`. With `experiment` it is the experiment instead, with
 /// every default filled in: TOML that can be run again.
@@ -52,16 +53,106 @@ fn describe(path: &Path, stored: &Stored) -> String {
         stored.hdf5_version,
     );
     text.push_str(&summary::table("", &stored.digest, &stored.run));
-    text.push_str("\ndatasets\n");
-    for entry in &stored.datasets {
-        text.push_str(&line(entry));
+    text.push_str("\ngroups\n");
+    for group in stored.datasets.chunk_by(|a, b| split(a).0 == split(b).0) {
+        text.push_str(&columns_of(group));
     }
     text
 }
 
-fn line(entry: &Entry) -> String {
-    let shape: Vec<_> = entry.shape.iter().map(|&n| whole(n as u64)).collect();
-    let path = shorten(&entry.path, PATH);
-    let shape = shape.join(" x ");
-    format!("  {path:<PATH$} {shape:>20}\n")
+fn split(entry: &Entry) -> (&str, &str) {
+    entry.path.rsplit_once('/').unwrap_or(("", &entry.path))
+}
+
+/// A group: its path, the length of its columns, and their names.
+fn columns_of(group: &[Entry]) -> String {
+    let path = group.first().map_or("", |entry| split(entry).0);
+    let rows = group.first().and_then(|entry| entry.shape.first());
+    let rows = rows.map_or("a single value".to_string(), |&rows| match rows {
+        1 => "1 row".to_string(),
+        rows => format!("{} rows", whole(rows as u64)),
+    });
+    let names: Vec<_> = group.iter().map(column).collect();
+    let mut text = format!("  {path}  {rows}\n");
+    for line in wrap(&names.join(", "), WIDTH - 6, "") {
+        text.push_str(&format!("      {line}\n"));
+    }
+    text
+}
+
+/// A column; with the width of a row if it is a table.
+fn column(entry: &Entry) -> String {
+    let (_, name) = split(entry);
+    match entry.shape.get(1..) {
+        None | Some([]) => name.to_string(),
+        Some(more) => {
+            let more: Vec<_> = more.iter().map(|&n| whole(n as u64)).collect();
+            format!("{name} (x {})", more.join(" x "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Run, sample, write};
+
+    fn written(run: &Run) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join(schema::FILE);
+        write(&path, &sample::data(), run, sample::EXPERIMENT, 42).expect("writes");
+        dir
+    }
+
+    #[test]
+    fn a_file_is_described() {
+        let dir = written(&sample::run());
+        let path = dir.path().join(schema::FILE);
+        let text = inspect(&path, false).expect("reads");
+        let (_, rest) = text.split_once('\n').expect("lines");
+        let rest = rest.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+        let (major, minor, micro) = hdf5::library_version();
+        insta::assert_snapshot!(
+            rest.replace(&format!("HDF5 {major}.{minor}.{micro}"), "HDF5 VERSION")
+        );
+        assert_eq!(
+            inspect(dir.path(), false).expect("a directory will do"),
+            text
+        );
+        assert!(
+            text.lines().skip(1).all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_stopped_run_is_told() {
+        let run = Run {
+            stopped: Some("max_wall".into()),
+            ..sample::run()
+        };
+        let text = inspect(written(&run).path(), false).expect("reads");
+        assert!(text.contains("not complete: max_wall"), "{text}");
+    }
+
+    #[test]
+    fn the_experiment_comes_out_as_it_went_in() {
+        let dir = written(&sample::run());
+        assert_eq!(
+            inspect(dir.path(), true).expect("reads"),
+            sample::EXPERIMENT
+        );
+    }
+
+    #[test]
+    fn a_directory_without_a_result_is_an_error_that_names_the_file() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        for experiment in [false, true] {
+            let error = inspect(dir.path(), experiment).expect_err("nothing there");
+            assert!(
+                error.to_string().contains("result.h5: No such file"),
+                "{error}"
+            );
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! How far a run is, on standard error: a bar on a terminal, a line now and then elsewhere, nothing if asked for
 //! quiet.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,6 +17,9 @@ const SHARE: u32 = 20;
 
 /// Refresh rate of the bar, per second: it costs a system call.
 const REFRESH: u8 = 5;
+
+/// Least time between two texts of the bar.
+const BREATH: Duration = Duration::from_millis(100);
 
 /// What is known about the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,19 +38,21 @@ pub struct Progress {
 
 enum Display {
     Quiet,
-    Bar(ProgressBar),
+    Bar { bar: ProgressBar, next: Duration },
     Lines(Lines<std::io::Stderr>),
 }
 
 impl Progress {
     /// A display on standard error, or none with `quiet`.
     pub fn new(kind: Kind, quiet: bool) -> Progress {
+        let target = ProgressDrawTarget::stderr_with_hz(REFRESH);
         let display = if quiet {
             Display::Quiet
-        } else if std::io::stderr().is_terminal() {
-            Display::Bar(bar(kind, ProgressDrawTarget::stderr_with_hz(REFRESH)))
-        } else {
+        } else if target.is_hidden() {
+            // Standard error is a file, a pipe, or a terminal that cannot go back in a line.
             Display::Lines(Lines::new(std::io::stderr()))
+        } else {
+            Display::bar(kind, target)
         };
         Progress { kind, display }
     }
@@ -57,9 +62,12 @@ impl Progress {
     pub fn update(&mut self, simulated_ps: Time, packet_hops: u64, elapsed: Duration) {
         match &mut self.display {
             Display::Quiet => {}
-            Display::Bar(bar) => {
-                bar.set_position(simulated_ps);
-                bar.set_message(state(self.kind, simulated_ps, packet_hops, elapsed));
+            Display::Bar { bar, next } => {
+                if elapsed >= *next {
+                    *next = elapsed + BREATH;
+                    bar.set_message(state(self.kind, simulated_ps, packet_hops, elapsed));
+                    bar.set_position(simulated_ps);
+                }
             }
             Display::Lines(lines) => lines.update(self.kind, simulated_ps, packet_hops, elapsed),
         }
@@ -71,23 +79,28 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Display::Bar(bar) = &self.display {
+        if let Display::Bar { bar, .. } = &self.display {
             bar.finish_and_clear();
         }
     }
 }
 
-fn bar(kind: Kind, target: ProgressDrawTarget) -> ProgressBar {
-    let (length, template) = match kind {
-        Kind::Until(end) => (Some(end), "{bar:24} {wide_msg}"),
-        Kind::Completion => (None, "{spinner} {wide_msg}"),
-    };
-    let bar = ProgressBar::with_draw_target(length, target);
-    // The templates are constants of this file; if one were wrong the built-in style would do.
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style.progress_chars("=> "));
+impl Display {
+    fn bar(kind: Kind, target: ProgressDrawTarget) -> Display {
+        let (length, template) = match kind {
+            Kind::Until(end) => (Some(end), "{bar:24} {wide_msg}"),
+            Kind::Completion => (None, "{spinner} {wide_msg}"),
+        };
+        let bar = ProgressBar::with_draw_target(length, target);
+        // The templates are constants of this file; if one were wrong the built-in style would do.
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Display::Bar {
+            bar,
+            next: Duration::ZERO,
+        }
     }
-    bar
 }
 
 /// `42 %, 42.0 us of 100 us simulated, 8.1 M packet-hops/s, 12.3 s left`.
@@ -172,11 +185,11 @@ mod tests {
     fn a_line_tells_share_time_speed_and_rest() {
         assert_eq!(
             lines(END, &[(25_000_000, 40_000_000, 5.0)]),
-            ["25 %, 25 us of 100 us simulated, 8 M packet-hops/s, 15.0 s left"]
+            ["25 %, 25.0 us of 100 us simulated, 8.00 M packet-hops/s, 15.0 s left"]
         );
         assert_eq!(
             lines(Kind::Completion, &[(25_000_000, 40_000_000, 5.0)]),
-            ["25 us simulated, 8 M packet-hops/s, 5.0 s so far"]
+            ["25.0 us simulated, 8.00 M packet-hops/s, 5.0 s so far"]
         );
     }
 
@@ -262,15 +275,15 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_a_bar_that_goes_away() {
-        for (kind, expected) in [(END, "50 %"), (Kind::Completion, "50 us simulated")] {
+        for (kind, expected) in [(END, "50 %"), (Kind::Completion, "50.0 us simulated")] {
             let screen = Screen::default();
             let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
             let mut progress = Progress {
                 kind,
-                display: Display::Bar(bar(kind, target)),
+                display: Display::bar(kind, target),
             };
             progress.update(50_000_000, 1_000_000, Duration::from_secs(1));
-            if let Display::Bar(bar) = &progress.display {
+            if let Display::Bar { bar, .. } = &progress.display {
                 bar.force_draw();
             }
             let shown = screen.shown();

@@ -14,6 +14,16 @@ pub const READY: &[(&str, &str)] = ready![
     "dragonfly-1056",
     "dragonfly-3078",
     "dragonfly-8192",
+    "tree-16",
+    "tree-16-2",
+    "tree-4096",
+    "clos-8",
+    "clos-32",
+    "clos-128-8x8",
+    "clos-128-16x16",
+    "clos-256",
+    "clos-432",
+    "clos-512",
 ];
 
 #[cfg(test)]

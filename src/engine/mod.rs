@@ -15,7 +15,7 @@ mod transport;
 mod transport_mpi;
 
 pub use queue::{EventKey, EventQueue};
-pub use run::{End, Progress, Schedule, run};
+pub use run::{End, Progress, Schedule, Settled, run};
 pub use share::Share;
 pub use transport::{Agreement, Local, Transport, TransportError};
 #[cfg(feature = "mpi")]

@@ -12,16 +12,36 @@ const WORDS: usize = BUCKETS / 64;
 /// What an event is: a number that orders it among simultaneous events. Made of its content by the domain.
 pub type EventKey = u32;
 
+/// Events in one chunk: with its header a chunk fills a cache line.
+const CHUNK: usize = 7;
+
+/// No chunk.
+const NONE: u32 = u32::MAX;
+
+/// Some events of one bucket.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Chunk {
+    events: [u64; CHUNK],
+    /// Events in this chunk.
+    used: u32,
+    /// The bucket's next chunk; all but its first are full.
+    next: u32,
+}
+
 /// A queue of events in order of `(time, key)`.
 ///
-/// An event is eight bytes: its offset in its bucket and its key. A bucket is sorted when its turn comes; the
-/// memory of emptied buckets is used again by the next ones, so that what is pending stays in the cache.
+/// An event is eight bytes: its offset in its bucket and its key. A bucket is a list of chunks of a cache line each,
+/// and is sorted when its turn comes. Freed chunks are used again at once, so that what is pending is all the memory
+/// that the queue touches.
 #[derive(Debug)]
 pub struct EventQueue {
     shift: u32,
-    buckets: Vec<Vec<u64>>,
+    /// First chunk of every bucket.
+    buckets: Box<[u32]>,
     occupied: [u64; WORDS],
-    spare: Vec<Vec<u64>>,
+    chunks: Vec<Chunk>,
+    free: u32,
     /// The bucket being emptied, latest first.
     current: Vec<u64>,
     /// Number (time >> shift) of that bucket.
@@ -37,9 +57,10 @@ impl EventQueue {
         let needed = horizon / BUCKETS as u64 + 1;
         EventQueue {
             shift: needed.next_power_of_two().trailing_zeros().clamp(6, 31),
-            buckets: vec![Vec::new(); BUCKETS],
+            buckets: vec![NONE; BUCKETS].into_boxed_slice(),
             occupied: [0; WORDS],
-            spare: Vec::new(),
+            chunks: Vec::new(),
+            free: NONE,
             current: Vec::new(),
             now: 0,
             far: BinaryHeap::new(),
@@ -66,8 +87,7 @@ impl EventQueue {
         let event = self.pack(time, key);
         let ahead = bucket.wrapping_sub(self.now);
         if ahead == 0 {
-            let place = self.current.partition_point(|&other| other > event);
-            self.current.insert(place, event);
+            self.push_now(event);
         } else if ahead < BUCKETS as u64 {
             self.push_near(bucket, event);
         } else {
@@ -83,16 +103,44 @@ impl EventQueue {
         (offset << 32) | u64::from(key)
     }
 
+    /// Into the bucket that is being emptied. What is pushed there is mostly due soon: search from the end.
+    fn push_now(&mut self, event: u64) {
+        let later = self.current.iter().rev().position(|&other| other > event);
+        let place = later.map_or(0, |steps| self.current.len() - steps);
+        self.current.insert(place, event);
+    }
+
     #[inline]
     fn push_near(&mut self, bucket: u64, event: u64) {
         let slot = bucket as usize & (BUCKETS - 1);
-        let list = &mut self.buckets[slot];
-        if list.capacity() == 0
-            && let Some(spare) = self.spare.pop()
-        {
-            *list = spare;
+        let head = self.buckets[slot];
+        if head != NONE {
+            let chunk = &mut self.chunks[head as usize];
+            if (chunk.used as usize) < CHUNK {
+                chunk.events[chunk.used as usize] = event;
+                chunk.used += 1;
+                return;
+            }
         }
-        list.push(event);
+        self.add_chunk(slot, head, event);
+    }
+
+    fn add_chunk(&mut self, slot: usize, next: u32, event: u64) {
+        let mut chunk = Chunk {
+            events: [0; CHUNK],
+            used: 1,
+            next,
+        };
+        chunk.events[0] = event;
+        let at = self.free;
+        if at == NONE {
+            self.buckets[slot] = self.chunks.len() as u32;
+            self.chunks.push(chunk);
+        } else {
+            self.free = self.chunks[at as usize].next;
+            self.chunks[at as usize] = chunk;
+            self.buckets[slot] = at;
+        }
         self.occupied[slot >> 6] |= 1 << (slot & 63);
     }
 
@@ -119,11 +167,18 @@ impl EventQueue {
             return (self.now << self.shift) + (event >> 32);
         }
         let near = self.next_bucket().map_or(NEVER, |bucket| {
-            let list = &self.buckets[bucket as usize & (BUCKETS - 1)];
-            let first = list.iter().min().map_or(0, |event| event >> 32);
+            let first = self.events_of(bucket).min().map_or(0, |event| event >> 32);
             (bucket << self.shift) + first
         });
         near.min(self.far_from)
+    }
+
+    fn events_of(&self, bucket: u64) -> impl Iterator<Item = u64> + '_ {
+        let first = self.buckets[bucket as usize & (BUCKETS - 1)];
+        let chunks = std::iter::successors(self.chunks.get(first as usize), |chunk| {
+            self.chunks.get(chunk.next as usize)
+        });
+        chunks.flat_map(|chunk| chunk.events[..chunk.used as usize].iter().copied())
     }
 
     /// Takes the next event if it lies before `limit`.
@@ -157,12 +212,16 @@ impl EventQueue {
         }
         self.now = bucket;
         let slot = bucket as usize & (BUCKETS - 1);
-        let empty = std::mem::take(&mut self.current);
-        if empty.capacity() > 0 {
-            self.spare.push(empty);
-        }
-        self.current = std::mem::take(&mut self.buckets[slot]);
+        let mut at = std::mem::replace(&mut self.buckets[slot], NONE);
         self.occupied[slot >> 6] &= !(1 << (slot & 63));
+        while at != NONE {
+            let chunk = &mut self.chunks[at as usize];
+            self.current
+                .extend_from_slice(&chunk.events[..chunk.used as usize]);
+            let next = std::mem::replace(&mut chunk.next, self.free);
+            self.free = at;
+            at = next;
+        }
         self.bring_near();
         self.current.sort_unstable_by(|a, b| b.cmp(a));
         true
@@ -188,9 +247,9 @@ impl EventQueue {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        let lists = self.buckets.iter().chain(&self.spare).map(Vec::capacity);
-        (lists.sum::<usize>() + self.current.capacity()) * 8
-            + self.buckets.capacity() * size_of::<Vec<u64>>()
+        self.chunks.capacity() * size_of::<Chunk>()
+            + self.current.capacity() * 8
+            + self.buckets.len() * 4
             + self.far.capacity() * 16
     }
 }

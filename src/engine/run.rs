@@ -62,7 +62,7 @@ pub fn run<D, T>(
     schedule: Schedule,
     transport: &mut T,
     neighbours_of: impl Fn(DomainId) -> Vec<DomainId>,
-    mut observe: impl FnMut(&mut [D], &mut T, Progress) -> Result<ControlFlow<()>, D::Error>,
+    mut observe: impl FnMut(&mut Settled<D>, &mut T, Progress) -> Result<ControlFlow<()>, D::Error>,
 ) -> Result<(End, u64), D::Error>
 where
     D: Domain,
@@ -79,18 +79,14 @@ where
         go_on,
     });
     loop {
-        if common.go_on == 0 {
-            return Ok((End::Asked, windows));
-        }
-        if common.next == NEVER {
-            return Ok((End::Idle, windows));
-        }
-        if common.next >= schedule.end {
-            return Ok((End::Time, windows));
+        if let Some(end) = ended(common, schedule) {
+            post.deliver_all(domains);
+            return Ok((end, windows));
         }
         let start = common.next - common.next % schedule.window;
         let until = start.saturating_add(schedule.window).min(schedule.end);
-        for domain in domains.iter_mut() {
+        for (at, domain) in domains.iter_mut().enumerate() {
+            post.deliver(at, domain);
             domain.advance(until)?;
         }
         windows += 1;
@@ -110,9 +106,39 @@ where
             moved_here,
             windows,
         };
-        if observe(domains, transport, progress)?.is_break() {
+        let mut settled = Settled {
+            domains,
+            post: &mut post,
+        };
+        if observe(&mut settled, transport, progress)?.is_break() {
             go_on = 0;
         }
+    }
+}
+
+fn ended(common: Agreement, schedule: Schedule) -> Option<End> {
+    if common.go_on == 0 {
+        Some(End::Asked)
+    } else if common.next == NEVER {
+        Some(End::Idle)
+    } else if common.next >= schedule.end {
+        Some(End::Time)
+    } else {
+        None
+    }
+}
+
+/// The domains between two windows, for an observer that wants to look into them.
+pub struct Settled<'a, D: Domain> {
+    domains: &'a mut [D],
+    post: &'a mut PostOffice<D::Mail>,
+}
+
+impl<D: Domain> Settled<'_, D> {
+    /// This rank's domains with all mail delivered. (Mail is otherwise delivered just before a domain runs.)
+    pub fn domains(&mut self) -> &mut [D] {
+        self.post.deliver_all(self.domains);
+        self.domains
     }
 }
 
@@ -120,17 +146,20 @@ fn earliest<D: Domain>(domains: &[D]) -> Time {
     domains.iter().map(Domain::next_time).min().unwrap_or(NEVER)
 }
 
-/// Hands the outboxes over: by reference inside the rank, in one message to each neighbouring rank.
-struct PostOffice {
+/// Hands the outboxes over: by a swap inside the rank, in one message to each neighbouring rank. What has come is
+/// kept until its receiver runs next, so that it is fresh in the cache then.
+struct PostOffice<M> {
     around: Vec<Neighbourhood>,
+    /// For each domain of this rank and each of its neighbours: what is to be delivered.
+    inboxes: Vec<Vec<M>>,
     first: DomainId,
     /// Ranks that own a neighbour of one of this rank's domains, ascending.
     ranks: Vec<u32>,
     outgoing: Vec<Vec<u8>>,
 }
 
-impl PostOffice {
-    fn new<D: Domain>(
+impl<M: Mail> PostOffice<M> {
+    fn new<D: Domain<Mail = M>>(
         domains: &[D],
         share: Share,
         rank: u32,
@@ -167,16 +196,20 @@ impl PostOffice {
         ranks.sort_unstable();
         ranks.dedup();
         let outgoing = vec![Vec::new(); ranks.len()];
+        let inboxes = around
+            .iter()
+            .map(|around| around.places.iter().map(|_| M::default()).collect())
+            .collect();
         PostOffice {
             around,
+            inboxes,
             first: own.start,
             ranks,
             outgoing,
         }
     }
 
-    /// A message is this rank's agreement and a row of entries: sender, receiver, place of the sender among the
-    /// receiver's neighbours, length. Where every rank is a neighbour the agreements are all there is to agree on;
+    /// A message is this rank's agreement and a row of entries. Where every rank is a neighbour the agreements are all there is to agree on;
     /// elsewhere the ranks combine them in a reduction.
     fn hand_over<D, T>(
         &mut self,
@@ -185,7 +218,7 @@ impl PostOffice {
         mut mine: Agreement,
     ) -> Result<Agreement, TransportError>
     where
-        D: Domain,
+        D: Domain<Mail = M>,
         T: Transport + ?Sized,
     {
         mine.next = mine.next.min(self.earliest_mail(domains));
@@ -197,29 +230,28 @@ impl PostOffice {
         } else {
             transport.agree(mine)
         };
-        let mut remote: Vec<(DomainId, DomainId, usize, &[u8], u32)> = Vec::new();
+        let mut remote: Vec<Entry> = Vec::new();
         for (bytes, &rank) in incoming.iter().zip(&self.ranks) {
             common = common.with(unpack(bytes, rank, &mut remote)?);
         }
-        remote.sort_by_key(|&(sender, receiver, ..)| (receiver, sender));
+        remote.sort_by_key(|entry| (entry.receiver, entry.sender));
         let mut remote = remote.into_iter().peekable();
         for receiver in 0..domains.len() {
             let id = self.first + receiver as DomainId;
             for slot in 0..self.around[receiver].places.len() {
                 match self.around[receiver].places[slot] {
-                    Place::Here(sender) => self.pass(domains, sender, receiver, slot),
+                    Place::Here(sender) => {
+                        let back = self.around[receiver].back[slot];
+                        let outbox = domains[sender].outbox(back);
+                        std::mem::swap(outbox, &mut self.inboxes[receiver][slot]);
+                    }
                     Place::There(_) => {
                         let sender = domains[receiver].neighbours()[slot];
-                        let due = |entry: &(DomainId, DomainId, usize, &[u8], u32)| {
-                            (entry.0, entry.1) == (sender, id)
-                        };
-                        if let Some((_, _, _, bytes, rank)) = remote.next_if(due) {
-                            let garbled = TransportError::Garbled {
-                                rank,
-                                bytes: bytes.len(),
-                            };
-                            let mail = D::Mail::decode(bytes).ok_or(garbled)?;
-                            domains[receiver].deliver(slot, &mail);
+                        let due = |entry: &Entry| (entry.sender, entry.receiver) == (sender, id);
+                        if let Some(entry) = remote.next_if(due) {
+                            let (rank, bytes) = (entry.rank, entry.mail.len());
+                            let garbled = TransportError::Garbled { rank, bytes };
+                            self.inboxes[receiver][slot] = M::decode(entry.mail).ok_or(garbled)?;
                         }
                     }
                 }
@@ -229,7 +261,7 @@ impl PostOffice {
     }
 
     /// The earliest thing in any outbox, whoever gets it, so that the next window does not depend on the ranks.
-    fn earliest_mail<D: Domain>(&self, domains: &mut [D]) -> Time {
+    fn earliest_mail<D: Domain<Mail = M>>(&self, domains: &mut [D]) -> Time {
         let mut earliest = NEVER;
         for domain in domains {
             for slot in 0..domain.neighbours().len() {
@@ -239,7 +271,7 @@ impl PostOffice {
         earliest
     }
 
-    fn pack<D: Domain>(&mut self, domains: &mut [D], mine: Agreement) {
+    fn pack<D: Domain<Mail = M>>(&mut self, domains: &mut [D], mine: Agreement) {
         for bytes in &mut self.outgoing {
             bytes.clear();
             bytes.extend_from_slice(bytemuck::bytes_of(&mine));
@@ -254,40 +286,50 @@ impl PostOffice {
                 }
                 let to = self.ranks.partition_point(|other| other < rank);
                 let bytes = &mut self.outgoing[to];
-                let head = [
-                    self.first + sender as u32,
-                    receiver,
-                    around.back[slot] as u32,
-                    0,
-                ];
+                let head = [self.first + sender as u32, receiver, 0, 0];
+                let begin = bytes.len();
                 bytes.extend_from_slice(bytemuck::cast_slice(&head));
-                let length_at = bytes.len();
-                bytes.extend_from_slice(&0u64.to_le_bytes());
                 mail.encode(bytes);
-                let length = (bytes.len() - length_at - 8) as u64;
-                bytes[length_at..length_at + 8].copy_from_slice(&length.to_le_bytes());
+                let length = (bytes.len() - begin - HEAD) as u64;
+                bytes[begin + 8..begin + HEAD].copy_from_slice(&length.to_le_bytes());
                 mail.clear();
             }
         }
     }
 
-    /// Within the rank: the outbox changes hands without a copy and goes back empty, with its memory.
-    fn pass<D: Domain>(&self, domains: &mut [D], sender: usize, receiver: usize, slot: usize) {
-        let back = self.around[receiver].back[slot];
-        let mut mail = std::mem::take(domains[sender].outbox(back));
-        if !mail.is_empty() {
-            domains[receiver].deliver(slot, &mail);
-            mail.clear();
+    /// Delivers what has come for one of this rank's domains, in the order of the senders.
+    fn deliver<D: Domain<Mail = M>>(&mut self, at: usize, domain: &mut D) {
+        for (slot, mail) in self.inboxes[at].iter_mut().enumerate() {
+            if !mail.is_empty() {
+                domain.deliver(slot, mail);
+                mail.clear();
+            }
         }
-        *domains[sender].outbox(back) = mail;
+    }
+
+    fn deliver_all<D: Domain<Mail = M>>(&mut self, domains: &mut [D]) {
+        for (at, domain) in domains.iter_mut().enumerate() {
+            self.deliver(at, domain);
+        }
     }
 }
 
-/// The agreement at the head of a message; its entries (sender, receiver, slot, bytes, rank) are added to the list.
+/// Bytes before the mail of an entry: sender, receiver, length.
+const HEAD: usize = 16;
+
+/// Mail of one domain for another in a message between ranks.
+struct Entry<'a> {
+    sender: DomainId,
+    receiver: DomainId,
+    mail: &'a [u8],
+    rank: u32,
+}
+
+/// The agreement at the head of a message; its entries are added to the list.
 fn unpack<'a>(
     mut bytes: &'a [u8],
     rank: u32,
-    entries: &mut Vec<(DomainId, DomainId, usize, &'a [u8], u32)>,
+    entries: &mut Vec<Entry<'a>>,
 ) -> Result<Agreement, TransportError> {
     let garbled = TransportError::Garbled {
         rank,
@@ -299,13 +341,21 @@ fn unpack<'a>(
     let agreement = bytemuck::pod_read_unaligned(head);
     bytes = rest;
     while !bytes.is_empty() {
-        let (head, rest) = bytes.split_at_checked(24).ok_or_else(|| garbled.clone())?;
+        let (head, rest) = bytes
+            .split_at_checked(HEAD)
+            .ok_or_else(|| garbled.clone())?;
         let word = |i: usize| u32::from_le_bytes([head[i], head[i + 1], head[i + 2], head[i + 3]]);
-        let length = (u64::from(word(16)) | (u64::from(word(20)) << 32)) as usize;
+        let length = (u64::from(word(8)) | (u64::from(word(12)) << 32)) as usize;
         let (mail, rest) = rest
             .split_at_checked(length)
             .ok_or_else(|| garbled.clone())?;
-        entries.push((word(0), word(4), word(8) as usize, mail, rank));
+        let (sender, receiver) = (word(0), word(4));
+        entries.push(Entry {
+            sender,
+            receiver,
+            mail,
+            rank,
+        });
         bytes = rest;
     }
     Ok(agreement)

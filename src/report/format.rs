@@ -13,25 +13,25 @@ pub fn whole(value: u64) -> String {
     text
 }
 
-/// Three or four significant digits with a prefix: `9.53 M`, `850`, `1.20 G`. Empty prefix below a thousand.
+/// Three significant digits with a prefix: `9.53 M`, `850`, `1.20 G`. No prefix below a thousand.
 pub fn scaled(value: f64) -> String {
     let steps = ["", " k", " M", " G", " T", " P", " E"];
     let (value, step) = reduce(value, 1e3, steps.len());
-    format!("{}{}", digits(value), steps[step])
+    format!("{}{}", digits(value, step), steps[step])
 }
 
 /// Bytes with a binary prefix: `1.50 GiB`.
 pub fn bytes(value: u64) -> String {
     let steps = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let (value, step) = reduce(value as f64, 1024.0, steps.len());
-    format!("{} {}", digits(value), steps[step])
+    format!("{} {}", digits(value, step), steps[step])
 }
 
 /// Simulated time, given in ps: `12.5 us`.
 pub fn simulated(ps: u64) -> String {
     let steps = ["ps", "ns", "us", "ms", "s"];
     let (value, step) = reduce(ps as f64, 1e3, steps.len());
-    format!("{} {}", digits(value), steps[step])
+    format!("{} {}", digits(value, step), steps[step])
 }
 
 /// Wall-clock time, given in seconds: `850 ms`, `12.3 s`, `4 min 05 s`, `3 h 07 min`.
@@ -72,8 +72,9 @@ fn reduce(mut value: f64, base: f64, steps: usize) -> (f64, usize) {
     (value, step)
 }
 
-fn digits(value: f64) -> String {
-    if value == value.trunc() && value < 999.5 {
+/// Three digits; a small count stays whole.
+fn digits(value: f64, step: usize) -> String {
+    if step == 0 && value == value.trunc() {
         format!("{value:.0}")
     } else if value < 9.995 {
         format!("{value:.2}")
@@ -147,9 +148,9 @@ mod tests {
         assert_eq!(scaled(999_600.0), "1.00 M");
         assert_eq!(scaled(0.0), "0");
         assert_eq!(bytes(1_536 * 1_024 * 1_024), "1.50 GiB");
-        assert_eq!(bytes(u64::MAX), "16 EiB");
+        assert_eq!(bytes(u64::MAX), "16.0 EiB");
         assert_eq!(simulated(12_500_000), "12.5 us");
-        assert_eq!(simulated(40_000_000), "40 us");
+        assert_eq!(simulated(40_000_000), "40.0 us");
         assert_eq!(simulated(7), "7 ps");
         assert_eq!(simulated(3_600_000_000_000_000), "3600 s");
         assert_eq!(percent(0.3984), "39.8 %");

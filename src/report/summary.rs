@@ -9,8 +9,10 @@ use crate::trace::{Digest, JobTotals, Run, Stats, Summary};
 const WIDTH: usize = 80;
 /// Where values start.
 const LABEL: usize = 12;
-/// Widest name of a job or class.
+/// Widest name of a latency class.
 const NAME: usize = 20;
+/// Widest name of a job.
+const JOB: usize = 18;
 
 /// A summary of plain text, in lines of at most 80 characters, with a newline at the end.
 ///
@@ -159,9 +161,9 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
     let largest = latency.iter().flatten().map(|stats| stats.max_ps).max();
     let (unit, unit_ps) = common_unit(largest.unwrap_or(0));
     lines.push(String::new());
-    let [mean, p99] = ["mean", "p99"].map(|what| format!("{what} ({unit})"));
+    let [mean, p99] = ["latency", "p99"].map(|what| format!("{what} ({unit})"));
     lines.push(format!(
-        "{:<NAME$}{:>8}{:>10}{:>10}{:>10}{mean:>11}{p99:>11}",
+        "{:<JOB$}{:>7}{:>10}{:>10}{:>10}{mean:>13}{p99:>12}",
         "job", "tasks", "offered", "accepted", "finish"
     ));
     for (job, stats) in digest.jobs.iter().zip(latency) {
@@ -173,8 +175,8 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
             ps => simulated(ps),
         };
         lines.push(format!(
-            "{:<NAME$}{:>8}{:>10}{:>10}{finish:>10}{:>11}{:>11}",
-            shorten(&job.name, NAME),
+            "{:<JOB$}{:>7}{:>10}{:>10}{finish:>10}{:>13}{:>12}",
+            shorten(&job.name, JOB),
             job.tasks,
             percent(job.offered_load),
             percent(job.accepted_load),
@@ -281,4 +283,136 @@ fn stats_json(stats: &Stats) -> Value {
         "p999_ps": stats.p999_ps,
         "max_ps": stats.max_ps,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Histogram;
+    use crate::trace::{Data, Job, sample};
+
+    #[test]
+    fn the_table_says_what_happened() {
+        let text = table(
+            "dragonfly: 33 groups of 8 routers",
+            &sample::data().digest(),
+            &sample::run(),
+        );
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn lines_fit_a_terminal_whatever_the_numbers() {
+        let mut data = sample::data();
+        data.jobs[0].name = "a_job_with_a_name_that_is_longer_than_its_column".into();
+        data.jobs[0].finish_ps = u64::MAX;
+        data.jobs[0].offered_load = 123.456;
+        let mut slow = Histogram::default();
+        slow.add(u64::MAX / 4);
+        data.latency = vec![
+            ("network".into(), slow.clone()),
+            (
+                "a_class_with_a_very_long_name_indeed".into(),
+                Histogram::default(),
+            ),
+            (format!("job.{}.message", data.jobs[0].name), slow),
+        ];
+        let numbers = &mut data.summary;
+        numbers.packets_injected = u64::MAX;
+        numbers.packets_delivered = u64::MAX;
+        numbers.packet_hops = u64::MAX;
+        numbers.simulated_ps = u64::MAX;
+        numbers.offered_load = f64::NAN;
+        let mut run = sample::run();
+        run.stopped = Some("it took longer than max_wall allows ".repeat(4));
+        run.events = u64::MAX;
+        let topology = "words and ".repeat(20);
+        let text = table(&topology, &data.digest(), &run);
+        for line in text.lines() {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+        assert!(!text.contains("NaN"), "{text}");
+        assert!(text.contains("incomplete"), "{text}");
+    }
+
+    #[test]
+    fn one_job_needs_no_table_of_jobs() {
+        let mut data = sample::data();
+        data.jobs.truncate(1);
+        let text = table("", &data.digest(), &sample::run());
+        assert!(!text.contains("stencil"), "{text}");
+        assert!(text.starts_with("simulated"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_run_has_a_table_too() {
+        let text = table("", &Data::default().digest(), &Run::default());
+        assert!(text.contains("0 injected"), "{text}");
+        assert!(!text.contains("latency"), "{text}");
+    }
+
+    #[test]
+    fn a_table_has_one_unit_of_time() {
+        assert_eq!(common_unit(99_999_949), ("ns", 1e3));
+        assert_eq!(common_unit(100_000_000), ("us", 1e6));
+        assert_eq!(common_unit(u64::MAX), ("s", 1e12));
+        for ps in [999u64, 99_999_999, 100_000_000, 99_999_999_999, u64::MAX] {
+            let (_, unit) = common_unit(ps);
+            assert!(in_unit(ps as f64, unit).len() <= 10, "{ps}");
+        }
+    }
+
+    #[test]
+    fn json_has_the_contracts_numbers_and_null_for_none() {
+        let data = sample::data();
+        let value = json(&data.digest(), &sample::run());
+        assert_eq!(value["complete"], true);
+        assert_eq!(value["summary"]["bytes_delivered"], u64::MAX);
+        assert_eq!(value["summary"]["accepted_load"], 0.398_765_432_1);
+        assert_eq!(value["jobs"]["aggressor-1"]["index"], 1);
+        assert_eq!(value["jobs"]["stencil"]["tasks"], 5);
+        let network = &value["latency"]["network"];
+        assert_eq!(network["samples"], 5_000);
+        assert_eq!(network["p99_ps"], data.latency[0].1.quantile(0.99));
+        let none = &value["latency"]["job.aggressor-1.message"];
+        assert_eq!(none["samples"], 0);
+        assert!(
+            none["mean_ps"].is_null() && none["p999_ps"].is_null(),
+            "{none}"
+        );
+        let text = value.to_string();
+        assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
+    }
+
+    #[test]
+    fn json_names_every_attribute_of_the_file() {
+        use crate::trace::schema::*;
+        let data = Data {
+            jobs: vec![Job {
+                name: "j".into(),
+                ..Job::default()
+            }],
+            latency: vec![("network".into(), Histogram::default())],
+            ..Data::default()
+        };
+        let value = json(&data.digest(), &Run::default());
+        let same = |object: &Value, parts: [&[Attribute]; 2]| {
+            let mut names: Vec<_> = parts.concat().iter().map(|a| a.name.to_string()).collect();
+            names.sort();
+            let mut keys: Vec<_> = object
+                .as_object()
+                .expect("an object")
+                .keys()
+                .cloned()
+                .collect();
+            keys.sort();
+            assert_eq!(keys, names);
+        };
+        same(&value["summary"], [&SUMMARY_COUNTS, &SUMMARY_LOADS]);
+        same(&value["jobs"]["j"], [&JOB_COUNTS, &JOB_LOADS]);
+        same(
+            &value["latency"]["network"],
+            [&LATENCY_COUNTS, &LATENCY_QUANTILES],
+        );
+    }
 }

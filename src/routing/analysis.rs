@@ -491,4 +491,4 @@ impl Here for Script<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

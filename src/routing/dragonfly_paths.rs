@@ -263,3 +263,21 @@ impl Margin {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::analysis::tests::Ring;
+    use crate::routing::{REGISTRY, minimal, par, ugal, valiant};
+
+    #[test]
+    fn other_topologies_are_refused() {
+        let ring: Arc<dyn Topology> = Arc::new(Ring(5));
+        let section = Section::from_toml("").expect("TOML");
+        for name in [minimal::ENTRY, valiant::ENTRY, ugal::ENTRY, par::ENTRY].map(|e| e.name) {
+            let entry = crate::registry::find(REGISTRY, name).expect("registered");
+            let error = (entry.build)(&section, &ring).err().expect("refused");
+            assert!(format!("{error:?}").contains("is a ring"), "{error:?}");
+        }
+    }
+}

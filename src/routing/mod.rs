@@ -1,9 +1,13 @@
 //! Which way a packet takes. One file per algorithm.
 
+pub mod adaptive_up;
 pub mod analysis;
+pub mod dmodk;
 mod dragonfly_paths;
 pub mod minimal;
 pub mod par;
+pub mod random_up;
+mod tree_common;
 pub mod ugal;
 pub mod valiant;
 
@@ -58,4 +62,12 @@ pub trait Routing: Send + Sync {
 pub type Build = fn(&Section, &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError>;
 
 /// All routing algorithms.
-pub const REGISTRY: &[Entry<Build>] = &[minimal::ENTRY, valiant::ENTRY, ugal::ENTRY, par::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[
+    minimal::ENTRY,
+    valiant::ENTRY,
+    ugal::ENTRY,
+    par::ENTRY,
+    dmodk::ENTRY,
+    random_up::ENTRY,
+    adaptive_up::ENTRY,
+];

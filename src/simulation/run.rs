@@ -59,8 +59,8 @@ pub fn run<T: Transport + ?Sized>(
         plan.schedule,
         transport,
         |id| network.neighbours(id),
-        |domains, transport, progress| {
-            watchman.look(domains, transport, progress)?;
+        |settled, transport, progress| {
+            watchman.look(settled, transport, progress)?;
             observer.progress(progress, share.ranks);
             let out_of_time = observer
                 .max_wall()

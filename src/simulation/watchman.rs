@@ -1,6 +1,6 @@
 //! Looks after a run from outside: does anything still move?
 
-use crate::engine::{Agreement, Progress, Transport};
+use crate::engine::{Agreement, Progress, Settled, Transport};
 use crate::fabric::{Deadlock, FabricDomain, Wait, find_deadlock};
 use crate::model::{NEVER, Time};
 use crate::simulation::RunError;
@@ -29,7 +29,7 @@ impl Watchman {
     /// Looks at the run after a window.
     pub fn look<T: Transport + ?Sized>(
         &mut self,
-        domains: &[FabricDomain],
+        settled: &mut Settled<FabricDomain>,
         transport: &mut T,
         progress: Progress,
     ) -> Result<(), RunError> {
@@ -41,7 +41,7 @@ impl Watchman {
             self.last_move = progress.until;
         }
         if quiet || progress.next == NEVER || progress.windows.is_multiple_of(PERIOD) {
-            search(domains, transport, progress.until)?;
+            search(settled.domains(), transport, progress.until)?;
         }
         Ok(())
     }

@@ -420,26 +420,30 @@ impl Topology for Dragonfly {
             Arrangement::Relative => "relative",
             Arrangement::Palmtree => "palmtree",
         };
+        let ports = u64::from(self.g) * u64::from(self.a * self.h);
+        let used = u64::from(self.g) * u64::from(self.slots());
         format!(
-            "dragonfly: {} groups of {} routers with {} endpoints each ({} endpoints, {} routers), {} between each \
-             pair of groups ({arrangement} arrangement), {} of {} global ports unused",
+            "dragonfly: {} groups of {} with {} each ({}, {}), {} between each pair of groups ({arrangement} \
+             arrangement), {} of {ports} global ports unused",
             self.g,
-            self.a,
-            self.p,
-            self.endpoints(),
-            self.routers(),
-            if self.links == 1 {
-                "1 link".into()
-            } else {
-                format!("{} links", self.links)
-            },
-            u64::from(self.g) * u64::from(self.a * self.h - self.slots()),
-            u64::from(self.g) * u64::from(self.a * self.h),
+            count(self.a, "router"),
+            count(self.p, "endpoint"),
+            count(self.endpoints(), "endpoint"),
+            count(self.routers(), "router"),
+            count(self.links, "link"),
+            ports - used,
         )
     }
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+fn count(number: u32, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
     }
 }
 

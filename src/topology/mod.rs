@@ -2,6 +2,9 @@
 //! the number of endpoints.
 
 pub mod dragonfly;
+pub mod folded_clos;
+pub mod kary_ntree;
+pub mod tree;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -74,4 +77,5 @@ pub trait Topology: Send + Sync + Any {
 pub type Build = fn(&Section) -> Result<Arc<dyn Topology>, ConfigError>;
 
 /// All topologies.
-pub const REGISTRY: &[Entry<Build>] = &[dragonfly::ENTRY];
+pub const REGISTRY: &[Entry<Build>] =
+    &[dragonfly::ENTRY, kary_ntree::ENTRY, folded_clos::ENTRY];

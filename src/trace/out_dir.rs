@@ -192,3 +192,137 @@ fn probe(dir: &Path) -> Result<(), OutError> {
             cause,
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Data, Run, sample, write};
+
+    const MINE: &str = "[run]\nseed = 1\n";
+    const OTHER: &str = "[run]\nseed = 2\n";
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a temporary directory")
+    }
+
+    fn put(dir: &Path, experiment: &str, run: &Run) {
+        let path = dir.join(schema::FILE);
+        write(&path, &Data::default(), run, experiment, 1).expect("writes");
+    }
+
+    fn entries(dir: &Path) -> usize {
+        fs::read_dir(dir).expect("reads").count()
+    }
+
+    #[test]
+    fn a_new_directory_is_made_and_removed_if_nothing_comes_of_it() {
+        let dir = folder();
+        let out = dir.path().join("a/b/c");
+        let ready = prepare(&out, MINE, false).expect("ready");
+        assert!(out.is_dir());
+        assert_eq!(entries(&out), 0, "no trace of the probe");
+        assert_eq!(ready.result(), out.join("result.h5"));
+        assert_eq!(ready.path(), out);
+        drop(ready);
+        assert_eq!(entries(dir.path()), 0);
+    }
+
+    #[test]
+    fn a_kept_directory_stays() {
+        let dir = folder();
+        let out = dir.path().join("a/b");
+        let ready = prepare(&out, MINE, false).expect("ready");
+        put(ready.path(), MINE, &Run::default());
+        ready.keep();
+        assert!(out.join("result.h5").is_file());
+    }
+
+    #[test]
+    fn what_is_not_ours_is_never_removed() {
+        let dir = folder();
+        drop(prepare(dir.path(), MINE, false).expect("ready"));
+        assert!(dir.path().is_dir(), "it was there before");
+        let out = dir.path().join("a/b");
+        let ready = prepare(&out, MINE, false).expect("ready");
+        fs::write(dir.path().join("a/note"), "mine").expect("writes");
+        drop(ready);
+        assert!(!out.exists() && dir.path().join("a/note").exists());
+    }
+
+    #[test]
+    fn the_same_experiment_may_be_run_again() {
+        let dir = folder();
+        put(dir.path(), MINE, &Run::default());
+        prepare(dir.path(), MINE, false).expect("ready").keep();
+        assert!(
+            dir.path().join("result.h5").is_file(),
+            "until it is replaced"
+        );
+    }
+
+    #[test]
+    fn another_experiment_is_kept_unless_forced() {
+        let stopped = Run {
+            stopped: Some("max_wall".into()),
+            ..sample::run()
+        };
+        for run in [Run::default(), stopped] {
+            let dir = folder();
+            put(dir.path(), OTHER, &run);
+            let error = prepare(dir.path(), MINE, false).expect_err("another experiment");
+            let text = error.to_string();
+            assert!(matches!(error, OutError::OtherExperiment { .. }), "{text}");
+            assert!(text.contains("there: seed = 2, here: seed = 1"), "{text}");
+            assert!(text.contains("--force"), "{text}");
+            prepare(dir.path(), MINE, true).expect("forced").keep();
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_result_is_not_overwritten() {
+        let dir = folder();
+        let path = dir.path().join("result.h5");
+        fs::write(&path, "a diary").expect("writes");
+        let error = prepare(dir.path(), MINE, false).expect_err("not ours");
+        assert!(matches!(error, OutError::Unknown { .. }), "{error}");
+        prepare(dir.path(), MINE, true).expect("forced").keep();
+        fs::remove_file(&path).expect("removes");
+        fs::create_dir(&path).expect("creates");
+        for force in [false, true] {
+            let error = prepare(dir.path(), MINE, force).expect_err("a directory");
+            assert!(matches!(error, OutError::Unknown { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_path_through_a_file_is_refused_and_nothing_is_made() {
+        let dir = folder();
+        let file = dir.path().join("file");
+        fs::write(&file, "text").expect("writes");
+        for out in [file.clone(), file.join("below"), file.join("far/below")] {
+            let error = prepare(&out, MINE, false).expect_err("a file");
+            assert!(
+                matches!(&error, OutError::NotADirectory { path } if *path == file),
+                "{error}"
+            );
+        }
+        assert_eq!(entries(dir.path()), 1);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_refused() {
+        // Nobody, not even root, makes files there.
+        for out in ["/proc/weir", "/proc", "/sys/weir"] {
+            let error = prepare(Path::new(out), MINE, false).expect_err(out);
+            assert!(matches!(error, OutError::Unwritable { .. }), "{error}");
+            assert!(error.to_string().contains("cannot write into"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_first_difference_is_shown() {
+        assert_eq!(difference("a\nb\n", "a\nc\n"), "there: b, here: c");
+        assert_eq!(difference("a\n", "a\nc\n"), "there: nothing more, here: c");
+        assert_eq!(difference("a", "a\n"), "only the ends of lines differ");
+    }
+}

@@ -69,7 +69,7 @@ pub struct Stored {
     pub latency: Vec<StoredLatency>,
     /// The name of the congestion-control scheme.
     pub scheme: String,
-    /// Every dataset of the file, by path.
+    /// Every dataset of the file, group by group, in the order of their names.
     pub datasets: Vec<Entry>,
 }
 
@@ -305,10 +305,13 @@ fn list(at: &Group, levels: usize, found: &mut Vec<Entry>) -> Outcome<()> {
             at.name()
         )));
     }
-    for name in at.member_names()? {
-        let info = at.loc_type_by_name(&name)?;
-        match info {
-            hdf5::LocationType::Group => list(&at.group(&name)?, levels - 1, found)?,
+    let mut names = at.member_names()?;
+    names.sort_unstable();
+    // Columns before deeper groups, so that those of one group stand together.
+    let mut groups = Vec::new();
+    for name in names {
+        match at.loc_type_by_name(&name)? {
+            hdf5::LocationType::Group => groups.push(at.group(&name)?),
             hdf5::LocationType::Dataset => {
                 let dataset = at.dataset(&name)?;
                 found.push(Entry {
@@ -319,5 +322,7 @@ fn list(at: &Group, levels: usize, found: &mut Vec<Entry>) -> Outcome<()> {
             _ => {}
         }
     }
-    Ok(())
+    groups
+        .iter()
+        .try_for_each(|group| list(group, levels - 1, found))
 }

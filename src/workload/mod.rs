@@ -3,6 +3,7 @@
 
 mod draw;
 pub mod injection;
+mod logarithm;
 pub mod members;
 pub mod patterns;
 pub mod sizes;

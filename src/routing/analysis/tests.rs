@@ -7,7 +7,7 @@ use crate::model::{Bandwidth, DomainId, LinkKind};
 use crate::topology::Link;
 
 /// Routers in a ring with one endpoint each: port 0 to the endpoint, 1 clockwise, 2 back, 3 unused.
-struct Ring(u32);
+pub(in crate::routing) struct Ring(pub u32);
 
 impl Topology for Ring {
     fn endpoints(&self) -> u32 {

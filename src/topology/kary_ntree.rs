@@ -1,0 +1,79 @@
+//! The k-ary n-tree: kⁿ endpoints below n levels of kⁿ⁻¹ routers, with k ports down and k ports up (the top routers: k
+//! ports down only).
+//!
+//! Petrini and Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997;
+//! the tree of paper 004, section 4.2. As an extended generalised fat tree: m = (k, …, k), w = (1, k, …, k).
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::tree::{LinkParams, Links, Shape, Tree};
+use super::{Build, Topology};
+use crate::config::{ConfigError, Section};
+use crate::model::Invalid;
+use crate::registry::Entry;
+
+/// Parameters of the k-ary n-tree. A pod is what is below one down port of the top: in a tree of two levels, one leaf
+/// router.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Ports down of every router, and ports up of every router below the top; 2 or more.
+    pub k: u32,
+    /// Levels of routers, 1 or more. With 1 there is a single router with k endpoints.
+    pub n: u32,
+    /// The links between endpoints and leaf routers.
+    pub terminal: LinkParams,
+    /// The links between the routers of a pod. Trees of one or two levels have none.
+    pub local: LinkParams,
+    /// The links between pods and top routers. A tree of one level has none.
+    pub global: LinkParams,
+}
+
+/// Builds the tree, or says which parameter does not fit and what to do.
+pub fn tree(params: &Params) -> Result<Tree, Invalid> {
+    let (k, n) = (params.k, params.n);
+    if k < 2 {
+        return Err(Invalid::new(
+            "k",
+            format!("{k} is too small"),
+            "give 2 or more",
+        ));
+    }
+    // 2³² endpoints cannot be numbered, so 32 is more than enough.
+    if !(1..=32).contains(&n) {
+        return Err(Invalid::new(
+            "n",
+            format!("{n} levels cannot be built"),
+            "give 1 to 32",
+        ));
+    }
+    let shape = Shape {
+        down: vec![k; n as usize],
+        up: vec![k; n as usize - 1],
+        levels_key: "n",
+        ports_key: "k",
+    };
+    let links = Links {
+        terminal: params.terminal,
+        local: params.local,
+        global: params.global,
+    };
+    Tree::new(format!("kary_ntree: {k}-ary {n}-tree"), &shape, &links)
+}
+
+fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
+    let tree = tree(&section.parse()?).map_err(|invalid| section.refuse(invalid))?;
+    Ok(Arc::new(tree))
+}
+
+/// Announces the k-ary n-tree.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "kary_ntree",
+    summary: "Fat tree of k^n endpoints below n levels of k^(n-1) routers; the top routers use k ports.",
+    source: "Petrini and Vanneschi, IPPS 1997; paper 004, section 4.2",
+    parameters: || schemars::schema_for!(Params),
+    build,
+};

@@ -1,0 +1,471 @@
+//! The arithmetic that all fat trees share: extended generalised fat trees XGFT(n; m₁ … mₙ; w₁ … wₙ) with w₁ = 1
+//! (Öhring, Ibel, Das and Kumar, "On generalized fat trees", IPPS 1995).
+//!
+//! Routers stand on levels 1 (the leaf routers, which have the endpoints) to n (the top). A router of level l has
+//! m_l ports down and, below the top, w_{l+1} ports up. Write M_l = m₁ ⋯ m_l and W_l = w₁ ⋯ w_l. The M_l endpoints
+//! from s·M_l on are *subtree* s of level l, and W_l routers of level l, its *replicas* 0 to W_l - 1, reach all of them
+//! by going down.
+//!
+//! # Links
+//!
+//! Up port u of replica r of subtree s on level l leads to replica r + u·W_l of subtree ⌊s / m_{l+1}⌋ on level l + 1,
+//! and comes in there by port s mod m_{l+1}. So the way down from a router to an endpoint below it is fixed, and the
+//! way up is free.
+//!
+//! # Numbers
+//!
+//! The subtrees just below the top are the *pods*. The routers of a pod are numbered in one piece, leaf routers
+//! first; the top routers come last. Endpoint e is at port e mod m₁ of leaf router ⌊e / m₁⌋ (counted without the
+//! others). Ports of a router: those down, then those up.
+//!
+//! # Domains
+//!
+//! Each pod is a domain, and the top routers are dealt out to the pods in turn. A tree of one level has one router,
+//! one pod and one domain.
+
+use std::any::Any;
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Link, Peer, Topology};
+use crate::config::{Duration, Rate};
+use crate::model::{DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
+
+/// Bandwidth and latency of one kind of link; both directions are alike.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkParams {
+    /// Bandwidth of each direction (`"100 Gbps"`, `"25 GB/s"`), more than 0.
+    pub bandwidth: Rate,
+    /// From the head leaving one end to the head reaching the other (`"20 ns"`), more than 0.
+    pub latency: Duration,
+}
+
+/// The three kinds of links of a tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Links {
+    pub terminal: LinkParams,
+    pub local: LinkParams,
+    pub global: LinkParams,
+}
+
+/// The numbers m and w of a tree, and the keys of the experiment file that a complaint about its size names.
+pub(super) struct Shape {
+    /// Ports down per level, leaf routers first; at least one level, each at least 1.
+    pub down: Vec<u32>,
+    /// Ports up of the levels below the top, leaf routers first; one less than `down`, each at least 1.
+    pub up: Vec<u32>,
+    /// The key of the number of levels.
+    pub levels_key: &'static str,
+    /// The key of the ports of a router.
+    pub ports_key: &'static str,
+}
+
+/// One level of routers.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// Ports down, m_l.
+    down: u32,
+    /// Ports up, w_{l+1}; 0 at the top.
+    up: u32,
+    /// Endpoints below a router, M_l.
+    reach: u32,
+    /// Endpoints below one of its down ports, M_{l-1}.
+    reach_below: u32,
+    /// Routers that share their subtree, W_l.
+    replicas: u32,
+    /// The first router of the level within its pod; at the top: among all routers.
+    first: u32,
+}
+
+/// Where a router stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    /// From 0: the index of its level.
+    level: usize,
+    /// Which subtree of that level it is the root of.
+    subtree: u32,
+    /// Which root of that subtree it is.
+    replica: u32,
+}
+
+/// A fat tree. Everything is computed from a few numbers per level.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    name: String,
+    levels: Vec<Level>,
+    pods: u32,
+    pod_routers: u32,
+    endpoints: u32,
+    routers: u32,
+    terminal: Link,
+    local: Link,
+    global: Link,
+}
+
+impl Tree {
+    /// Builds the tree. `name` says what it is, for [`Topology::describe`].
+    ///
+    /// Refuses sizes that do not fit the identifiers, and links without bandwidth or latency.
+    pub(super) fn new(name: String, shape: &Shape, links: &Links) -> Result<Tree, Invalid> {
+        let too_large = || {
+            Invalid::new(
+                shape.levels_key,
+                format!(
+                    "a tree of {} levels with these routers has more endpoints or routers than can be numbered",
+                    shape.down.len()
+                ),
+                format!(
+                    "choose a smaller `{}` or `{}`",
+                    shape.levels_key, shape.ports_key
+                ),
+            )
+        };
+        let mut levels = Vec::with_capacity(shape.down.len());
+        let (mut reach, mut replicas) = (1u32, 1u32);
+        for (index, &down) in shape.down.iter().enumerate() {
+            let up = shape.up.get(index).copied().unwrap_or(0);
+            if down
+                .checked_add(up)
+                .is_none_or(|ports| ports > u32::from(PortId::MAX))
+            {
+                return Err(Invalid::new(
+                    shape.ports_key,
+                    format!(
+                        "a router would have {} ports",
+                        u64::from(down) + u64::from(up)
+                    ),
+                    format!("a router has at most {} ports", PortId::MAX),
+                ));
+            }
+            let reach_below = reach;
+            reach = reach.checked_mul(down).ok_or_else(too_large)?;
+            levels.push(Level {
+                down,
+                up,
+                reach,
+                reach_below,
+                replicas,
+                first: 0,
+            });
+            replicas = replicas.checked_mul(up.max(1)).ok_or_else(too_large)?;
+        }
+        let (pods, pod_routers) = number_routers(&mut levels).ok_or_else(too_large)?;
+        let top = &levels[levels.len() - 1];
+        let routers = top.first.checked_add(top.replicas).ok_or_else(too_large)?;
+        Ok(Tree {
+            name,
+            pods,
+            pod_routers,
+            endpoints: reach,
+            routers,
+            terminal: check_link(LinkKind::Terminal, links.terminal)?,
+            local: check_link(LinkKind::Local, links.local)?,
+            global: check_link(LinkKind::Global, links.global)?,
+            levels,
+        })
+    }
+
+    /// Number of levels of routers.
+    pub fn levels(&self) -> u32 {
+        self.levels.len() as u32
+    }
+
+    /// Level of `router`, from 1 (a leaf router) to [`Tree::levels`] (a top router).
+    pub fn level_of(&self, router: RouterId) -> u32 {
+        self.place(router).level as u32 + 1
+    }
+
+    /// Whether `endpoint` can be reached from `router` by going down only.
+    pub fn is_ancestor(&self, router: RouterId, endpoint: EndpointId) -> bool {
+        let place = self.place(router);
+        endpoint / self.levels[place.level].reach == place.subtree
+    }
+
+    /// The port of `router` that leads down to `endpoint`. It means something only below an ancestor
+    /// ([`Tree::is_ancestor`]), but is a down port always.
+    pub fn down_port(&self, router: RouterId, endpoint: EndpointId) -> PortId {
+        self.levels[self.place(router).level].port_down_to(endpoint)
+    }
+
+    /// The ports of `router` that lead up; empty for a top router.
+    pub fn up_ports(&self, router: RouterId) -> Range<PortId> {
+        self.levels[self.place(router).level].up_ports()
+    }
+
+    /// The step of a packet to `endpoint` at `router`: down where there is a way down, else the choice of a way up.
+    /// One look-up in place of [`Tree::is_ancestor`], [`Tree::down_port`] and [`Tree::up_ports`].
+    #[inline]
+    pub fn step(&self, router: RouterId, endpoint: EndpointId) -> Step {
+        let place = self.place(router);
+        let level = &self.levels[place.level];
+        if endpoint / level.reach == place.subtree {
+            Step::Down(level.port_down_to(endpoint))
+        } else {
+            Step::Up {
+                ports: level.up_ports(),
+                fixed: level.port_up_to(endpoint),
+            }
+        }
+    }
+
+    /// Number of top routers.
+    pub fn top_routers(&self) -> u32 {
+        self.top().replicas
+    }
+
+    fn top(&self) -> &Level {
+        &self.levels[self.levels.len() - 1]
+    }
+
+    #[inline]
+    fn place(&self, router: RouterId) -> Place {
+        let top = self.levels.len() - 1;
+        if router >= self.top().first {
+            return Place {
+                level: top,
+                subtree: 0,
+                replica: router - self.top().first,
+            };
+        }
+        let (pod, inside) = (router / self.pod_routers, router % self.pod_routers);
+        let mut index = top - 1;
+        while self.levels[index].first > inside {
+            index -= 1;
+        }
+        let level = &self.levels[index];
+        let inside = inside - level.first;
+        // A pod has the reach of the uppermost of its levels.
+        let subtrees = self.top().reach_below / level.reach;
+        Place {
+            level: index,
+            subtree: pod * subtrees + inside / level.replicas,
+            replica: inside % level.replicas,
+        }
+    }
+
+    fn router_at(&self, place: Place) -> RouterId {
+        let level = &self.levels[place.level];
+        if place.level + 1 == self.levels.len() {
+            return level.first + place.replica;
+        }
+        let subtrees = self.top().reach_below / level.reach;
+        let (pod, inside) = (place.subtree / subtrees, place.subtree % subtrees);
+        pod * self.pod_routers + level.first + inside * level.replicas + place.replica
+    }
+
+    fn peer_below(&self, place: Place, port: u32) -> Peer {
+        let level = &self.levels[place.level];
+        let subtree = place.subtree * level.down + port;
+        if place.level == 0 {
+            return Peer::Endpoint(subtree);
+        }
+        let below = &self.levels[place.level - 1];
+        let child = Place {
+            level: place.level - 1,
+            subtree,
+            replica: place.replica % below.replicas,
+        };
+        let up = below.down + place.replica / below.replicas;
+        Peer::Router(self.router_at(child), up as PortId)
+    }
+
+    fn peer_above(&self, place: Place, up: u32) -> Peer {
+        let level = &self.levels[place.level];
+        let above = self.levels[place.level + 1].down;
+        let parent = Place {
+            level: place.level + 1,
+            subtree: place.subtree / above,
+            replica: place.replica + up * level.replicas,
+        };
+        Peer::Router(self.router_at(parent), (place.subtree % above) as PortId)
+    }
+}
+
+/// The next step of a packet in a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Down by this port; at a leaf router it leads to the endpoint.
+    Down(PortId),
+    /// Up by any of these ports.
+    Up {
+        /// All ports up; never empty.
+        ports: Range<PortId>,
+        /// The one that D-mod-k chooses: ⌊destination / W_l⌋ mod w_{l+1} on level l (Zahavi, "Fat-trees routing and
+        /// node ordering providing contention free traffic for MPI global collectives", 2011).
+        fixed: PortId,
+    },
+}
+
+impl Level {
+    #[inline]
+    fn port_down_to(&self, endpoint: EndpointId) -> PortId {
+        (endpoint / self.reach_below % self.down) as PortId
+    }
+
+    #[inline]
+    fn up_ports(&self) -> Range<PortId> {
+        self.down as PortId..(self.down + self.up) as PortId
+    }
+
+    /// For levels below the top only.
+    #[inline]
+    fn port_up_to(&self, endpoint: EndpointId) -> PortId {
+        (self.down + endpoint / self.replicas % self.up) as PortId
+    }
+}
+
+/// Sets where each level begins. Returns the number of pods and of routers in each; None if there are too many.
+fn number_routers(levels: &mut [Level]) -> Option<(u32, u32)> {
+    let (top, below) = levels.split_last_mut()?;
+    let mut pod_routers = 0u32;
+    for level in &mut *below {
+        level.first = pod_routers;
+        let routers = (top.reach_below / level.reach).checked_mul(level.replicas)?;
+        pod_routers = pod_routers.checked_add(routers)?;
+    }
+    let pods = if below.is_empty() { 1 } else { top.down };
+    top.first = pods.checked_mul(pod_routers)?;
+    Some((pods, pod_routers))
+}
+
+fn check_link(kind: LinkKind, link: LinkParams) -> Result<Link, Invalid> {
+    let complain = |key: &str, remedy: &str| {
+        Err(Invalid::new(
+            format!("{}.{key}", kind.name()),
+            format!("a link's {key} must be more than 0"),
+            remedy,
+        ))
+    };
+    if link.bandwidth.0.0 == 0 {
+        return complain("bandwidth", "give a bandwidth such as \"100 Gbps\"");
+    }
+    if link.latency.0 == 0 {
+        return complain("latency", "give at least \"1 ps\"");
+    }
+    Ok(Link {
+        kind,
+        bandwidth: link.bandwidth.0,
+        latency: link.latency.0,
+    })
+}
+
+impl Topology for Tree {
+    fn endpoints(&self) -> u32 {
+        self.endpoints
+    }
+
+    fn routers(&self) -> u32 {
+        self.routers
+    }
+
+    fn ports(&self, router: RouterId) -> PortId {
+        let level = &self.levels[self.place(router).level];
+        (level.down + level.up) as PortId
+    }
+
+    fn peer(&self, router: RouterId, port: PortId) -> Peer {
+        let place = self.place(router);
+        let level = &self.levels[place.level];
+        let port = u32::from(port);
+        if port < level.down {
+            self.peer_below(place, port)
+        } else if port < level.down + level.up {
+            self.peer_above(place, port - level.down)
+        } else {
+            Peer::Unused
+        }
+    }
+
+    fn link(&self, router: RouterId, port: PortId) -> Link {
+        let place = self.place(router);
+        let down = u32::from(port) < self.levels[place.level].down;
+        // The level of the link's upper end.
+        let upper = if down { place.level } else { place.level + 1 };
+        if upper == 0 {
+            self.terminal
+        } else if upper + 1 < self.levels.len() {
+            self.local
+        } else {
+            self.global
+        }
+    }
+
+    fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
+        let leaf = &self.levels[0];
+        let place = Place {
+            level: 0,
+            subtree: endpoint / leaf.down,
+            replica: 0,
+        };
+        (self.router_at(place), (endpoint % leaf.down) as PortId)
+    }
+
+    fn domains(&self) -> u32 {
+        self.pods
+    }
+
+    fn domain_of(&self, router: RouterId) -> DomainId {
+        let first = self.top().first;
+        if router >= first {
+            (router - first) % self.pods
+        } else {
+            router / self.pod_routers
+        }
+    }
+
+    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
+        let own = domain * self.pod_routers..(domain + 1) * self.pod_routers;
+        let dealt = (domain..self.top().replicas).step_by(self.pods as usize);
+        own.chain(dealt.map(|top| self.top().first + top)).collect()
+    }
+
+    fn local_index(&self, router: RouterId) -> u32 {
+        let first = self.top().first;
+        if router >= first {
+            self.pod_routers + (router - first) / self.pods
+        } else {
+            router % self.pod_routers
+        }
+    }
+
+    fn group_of(&self, router: RouterId) -> u32 {
+        self.domain_of(router)
+    }
+
+    fn groups(&self) -> u32 {
+        self.pods
+    }
+
+    fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {
+        // Up to the first level where both are below one router, and down again.
+        let common = self
+            .levels
+            .iter()
+            .position(|level| a / level.reach == b / level.reach);
+        2 * common.unwrap_or(self.levels.len() - 1) as u32 + 1
+    }
+
+    fn diameter_routers(&self) -> u32 {
+        2 * self.levels() - 1
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{}: {} endpoints, {} routers on {} levels ({} leaf, {} top), {} pods",
+            self.name,
+            self.endpoints,
+            self.routers,
+            self.levels.len(),
+            self.endpoints / self.levels[0].down,
+            self.top().replicas,
+            self.pods,
+        )
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,92 @@
+//! What several integration tests need.
+#![allow(dead_code)] // each test file uses a part
+
+use std::sync::Arc;
+
+use weir::config::{Duration, Rate, Section};
+use weir::model::{Bandwidth, Rng, below, stream};
+use weir::routing::{Here, Routing};
+use weir::topology::Topology;
+use weir::topology::dragonfly::{Arrangement, Dragonfly, LinkParams, Params};
+
+fn link(nanoseconds: u64) -> LinkParams {
+    LinkParams {
+        bandwidth: Rate(Bandwidth(100_000_000_000)),
+        latency: Duration(nanoseconds * 1_000),
+    }
+}
+
+/// A dragonfly with p endpoints, a routers, h global links of each and g groups; other parameters as usual.
+pub fn params(p: u32, a: u32, h: u32, g: u32) -> Params {
+    Params {
+        endpoints_per_router: p,
+        routers_per_group: a,
+        global_links_per_router: h,
+        groups: g,
+        arrangement: Arrangement::Absolute,
+        links_between_groups: None,
+        terminal: link(5),
+        local: link(50),
+        global: link(1_000),
+    }
+}
+
+/// The dragonfly of [`params`].
+pub fn dragonfly(p: u32, a: u32, h: u32, g: u32) -> Dragonfly {
+    Dragonfly::new(&params(p, a, h, g)).expect("valid parameters")
+}
+
+/// The topology of a ready file.
+pub fn ready(name: &str) -> Arc<dyn Topology> {
+    let path = format!("{}/topologies/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect(&path);
+    let section = Section::from_toml(&text).expect("TOML");
+    let entry = weir::registry::find(weir::topology::REGISTRY, "dragonfly").expect("registered");
+    (entry.build)(&section).expect("a valid topology")
+}
+
+/// A routing by its name in the experiment file, with these parameters.
+pub fn routing(name: &str, parameters: &str, topology: &Arc<dyn Topology>) -> Box<dyn Routing> {
+    let section = Section::from_toml(parameters).expect("TOML");
+    let entry = weir::registry::find(weir::routing::REGISTRY, name).expect("registered");
+    (entry.build)(&section, topology).expect("a valid routing")
+}
+
+/// A place in an idle or loaded network with real chance.
+pub struct Place {
+    pub router: u32,
+    pub in_port: u16,
+    pub rng: Rng,
+    /// Backlog of every port in flits.
+    pub backlog: fn(u16) -> u32,
+}
+
+impl Place {
+    /// Somewhere in an idle network.
+    pub fn idle(seed: u64) -> Place {
+        Place {
+            router: 0,
+            in_port: 0,
+            rng: stream(seed, &[]),
+            backlog: |_| 0,
+        }
+    }
+}
+
+impl Here for Place {
+    fn router(&self) -> u32 {
+        self.router
+    }
+    fn in_port(&self) -> u16 {
+        self.in_port
+    }
+    fn pick(&mut self, n: u32) -> u32 {
+        below(&mut self.rng, n)
+    }
+    fn backlog(&mut self, port: u16) -> u32 {
+        (self.backlog)(port)
+    }
+    fn max_packet(&self) -> u32 {
+        24
+    }
+}

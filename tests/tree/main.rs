@@ -1,0 +1,8 @@
+//! Fat trees: what is promised of the networks and of the routings in them, for random small sizes and for the ready
+//! networks.
+
+mod networks;
+mod ready;
+mod refusals;
+mod routings;
+mod support;
