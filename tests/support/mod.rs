@@ -1,6 +1,14 @@
 //! What several integration tests need.
 #![allow(dead_code)] // each test file uses a part
 
+mod cli;
+mod experiment;
+
+#[allow(unused_imports)] // each test file uses a part
+pub use cli::{Cli, Ran, difference};
+#[allow(unused_imports)]
+pub use experiment::{Experiment, Nobody, run_plan};
+
 use std::sync::Arc;
 
 use weir::config::{Duration, Rate, Section};
