@@ -17,7 +17,7 @@ pub struct RouterConfig {
     /// What a router adds to the link's latency before a credit can be used upstream.
     pub credit_delay: Duration,
     /// Input buffer of one virtual channel (or one port and traffic class, see `buffer_per`); "auto" covers the
-    /// credit round trip of its link plus one longest packet.
+    /// credit round trip of its link plus two longest packets.
     pub input_buffer: Buffer,
     /// Whether each virtual channel has a buffer of its own, or all of a traffic class share one per port.
     pub buffer_per: BufferPer,

@@ -13,7 +13,7 @@ use super::{Duration, Size};
 /// Size of an input buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
-    /// The credit round trip of the link plus one longest packet.
+    /// The credit round trip of the link plus two longest packets.
     Auto,
     /// As given.
     Size(Size),

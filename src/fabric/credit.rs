@@ -1,3 +1,4 @@
+use super::slots::Slots;
 use crate::model::{NEVER, Time};
 
 const END: u32 = u32::MAX;
@@ -6,7 +7,7 @@ const END: u32 = u32::MAX;
 /// to: a credit costs no event of its own.
 #[derive(Debug, Default)]
 pub struct CreditPool {
-    nodes: Vec<Node>,
+    nodes: Slots<Node>,
     free: Vec<u32>,
 }
 

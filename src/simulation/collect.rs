@@ -245,9 +245,9 @@ fn one_job(
 ) -> Job {
     let traffic = &plan.blueprint.traffic[number];
     let from = plan.blueprint.recording.from.max(traffic.start);
-    let window = window
-        .min(to.saturating_sub(from))
-        .min(traffic.stop.saturating_sub(from));
+    // What is generated is generated before the stop; what is delivered may come later.
+    let receiving = window.min(to.saturating_sub(from));
+    let sending = receiving.min(traffic.stop.saturating_sub(from));
     let sum = |field: fn(&JobStats) -> u64| -> u64 {
         reports.iter().map(|r| field(&r.jobs[number])).sum()
     };
@@ -285,11 +285,11 @@ fn one_job(
         communication_ps: spent.iter().copied().max().unwrap_or(0),
         offered_load: share(
             sum(|job| job.generated_bits),
-            capacity(bandwidth, senders, window),
+            capacity(bandwidth, senders, sending),
         ),
         accepted_load: share(
             sum(|job| job.delivered_bits),
-            capacity(bandwidth, receivers(&*traffic.pattern, tasks), window),
+            capacity(bandwidth, receivers(&*traffic.pattern, tasks), receiving),
         ),
         bytes_delivered: sum(|job| job.all_delivered_bits) / 8,
         endpoint: tasks.to_vec(),

@@ -1,0 +1,125 @@
+"""Checks and runs every ready file: each experiment of jobs/ and each network of topologies/.
+
+usage: run_ready.py weir directory [file…]
+
+An experiment is run with all of its times shrunk by one factor, so that it keeps its shape: what starts in the middle
+of the run still does. A network is run under uniform traffic with every routing that is made for it. With files, only
+these. Results go to the directory. A run has to end well and to deliver packets.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import tomllib
+
+# Simulated time of a shortened run: long enough for packets to cross the networks that come with weir.
+SHORT_US = 3.0
+
+UNITS = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
+
+
+def weir(program, *arguments):
+    return subprocess.run([program, *arguments], capture_output=True, text=True)
+
+
+def microseconds(text):
+    number, unit = text.split()
+    return float(number) * UNITS[unit]
+
+
+def shrunk(value, factor):
+    """A shorter time as a value of --set: whole picoseconds, at least one if there was any."""
+    ps = microseconds(value) * factor * 1e6
+    return f'"{max(round(ps), 1 if ps > 0 else 0)} ps"'
+
+
+def shortened(experiment):
+    """Values of --set that shrink all times of a (resolved) experiment."""
+    run, workloads = experiment["run"], experiment["workload"]
+    if run["until"] == "completion":
+        longest = max(microseconds(workload["stop"]) for workload in workloads)
+    else:
+        longest = microseconds(run["until"])
+    factor = min(1.0, SHORT_US / longest)
+    times = [("run", key, run) for key in ("until", "warmup", "measure")]
+    times += [(f"workload.{i}", key, workload) for i, workload in enumerate(workloads) for key in ("start", "stop")]
+    return [
+        f"{path}.{key}={shrunk(table[key], factor)}"
+        for path, key, table in times
+        if key in table and table[key] != "completion"
+    ]
+
+
+def run(program, file, out, sets=()):
+    """Packets delivered; ends the program if the run fails or delivers none."""
+    began = time.monotonic()
+    options = [option for value in sets for option in ("--set", value)]
+    done = weir(program, "run", file, "--json", "--quiet", "--force", "--out", out, *options)
+    if done.returncode != 0:
+        sys.exit(f"{file}: exit code {done.returncode} with {options}\n{done.stderr}")
+    delivered = json.loads(done.stdout)["summary"]["packets_delivered"]
+    if delivered == 0:
+        sys.exit(f"{file}: nothing was delivered with {options}")
+    os.remove(os.path.join(out, "result.h5"))
+    print(f"{file}: {delivered:,} packets delivered in {time.monotonic() - began:.1f} s", flush=True)
+    return delivered
+
+
+def run_job(program, file, out):
+    done = weir(program, "check", file)
+    if done.returncode != 0:
+        sys.exit(f"{file}: weir check: exit code {done.returncode}\n{done.stderr}")
+    run(program, file, out, shortened(tomllib.loads(done.stdout)))
+
+
+def routings(program):
+    """The names of all routings."""
+    table = weir(program, "list", "routings").stdout
+    return re.findall(r"^  (\S+)", table, re.MULTILINE)
+
+
+def run_network(program, file, out):
+    """With every routing that accepts the network; there must be one."""
+    ran = []
+    for routing in routings(program):
+        path = os.path.join(out, f"{os.path.basename(file)[:-5]}-{routing}.toml")
+        with open(path, "w", encoding="utf-8") as experiment:
+            experiment.write(
+                f'[topology]\nfile = "{os.path.abspath(file)}"\n'
+                f'[routing]\nalgorithm = "{routing}"\n'
+                '[[workload]]\npattern = { kind = "uniform" }\nload = 0.05\nmessage = "4 flits"\n'
+                f'[run]\nuntil = "3 us"\n'
+            )
+        done = weir(program, "check", path)
+        if done.returncode == 2 and "routing" in done.stderr:
+            continue
+        if done.returncode != 0:
+            sys.exit(f"{path}: weir check: exit code {done.returncode}\n{done.stderr}")
+        run(program, path, out)
+        ran.append(routing)
+    if not ran:
+        sys.exit(f"{file}: no routing accepts this network")
+    print(f"{file}: {', '.join(ran)}")
+
+
+def files_below(folder):
+    return sorted(
+        os.path.join(path, name) for path, _, names in os.walk(folder) for name in names if name.endswith(".toml")
+    )
+
+
+def main(program, out, *files):
+    os.makedirs(out, exist_ok=True)
+    files = files or files_below("topologies") + files_below("workloads") + files_below("jobs")
+    for file in files:
+        (run_network if file.startswith("topologies") else run_job)(program, file, out)
+    print(f"{len(files)} files")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
