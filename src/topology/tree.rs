@@ -26,9 +26,6 @@
 use std::any::Any;
 use std::ops::Range;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{Link, LinkParams, Peer, Topology};
 use crate::model::{DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
 
