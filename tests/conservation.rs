@@ -7,6 +7,7 @@ mod support;
 
 use proptest::prelude::*;
 use support::Experiment;
+use weir::model::LinkKind;
 
 fn network() -> impl Strategy<Value = Experiment> {
     let latency = prop_oneof![Just("10 ns"), Just("37.3 ns"), Just("200 ns")];
@@ -42,6 +43,13 @@ fn network() -> impl Strategy<Value = Experiment> {
 }
 
 fn router(experiment: Experiment) -> impl Strategy<Value = Experiment> {
+    // Virtual channels that share one buffer cannot keep a routing free of deadlock that relies on them.
+    let plan = experiment.clone().uniform(0.1).plan();
+    let routing = &plan.network().routing;
+    let shareable = routing
+        .vcs(LinkKind::Local)
+        .max(routing.vcs(LinkKind::Global))
+        == 1;
     let buffer = prop_oneof![
         Just("auto"),
         Just("1 packets"),
@@ -83,7 +91,7 @@ fn router(experiment: Experiment) -> impl Strategy<Value = Experiment> {
                     .set("router.output_queue", queue)
                     .set("router.speedup", speedup)
                     .set("router.arbitration", arbitration)
-                    .set("router.buffer_per", per)
+                    .set("router.buffer_per", if shareable { per } else { "vc" })
                     .set("router.voq", voq)
                     .set("router.latency", latency)
                     .set("router.credit_delay", credits)
@@ -125,7 +133,7 @@ fn traffic(experiment: Experiment) -> impl Strategy<Value = Experiment> {
         Just("30 bits"),
         Just("4 flits"),
         Just("333 bytes"),
-        Just("2 KB")
+        Just("2 kB")
     ];
     let load = prop_oneof![0.05..0.5f64, 0.8..1.5f64];
     let stop = prop_oneof![Just("300 ns"), Just("2 us"), Just("5 us")];
@@ -182,8 +190,20 @@ fn experiment() -> impl Strategy<Value = Experiment> {
         .prop_flat_map(traffic)
 }
 
+/// A hundred experiments; another number in the environment variable `PROPTEST_CASES`.
+fn config() -> ProptestConfig {
+    let mut config = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 100;
+    }
+    config.max_shrink_iters = 200;
+    // A failing case is shown as the experiment that it is; a file of seeds would say less.
+    config.failure_persistence = None;
+    config
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn everything_arrives(experiment in experiment()) {
@@ -194,19 +214,18 @@ proptest! {
         };
         let outcome = match support::run_plan(&plan) {
             Ok(outcome) => outcome,
-            Err(error) => return Err(TestCaseError::fail(format!("{error}\n{}", experiment.text()))),
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
         };
         let summary = &outcome.data.summary;
-        let shown = experiment.text();
-        prop_assert_eq!(summary.packets_injected, summary.packets_delivered, "{}", shown);
-        prop_assert_eq!(summary.packets_in_flight, 0, "{}", shown);
-        prop_assert_eq!(summary.packets_dropped, 0, "{}", shown);
-        prop_assert_eq!(summary.messages_generated, summary.messages_received, "{}", shown);
+        prop_assert_eq!(summary.packets_injected, summary.packets_delivered);
+        prop_assert_eq!(summary.packets_in_flight, 0);
+        prop_assert_eq!(summary.packets_dropped, 0);
+        prop_assert_eq!(summary.messages_generated, summary.messages_received);
         for job in &outcome.data.jobs {
-            prop_assert!(job.accepted_load <= 1.0, "{} accepts {}\n{}", job.name, job.accepted_load, shown);
+            prop_assert!(job.accepted_load <= 1.0, "{} accepts {}", job.name, job.accepted_load);
         }
-        prop_assert!(summary.accepted_load <= 1.0, "{}\n{}", summary.accepted_load, shown);
+        prop_assert!(summary.accepted_load <= 1.0, "{}", summary.accepted_load);
         let payload: u64 = outcome.data.jobs.iter().map(|job| job.bytes_delivered).sum();
-        prop_assert!(summary.bytes_delivered >= payload, "{}", shown);
+        prop_assert!(summary.bytes_delivered >= payload);
     }
 }

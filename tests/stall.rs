@@ -72,13 +72,14 @@ impl Routing for Clockwise {
     }
 }
 
-/// Two groups of six routers. Each endpoint of the first group sends half-way round its group.
+/// Two groups of six routers. Each endpoint of the first group sends to the one before it: almost all the way round.
 fn ring() -> Experiment {
     Experiment::dragonfly(1, 6, 1)
         .groups(2)
         .smallest_buffers()
         .set("nic.acknowledge", false)
-        .traffic("tornado", 1.0)
+        .traffic("permutation", 1.0)
+        .with("pattern.list", vec![5, 0, 1, 2, 3, 4])
         .with("endpoints", "0..6")
         .message("24 flits")
 }
@@ -201,8 +202,14 @@ fn the_same_ring_without_load_is_no_stall() {
 
 /// Buffers of one packet, more load than the network carries, through the search for deadlocks while packets move and
 /// to the last packet.
+///
+/// Virtual channels that share the buffer of a port do not keep a routing free of deadlock that relies on them, and on
+/// dragonflies all do: shared buffers are for trees.
 fn saturates_and_completes(experiment: Experiment) {
-    for (voq, per) in [(true, "vc"), (false, "vc"), (true, "port"), (false, "port")] {
+    let plan = experiment.clone().uniform(0.1).plan();
+    let shared = plan.network().routing.vcs(LinkKind::Local) == 1;
+    let kinds: &[&str] = if shared { &["vc", "port"] } else { &["vc"] };
+    for (voq, &per) in kinds.iter().flat_map(|per| [(true, per), (false, per)]) {
         for queue in ["none", "1 packets"] {
             let outcome = experiment
                 .clone()
