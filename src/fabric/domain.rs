@@ -114,11 +114,11 @@ impl FabricDomain {
         self.pool.len() as u64 - waiting
     }
 
-    /// Bytes of memory that this domain's state holds: without packets in flight, and packets alone.
+    /// Bytes of memory that this domain's state holds: without packets in flight, and what packets in flight take
+    /// (themselves, the credits that they leave behind, mail).
     pub fn memory_bytes(&self) -> (usize, usize) {
         let state = size_of::<Self>()
             + self.queue.memory_bytes()
-            + self.credits.memory_bytes()
             + self.routers.capacity() * size_of::<Router>()
             + self.inputs.capacity() * size_of::<Input>()
             + self.outputs.capacity() * size_of::<Output>()
@@ -133,7 +133,8 @@ impl FabricDomain {
             post.packets.capacity() * size_of::<super::post::PacketMail>()
                 + post.credits.capacity() * size_of::<super::post::CreditMail>()
         });
-        (state, self.pool.memory_bytes() + mail.sum::<usize>())
+        let packets = self.pool.memory_bytes() + self.credits.memory_bytes() + mail.sum::<usize>();
+        (state, packets)
     }
 }
 

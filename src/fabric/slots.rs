@@ -16,8 +16,11 @@ impl<T> Default for Slots<T> {
 }
 
 impl<T> Slots<T> {
-    /// Adds a place at the end.
+    /// Adds a place at the end. Memory grows by a quarter at a time: these lists are most of what weir holds.
     pub fn push(&mut self, value: T) {
+        if self.0.len() == self.0.capacity() {
+            self.0.reserve_exact((self.0.len() / 4).max(16));
+        }
         self.0.push(value);
     }
 

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Link, Peer, Topology};
-use crate::config::{ConfigError, Duration, Rate, Section};
+use super::{Build, Link, LinkParams, Peer, Topology};
+use crate::config::{ConfigError, Section};
 use crate::model::{Divisor, DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 
@@ -54,16 +54,6 @@ pub struct Params {
     pub local: LinkParams,
     /// The links between groups.
     pub global: LinkParams,
-}
-
-/// Bandwidth and latency of one kind of link; both directions are alike.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkParams {
-    /// Bandwidth of each direction (`"100 Gbps"`, `"25 GB/s"`), more than 0.
-    pub bandwidth: Rate,
-    /// From the head leaving one end to the head reaching the other (`"50 ns"`), more than 0.
-    pub latency: Duration,
 }
 
 /// Which global port of a group leads to which other group (Camarero, Vallejo and Beivide, "Topological
@@ -121,9 +111,9 @@ impl Dragonfly {
             by_a: Divisor::new(a),
             first_slots,
             slot_routers,
-            terminal: check_link(LinkKind::Terminal, params.terminal)?,
-            local: check_link(LinkKind::Local, params.local)?,
-            global: check_link(LinkKind::Global, params.global)?,
+            terminal: params.terminal.check(LinkKind::Terminal)?,
+            local: params.local.check(LinkKind::Local)?,
+            global: params.global.check(LinkKind::Global)?,
         })
     }
 
@@ -299,29 +289,6 @@ fn check_sizes(params: &Params) -> Result<u32, Invalid> {
         Some(links) => Ok(links),
         None => Ok(most),
     }
-}
-
-fn check_link(kind: LinkKind, params: LinkParams) -> Result<Link, Invalid> {
-    let name = kind.name();
-    if params.latency.0 == 0 {
-        return Err(Invalid::new(
-            format!("{name}.latency"),
-            "is 0",
-            "give at least \"1 ps\": what happens at one end must come before its effect at the other",
-        ));
-    }
-    if params.bandwidth.0.0 == 0 {
-        return Err(Invalid::new(
-            format!("{name}.bandwidth"),
-            "is 0",
-            "give more than 0, such as \"100 Gbps\"",
-        ));
-    }
-    Ok(Link {
-        kind,
-        bandwidth: params.bandwidth.0,
-        latency: params.latency.0,
-    })
 }
 
 impl Topology for Dragonfly {

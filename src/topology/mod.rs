@@ -4,6 +4,7 @@
 pub mod dragonfly;
 pub mod folded_clos;
 pub mod kary_ntree;
+mod link;
 pub mod tree;
 
 use std::any::Any;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 use crate::config::{ConfigError, Section};
 use crate::model::{Bandwidth, DomainId, EndpointId, LinkKind, PortId, RouterId, Time};
 use crate::registry::Entry;
+
+pub use link::LinkParams;
 
 /// What is at the other end of a router's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

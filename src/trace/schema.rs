@@ -110,7 +110,7 @@ pub const RUN_NUMBERS: [Attribute; 6] = [
     attribute(
         "packet_bytes",
         "B",
-        "memory of packets in flight and of mail between domains, all domains",
+        "memory of packets in flight: themselves, their credits, mail between domains",
     ),
 ];
 

@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use tempfile::TempDir;
+
+/// A program that runs longer than this hangs. Far from what any test takes, so that no machine is too slow.
+const HANGS: Duration = Duration::from_secs(300);
 
 /// One call of `weir`, in a directory of its own that holds `experiment.toml`.
 pub struct Cli {
@@ -96,7 +100,8 @@ impl Cli {
 
     /// Runs it to its end.
     pub fn go(self) -> Ran {
-        let output = self.command().output().expect("it can be started");
+        let mut command = assert_cmd::Command::from_std(self.command());
+        let output = command.timeout(HANGS).output().expect("it can be started");
         self.ran(output)
     }
 

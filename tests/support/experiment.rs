@@ -16,7 +16,7 @@ use super::cli::Cli;
 
 /// An experiment file in the making. What is not said is weir's default; the network's links are short, so that a test
 /// passes through many windows in little time.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Experiment {
     table: Table,
 }
@@ -185,6 +185,13 @@ impl Experiment {
     /// Through the program itself.
     pub fn cli(&self) -> Cli {
         Cli::run(&self.text())
+    }
+}
+
+/// As the file that shows it again.
+impl std::fmt::Debug for Experiment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "\n{}", self.text())
     }
 }
 

@@ -15,7 +15,8 @@ use weir::config::{Duration, Rate, Section};
 use weir::model::{Bandwidth, Rng, below, stream};
 use weir::routing::{Here, Routing};
 use weir::topology::Topology;
-use weir::topology::dragonfly::{Arrangement, Dragonfly, LinkParams, Params};
+use weir::topology::LinkParams;
+use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
 
 fn link(nanoseconds: u64) -> LinkParams {
     LinkParams {
