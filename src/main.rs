@@ -6,6 +6,7 @@ use clap::Parser;
 use weir::cli::{self, Arguments, Command};
 
 fn main() -> ExitCode {
+    cli::forgo_file_locks();
     let arguments = Arguments::parse();
     cli::log_to_stderr(arguments.verbose);
     match arguments.command {

@@ -143,6 +143,8 @@ fn finish(
         events: outcome.facts.events,
         windows: outcome.windows,
         peak_memory_bytes: outcome.facts.peak_memory_bytes,
+        state_bytes: outcome.facts.memory_state,
+        packet_bytes: outcome.facts.memory_packets,
         mpi_version: engine::mpi_version(ranks),
         stopped: outcome.stopped.map(str::to_string),
     };

@@ -135,6 +135,9 @@ impl EventQueue {
         let at = self.free;
         if at == NONE {
             self.buckets[slot] = self.chunks.len() as u32;
+            if self.chunks.len() == self.chunks.capacity() {
+                self.chunks.reserve_exact((self.chunks.len() / 4).max(64));
+            }
             self.chunks.push(chunk);
         } else {
             self.free = self.chunks[at as usize].next;

@@ -73,6 +73,7 @@ where
     let mut moved_before = 0;
     let mut windows = 0;
     let mut go_on = 1;
+    post.agree_on_neighbours(transport);
     let mut common = transport.agree(Agreement {
         next: earliest(domains),
         unmoved: 0,
@@ -155,6 +156,8 @@ struct PostOffice<M> {
     first: DomainId,
     /// Ranks that own a neighbour of one of this rank's domains, ascending.
     ranks: Vec<u32>,
+    /// Whether every rank is a neighbour of every other.
+    complete: bool,
     outgoing: Vec<Vec<u8>>,
 }
 
@@ -205,8 +208,21 @@ impl<M: Mail> PostOffice<M> {
             inboxes,
             first: own.start,
             ranks,
+            complete: false,
             outgoing,
         }
+    }
+
+    /// A rank may be a neighbour of all others while those are not neighbours of each other (the top of a tree), and
+    /// a reduction needs all ranks or none.
+    fn agree_on_neighbours<T: Transport + ?Sized>(&mut self, transport: &mut T) {
+        let complete = self.ranks.len() + 1 == transport.size() as usize;
+        let common = transport.agree(Agreement {
+            next: NEVER,
+            unmoved: u64::MAX,
+            go_on: u64::from(complete),
+        });
+        self.complete = common.go_on == 1;
     }
 
     /// A message is this rank's agreement and a row of entries. Where every rank is a neighbour the agreements are all there is to agree on;
@@ -224,8 +240,7 @@ impl<M: Mail> PostOffice<M> {
         mine.next = mine.next.min(self.earliest_mail(domains));
         self.pack(domains, mine);
         let incoming = transport.exchange(&self.ranks, &self.outgoing)?;
-        let complete = self.ranks.len() + 1 == transport.size() as usize;
-        let mut common = if complete {
+        let mut common = if self.complete {
             mine
         } else {
             transport.agree(mine)

@@ -10,6 +10,7 @@ use super::nic::{Nic, SendQueues};
 use super::pool::{Fifo, Pool};
 use super::post::Post;
 use super::ring::{Requests, Ring};
+use super::slots::Slots;
 use super::source::{Source, Traffic};
 use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Upstream, Wire};
 use super::stats::{Recording, Stats};
@@ -59,17 +60,17 @@ impl FabricDomain {
             queue: EventQueue::new(horizon),
             pool: Pool::default(),
             credits: CreditPool::default(),
-            routers: Vec::new(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            channels: Vec::new(),
+            routers: Slots::default(),
+            inputs: Slots::default(),
+            outputs: Slots::default(),
+            channels: Slots::default(),
             requests: Requests::default(),
             rings: Rings::default(),
-            fifos: Vec::new(),
-            nics: Vec::new(),
+            fifos: Slots::default(),
+            nics: Slots::default(),
             sends: SendQueues::default(),
             partial: Default::default(),
-            sources: Vec::new(),
+            sources: Slots::default(),
             first_nic_output: 0,
             outboxes: Vec::new(),
             stats: Stats::new(blueprint.recording, 0, fixed.classes, 0),
@@ -88,8 +89,8 @@ impl FabricDomain {
         domain.add_nics();
         let rings = domain.outputs.len() * usize::from(fixed.classes);
         domain.rings = Rings {
-            outputs: vec![Ring::default(); rings],
-            inputs: vec![Ring::default(); rings],
+            outputs: vec![Ring::default(); rings].into(),
+            inputs: vec![Ring::default(); rings].into(),
         };
         domain.stats = Stats::new(
             blueprint.recording,
@@ -119,7 +120,6 @@ impl FabricDomain {
             base += u32::from(ports);
         }
         self.first_nic_output = base;
-        self.inputs.reserve_exact(base as usize);
     }
 
     fn add_ports(&mut self) {

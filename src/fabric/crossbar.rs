@@ -48,7 +48,7 @@ impl FabricDomain {
         let place = &self.inputs[input as usize];
         let router = &mut self.routers[place.router as usize];
         let base = router.base;
-        let mut flight = self.pool.get(index).flight;
+        let packet = self.pool.get_mut(index);
         let hop = {
             let mut here = RouterView {
                 router: router.id,
@@ -62,12 +62,17 @@ impl FabricDomain {
                 max_packet: self.fixed.max_packet,
                 now,
             };
-            self.network.routing.route(&mut flight, &mut here)
+            self.network.routing.route(&mut packet.flight, &mut here)
         };
+        assert!(
+            hop.port < router.ports,
+            "routing leads to port {} of router {}, which has {}",
+            hop.port,
+            router.id,
+            router.ports
+        );
         let output = base + u32::from(hop.port);
         let out = &mut self.outputs[output as usize];
-        let packet = self.pool.get_mut(index);
-        packet.flight = flight;
         packet.out_port = hop.port;
         packet.routers += 1;
         if packet.flags & Packet::WATCHED != 0 {
@@ -245,18 +250,13 @@ impl FabricDomain {
             let ring = output as usize * classes + class;
             if let Some(request) = self.pick(self.rings.outputs[ring].next, Side::Output, now) {
                 self.serve(request, now);
-                let rings = &self.rings.outputs[output as usize * classes..][..classes];
-                if rings.iter().any(|ring| ring.next != NO_REQUEST) {
+                if self.rings.outputs.waiting(output, classes) {
                     self.wake_output(output, self.outputs[output as usize].free_at.max(now));
                 }
                 return;
             }
         }
-        if self.rings.outputs[output as usize * classes..][..classes]
-            .iter()
-            .all(|ring| ring.next == NO_REQUEST)
-            && self.fixed.output_queue.is_none()
-        {
+        if self.fixed.output_queue.is_none() && !self.rings.outputs.waiting(output, classes) {
             self.outputs[output as usize].unstall(now);
         }
     }
@@ -273,8 +273,7 @@ impl FabricDomain {
             let ring = input as usize * classes + class;
             if let Some(request) = self.pick(self.rings.inputs[ring].next, Side::Input, now) {
                 self.serve(request, now);
-                let rings = &self.rings.inputs[input as usize * classes..][..classes];
-                if rings.iter().any(|ring| ring.next != NO_REQUEST) {
+                if self.rings.inputs.waiting(input, classes) {
                     self.wake_input(input, self.inputs[input as usize].free_at.max(now));
                 }
                 return;
@@ -377,6 +376,11 @@ impl FabricDomain {
             self.outputs[output as usize].unstall(now);
             self.moved += 1;
             self.send(index, output, now + self.fixed.latency);
+            // Others may wait here for credits of another channel. Credits wake a stalled output only, and this one
+            // has just moved: it has to find out anew what is missing.
+            if self.rings.outputs.waiting(output, usize::from(self.fixed.classes)) {
+                self.wake_output(output, leave);
+            }
         }
         if !self.fixed.voq {
             self.next_of_fifo(input, in_vc, now);

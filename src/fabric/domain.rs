@@ -9,6 +9,7 @@ use super::nic::{Nic, SendQueues};
 use super::pool::Pool;
 use super::post::Post;
 use super::ring::Requests;
+use super::slots::Slots;
 use super::source::{Source, Traffic};
 use super::state::{Channel, HeadQueue, Input, OutIndex, Output, Rings, Router};
 use super::stats::Stats;
@@ -41,17 +42,17 @@ pub struct FabricDomain {
     pub(super) queue: EventQueue,
     pub(super) pool: Pool,
     pub(super) credits: CreditPool,
-    pub(super) routers: Vec<Router>,
-    pub(super) inputs: Vec<Input>,
-    pub(super) outputs: Vec<Output>,
-    pub(super) channels: Vec<Channel>,
+    pub(super) routers: Slots<Router>,
+    pub(super) inputs: Slots<Input>,
+    pub(super) outputs: Slots<Output>,
+    pub(super) channels: Slots<Channel>,
     pub(super) requests: Requests,
     pub(super) rings: Rings,
-    pub(super) fifos: Vec<HeadQueue>,
-    pub(super) nics: Vec<Nic>,
+    pub(super) fifos: Slots<HeadQueue>,
+    pub(super) nics: Slots<Nic>,
     pub(super) sends: SendQueues,
     pub(super) partial: FxHashMap<(EndpointId, u32, EndpointId), u64>,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Slots<Source>,
     pub(super) first_nic_output: OutIndex,
     pub(super) outboxes: Vec<Post>,
     pub(super) stats: Stats,
@@ -74,11 +75,11 @@ impl FabricDomain {
 
     /// Records the contents of all routers, and comes back after the interval.
     fn sample(&mut self, now: Time) {
-        for router in &self.routers {
-            let ports = &self.outputs[router.base as usize..][..usize::from(router.ports)];
+        for router in self.routers.iter() {
+            let first = router.base as usize;
+            let ports = first..first + usize::from(router.ports);
             let flits: u64 = ports
-                .iter()
-                .map(|out| u64::from(out.waiting + out.queued))
+                .map(|port| u64::from(self.outputs[port].waiting + self.outputs[port].queued))
                 .sum();
             self.stats.occupancy.push(flits);
         }
@@ -103,7 +104,7 @@ impl FabricDomain {
     /// Packets that are in this domain: in queues and on wires. Those that wait in a NIC to be injected do not count.
     pub fn packets_in_flight(&self) -> u64 {
         let mut waiting = 0;
-        for nic in &self.nics {
+        for nic in self.nics.iter() {
             let mut at = nic.control.head;
             while at != crate::model::NO_PACKET {
                 waiting += 1;
@@ -113,11 +114,11 @@ impl FabricDomain {
         self.pool.len() as u64 - waiting
     }
 
-    /// Bytes of memory that this domain's state holds: without packets in flight, and packets alone.
+    /// Bytes of memory that this domain's state holds: without packets in flight, and what packets in flight take
+    /// (themselves, the credits that they leave behind, mail).
     pub fn memory_bytes(&self) -> (usize, usize) {
         let state = size_of::<Self>()
             + self.queue.memory_bytes()
-            + self.credits.memory_bytes()
             + self.routers.capacity() * size_of::<Router>()
             + self.inputs.capacity() * size_of::<Input>()
             + self.outputs.capacity() * size_of::<Output>()
@@ -132,7 +133,8 @@ impl FabricDomain {
             post.packets.capacity() * size_of::<super::post::PacketMail>()
                 + post.credits.capacity() * size_of::<super::post::CreditMail>()
         });
-        (state, self.pool.memory_bytes() + mail.sum::<usize>())
+        let packets = self.pool.memory_bytes() + self.credits.memory_bytes() + mail.sum::<usize>();
+        (state, packets)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::domain::FabricDomain;
 use super::event::EventKind;
-use super::state::{OutIndex, Wire};
+use super::state::{OutIndex, Output, Wire};
 use crate::config::Arbitration;
 use crate::model::{NEVER, PacketIndex, Time};
 
@@ -98,9 +98,9 @@ impl FabricDomain {
         out.unstall(now);
         self.moved += 1;
         self.send(index, output, now);
-        let out = &mut self.outputs[output as usize];
+        let out = &self.outputs[output as usize];
         if out.ready != 0 {
-            let time = out.link_free;
+            let time = out.link_free.max(self.first_ready(out));
             self.wake_link(output, time);
         }
         let out = &mut self.outputs[output as usize];
@@ -112,6 +112,18 @@ impl FabricDomain {
                 self.try_output(output, now);
             }
         }
+    }
+
+    /// When the first of an output's queues has a packet ready; they are not all empty.
+    fn first_ready(&self, out: &Output) -> Time {
+        let mut bits = out.ready;
+        let mut first = NEVER;
+        while bits != 0 {
+            let channel = out.channel_base as usize + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            first = first.min(self.pool.get(self.channels[channel].queue.head).head);
+        }
+        first
     }
 
     /// The channel that is served next: of the highest class that has a packet which is ready and has credits.

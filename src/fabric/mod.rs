@@ -25,6 +25,7 @@ mod pool;
 mod post;
 mod report;
 mod ring;
+mod slots;
 mod source;
 mod stall;
 mod state;

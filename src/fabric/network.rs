@@ -71,10 +71,15 @@ impl Network {
         }
     }
 
-    /// Flits that a link's credit round trip holds.
+    /// Flits that a link's credit round trip holds. Where the input queues feed the link, the credit is taken when the
+    /// packet begins to cross the router, its latency before the head is on the link.
     pub fn round_trip_flits(&self, link: &Link) -> u32 {
         let parameters = &self.parameters;
-        let time = 2 * link.latency + parameters.credit_delay;
+        let crossing = match parameters.output_queue {
+            OutputQueue::None => parameters.latency,
+            _ => 0,
+        };
+        let time = crossing + 2 * link.latency + parameters.credit_delay;
         let bits = u128::from(time) * u128::from(link.bandwidth.0) / 1_000_000_000_000;
         (bits / u128::from(parameters.flit.0)) as u32
     }

@@ -2,12 +2,16 @@
 
 use super::domain::FabricDomain;
 use super::pool::Fifo;
+use super::slots::Slots;
 use crate::model::{
     CLASS_CONTROL, CLASS_DATA, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex,
     PacketKind, Time,
 };
 
 const NONE: u32 = u32::MAX;
+
+/// Up to so many queue pairs of a NIC are searched one by one; it takes less than an index does.
+const SEARCHED: u32 = 8;
 
 /// A network interface.
 #[derive(Clone, Debug)]
@@ -20,6 +24,10 @@ pub struct Nic {
     pub control: Fifo,
     /// The queue pair whose turn is next, in a ring of those that have something to send.
     turn: u32,
+    /// Queue pairs in that ring.
+    pairs: u32,
+    /// Whether the queue pairs of this NIC are in the index.
+    indexed: bool,
     /// Number of the next message.
     pub next_message: u32,
     /// Number of the next packet.
@@ -36,6 +44,8 @@ impl Nic {
             wire: Fifo::EMPTY,
             control: Fifo::EMPTY,
             turn: NONE,
+            pairs: 0,
+            indexed: false,
             next_message: 0,
             next_packet: 0,
             vc: 0,
@@ -72,11 +82,11 @@ struct Message {
 /// The queue pairs and messages of a domain's NICs.
 #[derive(Debug, Default)]
 pub struct SendQueues {
-    pairs: Vec<QueuePair>,
+    pairs: Slots<QueuePair>,
     free_pairs: Vec<u32>,
-    messages: Vec<Message>,
+    messages: Slots<Message>,
     free_messages: Vec<u32>,
-    /// (NIC, destination) → queue pair.
+    /// (NIC, destination) → queue pair, for NICs with many.
     index: rustc_hash::FxHashMap<(u32, EndpointId), u32>,
 }
 
@@ -93,38 +103,61 @@ impl SendQueues {
                 (self.messages.len() - 1) as u32
             }
         };
-        if state.turn == NONE {
-            let pair = self.add_pair(QueuePair {
-                destination,
-                first: at,
-                last: at,
-                next: 0,
-                before: 0,
-            });
-            self.pairs[pair as usize].next = pair;
-            self.pairs[pair as usize].before = pair;
-            state.turn = pair;
-            self.index.insert((nic, destination), pair);
+        if let Some(pair) = self.find_pair(nic, state, destination) {
+            let last = std::mem::replace(&mut self.pairs[pair as usize].last, at);
+            self.messages[last as usize].next = at;
             return;
         }
-        if let Some(&pair) = self.index.get(&(nic, destination)) {
-            let pair = &mut self.pairs[pair as usize];
-            self.messages[pair.last as usize].next = at;
-            pair.last = at;
-            return;
-        }
-        let next = state.turn;
-        let before = self.pairs[next as usize].before;
         let pair = self.add_pair(QueuePair {
             destination,
             first: at,
             last: at,
-            next,
-            before,
+            next: NONE,
+            before: NONE,
         });
-        self.pairs[before as usize].next = pair;
-        self.pairs[next as usize].before = pair;
-        self.index.insert((nic, destination), pair);
+        if state.turn == NONE {
+            state.turn = pair;
+            self.pairs[pair as usize].next = pair;
+            self.pairs[pair as usize].before = pair;
+        } else {
+            let next = state.turn;
+            let before = std::mem::replace(&mut self.pairs[next as usize].before, pair);
+            self.pairs[before as usize].next = pair;
+            self.pairs[pair as usize].next = next;
+            self.pairs[pair as usize].before = before;
+        }
+        state.pairs += 1;
+        if state.indexed {
+            self.index.insert((nic, destination), pair);
+        } else if state.pairs > SEARCHED {
+            self.index_all(nic, state);
+        }
+    }
+
+    /// The queue pair for a destination, if there is one: by search among a few, through the index among many.
+    fn find_pair(&self, nic: u32, state: &Nic, destination: EndpointId) -> Option<u32> {
+        if state.indexed {
+            return self.index.get(&(nic, destination)).copied();
+        }
+        let mut at = state.turn;
+        for _ in 0..state.pairs {
+            let pair = &self.pairs[at as usize];
+            if pair.destination == destination {
+                return Some(at);
+            }
+            at = pair.next;
+        }
+        None
+    }
+
+    fn index_all(&mut self, nic: u32, state: &mut Nic) {
+        state.indexed = true;
+        let mut at = state.turn;
+        for _ in 0..state.pairs {
+            let pair = &self.pairs[at as usize];
+            self.index.insert((nic, pair.destination), at);
+            at = pair.next;
+        }
     }
 
     fn add_pair(&mut self, pair: QueuePair) -> u32 {
@@ -156,7 +189,11 @@ impl SendQueues {
         if next != NONE {
             return;
         }
-        self.index.remove(&(nic, pair.destination));
+        if state.indexed {
+            self.index.remove(&(nic, pair.destination));
+        }
+        state.pairs -= 1;
+        state.indexed &= state.pairs > 0;
         self.free_pairs.push(at);
         if pair.next == at {
             state.turn = NONE;
@@ -358,6 +395,7 @@ impl FabricDomain {
             routers: 0,
             spare: 0,
             injected: now,
+            line: [0; 2],
         }
     }
 

@@ -1,10 +1,11 @@
+use super::slots::Slots;
 use crate::model::{NO_PACKET, Origin, Packet, PacketIndex};
 
 /// The packets of one domain. Freed places are used again, latest first.
 #[derive(Debug, Default)]
 pub struct Pool {
-    packets: Vec<Packet>,
-    origins: Vec<Origin>,
+    packets: Slots<Packet>,
+    origins: Slots<Origin>,
     free: Vec<PacketIndex>,
 }
 

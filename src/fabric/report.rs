@@ -73,7 +73,7 @@ impl FabricDomain {
 
     fn port_rows(&self, end: Time) -> Vec<PortRow> {
         let mut rows = Vec::new();
-        for router in &self.routers {
+        for router in self.routers.iter() {
             for port in 0..router.ports {
                 let out = &self.outputs[router.base as usize + usize::from(port)];
                 if matches!(out.wire, Wire::Unused) {
@@ -103,7 +103,7 @@ impl FabricDomain {
 
     fn credits_missing(&self) -> Vec<[u64; 4]> {
         let mut rows = Vec::new();
-        for router in &self.routers {
+        for router in self.routers.iter() {
             for port in 0..router.ports {
                 let out = &self.outputs[router.base as usize + usize::from(port)];
                 if matches!(out.wire, Wire::Unused | Wire::Endpoint(_)) {

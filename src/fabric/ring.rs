@@ -1,6 +1,7 @@
 //! Circular lists of requests, for arbitration in turn. A request stands in two rings: its output's and its input's.
 
 use super::pool::Fifo;
+use super::slots::Slots;
 use super::state::Request;
 
 /// The place of a request in its slab.
@@ -40,7 +41,7 @@ struct Links {
 /// The requests of one domain.
 #[derive(Debug, Default)]
 pub struct Requests {
-    slab: Vec<(Request, [Links; 2])>,
+    slab: Slots<(Request, [Links; 2])>,
     free: Vec<RequestIndex>,
 }
 

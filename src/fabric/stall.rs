@@ -78,7 +78,7 @@ impl FabricDomain {
     /// waits for time only, is not listed.
     pub fn waits(&self) -> Vec<Wait> {
         let mut waits = Vec::new();
-        for router in &self.routers {
+        for router in self.routers.iter() {
             for port in 0..router.ports {
                 let flat = router.base + u32::from(port);
                 self.waits_at_input(router.id, port, flat, &mut waits);

@@ -3,7 +3,8 @@
 
 use super::credit::Credit;
 use super::pool::Fifo;
-use super::ring::Ring;
+use super::ring::{NO_REQUEST, Ring};
+use super::slots::Slots;
 use crate::model::{LinkKind, LinkRate, NEVER, PortId, Rng, RouterId, Time};
 
 /// Index of an output of this domain: router ports first, then the NICs' links to their routers.
@@ -231,7 +232,16 @@ impl Output {
 #[derive(Debug, Default)]
 pub struct Rings {
     /// By output, then class.
-    pub outputs: Vec<Ring>,
+    pub outputs: Slots<Ring>,
     /// By input, then class.
-    pub inputs: Vec<Ring>,
+    pub inputs: Slots<Ring>,
+}
+
+impl Slots<Ring> {
+    /// True if a request of any class waits at a port.
+    #[inline]
+    pub fn waiting(&self, port: u32, classes: usize) -> bool {
+        let first = port as usize * classes;
+        (first..first + classes).any(|ring| self[ring].next != NO_REQUEST)
+    }
 }

@@ -1,4 +1,5 @@
 use super::credit::CreditPool;
+use super::slots::Slots;
 use super::state::{Channel, Output};
 use crate::model::{PortId, Rng, RouterId, Time, below};
 use crate::routing::Here;
@@ -9,8 +10,8 @@ pub struct RouterView<'a> {
     pub base: u32,
     pub in_port: PortId,
     pub rng: &'a mut Rng,
-    pub outputs: &'a [Output],
-    pub channels: &'a mut [Channel],
+    pub outputs: &'a Slots<Output>,
+    pub channels: &'a mut Slots<Channel>,
     pub credits: &'a mut CreditPool,
     pub classes: u8,
     pub max_packet: u16,

@@ -88,7 +88,8 @@ impl Histogram {
         for (bucket, &count) in self.counts.iter().enumerate() {
             if count > 0 && (below + count) as f64 >= rank {
                 let low = Self::lower_edge(bucket) as f64;
-                let width = (Self::lower_edge(bucket + 1) - Self::lower_edge(bucket)) as f64;
+                let width =
+                    Self::lower_edge(bucket + 1).saturating_sub(Self::lower_edge(bucket)) as f64;
                 let inside = (rank - below as f64) / count as f64;
                 // A bucket one picosecond wide holds that very value.
                 let value = if width <= 1.0 {

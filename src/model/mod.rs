@@ -1,11 +1,13 @@
 //! The plain types that all rooms share: identifiers, time, rates, packets. No behaviour beyond arithmetic.
 
+mod divisor;
 mod histogram;
 mod invalid;
 mod packet;
 mod rate;
 mod rng;
 
+pub use divisor::Divisor;
 pub use histogram::Histogram;
 pub use invalid::Invalid;
 pub use packet::{

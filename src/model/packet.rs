@@ -41,7 +41,7 @@ pub struct Flight {
 
 /// The part of a packet that every hop touches: one cache line.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C, align(8))]
+#[repr(C, align(64))]
 pub struct Packet {
     /// When the head is (or was) at this place.
     pub head: Time,
@@ -69,6 +69,8 @@ pub struct Packet {
     pub spare: u16,
     /// Order of injection for oldest-first arbitration: when the head left the NIC.
     pub injected: Time,
+    /// Fills the line.
+    pub line: [u64; 2],
 }
 
 impl Packet {

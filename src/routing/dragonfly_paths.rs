@@ -123,11 +123,11 @@ impl Paths {
     /// router, to which the packet was sent because it has one.
     pub fn to_group(&self, group: u32, choose: bool, here: &mut dyn Here) -> Way {
         let (at, links) = (here.router(), self.dragonfly.links_between_groups());
-        let own = self.dragonfly.links_at(at, group);
-        let range = if choose || own.is_empty() {
+        let range = if choose || links == 1 {
             0..links
         } else {
-            own
+            let own = self.dragonfly.links_at(at, group);
+            if own.is_empty() { 0..links } else { own }
         };
         let count = range.end - range.start;
         let drawn = if count > 1 { here.pick(count) } else { 0 };

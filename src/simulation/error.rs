@@ -33,9 +33,6 @@ pub enum RunError {
     /// A message between ranks did not come through.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// Another rank has said what is wrong.
-    #[error("the run was ended by another rank")]
-    Elsewhere,
 }
 
 impl RunError {

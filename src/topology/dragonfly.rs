@@ -24,9 +24,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Link, Peer, Topology};
-use crate::config::{ConfigError, Duration, Rate, Section};
-use crate::model::{DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
+use super::{Build, Link, LinkParams, Peer, Topology};
+use crate::config::{ConfigError, Section};
+use crate::model::{Divisor, DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 
 /// Parameters of the dragonfly.
@@ -56,16 +56,6 @@ pub struct Params {
     pub global: LinkParams,
 }
 
-/// Bandwidth and latency of one kind of link; both directions are alike.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkParams {
-    /// Bandwidth of each direction (`"100 Gbps"`, `"25 GB/s"`), more than 0.
-    pub bandwidth: Rate,
-    /// From the head leaving one end to the head reaching the other (`"50 ns"`), more than 0.
-    pub latency: Duration,
-}
-
 /// Which global port of a group leads to which other group (Camarero, Vallejo and Beivide, "Topological
 /// characterization of Hamming and dragonfly networks and its implications on routing", 2014).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -89,6 +79,12 @@ pub struct Dragonfly {
     g: u32,
     arrangement: Arrangement,
     links: u32,
+    by_p: Divisor,
+    by_a: Divisor,
+    /// The first slot of each router of a group, and at the end the number of slots.
+    first_slots: Arc<[u32]>,
+    /// The router of each slot.
+    slot_routers: Arc<[u32]>,
     terminal: Link,
     local: Link,
     global: Link,
@@ -98,6 +94,12 @@ impl Dragonfly {
     /// Builds the network, or says which parameter does not fit and what to do.
     pub fn new(params: &Params) -> Result<Dragonfly, Invalid> {
         let links = check_sizes(params)?;
+        let (a, slots) = (params.routers_per_group, links * (params.groups - 1));
+        let first = |index: u32| (u64::from(index) * u64::from(slots) / u64::from(a)) as u32;
+        let first_slots: Arc<[u32]> = (0..=a).map(first).collect();
+        // The last router whose first slot is not above this one.
+        let holder = |slot: u32| first_slots.partition_point(|&first| first <= slot) as u32 - 1;
+        let slot_routers = (0..slots).map(holder).collect();
         Ok(Dragonfly {
             p: params.endpoints_per_router,
             a: params.routers_per_group,
@@ -105,9 +107,13 @@ impl Dragonfly {
             g: params.groups,
             arrangement: params.arrangement,
             links,
-            terminal: check_link(LinkKind::Terminal, params.terminal)?,
-            local: check_link(LinkKind::Local, params.local)?,
-            global: check_link(LinkKind::Global, params.global)?,
+            by_p: Divisor::new(params.endpoints_per_router),
+            by_a: Divisor::new(a),
+            first_slots,
+            slot_routers,
+            terminal: params.terminal.check(LinkKind::Terminal)?,
+            local: params.local.check(LinkKind::Local)?,
+            global: params.global.check(LinkKind::Global)?,
         })
     }
 
@@ -129,7 +135,7 @@ impl Dragonfly {
     /// The router that `endpoint` is attached to.
     #[inline]
     pub fn router_of(&self, endpoint: EndpointId) -> RouterId {
-        endpoint / self.p
+        self.by_p.divide(endpoint)
     }
 
     /// Number `index` among the routers of `group`.
@@ -141,13 +147,13 @@ impl Dragonfly {
     /// The port of its router that `endpoint` is attached to.
     #[inline]
     pub fn terminal_port(&self, endpoint: EndpointId) -> PortId {
-        (endpoint % self.p) as PortId
+        self.by_p.rest(endpoint) as PortId
     }
 
     /// The port of router `from` that leads to router `to`, another one of the same group.
     #[inline]
     pub fn local_port(&self, from: RouterId, to: RouterId) -> PortId {
-        let (from, to) = (from % self.a, to % self.a);
+        let (from, to) = (self.by_a.rest(from), self.by_a.rest(to));
         debug_assert_ne!(from, to);
         (self.p + if to < from { to } else { to - 1 }) as PortId
     }
@@ -157,18 +163,16 @@ impl Dragonfly {
     #[inline]
     pub fn global_link(&self, from: u32, to: u32, link: u32) -> (RouterId, PortId) {
         debug_assert!(from != to && link < self.links);
-        let slot = u64::from(link * (self.g - 1) + self.offset(from, to));
-        // The last router whose first slot is not above this one.
-        let index = ((slot + 1) * u64::from(self.a) - 1) / u64::from(self.slots());
-        let index = index as u32;
-        let port = self.p + self.a - 1 + (slot as u32 - self.first_slot(index));
+        let slot = link * (self.g - 1) + self.offset(from, to);
+        let index = self.slot_routers[slot as usize];
+        let port = self.p + self.a - 1 + (slot - self.first_slot(index));
         (self.router(from, index), port as PortId)
     }
 
     /// The numbers of the links to group `to` that are at `router` itself; `to` is not the router's own group.
     #[inline]
     pub fn links_at(&self, router: RouterId, to: u32) -> Range<u32> {
-        let (group, index) = (router / self.a, router % self.a);
+        let (group, index) = (self.by_a.divide(router), self.by_a.rest(router));
         let offset = self.offset(group, to);
         // Links whose slots are below `slot`: those with link * (g - 1) + offset < slot.
         let below = |slot: u32| (slot + self.g - 2 - offset) / (self.g - 1);
@@ -187,14 +191,9 @@ impl Dragonfly {
         u32::from(port) >= self.p && !self.is_global(port)
     }
 
-    /// Global ports that a group uses.
-    fn slots(&self) -> u32 {
-        self.links * (self.g - 1)
-    }
-
     /// The first slot of router `index` of a group; of `index` a: the number of slots.
     fn first_slot(&self, index: u32) -> u32 {
-        (u64::from(index) * u64::from(self.slots()) / u64::from(self.a)) as u32
+        self.first_slots[index as usize]
     }
 
     /// The place of group `to` among the groups that `from` has links to.
@@ -218,7 +217,7 @@ impl Dragonfly {
     }
 
     fn global_peer(&self, router: RouterId, number: u32) -> Peer {
-        let (group, index) = (router / self.a, router % self.a);
+        let (group, index) = (self.by_a.divide(router), self.by_a.rest(router));
         let slot = self.first_slot(index) + number;
         if slot >= self.first_slot(index + 1) {
             return Peer::Unused;
@@ -292,29 +291,6 @@ fn check_sizes(params: &Params) -> Result<u32, Invalid> {
     }
 }
 
-fn check_link(kind: LinkKind, params: LinkParams) -> Result<Link, Invalid> {
-    let name = kind.name();
-    if params.latency.0 == 0 {
-        return Err(Invalid::new(
-            format!("{name}.latency"),
-            "is 0",
-            "give at least \"1 ps\": what happens at one end must come before its effect at the other",
-        ));
-    }
-    if params.bandwidth.0.0 == 0 {
-        return Err(Invalid::new(
-            format!("{name}.bandwidth"),
-            "is 0",
-            "give more than 0, such as \"100 Gbps\"",
-        ));
-    }
-    Ok(Link {
-        kind,
-        bandwidth: params.bandwidth.0,
-        latency: params.latency.0,
-    })
-}
-
 impl Topology for Dragonfly {
     fn endpoints(&self) -> u32 {
         self.routers() * self.p
@@ -336,7 +312,7 @@ impl Topology for Dragonfly {
         if self.is_global(port) {
             return self.global_peer(router, number - (self.p + self.a - 1));
         }
-        let (index, other) = (router % self.a, number - self.p);
+        let (index, other) = (self.by_a.rest(router), number - self.p);
         let other = if other < index { other } else { other + 1 };
         let peer = router - index + other;
         Peer::Router(peer, self.local_port(peer, router))
@@ -361,7 +337,7 @@ impl Topology for Dragonfly {
     }
 
     fn domain_of(&self, router: RouterId) -> DomainId {
-        router / self.a
+        self.by_a.divide(router)
     }
 
     fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
@@ -369,12 +345,12 @@ impl Topology for Dragonfly {
     }
 
     fn local_index(&self, router: RouterId) -> u32 {
-        router % self.a
+        self.by_a.rest(router)
     }
 
     #[inline]
     fn group_of(&self, router: RouterId) -> u32 {
-        router / self.a
+        self.by_a.divide(router)
     }
 
     fn groups(&self) -> u32 {
@@ -421,7 +397,7 @@ impl Topology for Dragonfly {
             Arrangement::Palmtree => "palmtree",
         };
         let ports = u64::from(self.g) * u64::from(self.a * self.h);
-        let used = u64::from(self.g) * u64::from(self.slots());
+        let used = u64::from(self.g) * self.slot_routers.len() as u64;
         format!(
             "dragonfly: {} groups of {} with {} each ({}, {}), {} between each pair of groups ({arrangement} \
              arrangement), {} of {ports} global ports unused",

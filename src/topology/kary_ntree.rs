@@ -9,7 +9,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::tree::{LinkParams, Links, Shape, Tree};
+use super::LinkParams;
+use super::tree::{Links, Shape, Tree};
 use super::{Build, Topology};
 use crate::config::{ConfigError, Section};
 use crate::model::Invalid;

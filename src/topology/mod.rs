@@ -4,6 +4,7 @@
 pub mod dragonfly;
 pub mod folded_clos;
 pub mod kary_ntree;
+mod link;
 pub mod tree;
 
 use std::any::Any;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 use crate::config::{ConfigError, Section};
 use crate::model::{Bandwidth, DomainId, EndpointId, LinkKind, PortId, RouterId, Time};
 use crate::registry::Entry;
+
+pub use link::LinkParams;
 
 /// What is at the other end of a router's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,5 +80,4 @@ pub trait Topology: Send + Sync + Any {
 pub type Build = fn(&Section) -> Result<Arc<dyn Topology>, ConfigError>;
 
 /// All topologies.
-pub const REGISTRY: &[Entry<Build>] =
-    &[dragonfly::ENTRY, kary_ntree::ENTRY, folded_clos::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[dragonfly::ENTRY, kary_ntree::ENTRY, folded_clos::ENTRY];

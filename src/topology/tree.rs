@@ -26,22 +26,8 @@
 use std::any::Any;
 use std::ops::Range;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::{Link, Peer, Topology};
-use crate::config::{Duration, Rate};
+use super::{Link, LinkParams, Peer, Topology};
 use crate::model::{DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
-
-/// Bandwidth and latency of one kind of link; both directions are alike.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkParams {
-    /// Bandwidth of each direction (`"100 Gbps"`, `"25 GB/s"`), more than 0.
-    pub bandwidth: Rate,
-    /// From the head leaving one end to the head reaching the other (`"20 ns"`), more than 0.
-    pub latency: Duration,
-}
 
 /// The three kinds of links of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -161,9 +147,9 @@ impl Tree {
             pod_routers,
             endpoints: reach,
             routers,
-            terminal: check_link(LinkKind::Terminal, links.terminal)?,
-            local: check_link(LinkKind::Local, links.local)?,
-            global: check_link(LinkKind::Global, links.global)?,
+            terminal: links.terminal.check(LinkKind::Terminal)?,
+            local: links.local.check(LinkKind::Local)?,
+            global: links.global.check(LinkKind::Global)?,
             levels,
         })
     }
@@ -329,27 +315,6 @@ fn number_routers(levels: &mut [Level]) -> Option<(u32, u32)> {
     let pods = if below.is_empty() { 1 } else { top.down };
     top.first = pods.checked_mul(pod_routers)?;
     Some((pods, pod_routers))
-}
-
-fn check_link(kind: LinkKind, link: LinkParams) -> Result<Link, Invalid> {
-    let complain = |key: &str, remedy: &str| {
-        Err(Invalid::new(
-            format!("{}.{key}", kind.name()),
-            format!("a link's {key} must be more than 0"),
-            remedy,
-        ))
-    };
-    if link.bandwidth.0.0 == 0 {
-        return complain("bandwidth", "give a bandwidth such as \"100 Gbps\"");
-    }
-    if link.latency.0 == 0 {
-        return complain("latency", "give at least \"1 ps\"");
-    }
-    Ok(Link {
-        kind,
-        bandwidth: link.bandwidth.0,
-        latency: link.latency.0,
-    })
 }
 
 impl Topology for Tree {

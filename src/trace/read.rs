@@ -162,8 +162,14 @@ fn stored(root: &Group, header: Header) -> Outcome<Stored> {
 }
 
 fn read_run(at: &Group) -> Outcome<(Run, String)> {
-    let [ranks, events, windows, peak_memory_bytes] =
-        get_numbers::<u64, 4>(at, &schema::RUN_NUMBERS)?;
+    let [
+        ranks,
+        events,
+        windows,
+        peak_memory_bytes,
+        state_bytes,
+        packet_bytes,
+    ] = get_numbers::<u64, 6>(at, &schema::RUN_NUMBERS)?;
     let [wall_seconds, _, _] = get_numbers(at, &schema::RUN_RATES)?;
     let [started, mpi_version, hdf5_version] = get_texts(at, &schema::RUN_TEXTS)?;
     let stopped = at
@@ -181,6 +187,8 @@ fn read_run(at: &Group) -> Outcome<(Run, String)> {
         events,
         windows,
         peak_memory_bytes,
+        state_bytes,
+        packet_bytes,
         mpi_version,
         stopped,
     };

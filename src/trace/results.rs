@@ -217,6 +217,10 @@ pub struct Run {
     pub windows: u64,
     /// The sum over the ranks of their peak resident memory, bytes.
     pub peak_memory_bytes: u64,
+    /// Memory of the simulated network without packets, all domains, bytes.
+    pub state_bytes: u64,
+    /// Memory of packets in flight and of mail between domains, all domains, bytes.
+    pub packet_bytes: u64,
     /// `MPI_Get_library_version`, or "none".
     pub mpi_version: String,
     /// Why the run ended early (`max_wall`), if it did: then the file says `complete = 0`.

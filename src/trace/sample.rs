@@ -148,6 +148,8 @@ pub fn run() -> Run {
         events: 10_000_000,
         windows: 1_234,
         peak_memory_bytes: 3 << 28,
+        state_bytes: 1 << 27,
+        packet_bytes: 1 << 26,
         mpi_version: "Open MPI v4.1.4".into(),
         stopped: None,
     }

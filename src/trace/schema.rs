@@ -93,7 +93,7 @@ pub const ROOT_TEXTS: [Attribute; 2] = [
 ];
 
 /// Whole numbers on `/run`.
-pub const RUN_NUMBERS: [Attribute; 4] = [
+pub const RUN_NUMBERS: [Attribute; 6] = [
     attribute("ranks", "1", "MPI ranks; 1 without MPI"),
     attribute("events", "1", "events processed by all ranks"),
     attribute("windows", "1", "windows run"),
@@ -101,6 +101,16 @@ pub const RUN_NUMBERS: [Attribute; 4] = [
         "peak_memory_bytes",
         "B",
         "sum over the ranks of their peak resident memory",
+    ),
+    attribute(
+        "state_bytes",
+        "B",
+        "memory of the simulated network without packets, all domains",
+    ),
+    attribute(
+        "packet_bytes",
+        "B",
+        "memory of packets in flight: themselves, their credits, mail between domains",
     ),
 ];
 

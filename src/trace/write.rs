@@ -114,6 +114,8 @@ fn write_run(at: &Group, run: &Run, packet_hops: u64) -> Outcome<()> {
             run.events,
             run.windows,
             run.peak_memory_bytes,
+            run.state_bytes,
+            run.packet_bytes,
         ],
     )?;
     put_numbers(

@@ -1,13 +1,22 @@
 //! What several integration tests need.
 #![allow(dead_code)] // each test file uses a part
 
+mod cli;
+mod experiment;
+
+#[allow(unused_imports)] // each test file uses a part
+pub use cli::{Cli, Ran, difference};
+#[allow(unused_imports)]
+pub use experiment::{Experiment, Nobody, run_plan};
+
 use std::sync::Arc;
 
 use weir::config::{Duration, Rate, Section};
 use weir::model::{Bandwidth, Rng, below, stream};
 use weir::routing::{Here, Routing};
 use weir::topology::Topology;
-use weir::topology::dragonfly::{Arrangement, Dragonfly, LinkParams, Params};
+use weir::topology::LinkParams;
+use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
 
 fn link(nanoseconds: u64) -> LinkParams {
     LinkParams {

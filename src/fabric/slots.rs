@@ -1,0 +1,76 @@
+use std::ops::{Deref, Index, IndexMut};
+
+/// A list whose places are named by numbers that the domain itself hands out.
+///
+/// Every place of a hop (port, channel, packet, request) is looked up by such a number; checking each of them again
+/// costs a sixth of the simulator's instructions. So accesses are checked in builds with debug assertions, which all
+/// tests are, and not in release builds. What comes from outside (mail of another rank, a routing's answer) is
+/// checked where it comes in.
+#[derive(Clone, Debug)]
+pub struct Slots<T>(Vec<T>);
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Slots(Vec::new())
+    }
+}
+
+impl<T> Slots<T> {
+    /// Adds a place at the end. Memory grows by a quarter at a time: these lists are most of what weir holds.
+    pub fn push(&mut self, value: T) {
+        if self.0.len() == self.0.capacity() {
+            self.0.reserve_exact((self.0.len() / 4).max(16));
+        }
+        self.0.push(value);
+    }
+
+    /// Lets go of memory that is not used.
+    pub fn shrink_to_fit(&mut self) {
+        self.0.shrink_to_fit();
+    }
+
+    /// Places for which memory is held.
+    pub fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+}
+
+impl<T> From<Vec<T>> for Slots<T> {
+    fn from(list: Vec<T>) -> Self {
+        Slots(list)
+    }
+}
+
+impl<T> Extend<T> for Slots<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
+        self.0.extend(values);
+    }
+}
+
+impl<T> Deref for Slots<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> Index<usize> for Slots<T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, at: usize) -> &T {
+        debug_assert!(at < self.0.len(), "{at} of {}", self.0.len());
+        // SAFETY: `at` was handed out by this domain for this list, whose places are never taken away.
+        unsafe { self.0.get_unchecked(at) }
+    }
+}
+
+impl<T> IndexMut<usize> for Slots<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, at: usize) -> &mut T {
+        debug_assert!(at < self.0.len(), "{at} of {}", self.0.len());
+        // SAFETY: as above.
+        unsafe { self.0.get_unchecked_mut(at) }
+    }
+}

@@ -1,0 +1,321 @@
+//! Bad input is refused before anything runs: exit code 2, the place named, a remedy, and no trace left behind.
+
+mod support;
+
+use std::fs;
+
+use support::{Cli, Experiment, Ran};
+
+fn good() -> Experiment {
+    Experiment::dragonfly(2, 4, 2).uniform(0.1).until("2 us")
+}
+
+/// It was refused, and the message says all of this. Nothing came of it, on one rank or on two.
+fn refused(ran: &Ran, says: &[&str]) {
+    assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
+    // Where a message is broken into lines is a matter of the terminal's width.
+    let message: Vec<&str> = ran
+        .stderr
+        .split_whitespace()
+        .filter(|word| *word != "│")
+        .collect();
+    let message = message.join(" ");
+    for part in says {
+        assert!(message.contains(part), "{part:?} is not in\n{}", ran.stderr);
+    }
+    assert!(message.contains("help: "), "no remedy in\n{}", ran.stderr);
+    assert_eq!(ran.stdout, "");
+    assert!(!ran.out().exists(), "an output directory was left behind");
+}
+
+/// Says where in `experiment.toml` the text `wrong` stands, as messages do.
+fn line_of(text: &str, wrong: &str) -> String {
+    let line = text.lines().position(|line| line.contains(wrong));
+    format!("experiment.toml:{}", line.expect(wrong) + 1)
+}
+
+/// The file is refused at the line that holds `wrong`.
+fn refused_at(experiment: &Experiment, wrong: &str, says: &[&str]) {
+    let text = experiment.text();
+    let place = line_of(&text, wrong);
+    let says = [says, &[place.as_str()]].concat();
+    refused(&Cli::run(&text).arg("--json").go(), &says);
+}
+
+#[test]
+fn an_unknown_key() {
+    let experiment = good().set("router.speedupp", 2.0);
+    refused_at(
+        &experiment,
+        "speedupp",
+        &["unknown key `speedupp`", "did you mean `speedup`"],
+    );
+}
+
+#[test]
+fn an_unknown_section() {
+    let experiment = good().set("runn.until", "2 us");
+    refused_at(&experiment, "runn", &["did you mean"]);
+}
+
+#[test]
+fn a_wrong_unit() {
+    let experiment = good().set("router.latency", "10 flits");
+    refused_at(&experiment, "10 flits", &["router.latency"]);
+}
+
+#[test]
+fn a_number_without_a_unit() {
+    let experiment = good().set("router.latency", 10);
+    refused_at(&experiment, "latency = 10", &["router.latency", "unit"]);
+}
+
+#[test]
+fn a_size_of_nothing() {
+    let experiment = good().message("0 flits");
+    refused_at(&experiment, "0 flits", &["message"]);
+}
+
+#[test]
+fn a_negative_size() {
+    let experiment = good().message("-4 flits");
+    refused_at(&experiment, "-4 flits", &["message"]);
+}
+
+#[test]
+fn a_load_of_nothing() {
+    let experiment = good().with("load", 0.0);
+    refused_at(&experiment, "load = 0", &["load"]);
+}
+
+#[test]
+fn more_groups_than_global_links_can_join() {
+    let experiment = good().groups(10);
+    refused_at(&experiment, "groups = 10", &["groups", "9"]);
+}
+
+#[test]
+fn a_dragonfly_of_no_endpoints() {
+    let experiment = good().set("topology.endpoints_per_router", 0);
+    refused_at(
+        &experiment,
+        "endpoints_per_router = 0",
+        &["endpoints_per_router"],
+    );
+}
+
+#[test]
+fn endpoints_of_two_workloads() {
+    let experiment = good()
+        .with("endpoints", "0..10")
+        .uniform(0.2)
+        .with("endpoints", "9..12");
+    refused_at(&experiment, "9..12", &["9"]);
+}
+
+#[test]
+fn endpoints_that_do_not_exist() {
+    let experiment = good().with("endpoints", "0..1000");
+    refused_at(&experiment, "0..1000", &["72"]);
+}
+
+#[test]
+fn buffers_that_hold_no_packet() {
+    let experiment = good().set("router.input_buffer", "8 flits");
+    refused_at(&experiment, "8 flits", &["input_buffer", "24"]);
+    let experiment = good().set("router.output_queue", "8 flits");
+    refused_at(&experiment, "8 flits", &["output_queue", "24"]);
+}
+
+#[test]
+fn unknown_kinds() {
+    let experiment = good().set("topology.kind", "dragonfli");
+    refused_at(&experiment, "dragonfli", &["did you mean \"dragonfly\""]);
+    let experiment = good().routing("minimum");
+    refused_at(&experiment, "minimum", &["minimal"]);
+    let experiment = good().with("pattern.kind", "unifrom");
+    refused_at(&experiment, "unifrom", &["did you mean \"uniform\""]);
+    let experiment = good().set("congestion.scheme", "nome");
+    refused_at(&experiment, "nome", &["none"]);
+}
+
+#[test]
+fn a_routing_for_another_topology() {
+    let experiment = good().routing("dmodk");
+    refused_at(&experiment, "dmodk", &["dmodk"]);
+}
+
+#[test]
+fn text_that_is_no_toml() {
+    let text = good().text() + "\n[output\n";
+    let place = line_of(&text, "[output");
+    refused(&Cli::run(&text).arg("--json").go(), &[&place]);
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let cli = Cli::weir("", &["run", "nothing.toml", "--out", "out", "--json"]);
+    refused(&cli.go(), &["nothing.toml", "there is no such file"]);
+}
+
+#[test]
+fn a_network_file_that_is_not_there() {
+    let text = "[topology]\nfile = \"./nothing.toml\"\n[routing]\nalgorithm = \"minimal\"\n[[workload]]\nload = 0.1\nmessage = \"4 flits\"\npattern = { kind = \"uniform\" }\n[run]\nuntil = \"1 us\"\n";
+    refused(&Cli::run(text).go(), &["experiment.toml:2", "nothing.toml"]);
+}
+
+#[test]
+fn an_override_of_nothing() {
+    refused(
+        &good().cli().set("run.sed=7").go(),
+        &["--set", "run.sed", "`seed`"],
+    );
+}
+
+#[test]
+fn an_override_without_a_value() {
+    refused(&good().cli().set("run.seed").go(), &["--set", "run.seed"]);
+}
+
+#[test]
+fn an_override_of_the_wrong_type() {
+    refused(
+        &good().cli().set("router.voq=maybe").go(),
+        &["--set", "voq"],
+    );
+}
+
+#[test]
+fn a_packet_that_is_none() {
+    for name in ["17", "17:", "a:b", "17:-3", "1:2:3"] {
+        let ran = good().cli().arg("--watch-packet").arg(name).go();
+        refused(&ran, &["--watch-packet", name]);
+    }
+    let ran = good().cli().arg("--watch-packet").arg("72:0").go();
+    refused(&ran, &["--watch-packet", "no endpoint 72", "0 to 71"]);
+}
+
+#[test]
+fn more_ranks_than_domains() {
+    let ran = good().groups(3).cli().ranks(4).go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr
+            .matches("4 ranks cannot share the 3 domains")
+            .count(),
+        1
+    );
+    assert!(ran.stderr.contains("at most 3 ranks"));
+    assert!(!ran.out().exists());
+}
+
+#[test]
+fn a_mistake_is_told_once_by_all_ranks_together() {
+    let ran = good().set("router.speedupp", 2.0).cli().ranks(3).go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr.matches("unknown key").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
+    assert!(!ran.out().exists());
+}
+
+#[test]
+fn an_output_path_below_a_file() {
+    let ran = good().cli().arg("--quiet");
+    fs::write(ran.folder().join("out"), "something else").unwrap();
+    let ran = ran.go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not a directory") && ran.stderr.contains("--out"));
+    assert_eq!(fs::read_to_string(ran.out()).unwrap(), "something else");
+
+    let text = good().text();
+    let cli = Cli::weir(
+        &text,
+        &[
+            "run",
+            "experiment.toml",
+            "--out",
+            "experiment.toml/deep/out",
+        ],
+    );
+    let ran = cli.go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("experiment.toml is not a directory"));
+}
+
+#[test]
+fn the_result_of_another_experiment_is_kept() {
+    let text = good().text();
+    let cli = Cli::run(&text);
+    let first = cli.command().output().unwrap();
+    assert!(first.status.success());
+    let result = cli.folder().join("out/result.h5");
+    let before = fs::read(&result).unwrap();
+
+    let again = cli
+        .command()
+        .args(["--set", "run.seed=5", "--json"])
+        .output()
+        .unwrap();
+    let message = String::from_utf8(again.stderr).unwrap();
+    assert_eq!(again.status.code(), Some(2), "{message}");
+    assert!(
+        message.contains("another experiment") && message.contains("--force"),
+        "{message}"
+    );
+    assert!(
+        message.contains("seed = 1") && message.contains("seed = 5"),
+        "{message}"
+    );
+    assert!(again.stdout.is_empty());
+    assert!(
+        fs::read(&result).unwrap() == before,
+        "the result was touched"
+    );
+
+    let forced = cli
+        .command()
+        .args(["--set", "run.seed=5", "--force"])
+        .output()
+        .unwrap();
+    assert!(forced.status.success());
+    assert!(
+        fs::read(&result).unwrap() != before,
+        "--force replaces the result"
+    );
+}
+
+#[test]
+fn the_same_experiment_may_be_run_again() {
+    let cli = good().cli();
+    assert!(cli.command().output().unwrap().status.success());
+    cli.succeeds();
+}
+
+#[test]
+fn a_file_in_the_place_of_the_result_is_kept() {
+    let cli = good().cli();
+    fs::create_dir(cli.folder().join("out")).unwrap();
+    fs::write(cli.folder().join("out/result.h5"), "my notes").unwrap();
+    let ran = cli.go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is in the way") && ran.stderr.contains("--force"));
+    assert_eq!(fs::read_to_string(ran.result()).unwrap(), "my notes");
+}
+
+#[test]
+fn unknown_options_and_commands() {
+    for arguments in [
+        &["run", "experiment.toml", "--sett", "a=1"][..],
+        &["runn"],
+        &["list", "topologiez"],
+    ] {
+        let ran = Cli::weir(&good().text(), arguments).go();
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "");
+        assert!(!ran.stderr.is_empty());
+    }
+}

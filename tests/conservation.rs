@@ -1,0 +1,231 @@
+//! Whatever the experiment: it completes, everything that was sent arrives once, and every credit comes home.
+//!
+//! The program itself counts packets, messages and credits at the end of every run to completion and refuses a result
+//! that does not come out. Here it has to do so with random experiments.
+
+mod support;
+
+use proptest::prelude::*;
+use support::Experiment;
+use weir::model::LinkKind;
+
+fn network() -> impl Strategy<Value = Experiment> {
+    let latency = prop_oneof![Just("10 ns"), Just("37.3 ns"), Just("200 ns")];
+    let dragonfly_routing =
+        prop_oneof![Just("minimal"), Just("valiant"), Just("ugal"), Just("par")];
+    let wiring = prop_oneof![Just("absolute"), Just("relative"), Just("palmtree")];
+    let dragonfly = (
+        1..4i64,
+        1..6i64,
+        1..4i64,
+        0.0..1.0f64,
+        dragonfly_routing,
+        wiring,
+    )
+        .prop_map(|(p, a, h, share, routing, wiring)| {
+            let groups = 2 + (share * (a * h) as f64) as i64;
+            Experiment::dragonfly(p, a, h)
+                .groups(groups.min(a * h + 1))
+                .set("topology.arrangement", wiring)
+                .routing(routing)
+        });
+    let tree_routing = prop_oneof![Just("dmodk"), Just("random_up"), Just("adaptive_up")];
+    let tree = (2..4i64, 1..4i64, any::<bool>(), tree_routing).prop_map(|(k, n, clos, routing)| {
+        let tree = if clos {
+            Experiment::clos(2 * k, n.min(5 - k))
+        } else {
+            Experiment::tree(k, n)
+        };
+        tree.routing(routing)
+    });
+    (prop_oneof![dragonfly, tree], latency.clone(), latency)
+        .prop_map(|(network, local, global)| network.latencies("5 ns", local, global))
+}
+
+fn router(experiment: Experiment) -> impl Strategy<Value = Experiment> {
+    // Virtual channels that share one buffer cannot keep a routing free of deadlock that relies on them.
+    let plan = experiment.clone().uniform(0.1).plan();
+    let routing = &plan.network().routing;
+    let shareable = routing
+        .vcs(LinkKind::Local)
+        .max(routing.vcs(LinkKind::Global))
+        == 1;
+    let buffer = prop_oneof![
+        Just("auto"),
+        Just("1 packets"),
+        Just("40 flits"),
+        Just("3 packets")
+    ];
+    let queue = prop_oneof![
+        Just("none"),
+        Just("1 packets"),
+        Just("unlimited"),
+        Just("16 packets")
+    ];
+    let speedup = prop_oneof![
+        Just(toml::Value::from(1.0)),
+        Just(toml::Value::from(1.3)),
+        Just(toml::Value::from(2.0)),
+        Just(toml::Value::from("infinite"))
+    ];
+    let arbitration = prop_oneof![Just("round_robin"), Just("oldest"), Just("first_come")];
+    let per = prop_oneof![Just("vc"), Just("port")];
+    let delays = (
+        prop_oneof![Just("0 ns"), Just("10 ns"), Just("1.7 ns")],
+        prop_oneof![Just("0 ns"), Just("30 ns")],
+    );
+    (
+        buffer,
+        queue,
+        speedup,
+        arbitration,
+        per,
+        any::<bool>(),
+        delays,
+    )
+        .prop_map(
+            move |(buffer, queue, speedup, arbitration, per, voq, (latency, credits))| {
+                experiment
+                    .clone()
+                    .set("router.input_buffer", buffer)
+                    .set("router.output_queue", queue)
+                    .set("router.speedup", speedup)
+                    .set("router.arbitration", arbitration)
+                    .set("router.buffer_per", if shareable { per } else { "vc" })
+                    .set("router.voq", voq)
+                    .set("router.latency", latency)
+                    .set("router.credit_delay", credits)
+            },
+        )
+}
+
+fn nic(experiment: Experiment) -> impl Strategy<Value = Experiment> {
+    let packet = prop_oneof![
+        Just("1 flits"),
+        Just("4 flits"),
+        Just("24 flits"),
+        Just("37 flits")
+    ];
+    (packet, any::<bool>(), 1..4i64, 1..1_000_000i64).prop_map(move |(packet, acks, vcs, seed)| {
+        experiment
+            .clone()
+            .set("nic.max_packet", packet)
+            .set("nic.acknowledge", acks)
+            .set("nic.injection_vcs", vcs)
+            .set("run.seed", seed)
+    })
+}
+
+fn traffic(experiment: Experiment) -> impl Strategy<Value = Experiment> {
+    let pattern = prop_oneof![
+        Just("uniform"),
+        Just("tornado"),
+        Just("permutation"),
+        Just("worst_case"),
+        Just("wc_hot"),
+        Just("hotspot"),
+        Just("hot_background"),
+        Just("fixed_pairs"),
+    ];
+    let injection = prop_oneof![Just("bernoulli"), Just("poisson"), Just("periodic")];
+    let size = prop_oneof![
+        Just("1 flits"),
+        Just("30 bits"),
+        Just("4 flits"),
+        Just("333 bytes"),
+        Just("2 kB")
+    ];
+    let load = prop_oneof![0.05..0.5f64, 0.8..1.5f64];
+    let stop = prop_oneof![Just("300 ns"), Just("2 us"), Just("5 us")];
+    (
+        pattern,
+        injection,
+        proptest::collection::vec(size, 1..3),
+        load,
+        stop,
+    )
+        .prop_map(move |(pattern, injection, sizes, load, stop)| {
+            let endpoints = experiment
+                .clone()
+                .uniform(0.1)
+                .plan()
+                .network()
+                .topology
+                .endpoints();
+            let with = experiment
+                .clone()
+                .traffic(pattern, load)
+                .with("injection", injection);
+            let with = match pattern {
+                "hotspot" => with
+                    .with("pattern.sources", i64::from(endpoints / 2))
+                    .with("pattern.destinations", 1),
+                "hot_background" => with
+                    .with("pattern.hot", 0)
+                    .with("pattern.sources", "all")
+                    .with("pattern.hot_fraction", 0.3),
+                "wc_hot" => with.with("pattern.destinations", 1),
+                _ => with,
+            };
+            let with = match sizes.as_slice() {
+                [size] => with.message(size),
+                mix => {
+                    let part = |size: &&str| {
+                        let mut part = toml::Table::new();
+                        part.insert("size".into(), (*size).into());
+                        part.insert("share".into(), 0.5.into());
+                        toml::Value::Table(part)
+                    };
+                    with.with("message", mix.iter().map(part).collect::<Vec<_>>())
+                }
+            };
+            with.to_completion(stop)
+        })
+}
+
+fn experiment() -> impl Strategy<Value = Experiment> {
+    network()
+        .prop_flat_map(router)
+        .prop_flat_map(nic)
+        .prop_flat_map(traffic)
+}
+
+/// A hundred experiments; another number in the environment variable `PROPTEST_CASES`.
+fn config() -> ProptestConfig {
+    let mut config = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 100;
+    }
+    config.max_shrink_iters = 200;
+    // A failing case is shown as the experiment that it is; a file of seeds would say less.
+    config.failure_persistence = None;
+    config
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn everything_arrives(experiment in experiment()) {
+        // Not every pattern suits every network (a worst case needs groups that have members): that is bad input.
+        let checked = experiment.checked();
+        let Ok(plan) = weir::simulation::Plan::new(&checked, None) else {
+            return Err(TestCaseError::reject("the pattern does not suit the network"));
+        };
+        let outcome = match support::run_plan(&plan) {
+            Ok(outcome) => outcome,
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        let summary = &outcome.data.summary;
+        prop_assert_eq!(summary.packets_injected, summary.packets_delivered);
+        prop_assert_eq!(summary.packets_in_flight, 0);
+        prop_assert_eq!(summary.packets_dropped, 0);
+        prop_assert_eq!(summary.messages_generated, summary.messages_received);
+        for job in &outcome.data.jobs {
+            prop_assert!(job.accepted_load <= 1.0, "{} accepts {}", job.name, job.accepted_load);
+        }
+        prop_assert!(summary.accepted_load <= 1.0, "{}", summary.accepted_load);
+        let payload: u64 = outcome.data.jobs.iter().map(|job| job.bytes_delivered).sum();
+        prop_assert!(summary.bytes_delivered >= payload);
+    }
+}

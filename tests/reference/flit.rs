@@ -1,0 +1,479 @@
+//! A flit-level simulator of one network, cycle by cycle, that shares no code with weir: the dragonfly of 1,056 endpoints
+//! with input-queued wormhole routers, as in `dragonfly1056_min_uniform_p4.csv`. It is here to say which detail of a
+//! flit-level router makes which difference; each detail can be switched off alone.
+//!
+//! Two allocation steps per cycle. An input virtual channel whose first flit is a head asks for the virtual channel of
+//! its output (one step); once it has it, its flits ask for the crossbar one by one (separable, input first: each
+//! input port picks one of its channels in turn, then each output port one of the inputs). The tail sets the output's
+//! channel free. Output queues are unlimited and feed the links at one flit per cycle.
+
+use std::collections::VecDeque;
+
+const P: usize = 4;
+const A: usize = 8;
+const H: usize = 4;
+const ROUTERS: usize = 264;
+const NODES: usize = P * ROUTERS;
+const PORTS: usize = P + A - 1 + H;
+const FIRST_GLOBAL: usize = P + A - 1;
+const VCS: usize = 2;
+const BUFFER: u32 = 256;
+const FLITS: u32 = 4;
+const STEPS: u64 = 2;
+const CREDIT_DELAY: u64 = 2;
+/// Cycles of warm-up, then as many measured.
+const WINDOW: u64 = 750;
+/// Longer than any delay.
+const RING: usize = 128;
+
+/// Details of a flit-level router.
+#[derive(Clone, Copy)]
+pub struct Details {
+    /// A step passes between the tail of one packet and the head of the next on an output's virtual channel.
+    pub gap: bool,
+    /// Flits of packets on different virtual channels take turns; otherwise a packet goes on once it has begun.
+    pub interleave: bool,
+}
+
+/// Cycles, means over the packets generated in the window; and flits per node and cycle.
+pub struct Measured {
+    pub packet_latency: f64,
+    pub network_latency: f64,
+    pub accepted: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Flit {
+    packet: usize,
+    number: u32,
+    /// The step from which it may be allocated, or the cycle from which it may leave.
+    from: u64,
+}
+
+struct Packet {
+    source: usize,
+    destination: usize,
+    generated: u64,
+    injected: u64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Idle,
+    /// A head waits for the output's virtual channel.
+    Asks,
+    /// It has it.
+    Active,
+}
+
+#[derive(Clone)]
+struct Input {
+    flits: VecDeque<Flit>,
+    state: State,
+    /// The step from which the state counts.
+    from: u64,
+    port: usize,
+    vc: usize,
+    /// A packet is half through.
+    half: bool,
+}
+
+#[derive(Clone)]
+struct Output {
+    taken: bool,
+    credit: u32,
+    turn: usize,
+}
+
+struct Router {
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    input_turn: [usize; PORTS],
+    output_turn: [usize; PORTS],
+    queues: Vec<VecDeque<(Flit, usize)>>,
+}
+
+#[derive(Default)]
+struct Node {
+    queue: VecDeque<usize>,
+    sent: u32,
+    vc: usize,
+    used: [u32; VCS],
+}
+
+enum Arrival {
+    Flit {
+        router: usize,
+        port: usize,
+        vc: usize,
+        flit: Flit,
+    },
+    Ejected(Flit),
+    Credit {
+        router: usize,
+        port: usize,
+        vc: usize,
+    },
+    NodeCredit {
+        node: usize,
+        vc: usize,
+    },
+}
+
+/// The whole network.
+pub struct Network {
+    details: Details,
+    chance: f64,
+    random: u64,
+    packets: Vec<Packet>,
+    routers: Vec<Router>,
+    nodes: Vec<Node>,
+    ring: Vec<Vec<Arrival>>,
+    sums: [u64; 3],
+    ejected: u64,
+}
+
+fn latency(port: usize) -> u64 {
+    match port {
+        0..P => 1,
+        P..FIRST_GLOBAL => 10,
+        _ => 100,
+    }
+}
+
+fn local_port(from: usize, to: usize) -> usize {
+    P + to % A - usize::from(to % A > from % A)
+}
+
+/// The router and port of group `from` with the link to group `to`.
+fn exit(from: usize, to: usize) -> (usize, usize) {
+    let link = to - usize::from(to > from);
+    (from * A + link / H, FIRST_GLOBAL + link % H)
+}
+
+fn peer(router: usize, port: usize) -> (usize, usize) {
+    let (group, index) = (router / A, router % A);
+    if port < FIRST_GLOBAL {
+        let other = port - P;
+        let other = group * A + other + usize::from(other >= index);
+        return (other, local_port(other, router));
+    }
+    let link = index * H + port - FIRST_GLOBAL;
+    exit(link + usize::from(link >= group), group)
+}
+
+fn route(router: usize, destination: usize) -> usize {
+    let last = destination / P;
+    if last == router {
+        return destination % P;
+    }
+    if last / A == router / A {
+        return local_port(router, last);
+    }
+    match exit(router / A, last / A) {
+        (at, port) if at == router => port,
+        (at, _) => local_port(router, at),
+    }
+}
+
+impl Network {
+    pub fn new(load: f64, seed: u64, details: Details) -> Network {
+        let input = Input {
+            flits: VecDeque::new(),
+            state: State::Idle,
+            from: 0,
+            port: 0,
+            vc: 0,
+            half: false,
+        };
+        let output = Output {
+            taken: false,
+            credit: BUFFER,
+            turn: 0,
+        };
+        let router = || Router {
+            inputs: vec![input.clone(); PORTS * VCS],
+            outputs: vec![output.clone(); PORTS * VCS],
+            input_turn: [0; PORTS],
+            output_turn: [0; PORTS],
+            queues: vec![VecDeque::new(); PORTS],
+        };
+        Network {
+            details,
+            chance: load / f64::from(FLITS),
+            random: seed,
+            packets: Vec::new(),
+            routers: (0..ROUTERS).map(|_| router()).collect(),
+            nodes: (0..NODES).map(|_| Node::default()).collect(),
+            ring: (0..RING).map(|_| Vec::new()).collect(),
+            sums: [0; 3],
+            ejected: 0,
+        }
+    }
+
+    /// SplitMix64.
+    fn draw(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.random ^ self.random >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ z >> 31
+    }
+
+    /// Until all packets that were generated in the window have arrived.
+    pub fn run(mut self) -> Measured {
+        let mut cycle = 0;
+        let mut sampled = 0;
+        while cycle < 2 * WINDOW || self.sums[0] < sampled {
+            self.arrivals(cycle);
+            for node in 0..NODES {
+                if (self.draw() >> 11) as f64 * (0.5_f64).powi(53) < self.chance {
+                    let destination = (self.draw() >> 32) as usize * NODES >> 32;
+                    self.nodes[node].queue.push_back(self.packets.len());
+                    self.packets.push(Packet {
+                        source: node,
+                        destination,
+                        generated: cycle,
+                        injected: 0,
+                    });
+                    sampled += u64::from((WINDOW..2 * WINDOW).contains(&cycle));
+                }
+                self.inject(node, cycle);
+            }
+            for router in 0..ROUTERS {
+                for step in STEPS * cycle..STEPS * (cycle + 1) {
+                    self.allocate(router, step);
+                }
+                self.send(router, cycle);
+            }
+            cycle += 1;
+        }
+        let [count, latency, network] = self.sums.map(|sum| sum as f64);
+        Measured {
+            packet_latency: latency / count,
+            network_latency: network / count,
+            accepted: self.ejected as f64 / (NODES as u64 * WINDOW) as f64,
+        }
+    }
+
+    fn post(&mut self, cycle: u64, arrival: Arrival) {
+        self.ring[cycle as usize % RING].push(arrival);
+    }
+
+    fn arrivals(&mut self, cycle: u64) {
+        let measured = WINDOW..2 * WINDOW;
+        for arrival in std::mem::take(&mut self.ring[cycle as usize % RING]) {
+            match arrival {
+                Arrival::Credit { router, port, vc } => {
+                    self.routers[router].outputs[port * VCS + vc].credit += 1
+                }
+                Arrival::NodeCredit { node, vc } => self.nodes[node].used[vc] -= 1,
+                Arrival::Flit {
+                    router,
+                    port,
+                    vc,
+                    flit,
+                } => {
+                    let from = STEPS * cycle;
+                    let destination = self.packets[flit.packet].destination;
+                    let input = &mut self.routers[router].inputs[port * VCS + vc];
+                    input.flits.push_back(Flit { from, ..flit });
+                    if input.state == State::Idle {
+                        (input.state, input.from, input.port) =
+                            (State::Asks, from, route(router, destination));
+                    }
+                }
+                Arrival::Ejected(flit) => {
+                    self.ejected += u64::from(measured.contains(&cycle));
+                    let packet = &self.packets[flit.packet];
+                    if flit.number == FLITS - 1 && measured.contains(&packet.generated) {
+                        let taken = [1, cycle - packet.generated, cycle - packet.injected];
+                        self.sums
+                            .iter_mut()
+                            .zip(taken)
+                            .for_each(|(sum, more)| *sum += more);
+                    }
+                }
+            }
+        }
+    }
+
+    fn inject(&mut self, node: usize, cycle: u64) {
+        let Some(&packet) = self.nodes[node].queue.front() else {
+            return;
+        };
+        if self.nodes[node].sent == 0 {
+            self.nodes[node].vc = (self.draw() >> 63) as usize;
+        }
+        let state = &mut self.nodes[node];
+        let (vc, number) = (state.vc, state.sent);
+        if state.used[vc] == BUFFER {
+            return;
+        }
+        state.used[vc] += 1;
+        state.sent = (number + 1) % FLITS;
+        if state.sent == 0 {
+            state.queue.pop_front();
+        }
+        if number == 0 {
+            self.packets[packet].injected = cycle;
+        }
+        let flit = Flit {
+            packet,
+            number,
+            from: 0,
+        };
+        // A cycle in the node's pipeline, a cycle on the link.
+        self.post(
+            cycle + 2,
+            Arrival::Flit {
+                router: node / P,
+                port: node % P,
+                vc,
+                flit,
+            },
+        );
+    }
+
+    fn allocate(&mut self, router: usize, step: u64) {
+        let mut granted = self.channels(router, step, step);
+        self.crossbar(router, step);
+        if !self.details.gap {
+            // Channels whose tail has just gone are given on at once.
+            granted.extend(self.channels(router, step, step + 1));
+        }
+        for at in granted {
+            let input = &mut self.routers[router].inputs[at];
+            (input.state, input.from) = (State::Active, step + 1);
+        }
+    }
+
+    /// Gives free virtual channels of outputs to inputs that have asked since `asked` or before, in turn.
+    fn channels(&mut self, router: usize, step: u64, asked: u64) -> Vec<usize> {
+        let mut granted: Vec<usize> = Vec::new();
+        let mut best: [Option<(usize, usize)>; PORTS * VCS] = [None; PORTS * VCS];
+        let state = &mut self.routers[router];
+        for (at, input) in state.inputs.iter_mut().enumerate() {
+            let Some(flit) = input.flits.front() else {
+                continue;
+            };
+            if input.state != State::Asks || input.from > asked || flit.from > step {
+                continue;
+            }
+            // Channel 1 on global links and after them.
+            let away = self.packets[flit.packet].source / P / A != router / A;
+            input.vc = usize::from(away || input.port >= FIRST_GLOBAL);
+            let output = input.port * VCS + input.vc;
+            let rank = (at + PORTS * VCS - state.outputs[output].turn) % (PORTS * VCS);
+            if !state.outputs[output].taken && best[output].is_none_or(|(other, _)| rank < other) {
+                best[output] = Some((rank, at));
+            }
+        }
+        for (output, best) in best.into_iter().enumerate() {
+            if let Some((_, at)) = best {
+                state.outputs[output].taken = true;
+                state.outputs[output].turn = at + 1;
+                state.inputs[at].state = State::Idle;
+                granted.push(at);
+            }
+        }
+        granted
+    }
+
+    fn crossbar(&mut self, router: usize, step: u64) {
+        let keep = !self.details.interleave;
+        let mut best: [Option<(usize, usize)>; PORTS] = [None; PORTS];
+        let state = &self.routers[router];
+        for port in 0..PORTS {
+            let ready = |&at: &usize| {
+                let input = &state.inputs[at];
+                let credit = state.outputs[input.port * VCS + input.vc].credit;
+                let flit = input.flits.front().is_some_and(|flit| flit.from <= step);
+                input.state == State::Active
+                    && input.from <= step
+                    && flit
+                    && (input.port < P || credit > 0)
+            };
+            let turn = |vc| port * VCS + (state.input_turn[port] + vc) % VCS;
+            let begun = (0..VCS)
+                .map(turn)
+                .filter(|&at| keep && state.inputs[at].half);
+            let Some(at) = begun.chain((0..VCS).map(turn)).find(ready) else {
+                continue;
+            };
+            let output = state.inputs[at].port;
+            let rank = match keep && state.inputs[at].half {
+                true => 0,
+                false => 1 + (port + PORTS - state.output_turn[output]) % PORTS,
+            };
+            if best[output].is_none_or(|(other, _)| rank < other) {
+                best[output] = Some((rank, at));
+            }
+        }
+        for at in best.into_iter().flatten().map(|(_, at)| at) {
+            self.cross(router, at, step);
+        }
+    }
+
+    fn cross(&mut self, router: usize, at: usize, step: u64) {
+        let (port, cycle) = (at / VCS, step / STEPS);
+        let state = &mut self.routers[router];
+        let input = &mut state.inputs[at];
+        let flit = input.flits.pop_front().expect("a flit is ready");
+        let (out, tail) = (input.port, flit.number == FLITS - 1);
+        let output = &mut state.outputs[out * VCS + input.vc];
+        if out >= P {
+            output.credit -= 1;
+        }
+        // A step to cross, then the next cycle.
+        let from = (step + 1) / STEPS + 1;
+        state.queues[out].push_back((Flit { from, ..flit }, input.vc));
+        state.input_turn[port] = at + 1;
+        state.output_turn[out] = port + 1;
+        input.half = !tail;
+        if tail {
+            output.taken = false;
+            (input.state, input.from) = (State::Idle, step + 1);
+            if let Some(next) = input.flits.front() {
+                input.state = State::Asks;
+                input.port = route(router, self.packets[next.packet].destination);
+            }
+        }
+        let back = cycle + latency(port) + CREDIT_DELAY;
+        let vc = at % VCS;
+        if port < P {
+            let node = router * P + port;
+            self.post(back, Arrival::NodeCredit { node, vc });
+        } else {
+            let (router, port) = peer(router, port);
+            self.post(back, Arrival::Credit { router, port, vc });
+        }
+    }
+
+    /// One flit onto each link.
+    fn send(&mut self, router: usize, cycle: u64) {
+        for port in 0..PORTS {
+            let queue = &mut self.routers[router].queues[port];
+            if queue.front().is_none_or(|(flit, _)| flit.from > cycle + 1) {
+                continue;
+            }
+            let Some((flit, vc)) = queue.pop_front() else {
+                continue;
+            };
+            let there = cycle + 1 + latency(port);
+            if port < P {
+                self.post(there, Arrival::Ejected(flit));
+            } else {
+                let (router, port) = peer(router, port);
+                self.post(
+                    there,
+                    Arrival::Flit {
+                        router,
+                        port,
+                        vc,
+                        flit,
+                    },
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The dragonfly of 1,056 endpoints against independent flit-level simulators: BookSim2's curve in
+//! `tests/reference/dragonfly1056_min_uniform_p4.csv`, and the small one in `tests/reference/flit.rs`.
+//! The whole comparison, and why the last rows differ: docs/results/reference-dragonfly.md.
+
+mod support;
+
+#[path = "reference/flit.rs"]
+mod flit;
+
+use std::path::Path;
+
+use flit::Details;
+use support::run_plan;
+use weir::catalog::catalog;
+use weir::config::Experiment;
+use weir::simulation::Plan;
+use weir::trace::Data;
+
+const JOB: &str = "jobs/reference/booksim-dragonfly1056.toml";
+const CURVE: &str = include_str!("reference/dragonfly1056_min_uniform_p4.csv");
+
+/// The ready experiment with some keys set.
+fn weir(sets: &[&str]) -> Data {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(folder.join(JOB)).expect(JOB);
+    let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
+    let experiment = Experiment::from_text(JOB, &text, folder, &sets, &catalog())
+        .unwrap_or_else(|error| panic!("{}", error.render(false)));
+    let plan =
+        Plan::new(&experiment, None).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    run_plan(&plan).expect("a good end").data
+}
+
+/// Mean packet latency with and without the time in the source, ns, and accepted load.
+fn weir_at(load: f64) -> [f64; 3] {
+    let data = weir(&[&format!("workload.0.load={load}")]);
+    let mean = |class: &str| {
+        let found = data.latency.iter().find(|(name, _)| name == class);
+        found.expect("a class").1.mean() / 1e3
+    };
+    [mean("message"), mean("network"), data.summary.accepted_load]
+}
+
+/// The same of the reference curve.
+fn booksim_at(load: f64) -> [f64; 3] {
+    let mut lines = CURVE
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().expect("names");
+    let number = |row: &[&str], name: &str| -> f64 {
+        let column = names.iter().position(|&other| other == name);
+        row[column.expect("a column")].parse().expect("a number")
+    };
+    let row = lines
+        .find(|row| number(row, "offered_flits_per_node_cycle") == load)
+        .expect("a row");
+    ["pkt_lat_avg", "net_lat_avg", "accepted_avg"].map(|name| number(&row, name))
+}
+
+fn flits_at(load: f64, details: Details) -> [f64; 3] {
+    let flit::Measured {
+        packet_latency,
+        network_latency,
+        accepted,
+    } = flit::Network::new(load, 1, details).run();
+    [packet_latency, network_latency, accepted]
+}
+
+/// Each within a fraction of the other.
+fn check(what: &str, got: [f64; 3], expected: [f64; 3], most: f64) {
+    println!("{what}: {got:.4?}, expected {expected:.4?}");
+    for (got, expected) in got.into_iter().zip(expected) {
+        let off = got / expected - 1.0;
+        assert!(off.abs() < most, "{what}: {got}, expected {expected}");
+    }
+}
+
+#[test]
+fn the_curve_of_booksim() {
+    for load in [0.1, 0.5, 0.8] {
+        check(
+            &format!("load {load}"),
+            weir_at(load),
+            booksim_at(load),
+            0.05,
+        );
+    }
+}
+
+#[test]
+fn packets_that_wait_for_nothing_take_booksims_zero_load_time() {
+    let data = weir(&[
+        "workload.0.load=0.01",
+        "output.packets=true",
+        "run.warmup=\"0 ns\"",
+    ]);
+    let rows = data.packets.expect("packets are recorded");
+    let mut exact = [0u32; 5];
+    for row in 0..rows.source.len() {
+        let (routers, flits) = (u64::from(rows.routers[row]), u64::from(rows.flits[row]));
+        let groups = [rows.source[row], rows.destination[row]].map(|endpoint| endpoint / 32);
+        // A global link if the groups differ; the other links between routers are local.
+        let globals = u64::from(groups[0] != groups[1]);
+        let links = 100 * globals + 10 * (routers - 1 - globals);
+        // Their law: T0 = 3 + R H + the links between the routers + P - 1, with R = 2 cycles.
+        let law = (3 + 2 * routers + links + flits - 1) * 1_000;
+        let taken = rows.delivered_ps[row] - rows.injected_ps[row];
+        assert!(taken >= law, "{taken} ps over {routers} routers");
+        exact[routers as usize] += u32::from(taken == law);
+    }
+    // Most packets meet no other one at this load; some of them on every kind of way.
+    let all = rows.source.len() as f64;
+    assert!(
+        f64::from(exact.iter().sum::<u32>()) > 0.9 * all,
+        "{exact:?}"
+    );
+    assert!(exact[1..].iter().all(|&count| count > 0), "{exact:?}");
+}
+
+#[test]
+fn what_a_packet_level_model_leaves_out() {
+    let all = Details {
+        gap: true,
+        interleave: true,
+    };
+    let none = Details {
+        gap: false,
+        interleave: false,
+    };
+    for load in [0.5, 0.8, 0.9] {
+        // With the details of BookSim's router the small simulator is BookSim.
+        check(
+            &format!("flits, load {load}"),
+            flits_at(load, all),
+            booksim_at(load),
+            0.01,
+        );
+        // Without them it is weir, also near saturation.
+        check(
+            &format!("packets, load {load}"),
+            weir_at(load),
+            flits_at(load, none),
+            0.02,
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! The same bits for any number of ranks, and other bits for another seed.
+
+mod support;
+
+use support::{Experiment, difference};
+
+/// Everything under `/data` of one process, and of as many ranks as the network allows, up to 8.
+fn same_on_all_ranks(experiment: &Experiment) {
+    let alone = experiment.cli().succeeds();
+    let domains = experiment.plan().network().topology.domains();
+    for ranks in [1, 2, 3, 4, 8].into_iter().filter(|&n| n <= domains) {
+        let shared = experiment.cli().ranks(ranks).succeeds();
+        let found = difference(&alone, &shared);
+        assert_eq!(
+            found,
+            "",
+            "{ranks} ranks differ from one process in\n{}",
+            experiment.text()
+        );
+    }
+}
+
+/// A hot spot beside uniform traffic, with acknowledgements and everything recorded.
+fn busy(experiment: Experiment) -> Experiment {
+    experiment
+        .hotspot(6, 2, 0.3)
+        .with("endpoints.count", 8)
+        .with("endpoints.placement", "random")
+        .uniform(0.5)
+        .with("endpoints", "rest")
+        .set("output.packets", true)
+        .set("output.messages", true)
+        .set("output.occupancy", "1 us")
+        .set("output.bin", "1 us")
+        .until("15 us")
+}
+
+#[test]
+fn a_full_dragonfly() {
+    // 9 groups: 2, 4 and 8 ranks have shares of unequal size.
+    same_on_all_ranks(&busy(Experiment::dragonfly(2, 4, 2).routing("par")));
+}
+
+#[test]
+fn a_dragonfly_with_several_links_between_its_groups() {
+    // 5 groups where 9 were possible: two links join each pair.
+    same_on_all_ranks(&busy(
+        Experiment::dragonfly(2, 4, 2).groups(5).routing("ugal"),
+    ));
+}
+
+#[test]
+fn a_dragonfly_whose_ranks_have_one_domain_each() {
+    same_on_all_ranks(&busy(
+        Experiment::dragonfly(1, 8, 1).groups(8).routing("valiant"),
+    ));
+}
+
+#[test]
+fn a_run_to_completion() {
+    let experiment = Experiment::dragonfly(2, 4, 2)
+        .uniform(1.0)
+        .message("100 flits")
+        .to_completion("5 us");
+    same_on_all_ranks(&experiment);
+}
+
+#[test]
+fn a_dragonfly_of_small_shared_buffers_without_virtual_output_queues() {
+    let experiment = busy(Experiment::dragonfly(2, 3, 2).routing("par"))
+        .set("router.buffer_per", "port")
+        .set("router.voq", false)
+        .set("router.input_buffer", "50 flits")
+        .set("router.arbitration", "oldest")
+        .set("nic.injection_vcs", 3);
+    same_on_all_ranks(&experiment);
+}
+
+#[test]
+fn a_folded_clos() {
+    same_on_all_ranks(&busy(Experiment::clos(8, 2).routing("adaptive_up")));
+}
+
+#[test]
+fn a_tree_of_three_levels() {
+    same_on_all_ranks(&busy(Experiment::tree(3, 3).routing("random_up")));
+}
+
+#[test]
+fn two_seeds_differ() {
+    let experiment = Experiment::dragonfly(2, 4, 2).uniform(0.4);
+    let first = experiment.cli().set("run.seed=1").succeeds();
+    let again = experiment.cli().set("run.seed=1").succeeds();
+    let second = experiment.cli().set("run.seed=2").succeeds();
+    assert_eq!(difference(&first, &again), "");
+    assert!(difference(&first, &second).contains("differences found"));
+}

@@ -1,0 +1,274 @@
+//! A stall is diagnosed: what can never move is named, and what can move is never called a stall.
+
+mod support;
+
+use std::sync::Arc;
+
+use support::Experiment;
+use weir::fabric::{Deadlock, Wait};
+use weir::model::{Flight, LinkKind};
+use weir::routing::{Here, Hop, Routing};
+use weir::simulation::RunError;
+use weir::topology::Topology;
+
+/// Clockwise from router to router round each group, on one virtual channel: the textbook deadlock. Packets to other
+/// groups take the only link there is, so this is for traffic inside groups.
+struct Clockwise {
+    topology: Arc<dyn Topology>,
+    /// Only in these groups; minimally elsewhere.
+    groups: std::ops::Range<u32>,
+}
+
+impl Clockwise {
+    /// For `try_run_by`.
+    fn everywhere(topology: &Arc<dyn Topology>) -> Box<dyn Routing> {
+        Box::new(Clockwise {
+            topology: topology.clone(),
+            groups: 0..u32::MAX,
+        })
+    }
+
+    fn in_the_first_group(topology: &Arc<dyn Topology>) -> Box<dyn Routing> {
+        Box::new(Clockwise {
+            topology: topology.clone(),
+            groups: 0..1,
+        })
+    }
+
+    /// The port of a router that leads to another one of its group.
+    fn port_to(&self, from: u32, to: u32) -> u16 {
+        (0..self.topology.ports(from))
+            .find(|&port| {
+                matches!(self.topology.peer(from, port), weir::topology::Peer::Router(other, _) if other == to)
+            })
+            .expect("the routers of a group are linked")
+    }
+}
+
+impl Routing for Clockwise {
+    fn vcs(&self, _: LinkKind) -> u8 {
+        1
+    }
+
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        let at = here.router();
+        let (to, terminal) = self.topology.attachment(flight.destination);
+        let group = self.topology.group_of(at);
+        assert_eq!(group, self.topology.group_of(to), "traffic inside groups");
+        let port = if at == to {
+            terminal
+        } else if self.groups.contains(&group) {
+            let members = self.topology.domain_routers(group);
+            let next = (self.topology.local_index(at) as usize + 1) % members.len();
+            self.port_to(at, members[next])
+        } else {
+            self.port_to(at, to)
+        };
+        Hop { port, vc: 0 }
+    }
+
+    fn max_routers(&self) -> u32 {
+        self.topology.routers()
+    }
+}
+
+/// Two groups of six routers. Each endpoint of the first group sends to the one before it: almost all the way round.
+fn ring() -> Experiment {
+    Experiment::dragonfly(1, 6, 1)
+        .groups(2)
+        .smallest_buffers()
+        .set("nic.acknowledge", false)
+        .traffic("permutation", 1.0)
+        .with("pattern.list", vec![5, 0, 1, 2, 3, 4])
+        .with("endpoints", "0..6")
+        .message("24 flits")
+}
+
+/// What a run must end with: the deadlock.
+fn deadlock(
+    experiment: &Experiment,
+    ended: Result<weir::simulation::Outcome, RunError>,
+) -> Deadlock {
+    let error = match ended {
+        Ok(_) => panic!("the run came to an end\n{}", experiment.text()),
+        Err(error) => error,
+    };
+    assert_eq!(error.exit_code(), 4);
+    let message = error.to_string();
+    let RunError::Deadlocked { deadlock, .. } = error else {
+        panic!("{message}");
+    };
+    for wait in &deadlock.cycle {
+        for place in [wait.at, wait.needs] {
+            let named = format!(
+                "router {} port {} VC {}",
+                place.router, place.port, place.vc
+            );
+            assert!(message.contains(&named), "{named} is not in {message}");
+        }
+        let (source, number) = wait.packet;
+        assert!(message.contains(&format!("packet {source}:{number}")));
+    }
+    deadlock
+}
+
+/// Each place waits for the next, the last for the first, and no place is there twice.
+fn assert_cycle(cycle: &[Wait]) {
+    assert!(!cycle.is_empty());
+    for (wait, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+        assert_eq!(wait.needs, next.at);
+    }
+    let mut places: Vec<_> = cycle.iter().map(|wait| wait.at).collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), cycle.len());
+}
+
+#[test]
+fn a_ring_of_one_channel_is_diagnosed() {
+    let experiment = ring().to_completion("20 us");
+    let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
+    assert_cycle(&found.cycle);
+    // The buffers between the six routers of the ring, and nothing else.
+    let mut routers: Vec<u32> = found.cycle.iter().map(|wait| wait.at.router).collect();
+    routers.sort_unstable();
+    assert_eq!(routers, [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn output_queues_are_part_of_the_cycle() {
+    let experiment = ring()
+        .set("router.output_queue", "1 packets")
+        .to_completion("20 us");
+    let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
+    assert_cycle(&found.cycle);
+    assert!(found.cycle.iter().any(|wait| wait.at.output));
+    assert!(found.cycle.iter().any(|wait| !wait.at.output));
+}
+
+#[test]
+fn without_virtual_output_queues_too() {
+    let experiment = ring().set("router.voq", false).to_completion("20 us");
+    let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
+    assert_cycle(&found.cycle);
+}
+
+#[test]
+fn shared_buffers_too() {
+    let experiment = ring()
+        .set("router.buffer_per", "port")
+        .to_completion("20 us");
+    let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
+    assert_cycle(&found.cycle);
+}
+
+#[test]
+fn while_sources_go_on_generating() {
+    let experiment = ring().until("10 ms");
+    let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
+    assert_cycle(&found.cycle);
+}
+
+#[test]
+fn while_other_packets_go_on_moving() {
+    let experiment = ring()
+        .uniform(0.3)
+        .with("endpoints", "6..12")
+        .until("10 ms");
+    let found = deadlock(
+        &experiment,
+        experiment.try_run_by(Clockwise::in_the_first_group),
+    );
+    assert_cycle(&found.cycle);
+    assert!(found.cycle.iter().all(|wait| wait.at.router < 6));
+}
+
+#[test]
+fn two_runs_name_the_same_cycle() {
+    let experiment = ring().until("10 ms");
+    let once = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
+    let again = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
+    assert_eq!(once, again);
+}
+
+#[test]
+fn the_same_ring_without_load_is_no_stall() {
+    let experiment = ring().with("load", 0.01).to_completion("20 us");
+    let outcome = experiment.try_run_by(Clockwise::everywhere);
+    let summary = outcome.expect("it completes").data.summary;
+    assert!(summary.packets_delivered > 0);
+    assert_eq!(summary.packets_delivered, summary.packets_injected);
+}
+
+/// Buffers of one packet, more load than the network carries, through the search for deadlocks while packets move and
+/// to the last packet.
+///
+/// Virtual channels that share the buffer of a port do not keep a routing free of deadlock that relies on them, and on
+/// dragonflies all do: shared buffers are for trees.
+fn saturates_and_completes(experiment: Experiment) {
+    let plan = experiment.clone().uniform(0.1).plan();
+    let shared = plan.network().routing.vcs(LinkKind::Local) == 1;
+    let kinds: &[&str] = if shared { &["vc", "port"] } else { &["vc"] };
+    for (voq, &per) in kinds.iter().flat_map(|per| [(true, per), (false, per)]) {
+        for queue in ["none", "1 packets"] {
+            let outcome = experiment
+                .clone()
+                .smallest_buffers()
+                .set("router.output_queue", queue)
+                .set("router.voq", voq)
+                .set("router.buffer_per", per)
+                .uniform(1.2)
+                .message("24 flits")
+                .to_completion("12 us")
+                .try_run();
+            let tried = format!("voq = {voq}, a buffer per {per}, output queue {queue}");
+            match outcome {
+                Err(error) => panic!("{tried}: {error}\n{}", experiment.text()),
+                Ok(outcome) => assert!(outcome.data.summary.packets_delivered > 1_000, "{tried}"),
+            }
+        }
+    }
+}
+
+/// 512 windows, after which the program looks for deadlocks among moving packets, pass in 5 us.
+fn small_dragonfly(groups: i64) -> Experiment {
+    Experiment::dragonfly(2, 4, 2)
+        .groups(groups)
+        .latencies("5 ns", "10 ns", "10 ns")
+}
+
+#[test]
+fn minimal_saturates_and_completes() {
+    saturates_and_completes(small_dragonfly(9));
+}
+
+#[test]
+fn valiant_saturates_and_completes() {
+    saturates_and_completes(small_dragonfly(9).routing("valiant"));
+}
+
+#[test]
+fn ugal_saturates_and_completes() {
+    saturates_and_completes(small_dragonfly(5).routing("ugal"));
+}
+
+#[test]
+fn par_saturates_and_completes() {
+    saturates_and_completes(small_dragonfly(9).routing("par"));
+}
+
+#[test]
+fn trees_saturate_and_complete() {
+    for routing in ["dmodk", "random_up", "adaptive_up"] {
+        saturates_and_completes(
+            Experiment::tree(2, 3)
+                .latencies("5 ns", "10 ns", "10 ns")
+                .routing(routing),
+        );
+        saturates_and_completes(
+            Experiment::clos(4, 2)
+                .latencies("5 ns", "10 ns", "10 ns")
+                .routing(routing),
+        );
+    }
+}

@@ -1,0 +1,225 @@
+//! Experiments in one sentence: `Experiment::dragonfly(2, 4, 2).routing("par").uniform(0.4).until("20 us").run()`.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toml::{Table, Value};
+use weir::catalog::catalog;
+use weir::engine::{Local, Progress};
+use weir::fabric::Network;
+use weir::routing::Routing;
+use weir::simulation::{self, Observer, Outcome, Plan, RunError};
+use weir::topology::Topology;
+
+use super::cli::Cli;
+
+/// An experiment file in the making. What is not said is weir's default; the network's links are short, so that a test
+/// passes through many windows in little time.
+#[derive(Clone)]
+pub struct Experiment {
+    table: Table,
+}
+
+impl Experiment {
+    /// A dragonfly of p endpoints at each router, a routers in each group and h global links of each; as many groups
+    /// as it can have. Minimal routing until told otherwise.
+    pub fn dragonfly(p: i64, a: i64, h: i64) -> Experiment {
+        Experiment::on("dragonfly", "minimal")
+            .set("topology.endpoints_per_router", p)
+            .set("topology.routers_per_group", a)
+            .set("topology.global_links_per_router", h)
+            .set("topology.groups", a * h + 1)
+            .latencies("5 ns", "20 ns", "100 ns")
+    }
+
+    /// A folded Clos of routers with `radix` ports on some levels.
+    pub fn clos(radix: i64, levels: i64) -> Experiment {
+        Experiment::on("folded_clos", "dmodk")
+            .set("topology.radix", radix)
+            .set("topology.levels", levels)
+            .latencies("5 ns", "20 ns", "50 ns")
+    }
+
+    /// A k-ary n-tree.
+    pub fn tree(k: i64, n: i64) -> Experiment {
+        Experiment::on("kary_ntree", "dmodk")
+            .set("topology.k", k)
+            .set("topology.n", n)
+            .latencies("5 ns", "20 ns", "50 ns")
+    }
+
+    fn on(topology: &str, routing: &str) -> Experiment {
+        let table = Table::new();
+        Experiment { table }
+            .set("topology.kind", topology)
+            .routing(routing)
+            .set("run.until", "20 us")
+    }
+
+    /// Fewer groups than there could be.
+    pub fn groups(self, groups: i64) -> Experiment {
+        self.set("topology.groups", groups)
+    }
+
+    /// Latencies of terminal, local and global links.
+    pub fn latencies(self, terminal: &str, local: &str, global: &str) -> Experiment {
+        let links = [("terminal", terminal), ("local", local), ("global", global)];
+        links.into_iter().fold(self, |experiment, (kind, latency)| {
+            experiment
+                .set(&format!("topology.{kind}.bandwidth"), "100 Gbps")
+                .set(&format!("topology.{kind}.latency"), latency)
+        })
+    }
+
+    /// The routing algorithm.
+    pub fn routing(self, name: &str) -> Experiment {
+        self.set("routing.algorithm", name)
+    }
+
+    /// Any key: `set("router.voq", false)`.
+    pub fn set(mut self, path: &str, value: impl Into<Value>) -> Experiment {
+        put(&mut self.table, path, value.into());
+        self
+    }
+
+    /// The end: a time, or "completion".
+    pub fn until(self, end: &str) -> Experiment {
+        self.set("run.until", end)
+    }
+
+    /// Another workload, of this pattern and load, all endpoints and messages of four flits.
+    pub fn traffic(mut self, pattern: &str, load: f64) -> Experiment {
+        let mut workload = Table::new();
+        put(&mut workload, "pattern.kind", pattern.into());
+        put(&mut workload, "load", load.into());
+        put(&mut workload, "message", "4 flits".into());
+        let list = self.table.entry("workload").or_insert(Value::Array(vec![]));
+        let list = list.as_array_mut().expect("workloads are a list");
+        list.push(workload.into());
+        self
+    }
+
+    /// Uniform traffic.
+    pub fn uniform(self, load: f64) -> Experiment {
+        self.traffic("uniform", load)
+    }
+
+    /// A hot spot of some sources and destinations.
+    pub fn hotspot(self, sources: i64, destinations: i64, load: f64) -> Experiment {
+        self.traffic("hotspot", load)
+            .with("pattern.sources", sources)
+            .with("pattern.destinations", destinations)
+    }
+
+    /// Any key of the last workload: `with("stop", "20 us")`.
+    pub fn with(mut self, path: &str, value: impl Into<Value>) -> Experiment {
+        let list = self.table.get_mut("workload").and_then(Value::as_array_mut);
+        let last = list.and_then(|list| list.last_mut());
+        let last = last.and_then(Value::as_table_mut).expect("a workload");
+        put(last, path, value.into());
+        self
+    }
+
+    /// The size of the last workload's messages.
+    pub fn message(self, size: &str) -> Experiment {
+        self.with("message", size)
+    }
+
+    /// The last workload sends until then, and the run goes on until everything has arrived.
+    pub fn to_completion(self, stop: &str) -> Experiment {
+        self.with("stop", stop).until("completion")
+    }
+
+    /// The smallest buffers there can be: one packet in every buffer, no output queues.
+    pub fn smallest_buffers(self) -> Experiment {
+        self.set("router.input_buffer", "1 packets")
+            .set("router.output_queue", "none")
+    }
+
+    /// The experiment file.
+    pub fn text(&self) -> String {
+        toml::to_string(&self.table).expect("TOML")
+    }
+
+    /// Checked, as the program does it.
+    pub fn checked(&self) -> weir::config::Experiment {
+        let (text, names) = (self.text(), catalog());
+        weir::config::Experiment::from_text("test.toml", &text, Path::new(""), &[], &names)
+            .unwrap_or_else(|error| panic!("{}\n{text}", error.render(false)))
+    }
+
+    /// Ready to run.
+    pub fn plan(&self) -> Plan {
+        Plan::new(&self.checked(), None)
+            .unwrap_or_else(|error| panic!("{}\n{}", error.render(false), self.text()))
+    }
+
+    /// Runs in this process. A failure shows the experiment.
+    pub fn run(&self) -> Outcome {
+        self.try_run()
+            .unwrap_or_else(|error| panic!("{error}\n{}", self.text()))
+    }
+
+    /// Runs in this process.
+    pub fn try_run(&self) -> Result<Outcome, RunError> {
+        run_plan(&self.plan())
+    }
+
+    /// Runs in this process by another way through the network than any that weir offers.
+    pub fn try_run_by(
+        &self,
+        routing: impl FnOnce(&Arc<dyn Topology>) -> Box<dyn Routing>,
+    ) -> Result<Outcome, RunError> {
+        let mut plan = self.plan();
+        let network = plan.network();
+        let topology = network.topology.clone();
+        plan.blueprint.network = Arc::new(Network {
+            routing: routing(&topology),
+            parameters: network.parameters.clone(),
+            topology,
+        });
+        run_plan(&plan)
+    }
+
+    /// Through the program itself.
+    pub fn cli(&self) -> Cli {
+        Cli::run(&self.text())
+    }
+}
+
+/// As the file that shows it again.
+impl std::fmt::Debug for Experiment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "\n{}", self.text())
+    }
+}
+
+/// Sets `a.b.c`, making tables on the way.
+fn put(table: &mut Table, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            table.insert(path.to_string(), value);
+        }
+        Some((first, rest)) => {
+            let inner = table.entry(first).or_insert(Value::Table(Table::new()));
+            put(inner.as_table_mut().expect("a table"), rest, value);
+        }
+    }
+}
+
+/// Runs a plan in this process.
+pub fn run_plan(plan: &Plan) -> Result<Outcome, RunError> {
+    let outcome = simulation::run(plan, &mut Local, &mut Nobody)?;
+    Ok(outcome.expect("the only rank has the outcome"))
+}
+
+/// Nobody looks at the progress.
+pub struct Nobody;
+
+impl Observer for Nobody {
+    fn progress(&mut self, _: Progress, _: u32) {}
+    fn max_wall(&self) -> Option<Duration> {
+        None
+    }
+}
