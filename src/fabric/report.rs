@@ -39,6 +39,7 @@ pub struct DomainReport {
 impl FabricDomain {
     /// The report of this domain at simulated time `end`.
     pub fn report(&mut self, end: Time) -> DomainReport {
+        self.finish_samples(end);
         let ports = self.port_rows(end);
         let (state, packets) = self.memory_bytes();
         DomainReport {
