@@ -61,6 +61,7 @@ fn a_run_to_completion() {
     let experiment = Experiment::dragonfly(2, 4, 2)
         .uniform(1.0)
         .message("100 flits")
+        .set("output.occupancy", "300 ns")
         .to_completion("5 us");
     same_on_all_ranks(&experiment);
 }

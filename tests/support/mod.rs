@@ -14,8 +14,8 @@ use std::sync::Arc;
 use weir::config::{Duration, Rate, Section};
 use weir::model::{Bandwidth, Rng, below, stream};
 use weir::routing::{Here, Routing};
-use weir::topology::Topology;
 use weir::topology::LinkParams;
+use weir::topology::Topology;
 use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
 
 fn link(nanoseconds: u64) -> LinkParams {
