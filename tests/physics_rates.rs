@@ -242,7 +242,7 @@ fn two_switches() -> Experiment {
     Experiment::dragonfly(4, 1, 1)
 }
 
-/// Paper 004, Fig. 1: flows 1 and 2 (endpoints 0 and 1) cross the link between the switches to their destination 7,
+/// Birk and Zdornov, Fig. 1: flows 1 and 2 (endpoints 0 and 1) cross the link between the switches to their destination 7,
 /// flows 3 and 4 (2 and 3) cross it to 6, where flows 5 and 6 (endpoints 4 and 5 of that switch) go, too.
 fn six_flows(network: Experiment, load: f64, message: &str, stop: &str) -> Experiment {
     let network = incast(network, &[0, 1], 7, load)

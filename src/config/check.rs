@@ -63,7 +63,10 @@ fn known_keys(
                 known_keys(section, &member.value, inner, root, &path, None, see)?;
             }
             None if closed => {
-                let valid: Vec<&str> = properties.keys().map(String::as_str).collect();
+                let valid: Vec<&str> = dispatch
+                    .into_iter()
+                    .chain(properties.keys().map(String::as_str))
+                    .collect();
                 return Err(ConfigError::at(
                     &member.origin,
                     section.about(path, &format!("unknown key `{}`", member.key)),

@@ -378,7 +378,11 @@ impl FabricDomain {
             self.send(index, output, now + self.fixed.latency);
             // Others may wait here for credits of another channel. Credits wake a stalled output only, and this one
             // has just moved: it has to find out anew what is missing.
-            if self.rings.outputs.waiting(output, usize::from(self.fixed.classes)) {
+            if self
+                .rings
+                .outputs
+                .waiting(output, usize::from(self.fixed.classes))
+            {
                 self.wake_output(output, leave);
             }
         }

@@ -36,7 +36,7 @@ mod watch;
 pub use build::Blueprint;
 pub use domain::FabricDomain;
 pub use network::{Network, Parameters};
-pub use report::DomainReport;
+pub use report::{DomainReport, Totals};
 pub use source::Traffic;
 pub use stall::{Deadlock, Wait, find_deadlock};
 pub use stats::{

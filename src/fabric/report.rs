@@ -8,22 +8,39 @@ use crate::model::{Histogram, NEVER, Time};
 /// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
 pub type PortRow = [u64; 8];
 
+/// The counts of one domain that are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Totals {
+    /// Packets whose head left a NIC.
+    pub injected: u64,
+    /// Packets whose tail reached its endpoint.
+    pub delivered: u64,
+    /// Packets in the domain.
+    pub in_flight: u64,
+    /// Messages that sources have made.
+    pub messages_generated: u64,
+    /// Messages that are received whole.
+    pub messages_received: u64,
+    /// Messages that are not wholly sent.
+    pub messages_waiting: u64,
+    /// Payload received.
+    pub delivered_bits: u64,
+    /// Packets that left a router.
+    pub hops: u64,
+    /// Events processed.
+    pub events: u64,
+    /// Bytes of the domain's state.
+    pub memory_state: u64,
+    /// Bytes for packets in flight.
+    pub memory_packets: u64,
+}
+
 /// Everything rank 0 needs of one domain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DomainReport {
-    pub id: u64,
-    pub injected: u64,
-    pub delivered: u64,
-    pub in_flight: u64,
-    pub messages_generated: u64,
-    pub messages_received: u64,
-    pub messages_waiting: u64,
-    pub delivered_bits: u64,
-    pub hops: u64,
-    pub events: u64,
+    pub totals: Totals,
     pub last_delivery: Time,
-    pub memory_state: u64,
-    pub memory_packets: u64,
     pub jobs: Vec<JobStats>,
     pub ejected: Vec<Vec<u64>>,
     pub endpoints: Vec<u64>,
@@ -42,8 +59,7 @@ impl FabricDomain {
         self.finish_samples(end);
         let ports = self.port_rows(end);
         let (state, packets) = self.memory_bytes();
-        DomainReport {
-            id: u64::from(self.id),
+        let totals = Totals {
             injected: self.stats.injected,
             delivered: self.stats.delivered,
             in_flight: self.packets_in_flight(),
@@ -53,9 +69,12 @@ impl FabricDomain {
             delivered_bits: self.stats.delivered_bits,
             hops: self.moved,
             events: self.events,
-            last_delivery: self.stats.last_delivery,
             memory_state: state as u64,
             memory_packets: packets as u64,
+        };
+        DomainReport {
+            totals,
+            last_delivery: self.stats.last_delivery,
             jobs: self.stats.jobs.clone(),
             ejected: self.stats.ejected.clone(),
             endpoints: self.nics.iter().map(|nic| u64::from(nic.id)).collect(),
@@ -172,21 +191,8 @@ impl DomainReport {
     /// The report as words.
     pub fn to_words(&self) -> Vec<u64> {
         let mut out = Writer::default();
-        out.list(&[
-            self.id,
-            self.injected,
-            self.delivered,
-            self.in_flight,
-            self.messages_generated,
-            self.messages_received,
-            self.messages_waiting,
-            self.delivered_bits,
-            self.hops,
-            self.events,
-            self.last_delivery,
-            self.memory_state,
-            self.memory_packets,
-        ]);
+        out.list(bytemuck::cast_slice(&[self.totals]));
+        out.0.push(self.last_delivery);
         out.0.push(self.jobs.len() as u64);
         for job in &self.jobs {
             job.write(&mut out);
@@ -209,22 +215,9 @@ impl DomainReport {
     /// sense.
     pub fn from_words(words: &mut &[u64]) -> Option<DomainReport> {
         let mut from = Reader(words);
-        let scalars: [u64; 13] = from.list()?.try_into().ok()?;
-        let [
-            id,
-            injected,
-            delivered,
-            in_flight,
-            messages_generated,
-            messages_received,
-            messages_waiting,
-            delivered_bits,
-            hops,
-            events,
-            last_delivery,
-            memory_state,
-            memory_packets,
-        ] = scalars;
+        let scalars = from.list()?;
+        let totals = *bytemuck::try_cast_slice(&scalars).ok()?.first()?;
+        let last_delivery = from.word()?;
         let jobs = (0..from.word()?)
             .map(|_| JobStats::read(&mut from))
             .collect::<Option<_>>()?;
@@ -232,19 +225,8 @@ impl DomainReport {
             .map(|_| from.list())
             .collect::<Option<_>>()?;
         let report = DomainReport {
-            id,
-            injected,
-            delivered,
-            in_flight,
-            messages_generated,
-            messages_received,
-            messages_waiting,
-            delivered_bits,
-            hops,
-            events,
+            totals,
             last_delivery,
-            memory_state,
-            memory_packets,
             jobs,
             ejected,
             endpoints: from.list()?,

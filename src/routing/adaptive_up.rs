@@ -64,7 +64,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 pub const ENTRY: Entry<Build> = Entry {
     name: "adaptive_up",
     summary: "Fat trees: the up port with the least backlog at each router, up to a nearest common ancestor.",
-    source: "the adaptive ascent that paper 004, section 4.2, compares static routing with",
+    source: "the adaptive ascent that Birk and Zdornov, section 4.2, compares static routing with",
     parameters: || schemars::schema_for!(NoParams),
     build,
 };

@@ -115,7 +115,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 pub const ENTRY: Entry<Build> = Entry {
     name: "par",
     summary: "Dragonfly: minimal or nonminimal by the queues at the source's router, and once more at the next",
-    source: "PAR-6/2 of García et al., ICPP 2013, as used in paper 000, section 4; PAR of Jiang, Kim and Dally, \
+    source: "PAR-6/2 of García et al., ICPP 2013, as used in Jiang et al., SC15, section 4; PAR of Jiang, Kim and Dally, \
              ISCA 2009",
     parameters: || schemars::schema_for!(Params),
     build,

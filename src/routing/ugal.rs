@@ -164,7 +164,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
 pub const ENTRY: Entry<Build> = Entry {
     name: "ugal",
     summary: "Dragonfly: minimal or Valiant, whichever queue at the source's router is shorter for its path length",
-    source: "UGAL-L of Kim et al., ISCA 2008, section 4.1; the routing of SST in paper 003, section IV.B",
+    source: "UGAL-L of Kim et al., ISCA 2008, section 4.1; the routing of SST in McGlohon et al., section IV.B",
     parameters: || schemars::schema_for!(Params),
     build,
 };

@@ -5,7 +5,7 @@ use super::error::RunError;
 use crate::engine::{End, Transport};
 use crate::fabric::{
     DELIVERED_BITS, DomainReport, FabricDomain, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
-    NETWORK_LATENCY, PACKETS, Step,
+    NETWORK_LATENCY, PACKETS, Step, Totals,
 };
 use crate::model::{Bandwidth, Histogram, LinkKind, Time};
 use crate::trace::{
@@ -77,9 +77,9 @@ pub fn collect<T: Transport + ?Sized>(
     }
     check(&list, end)?;
     let facts = Facts {
-        events: list.iter().map(|report| report.events).sum(),
-        memory_state: list.iter().map(|report| report.memory_state).sum(),
-        memory_packets: list.iter().map(|report| report.memory_packets).sum(),
+        events: list.iter().map(|report| report.totals.events).sum(),
+        memory_state: list.iter().map(|report| report.totals.memory_state).sum(),
+        memory_packets: list.iter().map(|report| report.totals.memory_packets).sum(),
         peak_memory_bytes: memories
             .iter()
             .map(|b| bytemuck::pod_read_unaligned::<u64>(b))
@@ -94,19 +94,21 @@ pub fn collect<T: Transport + ?Sized>(
 
 /// Nothing is lost: packets, messages, and (when all is quiet) credits.
 fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
-    let sum = |field: fn(&DomainReport) -> u64| reports.iter().map(field).sum::<u64>();
+    let sum = |field: fn(&Totals) -> u64| -> u64 {
+        reports.iter().map(|report| field(&report.totals)).sum()
+    };
     let (injected, delivered, in_flight) = (
-        sum(|r| r.injected),
-        sum(|r| r.delivered),
-        sum(|r| r.in_flight),
+        sum(|t| t.injected),
+        sum(|t| t.delivered),
+        sum(|t| t.in_flight),
     );
     if injected != delivered + in_flight {
         return Err(RunError::Conservation(format!(
             "{injected} packets injected, {delivered} delivered, {in_flight} in flight"
         )));
     }
-    let (generated, received) = (sum(|r| r.messages_generated), sum(|r| r.messages_received));
-    let waiting = sum(|r| r.messages_waiting);
+    let (generated, received) = (sum(|t| t.messages_generated), sum(|t| t.messages_received));
+    let waiting = sum(|t| t.messages_waiting);
     if received + waiting > generated {
         return Err(RunError::Conservation(format!(
             "{generated} messages generated, but {received} received and {waiting} still to be sent"
@@ -170,7 +172,9 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     let window = to.saturating_sub(recording.from);
     let (router, port) = topology.attachment(0);
     let bandwidth = topology.link(router, port).bandwidth;
-    let sum = |field: fn(&DomainReport) -> u64| reports.iter().map(field).sum::<u64>();
+    let sum = |field: fn(&Totals) -> u64| -> u64 {
+        reports.iter().map(|report| field(&report.totals)).sum()
+    };
     let jobs = &plan.blueprint.traffic;
     let job_bits = |field: fn(&JobStats) -> u64| -> u64 {
         reports
@@ -185,14 +189,14 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             simulated_ps: simulated,
             measured_from_ps: recording.from,
             measured_to_ps: to,
-            packets_injected: sum(|r| r.injected),
-            packets_delivered: sum(|r| r.delivered),
+            packets_injected: sum(|t| t.injected),
+            packets_delivered: sum(|t| t.delivered),
             packets_dropped: 0,
-            packets_in_flight: sum(|r| r.in_flight),
-            messages_generated: sum(|r| r.messages_generated),
-            messages_received: sum(|r| r.messages_received),
-            packet_hops: sum(|r| r.hops),
-            bytes_delivered: sum(|r| r.delivered_bits) / 8,
+            packets_in_flight: sum(|t| t.in_flight),
+            messages_generated: sum(|t| t.messages_generated),
+            messages_received: sum(|t| t.messages_received),
+            packet_hops: sum(|t| t.hops),
+            bytes_delivered: sum(|t| t.delivered_bits) / 8,
             offered_load: share(job_bits(|job| job.generated_bits), everyone),
             accepted_load: share(job_bits(|job| job.delivered_bits), everyone),
         },

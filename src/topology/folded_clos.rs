@@ -1,7 +1,7 @@
 //! The folded Clos network: a fat tree of equal routers, half of whose ports lead down and half up, except at the top,
 //! where all lead down.
 //!
-//! The bidirectional multistage networks of paper 001, section V.A.3. As an extended generalised fat tree with
+//! The bidirectional multistage networks of Pfister et al., HPIDC 2005, section V.A.3. As an extended generalised fat tree with
 //! k = radix / 2: m = (k, …, k, pods), w = (1, k, …, k). There are pods·kⁿ⁻¹ endpoints and kⁿ⁻¹ top routers on n
 //! levels. With fewer pods than ports, the top routers leave the rest of their ports out.
 
@@ -94,7 +94,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 pub const ENTRY: Entry<Build> = Entry {
     name: "folded_clos",
     summary: "Fat tree of equal routers: half the ports lead down and half up, at the top all lead down.",
-    source: "paper 001, section V.A.3",
+    source: "Pfister et al., HPIDC 2005, section V.A.3",
     parameters: || schemars::schema_for!(Params),
     build,
 };

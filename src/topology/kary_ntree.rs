@@ -2,7 +2,7 @@
 //! ports down only).
 //!
 //! Petrini and Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997;
-//! the tree of paper 004, section 4.2. As an extended generalised fat tree: m = (k, …, k), w = (1, k, …, k).
+//! the tree of Birk and Zdornov, section 4.2. As an extended generalised fat tree: m = (k, …, k), w = (1, k, …, k).
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 pub const ENTRY: Entry<Build> = Entry {
     name: "kary_ntree",
     summary: "Fat tree of k^n endpoints below n levels of k^(n-1) routers; the top routers use k ports.",
-    source: "Petrini and Vanneschi, IPPS 1997; paper 004, section 4.2",
+    source: "Petrini and Vanneschi, IPPS 1997; Birk and Zdornov, section 4.2",
     parameters: || schemars::schema_for!(Params),
     build,
 };

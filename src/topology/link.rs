@@ -27,7 +27,7 @@ impl LinkParams {
             ))
         };
         if self.bandwidth.0.0 == 0 {
-            return complain("bandwidth", "give a bandwidth such as \"100 Gbps\"");
+            return complain("bandwidth", "give more than 0, such as \"100 Gbps\"");
         }
         if self.latency.0 == 0 {
             return complain(

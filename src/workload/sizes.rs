@@ -5,7 +5,7 @@ use crate::model::{FlitSize, Invalid, Rng, unit};
 
 /// Draws the sizes of the messages of a workload, in bits.
 ///
-/// The shares of a mix are shares of the volume (paper 000, figure 12: "50% of the data transferred as 4-flit
+/// The shares of a mix are shares of the volume (Jiang et al., SC15, figure 12: "50% of the data transferred as 4-flit
 /// messages"), so the chance of a size is proportional to its share divided by the size.
 #[derive(Clone, Debug)]
 pub struct Sizes {
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn half_of_the_volume_is_many_small_messages() {
-        // Paper 000, figure 12: one message of 512 flits for 128 of 4 flits.
+        // Jiang et al., SC15, figure 12: one message of 512 flits for 128 of 4 flits.
         let sizes = Sizes::new(&mix(&[(4, 0.5), (512, 0.5)]), FLIT, 24).unwrap();
         assert!((sizes.mean_bits() - 129.0_f64.recip() * (128.0 * 400.0 + 51_200.0)).abs() < 1e-9);
         let mut rng = stream(2, &[]);

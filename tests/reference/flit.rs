@@ -227,7 +227,7 @@ impl Network {
             self.arrivals(cycle);
             for node in 0..NODES {
                 if (self.draw() >> 11) as f64 * (0.5_f64).powi(53) < self.chance {
-                    let destination = (self.draw() >> 32) as usize * NODES >> 32;
+                    let destination = ((self.draw() >> 32) as usize * NODES) >> 32;
                     self.nodes[node].queue.push_back(self.packets.len());
                     self.packets.push(Packet {
                         source: node,

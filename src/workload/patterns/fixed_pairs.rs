@@ -24,7 +24,7 @@ struct Params {
 pub const ENTRY: Entry<Build> = Entry {
     name: "fixed_pairs",
     summary: "Member i of the first half sends to member i of the second half.",
-    source: "Paper 003, section IV (Fixed Pairs)",
+    source: "McGlohon et al., section IV (Fixed Pairs)",
     parameters: || schema_for!(Params),
     build,
 };

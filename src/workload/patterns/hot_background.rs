@@ -14,16 +14,16 @@ use crate::workload::draw;
 /// Uniform background traffic of all members; between `from` and `to`, some of them divert a part of their messages
 /// to one hot endpoint. The load of a source does not change.
 ///
-/// In the words of paper 001: the hot spot degree HSD is the number of diverting sources, and the hot spot severity
+/// In the words of Pfister et al., HPIDC 2005: the hot spot degree HSD is the number of diverting sources, and the hot spot severity
 /// HSV is the load offered to the hot endpoint, from diverted and background messages, as a fraction of its link.
 /// With N members at load L and hot_fraction f,
 ///
 /// HSV = L · (1 + HSD · f · (N - 2) / (N - 1)), so f = (HSV / L - 1) / HSD · (N - 1) / (N - 2).
 ///
-/// Where this asks for f > 1 (paper 001, table 1, case 1: L = 0.5, HSD = 3, HSV = 3), diverting alone cannot reach the
+/// Where this asks for f > 1 (Pfister et al., HPIDC 2005, table 1, case 1: L = 0.5, HSD = 3, HSV = 3), diverting alone cannot reach the
 /// severity: add a second, shared workload with the pattern `hotspot`, a load of its own, `start` and `stop`.
 ///
-/// Paper 002: share = 0.25, hot_fraction = 1.
+/// Yebenes et al.: share = 0.25, hot_fraction = 1.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -79,7 +79,7 @@ impl Default for Params {
 pub const ENTRY: Entry<Build> = Entry {
     name: "hot_background",
     summary: "Uniform traffic of all members; for a while some of them divert a part of it to one hot endpoint.",
-    source: "Paper 001, section V.B; paper 002, sections 5.1 and 5.3",
+    source: "Pfister et al., HPIDC 2005, section V.B; Yebenes et al., sections 5.1 and 5.3",
     parameters: || schema_for!(Params),
     build,
 };

@@ -33,7 +33,7 @@ struct Params {
     destination_list: Option<Vec<EndpointId>>,
 }
 
-/// Sources unless the experiment says otherwise (paper 000, section 5.1: 60:4).
+/// Sources unless the experiment says otherwise (Jiang et al., SC15, section 5.1: 60:4).
 const SOURCES: u32 = 60;
 /// Destinations unless the experiment says otherwise.
 const DESTINATIONS: u32 = 4;
@@ -41,7 +41,7 @@ const DESTINATIONS: u32 = 4;
 pub const ENTRY: Entry<Build> = Entry {
     name: "hotspot",
     summary: "A number of sources send to a few destinations, drawn at random or named; the other members are idle.",
-    source: "Paper 000, section 5.1 (60:4 hot-spot)",
+    source: "Jiang et al., SC15, section 5.1 (60:4 hot-spot)",
     parameters: || schema_for!(Params),
     build,
 };

@@ -21,7 +21,7 @@ struct Params {
 pub const ENTRY: Entry<Build> = Entry {
     name: "uniform",
     summary: "Every message goes to another member, drawn at random.",
-    source: "Paper 000, section 4 (uniform random)",
+    source: "Jiang et al., SC15, section 4 (uniform random)",
     parameters: || schema_for!(Params),
     build,
 };

@@ -46,7 +46,7 @@ impl Default for Params {
 pub const ENTRY: Entry<Build> = Entry {
     name: "wc_hot",
     summary: "All members of group i send to the same few members of group (i + 1) mod G.",
-    source: "Paper 000, section 6 (WC-Hotn)",
+    source: "Jiang et al., SC15, section 6 (WC-Hotn)",
     parameters: || schema_for!(Params),
     build,
 };

@@ -29,7 +29,7 @@ impl Default for Params {
 pub const ENTRY: Entry<Build> = Entry {
     name: "worst_case",
     summary: "Every endpoint of group i sends to random members of group (i + offset) mod G.",
-    source: "Paper 000, section 4 (WCn)",
+    source: "Jiang et al., SC15, section 4 (WCn)",
     parameters: || schema_for!(Params),
     build,
 };
