@@ -61,7 +61,8 @@ fn a_run_to_completion() {
     let experiment = Experiment::dragonfly(2, 4, 2)
         .uniform(1.0)
         .message("100 flits")
-        .to_completion("5 us");
+        .set("output.occupancy", "300 ns")
+        .stopping_at("5 us");
     same_on_all_ranks(&experiment);
 }
 

@@ -126,7 +126,7 @@ fn assert_cycle(cycle: &[Wait]) {
 
 #[test]
 fn a_ring_of_one_channel_is_diagnosed() {
-    let experiment = ring().to_completion("20 us");
+    let experiment = ring().stopping_at("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
     // The buffers between the six routers of the ring, and nothing else.
@@ -139,7 +139,7 @@ fn a_ring_of_one_channel_is_diagnosed() {
 fn output_queues_are_part_of_the_cycle() {
     let experiment = ring()
         .set("router.output_queue", "1 packets")
-        .to_completion("20 us");
+        .stopping_at("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
     assert!(found.cycle.iter().any(|wait| wait.at.output));
@@ -148,7 +148,7 @@ fn output_queues_are_part_of_the_cycle() {
 
 #[test]
 fn without_virtual_output_queues_too() {
-    let experiment = ring().set("router.voq", false).to_completion("20 us");
+    let experiment = ring().set("router.voq", false).stopping_at("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
 }
@@ -157,7 +157,7 @@ fn without_virtual_output_queues_too() {
 fn shared_buffers_too() {
     let experiment = ring()
         .set("router.buffer_per", "port")
-        .to_completion("20 us");
+        .stopping_at("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
 }
@@ -193,7 +193,7 @@ fn two_runs_name_the_same_cycle() {
 
 #[test]
 fn the_same_ring_without_load_is_no_stall() {
-    let experiment = ring().with("load", 0.01).to_completion("20 us");
+    let experiment = ring().with("load", 0.01).stopping_at("20 us");
     let outcome = experiment.try_run_by(Clockwise::everywhere);
     let summary = outcome.expect("it completes").data.summary;
     assert!(summary.packets_delivered > 0);
@@ -219,7 +219,7 @@ fn saturates_and_completes(experiment: Experiment) {
                 .set("router.buffer_per", per)
                 .uniform(1.2)
                 .message("24 flits")
-                .to_completion("12 us")
+                .stopping_at("12 us")
                 .try_run();
             let tried = format!("voq = {voq}, a buffer per {per}, output queue {queue}");
             match outcome {

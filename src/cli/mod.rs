@@ -14,6 +14,7 @@ use std::process::ExitCode;
 
 pub use args::{Arguments, Command};
 pub use check::check;
+pub use launch::{Failure, on_all_ranks, together};
 pub use run::run;
 
 use args::{InspectOptions, ListOptions};

@@ -79,6 +79,11 @@ impl FabricDomain {
             watched: blueprint.watched,
             steps: Vec::new(),
             watch_arrival: 0,
+            sample_at: if blueprint.recording.occupancy > 0 {
+                0
+            } else {
+                NEVER
+            },
             traffic: blueprint.traffic.clone(),
         };
         domain
@@ -99,9 +104,6 @@ impl FabricDomain {
             domain.nics.len(),
         );
         domain.add_sources(blueprint);
-        if blueprint.recording.occupancy > 0 {
-            domain.schedule(EventKind::Sample, 0, 0);
-        }
         domain
     }
 

@@ -64,6 +64,8 @@ pub struct FabricDomain {
     pub(super) steps: Vec<Step>,
     /// When the head of the watched packet reached the router it is in.
     pub(super) watch_arrival: Time,
+    /// When the contents of the routers are recorded next; [`crate::model::NEVER`] if they are not.
+    pub(super) sample_at: Time,
     pub(super) traffic: Arc<Vec<Traffic>>,
 }
 
@@ -73,8 +75,10 @@ impl FabricDomain {
         self.queue.push(time, key(kind, component, time));
     }
 
-    /// Records the contents of all routers, and comes back after the interval.
-    fn sample(&mut self, now: Time) {
+    /// Records the contents of all routers at the time of the next sample.
+    ///
+    /// Samples are no events: they would keep a run to completion alive for ever, and empty time from being skipped.
+    fn sample(&mut self) {
         for router in self.routers.iter() {
             let first = router.base as usize;
             let ports = first..first + usize::from(router.ports);
@@ -83,7 +87,33 @@ impl FabricDomain {
                 .sum();
             self.stats.occupancy.push(flits);
         }
-        self.schedule(EventKind::Sample, 0, now + self.stats.recording.occupancy);
+        self.sample_at += self.stats.recording.occupancy;
+    }
+
+    /// The samples of a run that ended at `end`: nothing has happened since the last event.
+    pub(super) fn finish_samples(&mut self, end: Time) {
+        while self.sample_at < end {
+            self.sample();
+        }
+        if self.stats.recording.occupancy > 0 {
+            let rows = end.div_ceil(self.stats.recording.occupancy) as usize;
+            self.stats.occupancy.truncate(rows * self.routers.len());
+        }
+    }
+
+    fn process_before(&mut self, until: Time) {
+        while let Some((now, event)) = self.queue.pop_before(until) {
+            self.events += 1;
+            let (kind, component) = unkey(event, now);
+            match kind {
+                EventKind::OutputFree => self.output_event(component, now),
+                EventKind::InputFree => self.input_event(component, now),
+                EventKind::Link => self.link_event(component, now),
+                EventKind::Arrive => self.arrive(component, now),
+                EventKind::Deliver => self.arrive_at_endpoint(component, now),
+                EventKind::Generate => self.generate(component, now),
+            }
+        }
     }
 
     /// Events processed so far.
@@ -155,19 +185,11 @@ impl Domain for FabricDomain {
     }
 
     fn advance(&mut self, until: Time) -> Result<(), RunError> {
-        while let Some((now, event)) = self.queue.pop_before(until) {
-            self.events += 1;
-            let (kind, component) = unkey(event, now);
-            match kind {
-                EventKind::OutputFree => self.output_event(component, now),
-                EventKind::InputFree => self.input_event(component, now),
-                EventKind::Link => self.link_event(component, now),
-                EventKind::Arrive => self.arrive(component, now),
-                EventKind::Deliver => self.arrive_at_endpoint(component, now),
-                EventKind::Generate => self.generate(component, now),
-                EventKind::Sample => self.sample(now),
-            }
+        while self.sample_at < until {
+            self.process_before(self.sample_at + 1);
+            self.sample();
         }
+        self.process_before(until);
         Ok(())
     }
 

@@ -56,6 +56,7 @@ pub struct DomainReport {
 impl FabricDomain {
     /// The report of this domain at simulated time `end`.
     pub fn report(&mut self, end: Time) -> DomainReport {
+        self.finish_samples(end);
         let ports = self.port_rows(end);
         let (state, packets) = self.memory_bytes();
         let totals = Totals {

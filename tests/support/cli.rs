@@ -73,16 +73,19 @@ impl Cli {
 
     /// The command, to be started.
     pub fn command(&self) -> Command {
-        let weir = env!("CARGO_BIN_EXE_weir");
+        let weir = Path::new(env!("CARGO_BIN_EXE_weir"));
         let mut command = match self.ranks {
             None => Command::new(weir),
-            Some(ranks) => {
-                let mut command = Command::new("mpirun");
-                command.args(["-n", &ranks.to_string(), weir]);
-                command
-            }
+            Some(ranks) => Cli::program(weir, ranks),
         };
         command.args(&self.arguments).current_dir(self.folder());
+        command
+    }
+
+    /// Any program under `mpirun -n ranks`.
+    pub fn program(program: &Path, ranks: u32) -> Command {
+        let mut command = Command::new("mpirun");
+        command.args(["-n", &ranks.to_string()]).arg(program);
         // More ranks than cores is a matter of speed alone here. As variables, for other MPIs ignore them.
         for (name, value) in [
             ("OMPI_ALLOW_RUN_AS_ROOT", "1"),

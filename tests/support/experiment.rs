@@ -127,7 +127,7 @@ impl Experiment {
     }
 
     /// The last workload sends until then, and the run goes on until everything has arrived.
-    pub fn to_completion(self, stop: &str) -> Experiment {
+    pub fn stopping_at(self, stop: &str) -> Experiment {
         self.with("stop", stop).until("completion")
     }
 
