@@ -127,6 +127,7 @@ impl Experiment {
     }
 
     /// The last workload sends until then, and the run goes on until everything has arrived.
+    #[allow(clippy::wrong_self_convention)] // a builder, which reads as a sentence
     pub fn to_completion(self, stop: &str) -> Experiment {
         self.with("stop", stop).until("completion")
     }
