@@ -214,8 +214,8 @@ impl DomainReport {
     /// sense.
     pub fn from_words(words: &mut &[u64]) -> Option<DomainReport> {
         let mut from = Reader(words);
-        let words = from.list()?;
-        let totals = *bytemuck::try_cast_slice(&words).ok()?.first()?;
+        let scalars = from.list()?;
+        let totals = *bytemuck::try_cast_slice(&scalars).ok()?.first()?;
         let last_delivery = from.word()?;
         let jobs = (0..from.word()?)
             .map(|_| JobStats::read(&mut from))
