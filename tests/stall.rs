@@ -155,9 +155,7 @@ fn without_virtual_output_queues_too() {
 
 #[test]
 fn shared_buffers_too() {
-    let experiment = ring()
-        .set("router.buffer_per", "port")
-        .stopping_at("20 us");
+    let experiment = ring().set("router.buffer_per", "port").stopping_at("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
 }

@@ -173,7 +173,7 @@ fn type_of(schema: &Json, root: &Json) -> String {
     match reference(schema) {
         Some("Duration") => return "time".into(),
         Some("Rate") => return "bandwidth".into(),
-        Some("Size") => return "amount of data".into(),
+        Some("Size" | "Allowance") => return "amount of data".into(),
         Some(name) => return type_of(&root["$defs"][name], root),
         None => {}
     }

@@ -33,6 +33,6 @@ pub use ready::READY;
 pub(crate) use resolve::{alternatives, reference};
 pub(crate) use schema::fixed_sections;
 pub use section::Section;
-pub use units::{Duration, Rate, Size};
+pub use units::{Allowance, Duration, Rate, Size};
 pub use words::{Buffer, OutputQueue, Speedup, Until};
 pub use workload::{Endpoints, Injection, Message, Placement, WorkloadConfig};

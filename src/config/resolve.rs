@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::experiment::Experiment;
 use super::tree::{Member, Node, Value};
 use super::workload::{Elsewhere, WorkloadConfig, WorkloadFile};
-use super::{Duration, Rate, Section, Size};
+use super::{Allowance, Duration, Rate, Section, Size};
 use crate::registry::{Catalog, Family, Variant};
 
 /// The schema of a variant's parameters as JSON.
@@ -199,6 +199,7 @@ fn quantity(text: &str, schema: &Json, root: &Json) -> Option<String> {
     match reference(schema) {
         Some("Duration") => text.parse::<Duration>().ok().map(|d| d.to_string()),
         Some("Rate") => text.parse::<Rate>().ok().map(|r| r.to_string()),
+        Some("Allowance") => text.parse::<Allowance>().ok().map(|s| s.to_string()),
         Some("Size") => text.parse::<Size>().ok().map(|s| s.to_string()),
         Some(name) => quantity(text, &root["$defs"][name], root),
         None => alternatives(schema)

@@ -35,6 +35,10 @@ pub enum Size {
     Packets(u64),
 }
 
+/// An amount of data that may be none: a margin, a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance(pub Size);
+
 impl Size {
     /// The size in bits; `u64::MAX` if it is more than that.
     pub fn bits(self, flit: FlitSize, max_packet_flits: u64) -> u64 {
@@ -271,11 +275,25 @@ impl FromStr for Rate {
 impl FromStr for Size {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
+        let size = Size::or_zero(text)?;
+        let (Size::Bits(count) | Size::Flits(count) | Size::Packets(count)) = size;
+        more_than_zero(count, text, &SIZE).map(|_| size)
+    }
+}
+
+impl FromStr for Allowance {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        Size::or_zero(text).map(Allowance)
+    }
+}
+
+impl Size {
+    fn or_zero(text: &str) -> Result<Self, String> {
         let (number, unit) = split(text, &SIZE)?;
         let whole = |make: fn(u64) -> Size, base| {
             let words = Words { base, ..SIZE };
-            let count = scale(&number, 1, text, &words)?;
-            more_than_zero(count, text, &SIZE).map(make)
+            scale(&number, 1, text, &words).map(make)
         };
         match unit {
             "flit" | "flits" => whole(Size::Flits, "flits"),
@@ -284,10 +302,7 @@ impl FromStr for Size {
                 "{text:?}: b could be bits or bytes; write `bits` or `B`"
             )),
             _ => match BITS.iter().find(|(name, ..)| *name == unit) {
-                Some(&(_, factor, _)) => {
-                    let bits = scale(&number, factor, text, &SIZE)?;
-                    more_than_zero(bits, text, &SIZE).map(Size::Bits)
-                }
+                Some(&(_, factor, _)) => scale(&number, factor, text, &SIZE).map(Size::Bits),
                 None => {
                     let mut names: Vec<&str> = BITS.iter().map(|(name, ..)| *name).collect();
                     names.extend(["flits", "packets"]);
@@ -349,6 +364,12 @@ impl fmt::Display for Duration {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&shortest(self.0.0, RATES))
+    }
+}
+
+impl fmt::Display for Allowance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -442,6 +463,7 @@ fn concat_words(words: &Words) -> String {
 text_quantity!(Duration, TIME);
 text_quantity!(Rate, RATE);
 text_quantity!(Size, SIZE);
+text_quantity!(Allowance, SIZE);
 
 #[cfg(test)]
 mod tests;

@@ -190,6 +190,7 @@ impl FabricDomain {
         out.link_free = end;
         out.counts.flits += u64::from(packet.flits);
         out.counts.packets += 1;
+        out.last_sent = packet.flits;
         out.counts.busy += end - depart;
         packet.head = depart + out.latency;
         packet.tail_lag = (end - depart) as u32;

@@ -119,6 +119,8 @@ pub struct Output {
     pub peak: u32,
     /// Flits that fill the round trip of the link and so say nothing about congestion.
     pub round_trip: u32,
+    /// Flits of the packet sent last.
+    pub last_sent: u16,
     /// Since when a packet has been ready without credit; [`NEVER`] if none is.
     pub stalled_since: Time,
     /// What went through.
@@ -207,6 +209,7 @@ impl Output {
             queued: 0,
             peak: 0,
             round_trip: 0,
+            last_sent: 0,
             stalled_since: NEVER,
             counts: PortCounts::default(),
         }

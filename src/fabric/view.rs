@@ -41,7 +41,9 @@ impl Here for RouterView<'_> {
                 used += channel.credit.capacity - channel.credit.available;
             }
         }
-        out.waiting + out.queued + used.saturating_sub(out.round_trip)
+        // Credits are held for whole packets: a lone flow at full rate holds the round trip and a packet.
+        let under_way = out.round_trip + u32::from(out.last_sent);
+        out.waiting + out.queued + used.saturating_sub(under_way)
     }
 
     fn max_packet(&self) -> u32 {

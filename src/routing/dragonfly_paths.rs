@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::{Here, Hop};
-use crate::config::{ConfigError, Section, Size};
+use crate::config::{Allowance, ConfigError, Section, Size};
 use crate::model::{EndpointId, Flight, Invalid, PortId, RouterId};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
@@ -244,7 +244,8 @@ pub(super) struct Margin(Size);
 
 impl Margin {
     /// The margin given by a key of the section; refused if it is not in flits or packets.
-    pub fn new(section: &Section, key: &str, size: Size) -> Result<Margin, ConfigError> {
+    pub fn new(section: &Section, key: &str, size: Allowance) -> Result<Margin, ConfigError> {
+        let Allowance(size) = size;
         match size {
             Size::Bits(_) => Err(section.refuse(Invalid::new(
                 key,

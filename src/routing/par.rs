@@ -9,7 +9,7 @@ use super::dragonfly_paths::{
     BY_ROUTER, Margin, NEW, Paths, STRAIGHT, at_second_router_of_source_group, at_source,
 };
 use super::{Build, Here, Hop, Routing};
-use crate::config::{ConfigError, Section, Size};
+use crate::config::{Allowance, ConfigError, Section, Size};
 use crate::model::{Flight, LinkKind, PortId};
 use crate::registry::Entry;
 use crate::topology::Topology;
@@ -22,14 +22,14 @@ pub struct Params {
     /// What the backlog of the nonminimal path counts for; default 2, because that path is about twice as long.
     pub weight: u32,
     /// In flits or packets, default "4 packets": how much longer the queue of the minimal path may be.
-    pub bias: Size,
+    pub bias: Allowance,
 }
 
 impl Default for Params {
     fn default() -> Self {
         Params {
             weight: 2,
-            bias: Size::Packets(4),
+            bias: Allowance(Size::Packets(4)),
         }
     }
 }

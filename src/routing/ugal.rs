@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dragonfly_paths::{BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Way};
 use super::{Build, Here, Hop, Routing};
-use crate::config::{ConfigError, Section, Size};
+use crate::config::{Allowance, ConfigError, Section, Size};
 use crate::model::{Flight, Invalid, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::topology::{Topology, dragonfly::Dragonfly};
@@ -21,18 +21,18 @@ pub struct Params {
     /// default 2.
     pub candidates: u32,
     /// In flits or packets, default "0 flits": added once, whatever the lengths of the paths.
-    pub threshold: Size,
+    pub threshold: Allowance,
     /// In flits or packets, default "0 flits": how much longer than on the Valiant path the queue of the minimal path
     /// may be if both were equally long.
-    pub bias: Size,
+    pub bias: Allowance,
 }
 
 impl Default for Params {
     fn default() -> Self {
         Params {
             candidates: 2,
-            threshold: Size::Flits(0),
-            bias: Size::Flits(0),
+            threshold: Allowance(Size::Flits(0)),
+            bias: Allowance(Size::Flits(0)),
         }
     }
 }
