@@ -126,22 +126,25 @@ impl EventQueue {
     }
 
     fn add_chunk(&mut self, slot: usize, next: u32, event: u64) {
-        let mut chunk = Chunk {
-            events: [0; CHUNK],
-            used: 1,
-            next,
-        };
-        chunk.events[0] = event;
         let at = self.free;
         if at == NONE {
             self.buckets[slot] = self.chunks.len() as u32;
             if self.chunks.len() == self.chunks.capacity() {
                 self.chunks.reserve_exact((self.chunks.len() / 4).max(64));
             }
-            self.chunks.push(chunk);
+            let mut events = [0; CHUNK];
+            events[0] = event;
+            self.chunks.push(Chunk {
+                events,
+                used: 1,
+                next,
+            });
         } else {
-            self.free = self.chunks[at as usize].next;
-            self.chunks[at as usize] = chunk;
+            let chunk = &mut self.chunks[at as usize];
+            self.free = chunk.next;
+            chunk.events[0] = event;
+            chunk.used = 1;
+            chunk.next = next;
             self.buckets[slot] = at;
         }
         self.occupied[slot >> 6] |= 1 << (slot & 63);
@@ -219,8 +222,10 @@ impl EventQueue {
         self.occupied[slot >> 6] &= !(1 << (slot & 63));
         while at != NONE {
             let chunk = &mut self.chunks[at as usize];
-            self.current
-                .extend_from_slice(&chunk.events[..chunk.used as usize]);
+            // A whole chunk is copied faster than a part of it.
+            let len = self.current.len() + chunk.used as usize;
+            self.current.extend_from_slice(&chunk.events);
+            self.current.truncate(len);
             let next = std::mem::replace(&mut chunk.next, self.free);
             self.free = at;
             at = next;
