@@ -10,8 +10,8 @@
 //! NIC → tail is at its endpoint) is
 //! `Σ link latencies + routers × router latency + flits × flit time of the slowest link`.
 //!
-//! The road of a packet: [`source`] generates a message, [`nic`] cuts it into packets, [`crossbar`] brings them across
-//! a router, [`link`] to the next one, and [`nic`] again puts them together.
+//! The road of a packet: `source` generates a message, `nic` cuts it into packets, `crossbar` brings them across
+//! a router, `link` to the next one, and `nic` again puts them together.
 
 mod build;
 mod credit;
