@@ -19,7 +19,9 @@ pub struct RouterConfig {
     /// Input buffer of one virtual channel (or one port and traffic class, see `buffer_per`); "auto" covers the
     /// credit round trip of its link plus two longest packets.
     pub input_buffer: Buffer,
-    /// Whether each virtual channel has a buffer of its own, or all of a traffic class share one per port.
+    /// Whether each virtual channel has a buffer of its own, or all of a traffic class share one per port. Shared
+    /// buffers do not keep virtual channels apart: a routing that avoids deadlock by several of them (every routing of
+    /// dragonflies) can deadlock then, which ends the run with a diagnosis.
     pub buffer_per: BufferPer,
     /// Virtual output queues at the inputs: no head-of-line blocking inside the router.
     pub voq: bool,
