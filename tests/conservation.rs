@@ -179,7 +179,7 @@ fn traffic(experiment: Experiment) -> impl Strategy<Value = Experiment> {
                     with.with("message", mix.iter().map(part).collect::<Vec<_>>())
                 }
             };
-            with.stopping_at(stop)
+            with.to_completion(stop)
         })
 }
 

@@ -77,7 +77,7 @@ fn a_nic_is_a_queue_of_its_own() {
                 .traffic("fixed_pairs", rho)
                 .with("endpoints", members.clone())
                 .with("injection", injection)
-                .stopping_at(&stop(rho, packets(rho) / 36.0));
+                .to_completion(&stop(rho, packets(rho) / 36.0));
             let (message, network) = means(&run);
             assert!((network - 24.0).abs() < 1e-9, "{network}");
             let waited = message - network;
@@ -98,7 +98,7 @@ fn concentrate(network: Experiment, sources: i64, injection: &str, rho: f64) -> 
         .with("pattern.source_list", (1..=sources).collect::<Vec<i64>>())
         .with("pattern.destination_list", vec![0])
         .with("injection", injection)
-        .stopping_at(&stop(rho, packets(rho)))
+        .to_completion(&stop(rho, packets(rho)))
 }
 
 // Where queues with links of one speed lead into each other, the last link is never idle while a packet is anywhere
@@ -124,7 +124,7 @@ fn many_sources_at_one_router_are_one_queue() {
     }
     // In which order packets are served makes no difference to the mean: the link is never idle in vain.
     let short = |network: Experiment| {
-        means(&concentrate(network, 63, "poisson", 0.8).stopping_at("500 us")).0
+        means(&concentrate(network, 63, "poisson", 0.8).to_completion("500 us")).0
     };
     let expected = short(router());
     for (key, value) in [

@@ -56,7 +56,7 @@ fn one_message(network: Experiment, source: i64, destination: i64, flits: u64) -
     let bits = 100 * flits * u64::from(network.parameters.flit.0);
     let bandwidth = network.topology.link(router, port).bandwidth.0;
     let period = u128::from(bits) * 1_000_000_000_000 / u128::from(bandwidth);
-    run.stopping_at(&format!("{period} ps"))
+    run.to_completion(&format!("{period} ps"))
 }
 
 /// One message alone.

@@ -62,7 +62,7 @@ fn a_run_to_completion() {
         .uniform(1.0)
         .message("100 flits")
         .set("output.occupancy", "300 ns")
-        .stopping_at("5 us");
+        .to_completion("5 us");
     same_on_all_ranks(&experiment);
 }
 

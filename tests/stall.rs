@@ -126,7 +126,7 @@ fn assert_cycle(cycle: &[Wait]) {
 
 #[test]
 fn a_ring_of_one_channel_is_diagnosed() {
-    let experiment = ring().stopping_at("20 us");
+    let experiment = ring().to_completion("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
     // The buffers between the six routers of the ring, and nothing else.
@@ -139,7 +139,7 @@ fn a_ring_of_one_channel_is_diagnosed() {
 fn output_queues_are_part_of_the_cycle() {
     let experiment = ring()
         .set("router.output_queue", "1 packets")
-        .stopping_at("20 us");
+        .to_completion("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
     assert!(found.cycle.iter().any(|wait| wait.at.output));
@@ -148,14 +148,16 @@ fn output_queues_are_part_of_the_cycle() {
 
 #[test]
 fn without_virtual_output_queues_too() {
-    let experiment = ring().set("router.voq", false).stopping_at("20 us");
+    let experiment = ring().set("router.voq", false).to_completion("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
 }
 
 #[test]
 fn shared_buffers_too() {
-    let experiment = ring().set("router.buffer_per", "port").stopping_at("20 us");
+    let experiment = ring()
+        .set("router.buffer_per", "port")
+        .to_completion("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
 }
@@ -191,7 +193,7 @@ fn two_runs_name_the_same_cycle() {
 
 #[test]
 fn the_same_ring_without_load_is_no_stall() {
-    let experiment = ring().with("load", 0.01).stopping_at("20 us");
+    let experiment = ring().with("load", 0.01).to_completion("20 us");
     let outcome = experiment.try_run_by(Clockwise::everywhere);
     let summary = outcome.expect("it completes").data.summary;
     assert!(summary.packets_delivered > 0);
@@ -217,7 +219,7 @@ fn saturates_and_completes(experiment: Experiment) {
                 .set("router.buffer_per", per)
                 .uniform(1.2)
                 .message("24 flits")
-                .stopping_at("12 us")
+                .to_completion("12 us")
                 .try_run();
             let tried = format!("voq = {voq}, a buffer per {per}, output queue {queue}");
             match outcome {
@@ -269,4 +271,51 @@ fn trees_saturate_and_complete() {
                 .routing(routing),
         );
     }
+}
+
+#[test]
+fn the_program_names_the_cycle_and_leaves_no_result() {
+    // All channels of a port in one buffer: nothing keeps Valiant's routes free of cycles then.
+    let experiment = small_dragonfly(9)
+        .routing("valiant")
+        .smallest_buffers()
+        .set("router.buffer_per", "port")
+        .set("router.voq", false)
+        .uniform(1.2)
+        .message("24 flits")
+        .to_completion("12 us");
+    let mut diagnoses = Vec::new();
+    for ranks in [1, 3] {
+        let ran = experiment
+            .cli()
+            .ranks(ranks)
+            .arg("--quiet")
+            .arg("--json")
+            .go();
+        assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+        let start = ran
+            .stderr
+            .find("the network is deadlocked at")
+            .expect("a diagnosis");
+        let lines = ran.stderr[start..].lines();
+        let end = |line: &&str| !line.contains("waits for room in router");
+        let cycle: Vec<&str> = lines
+            .clone()
+            .skip(1)
+            .take_while(|line| !end(line))
+            .collect();
+        assert!(cycle.len() > 1, "{}", ran.stderr);
+        for line in &cycle {
+            for word in ["router ", "port ", "VC ", "packet "] {
+                assert!(line.contains(word), "{line}");
+            }
+        }
+        assert_eq!(ran.stdout, "");
+        assert!(!ran.out().exists());
+        diagnoses.push(cycle.join("\n"));
+    }
+    assert_eq!(
+        diagnoses[0], diagnoses[1],
+        "any number of ranks says the same"
+    );
 }

@@ -127,7 +127,8 @@ impl Experiment {
     }
 
     /// The last workload sends until then, and the run goes on until everything has arrived.
-    pub fn stopping_at(self, stop: &str) -> Experiment {
+    #[allow(clippy::wrong_self_convention)] // a builder: it makes nothing else of the experiment
+    pub fn to_completion(self, stop: &str) -> Experiment {
         self.with("stop", stop).until("completion")
     }
 
