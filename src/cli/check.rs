@@ -14,10 +14,7 @@ use crate::topology::{Peer, Topology};
 /// Checks an experiment, prints the resolved file and what it will take.
 pub fn check(options: &CheckOptions) -> ExitCode {
     match checked(options) {
-        Ok(text) => {
-            print!("{text}");
-            ExitCode::SUCCESS
-        }
+        Ok(text) => super::print(&text),
         Err(error) => {
             eprintln!("{}", error.render_for_stderr());
             ExitCode::from(BAD_INPUT)

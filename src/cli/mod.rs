@@ -53,15 +53,25 @@ pub fn schema() -> ExitCode {
     }
 }
 
-/// Prints to standard output; a reader that has gone away (`| head`) is no error.
+/// Prints to standard output and ends the command.
 fn print(text: &str) -> ExitCode {
-    use std::io::Write;
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("error: standard output: {error}");
-            ExitCode::from(FAILED)
+    match write_out(text) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{}", failure.message);
+            ExitCode::from(failure.code)
         }
-        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Writes to standard output; a reader that has gone away (`| head`) is no error.
+fn write_out(text: &str) -> Result<(), Failure> {
+    use std::io::{ErrorKind, Write};
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("error: standard output: {error}")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -163,18 +163,16 @@ fn finish(
         out.keep();
     }
     let way = watch::table(&outcome.steps);
-    if options.json {
-        println!("{}", summary::json(&digest, &run));
+    let mut text = if options.json {
         eprint!("{way}");
+        format!("{}\n", summary::json(&digest, &run))
     } else {
-        print!(
-            "{way}{}",
-            summary::table(&plan.network().topology.describe(), &digest, &run)
-        );
-        if let Some(path) = path {
-            println!("\nresult: {}", path.display());
-        }
+        way + &summary::table(&plan.network().topology.describe(), &digest, &run)
+    };
+    if let Some(path) = path.filter(|_| !options.json) {
+        text.push_str(&format!("\nresult: {}\n", path.display()));
     }
+    super::write_out(&text)?;
     if options.watch_packet.is_some() && outcome.steps.is_empty() {
         eprintln!("note: the packet to watch was never injected");
     }
