@@ -395,7 +395,6 @@ impl FabricDomain {
             routers: 0,
             spare: 0,
             injected: now,
-            line: [0; 2],
         }
     }
 

@@ -11,7 +11,7 @@ pub struct PacketMail {
     pub origin: Origin,
     pub router: RouterId,
     pub port: PortId,
-    pub spare: [u16; 9],
+    pub spare: u16,
 }
 
 /// A credit that goes back into another domain.
@@ -41,7 +41,7 @@ impl Post {
             origin,
             router,
             port,
-            spare: [0; 9],
+            spare: 0,
         });
     }
 

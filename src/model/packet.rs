@@ -39,9 +39,9 @@ pub struct Flight {
     pub vc: u8,
 }
 
-/// The part of a packet that every hop touches: one cache line.
+/// The part of a packet that every hop touches: less than a cache line.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C, align(64))]
+#[repr(C, align(8))]
 pub struct Packet {
     /// When the head is (or was) at this place.
     pub head: Time,
@@ -69,8 +69,6 @@ pub struct Packet {
     pub spare: u16,
     /// Order of injection for oldest-first arbitration: when the head left the NIC.
     pub injected: Time,
-    /// Fills the line.
-    pub line: [u64; 2],
 }
 
 impl Packet {
