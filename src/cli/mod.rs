@@ -8,6 +8,7 @@ mod list;
 mod progress;
 mod run;
 mod schema;
+pub(crate) mod sweep;
 mod watch;
 
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ pub use args::{Arguments, Command};
 pub use check::check;
 pub use launch::{Failure, on_all_ranks, together};
 pub use run::run;
+pub use sweep::sweep;
 
 use args::{InspectOptions, ListOptions};
 use launch::{BAD_INPUT, FAILED};
