@@ -1,5 +1,6 @@
 //! `result.h5`: the schema in one place, its writer and its reader, and the output directory.
 
+mod columns;
 mod error;
 mod hdf;
 pub mod out_dir;
@@ -13,6 +14,7 @@ mod stats;
 mod tests;
 mod write;
 
+pub use columns::ResultFile;
 pub use error::TraceError;
 pub use read::{Entry, Header, Stored, StoredLatency, read, read_header};
 pub use results::{
