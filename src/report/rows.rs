@@ -185,7 +185,7 @@ fn picture(time: &[u64], bytes: &[u64]) -> Option<(Heat, String)> {
         },
     });
     let heat = Heat {
-        x: Axis::new("simulated time", "ps"),
+        x: Axis::new("simulated time", "ps").from_zero(),
         y: Axis::new("router", "1"),
         value: Axis::new("held by the router", "B").from_zero(),
         x_edges: times.collect(),
@@ -196,6 +196,8 @@ fn picture(time: &[u64], bytes: &[u64]) -> Option<(Heat, String)> {
     };
     let says = match together {
         [1, 1] => String::new(),
+        [times, 1] => format!("Each cell is the most that a router held at any of {times} times."),
+        [1, routers] => format!("Each cell is the most that any of {routers} routers held."),
         [times, routers] => format!(
             "Each cell is the most that any of {routers} routers held at any of {times} times."
         ),

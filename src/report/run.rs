@@ -59,7 +59,7 @@ fn lines_over_time(
         }
     }
     Ok(Lines {
-        x: Axis::new("simulated time", "ps"),
+        x: Axis::new("simulated time", "ps").from_zero(),
         y: Axis::new(label, unit).from_zero(),
         series,
         ..Lines::default()

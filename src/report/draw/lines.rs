@@ -1,10 +1,9 @@
 //! Lines with marks, bands and points off the scale.
 
-use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::cartesian::{Grid, Inside, frame, ticks_across, ticks_up};
-use super::style::{Ink, Look, line, look, mark, place_of, px};
+use super::style::{DOTTED, Ink, Look, line, look, mark, place_of, px, stroke};
 use super::{Area, Outcome, nothing};
 use crate::report::figure::{Lines, Point, Series};
 
@@ -25,10 +24,8 @@ pub fn draw(lines: &Lines, area: &Area, names: &[&str]) -> Outcome {
         let ends = [f64::min(x.ticks()[0].0, 0.0), 1e3].map(|v| inside.shares(v, v));
         if let Some([from, to]) = clip(ends[0], ends[1]) {
             let ends = vec![inside.place(from), inside.place(to)];
-            let thin = Ink::Soft.rgb().stroke_width(2);
-            inside
-                .area
-                .draw(&DashedPathElement::new(ends, 6, 6, thin))?;
+            let thin = stroke(Ink::Soft.rgb(), 2, DOTTED);
+            inside.area.draw(&PathElement::new(ends, thin))?;
         }
     }
     for series in &lines.series {

@@ -119,8 +119,9 @@ fn grid(figure: &Figure) -> (usize, i32) {
     };
     let height = match (columns, square, bars) {
         (_, _, Some(height)) => height,
-        (3, true, _) => 290,
-        (_, true, _) => 390,
+        (3, true, _) => 250,
+        (1, true, _) => 440,
+        (_, true, _) => 340,
         (1, ..) => 390,
         (2, ..) => 320,
         _ => 260,
@@ -134,7 +135,7 @@ fn title_lines(figure: &Figure) -> Vec<String> {
 
 fn caption_lines(figure: &Figure) -> Vec<String> {
     let paragraphs = figure.caption.iter();
-    paragraphs.flat_map(|text| wrap(text, 135, "")).collect()
+    paragraphs.flat_map(|text| wrap(text, 145, "")).collect()
 }
 
 fn draw_panel(panel: &Panel, cell: &Area, names: &[&str]) -> Outcome {
@@ -179,7 +180,8 @@ fn nothing(area: &Area) -> Outcome {
 
 /// The head of the file: its size on paper or screen, its name for those who do not see it; and in a page its colours.
 fn finish(drawing: &str, figure: &Figure, height: i32, place: Place) -> String {
-    let (_, body) = drawing.split_once(">\n").unwrap_or(("", drawing));
+    let drawing = style::dashed(drawing);
+    let (_, body) = drawing.split_once(">\n").unwrap_or(("", drawing.as_str()));
     let size = match place {
         Place::File => format!("width=\"{WIDTH}\" height=\"{height}\" "),
         Place::Page => String::new(),

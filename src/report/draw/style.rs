@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -76,21 +75,46 @@ const COLOURS: [RGBColor; 7] = [
     Ink::Strong.rgb(),
 ];
 
-/// Length of a dash and of the gap behind it, in units of the drawing; a solid line has no gap.
-const DASHES: [(i32, i32); 5] = [(0, 0), (16, 8), (5, 6), (28, 10), (10, 14)];
+/// Dashes and gaps as SVG has them, in units of the drawing; the first is a solid line.
+const DASHES: [&str; 6] = ["", "16 8", "5 6", "28 8 5 8", "32 10", "5 12"];
+
+/// The dashes of lines that are no series.
+pub const DOTTED: usize = 2;
+
+/// The plotting library has no dashes of its own that turn corners, so the dash travels in the width of the stroke:
+/// a multiple of this, to be made an attribute by [`dashed`].
+const DASH_STEP: u32 = 1_000;
+
+/// A stroke with a dash.
+pub fn stroke(colour: RGBColor, width: u32, dash: usize) -> ShapeStyle {
+    colour.stroke_width(width + DASH_STEP * dash as u32)
+}
+
+/// The drawing with the dashes that its strokes carry.
+pub fn dashed(drawing: &str) -> String {
+    let mut text = drawing.to_string();
+    for (dash, pattern) in DASHES.iter().enumerate().skip(1) {
+        for width in 1..8 {
+            let coded = format!("stroke-width=\"{}\"", width + DASH_STEP * dash as u32);
+            let plain = format!("stroke-width=\"{width}\" stroke-dasharray=\"{pattern}\"");
+            text = text.replace(&coded, &plain);
+        }
+    }
+    text
+}
 
 /// How the series in this place of the legend looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     pub colour: RGBColor,
-    pub dash: (i32, i32),
+    pub dash: usize,
     pub mark: usize,
 }
 
 pub fn look(place: usize) -> Look {
     Look {
         colour: COLOURS[place % COLOURS.len()],
-        dash: DASHES[place % DASHES.len()],
+        dash: place % DASHES.len(),
         mark: place % MARKS,
     }
 }
@@ -148,11 +172,8 @@ pub fn mark(area: &Area, (x, y): (i32, i32), look: &Look) -> Outcome {
 
 /// Draws a line through places of the area.
 pub fn line(area: &Area, places: Vec<(i32, i32)>, look: &Look, width: u32) -> Outcome {
-    let style = look.colour.stroke_width(width);
-    match look.dash {
-        (_, 0) => area.draw(&PathElement::new(places, style))?,
-        (dash, gap) => area.draw(&DashedPathElement::new(places, dash, gap, style))?,
-    }
+    let style = stroke(look.colour, width, look.dash);
+    area.draw(&PathElement::new(places, style))?;
     Ok(())
 }
 

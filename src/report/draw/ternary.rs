@@ -15,7 +15,7 @@ use crate::report::figure::{Axis, Ternary};
 const CELLS: i64 = 40;
 
 /// Width of the bar of colours, CSS pixels.
-const BAR: i32 = 80;
+const BAR: i32 = 70;
 
 pub fn draw(ternary: &Ternary, area: &Area) -> Outcome {
     let counts = counts(&ternary.points);
@@ -86,7 +86,7 @@ impl Triangle {
     fn inside(area: &Area) -> Triangle {
         let (width, height) = area.dim_in_pixel();
         let (width, height) = (width as i32, height as i32);
-        let (room, below, above) = (width - px(110), px(44), px(28));
+        let (room, below, above) = (width - px(84), px(44), px(26));
         let side = f64::from(room).min(f64::from(height - below - above) * 2.0 / 3f64.sqrt());
         let side = side.max(f64::from(px(40)));
         Triangle {
@@ -125,8 +125,8 @@ impl Triangle {
             let words = format!("{} %", step * 20);
             // For each share: the line where it has this value, and the number where the line ends.
             let lines = [
-                ([a, b, 0.0], [a, 0.0, b], HPos::Left, (px(5), 0)),
-                ([0.0, a, b], [b, a, 0.0], HPos::Right, (-px(4), -px(4))),
+                ([a, b, 0.0], [a, 0.0, b], HPos::Left, (px(7), -px(3))),
+                ([0.0, a, b], [b, a, 0.0], HPos::Right, (-px(7), -px(3))),
                 ([b, 0.0, a], [0.0, b, a], HPos::Center, (0, px(9))),
             ];
             for (from, to, side, (dx, dy)) in lines {
