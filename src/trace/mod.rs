@@ -2,6 +2,7 @@
 
 mod columns;
 mod error;
+mod frame;
 mod hdf;
 pub mod out_dir;
 mod read;
@@ -16,6 +17,7 @@ mod write;
 
 pub use columns::ResultFile;
 pub use error::TraceError;
+pub use frame::{Frame, write_frame};
 pub use read::{Entry, Header, Stored, StoredLatency, read, read_header};
 pub use results::{
     Data, Job, JobSeries, Messages, Occupancy, Packets, Ports, Run, Scheme, Series, Summary,
