@@ -9,4 +9,5 @@ pub mod rows;
 pub mod run;
 pub mod run_page;
 pub mod summary;
+pub mod sweep;
 pub mod write;

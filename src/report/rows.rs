@@ -105,22 +105,16 @@ pub fn above(lower_ps: &[u64], count: &[u64]) -> Vec<Point> {
     points
 }
 
-/// The distribution of a latency class, by its name with dots: `latency.message`, `latency.job.<name>.network`. None
-/// if the result has no such class.
+/// The histogram of a latency class, by its name with dots: `latency.message`, `latency.job.<name>.network`; lower
+/// edges of its buckets in ps, and their counts. None if the result has no such class.
 ///
 /// # Errors
 /// If the file is damaged.
-pub fn distribution(result: &ResultFile, name: &str) -> Outcome<Option<Vec<Point>>> {
+pub fn histogram(result: &ResultFile, name: &str) -> Outcome<Option<(Vec<u64>, Vec<u64>)>> {
     let class = name.strip_prefix("latency.").unwrap_or(name);
     let group = format!("data/latency/{class}");
-    let columns = (
-        result.column(&group, "lower_ps")?,
-        result.column(&group, "count")?,
-    );
-    Ok(match columns {
-        (Some(lower), Some(count)) => Some(above(&lower, &count)),
-        _ => None,
-    })
+    let lower = result.column(&group, "lower_ps")?;
+    Ok(lower.zip(result.column(&group, "count")?))
 }
 
 /// How the ports of a kind (`terminal`, `local`, `global`; `all`) spent their time: busy, idle and stalled, ps.
@@ -203,6 +197,48 @@ fn picture(time: &[u64], bytes: &[u64]) -> Option<(Heat, String)> {
         ),
     };
     Some((heat, says))
+}
+
+/// The stalled share of the time of every port of a kind: routers from left to right, ports upwards. None if there is no
+/// such port.
+///
+/// # Errors
+/// If the file is damaged.
+pub fn stalled(result: &ResultFile, kind: &str) -> Outcome<Option<Heat>> {
+    const PORTS: &str = "data/ports";
+    let column = |name| Ok(result.column(PORTS, name)?.unwrap_or_default());
+    let (routers, ports) = (column("router")?, column("port")?);
+    let time = port_time(result, "all")?;
+    let kinds = result.port_kinds()?;
+    let rows: Vec<_> = (0..time.len())
+        .filter(|row| kind == "all" || kinds[*row] == kind)
+        .collect();
+    let span = |column: &[u64]| {
+        let own = || rows.iter().map(|row| column[*row]);
+        own().min().zip(own().max())
+    };
+    let (Some(router), Some(port)) = (span(&routers), span(&ports)) else {
+        return Ok(None);
+    };
+    let columns = (router.1 - router.0 + 1) as usize;
+    let mut cells = vec![f64::NAN; columns * (port.1 - port.0 + 1) as usize];
+    for row in rows {
+        let at = (
+            (ports[row] - port.0) as usize,
+            (routers[row] - router.0) as usize,
+        );
+        let sum: f64 = time[row].iter().sum();
+        cells[at.0 * columns + at.1] = time[row][2] / sum;
+    }
+    let edges = |(from, to): (u64, u64)| (from..=to + 1).map(|edge| edge as f64).collect();
+    Ok(Some(Heat {
+        x: Axis::new("router", "1"),
+        y: Axis::new("port", "1"),
+        value: Axis::new("stalled share of the time", "1").from_zero(),
+        x_edges: edges(router),
+        y_edges: edges(port),
+        cells,
+    }))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The figures of one run: everything that its result holds rows for.
 
-use super::figure::{Axis, Figure, Lines, Panel, Plot, Point, Series, Table, Ternary};
+use super::figure::{Axis, Figure, Heat, Lines, Panel, Plot, Point, Series, Table, Ternary};
 use super::parameters;
 use super::rows::{self, OverTime};
 use crate::trace::{ResultFile, Stored, TraceError};
@@ -273,8 +273,13 @@ pub(super) fn lines_table(panels: &[Panel]) -> Table {
 }
 
 /// The cells of pictures that are called by the names of their panels.
-pub(super) fn heat_table(heats: &[(&str, &super::figure::Heat)]) -> Table {
-    let mut table = Table::new(&["panel", "time_ps", "router", "bytes"]);
+pub(super) fn heat_table(heats: &[(&str, &Heat)]) -> Table {
+    let labels = |heat: &Heat| [&heat.x, &heat.y, &heat.value].map(|axis| axis.label.clone());
+    let [x, y, value] = heats
+        .first()
+        .map(|(_, heat)| labels(heat))
+        .unwrap_or_default();
+    let mut table = Table::new(&["panel".to_string(), x, y, value]);
     for (panel, heat) in heats {
         let columns = heat.x_edges.len().saturating_sub(1);
         for (at, cell) in heat.cells.iter().enumerate() {

@@ -29,6 +29,8 @@ pub struct Axis {
     pub range: Option<[f64; 2]>,
     /// A linear axis without a range begins at zero.
     pub from_zero: bool,
+    /// Words instead of numbers: the first stands at 0.5, the second at 1.5, and so on. Empty for numbers.
+    pub names: Vec<String>,
 }
 
 impl Axis {
@@ -53,16 +55,13 @@ impl Axis {
         self
     }
 
-    /// The label with the unit of the values, for the head of a table.
-    pub fn head(&self) -> String {
-        match self.unit.as_str() {
-            "" | "1" => self.label.clone(),
-            unit => format!("{} ({unit})", self.label),
-        }
-    }
-
     /// The axis with its range, and with about `most` ticks at most.
     pub fn coord(&self, values: impl IntoIterator<Item = f64>, most: usize) -> Coord {
+        if !self.names.is_empty() {
+            let mut coord = Coord::names(&self.names);
+            coord.title = self.label.clone();
+            return coord;
+        }
         let log = self.scale == Scale::Log;
         let [low, high] = match self.range {
             Some([low, high]) if usable(low, high, log) => [low, high],

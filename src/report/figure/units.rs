@@ -11,49 +11,60 @@ pub struct Shown {
 
 /// The unit in which values of up to `largest` of the result's `unit` are best read.
 ///
-/// Picoseconds become ns, µs, ms or s; bytes and rates get a prefix of a thousand; `1` is a plain number; any other
-/// unit stays as it is.
+/// Times, bytes and rates get the prefix that fits; `1` is a plain number; any other unit stays as it is.
 pub fn shown(unit: &str, largest: f64) -> Shown {
-    let steps: &[(&str, f64)] = match unit {
-        "ps" => &[
-            ("ps", 1.0),
-            ("ns", 1e3),
-            ("µs", 1e6),
-            ("ms", 1e9),
-            ("s", 1e12),
-        ],
-        "B" => &[
-            ("B", 1.0),
-            ("kB", 1e3),
-            ("MB", 1e6),
-            ("GB", 1e9),
-            ("TB", 1e12),
-        ],
-        "B/s" => &[
-            ("B/s", 1.0),
-            ("kB/s", 1e3),
-            ("MB/s", 1e6),
-            ("GB/s", 1e9),
-            ("TB/s", 1e12),
-        ],
-        "1" | "" => &[("", 1.0)],
-        other => {
+    let own = TIMES.iter().chain(&BYTES).chain(&RATES);
+    let own = own.clone().find(|(name, _)| *name == unit);
+    let (steps, base) = match (own, unit) {
+        (Some((_, base)), "B" | "kB" | "MB" | "GB" | "TB") => (&BYTES, *base),
+        (Some((_, base)), name) if name.ends_with("/s") => (&RATES, *base),
+        (Some((_, base)), _) => (&TIMES, *base),
+        (None, "us") => (&TIMES, 1e6),
+        (None, other) => {
+            let plain = other == "1";
             return Shown {
-                name: other.to_string(),
+                name: if plain {
+                    String::new()
+                } else {
+                    other.to_string()
+                },
                 factor: 1.0,
             };
         }
     };
-    let fits = |&&(_, factor): &&(&str, f64)| largest.abs() >= factor;
-    let (name, factor) = match steps.iter().rev().find(fits) {
+    let largest = largest.abs() * base;
+    let fits = |&&(_, size): &&(&str, f64)| largest >= size;
+    let (name, size) = match steps.iter().rev().find(fits) {
         Some(step) if largest.is_finite() => *step,
         _ => steps[0],
     };
     Shown {
         name: name.to_string(),
-        factor,
+        factor: size / base,
     }
 }
+
+const TIMES: [(&str, f64); 5] = [
+    ("ps", 1.0),
+    ("ns", 1e3),
+    ("µs", 1e6),
+    ("ms", 1e9),
+    ("s", 1e12),
+];
+const BYTES: [(&str, f64); 5] = [
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+];
+const RATES: [(&str, f64); 5] = [
+    ("B/s", 1.0),
+    ("kB/s", 1e3),
+    ("MB/s", 1e6),
+    ("GB/s", 1e9),
+    ("TB/s", 1e12),
+];
 
 #[cfg(test)]
 mod tests {
@@ -70,6 +81,20 @@ mod tests {
         assert_eq!(name("1", 0.4), "");
         assert_eq!(name("flits", 1e9), "flits");
         assert_eq!(shown("B", 2e6).factor, 1e6);
+        assert_eq!(
+            shown("ns", 2e6),
+            Shown {
+                name: "ms".into(),
+                factor: 1e6
+            }
+        );
+        assert_eq!(
+            shown("us", 0.5),
+            Shown {
+                name: "ns".into(),
+                factor: 1e-3
+            }
+        );
     }
 
     #[test]
