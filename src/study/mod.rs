@@ -16,6 +16,8 @@ mod selection;
 mod study;
 pub mod sweep;
 mod table;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 pub use axis::{Axis, AxisValue, quantity};
@@ -23,7 +25,7 @@ pub use claim::Claim;
 pub use cost::{ASSUMED_RATE, Cost};
 pub use dir::{PointDir, Reason, State, StateName, Status, SweepDir};
 pub use figure::{Figure, FigureX, FigureY};
-pub use file::{Along, FigureKind, Scale, ScaleKind, SeedsBy, Slope};
+pub use file::{Along, FigureKind, Scale, ScaleKind, SeedsBy, Slope, schemas};
 pub use metric::Metric;
 pub use point::Point;
 pub use selection::Selection;
