@@ -304,7 +304,7 @@ mod tests {
             assert_eq!(over_time(&result, name).expect("reads"), None, "{name}");
         }
         assert_eq!(
-            distribution(&result, "latency.nothing").expect("reads"),
+            histogram(&result, "latency.nothing").expect("reads"),
             None
         );
     }

@@ -33,13 +33,7 @@ pub fn draw(bars: &Bars, area: &Area, names: &[&str]) -> Outcome {
         .map(|group| shorten(&group.name, LETTERS));
     let labels: Vec<_> = labels.collect();
     let y = Coord::names(&labels).reversed();
-    let ends: Vec<f64> = match bars.stacked {
-        true => bars.groups.iter().map(total).collect(),
-        false => all()
-            .flat_map(|(_, point)| [point.y, point.spread[1]])
-            .collect(),
-    };
-    let x = bars.value.coord(ends, ticks_across(area, px(160)));
+    let x = bars.value.coord(bars.ends(), ticks_across(area, px(160)));
     let inside = frame(area, &x, &y, Grid::Upright)?;
     for (row, group) in bars.groups.iter().enumerate() {
         match bars.stacked {
@@ -48,11 +42,6 @@ pub fn draw(bars: &Bars, area: &Area, names: &[&str]) -> Outcome {
         }
     }
     Ok(())
-}
-
-fn total(group: &Group) -> f64 {
-    let values = group.bars.iter().map(|(_, point)| point.y);
-    values.filter(|value| value.is_finite()).sum()
 }
 
 fn stack(inside: &Inside, row: usize, group: &Group, names: &[&str]) -> Outcome {
@@ -105,6 +94,9 @@ fn whisker(inside: &Inside, point: &Point, row: f64) -> Outcome {
         return Ok(());
     }
     let ends = vec![inside.held(low, row), inside.held(high, row)];
+    if ends[0] == ends[1] {
+        return Ok(());
+    }
     let style = Ink::Strong.rgb().stroke_width(3);
     Ok(inside.area.draw(&PathElement::new(ends, style))?)
 }

@@ -70,9 +70,13 @@ pub fn frame<'a>(area: &Area<'a>, x: &Coord, y: &Coord, grid: Grid) -> Outcome<I
         .light_line_style(Ink::Faint.rgb().mix(0.5).stroke_width(1))
         .label_style(ticks)
         .axis_desc_style(words)
-        .set_all_tick_mark_size(px(4))
-        .x_desc(x.title())
-        .y_desc(y.title());
+        .set_all_tick_mark_size(px(4));
+    if !x.title().is_empty() {
+        mesh.x_desc(x.title());
+    }
+    if !y.title().is_empty() {
+        mesh.y_desc(y.title());
+    }
     match grid {
         Grid::Both => {}
         Grid::Upright => {
@@ -97,7 +101,7 @@ pub fn frame<'a>(area: &Area<'a>, x: &Coord, y: &Coord, grid: Grid) -> Outcome<I
 /// As many ticks along x as their labels leave room for.
 pub fn ticks_across(area: &Area, reserved: i32) -> usize {
     let (width, _) = area.dim_in_pixel();
-    ((width as i32 - reserved) / px(62)).clamp(2, 10) as usize
+    ((width as i32 - reserved) / px(48)).clamp(2, 10) as usize
 }
 
 /// As many ticks along y as are easily read.

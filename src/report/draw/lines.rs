@@ -61,7 +61,8 @@ fn shares(inside: &Inside, point: &Point) -> (f64, f64) {
 fn strokes(inside: &Inside, series: &Series, look: &Look) -> Outcome {
     let places = series.points.iter().map(|point| shares(inside, point));
     for path in paths(places) {
-        let path: Vec<_> = path.into_iter().map(|at| inside.place(at)).collect();
+        let mut path: Vec<_> = path.into_iter().map(|at| inside.place(at)).collect();
+        path.dedup();
         if path.len() > 1 {
             line(&inside.area, path, look, 4)?;
         }
@@ -188,9 +189,6 @@ fn arrow(inside: &Inside, (x, y): (i32, i32), up: bool, look: &Look) -> Outcome 
     let towards = if up { 1 } else { -1 };
     let (wide, long) = (px(5), towards * px(9));
     let corners = vec![(x, y), (x + wide, y + long), (x - wide, y + long), (x, y)];
-    inside
-        .area
-        .draw(&Polygon::new(corners.clone(), WHITE.filled()))?;
     Ok(inside
         .area
         .draw(&PathElement::new(corners, look.colour.stroke_width(3)))?)

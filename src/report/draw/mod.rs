@@ -12,6 +12,8 @@ mod lines;
 mod png;
 mod style;
 mod ternary;
+#[cfg(test)]
+mod tests;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -60,6 +62,7 @@ pub enum Place {
 /// [`DrawError`] if the plotting library fails, which no data should bring about.
 pub fn svg(figure: &Figure, place: Place) -> Result<String, DrawError> {
     style::register_font().map_err(DrawError)?;
+    let figure = &figure.with_shared_axes();
     let names = figure.legend();
     let legend = legend::Layout::of(&names, figure, WIDTH - 2 * MARGIN)?;
     let (columns, height) = grid(figure);
@@ -107,6 +110,10 @@ fn grid(figure: &Figure) -> (usize, i32) {
         .panels
         .iter()
         .any(|panel| matches!(panel.plot, Plot::Ternary(_)));
+    let coloured = figure
+        .panels
+        .iter()
+        .any(|panel| matches!(panel.plot, Plot::Ternary(_) | Plot::Heat(_)));
     let bars = figure.panels.iter().filter_map(|panel| match &panel.plot {
         Plot::Bars(bars) => Some(bars::height(bars)),
         _ => None,
@@ -115,11 +122,12 @@ fn grid(figure: &Figure) -> (usize, i32) {
     let columns = match figure.panels.len() {
         0 | 1 => 1,
         2..=4 => 2,
+        // Triangles and pictures have a bar of colours beside them.
+        _ if coloured => 2,
         _ => 3,
     };
     let height = match (columns, square, bars) {
         (_, _, Some(height)) => height,
-        (3, true, _) => 250,
         (1, true, _) => 440,
         (_, true, _) => 340,
         (1, ..) => 390,

@@ -91,7 +91,7 @@ impl Axis {
     }
 
     /// A range that holds all values that have a place on the axis.
-    fn span(&self, values: impl IntoIterator<Item = f64>) -> [f64; 2] {
+    pub(super) fn span(&self, values: impl IntoIterator<Item = f64>) -> [f64; 2] {
         let log = self.scale == Scale::Log;
         let placed = values
             .into_iter()

@@ -102,6 +102,26 @@ pub struct Bars {
     pub stacked: bool,
 }
 
+impl Bars {
+    /// The values up to which the axis has to reach.
+    pub fn ends(&self) -> Vec<f64> {
+        if self.stacked {
+            return self.groups.iter().map(Group::total).collect();
+        }
+        let bars = self.groups.iter().flat_map(|group| &group.bars);
+        bars.flat_map(|(_, point)| [point.y, point.spread[1]])
+            .collect()
+    }
+}
+
+impl Group {
+    /// The sum of the values that are there.
+    pub fn total(&self) -> f64 {
+        let values = self.bars.iter().map(|(_, point)| point.y);
+        values.filter(|value| value.is_finite()).sum()
+    }
+}
+
 /// Bars that belong together.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
@@ -159,6 +179,49 @@ impl Figure {
             }
         }
         names
+    }
+
+    /// The same figure with one scale for all panels that show the same quantity, so that they can be compared.
+    pub fn with_shared_axes(&self) -> Figure {
+        let mut figure = self.clone();
+        let mut axes: Vec<(&mut Axis, Vec<f64>)> = Vec::new();
+        for panel in &mut figure.panels {
+            match &mut panel.plot {
+                Plot::Lines(lines) => {
+                    let points = lines.series.iter().flat_map(|one| &one.points);
+                    let seen = points.filter(|point| !point.x.is_nan() && !point.y.is_nan());
+                    let (mut x, mut y) = (Vec::new(), Vec::new());
+                    for point in seen {
+                        x.push(point.x);
+                        y.extend([point.y, point.spread[0], point.spread[1]]);
+                    }
+                    axes.push((&mut lines.x, x));
+                    axes.push((&mut lines.y, y));
+                }
+                Plot::Bars(bars) => {
+                    let ends = bars.ends();
+                    axes.push((&mut bars.value, ends));
+                }
+                Plot::Heat(heat) => axes.push((&mut heat.value, heat.cells.clone())),
+                Plot::Ternary(_) => {}
+            }
+        }
+        let key = |axis: &Axis| (axis.label.clone(), axis.unit.clone());
+        let all: Vec<_> = axes
+            .iter()
+            .map(|(axis, values)| (key(axis), values.clone()))
+            .collect();
+        for (axis, _) in &mut axes {
+            let own = key(axis);
+            let same = all.iter().filter(|(other, _)| *other == own);
+            let values: Vec<f64> = same
+                .flat_map(|(_, values)| values.iter().copied())
+                .collect();
+            if axis.range.is_none() && values.iter().any(|value| value.is_finite()) {
+                axis.range = Some(axis.span(values));
+            }
+        }
+        figure
     }
 
     /// Whether it has anything to show.

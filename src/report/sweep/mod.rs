@@ -3,12 +3,14 @@
 mod groups;
 mod rows;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub mod page;
 
 use std::collections::BTreeSet;
 
-use super::figure::{Axis, Figure, Scale};
+use super::figure::{Axis, Figure, Panel, Plot, Scale};
 use super::parameters;
 use crate::study::{
     self, FigureKind, FigureX, FigureY, Metric, Point, ScaleKind, Study, SweepDir, Table,
@@ -55,6 +57,7 @@ impl Sweep<'_> {
         };
         let mut caption: Vec<String> = wanted.caption.iter().cloned().collect();
         caption.extend(self.means(wanted, &groups));
+        caption.extend(off_the_scale(&panels));
         caption.extend(self.missing(&groups));
         caption.push(self.parameters(&groups));
         Ok(Figure {
@@ -136,6 +139,21 @@ impl Sweep<'_> {
         }
         parts.join(" · ")
     }
+}
+
+/// What the arrows at the edge are, if there are any.
+fn off_the_scale(panels: &[Panel]) -> Option<String> {
+    let beyond = panels.iter().any(|panel| match &panel.plot {
+        Plot::Lines(lines) if lines.markers => {
+            let [low, high] = lines.y.range.unwrap_or([f64::NEG_INFINITY, f64::MAX]);
+            let mut points = lines.series.iter().flat_map(|one| &one.points);
+            points.any(|point| point.y < low || point.y > high)
+        }
+        _ => false,
+    });
+    beyond.then(|| {
+        "Arrows at the edge are points off the scale; their values are in the CSV file.".into()
+    })
 }
 
 /// The figures of a study that asks for none.

@@ -45,6 +45,36 @@ fn units(drawn: &[Drawn]) -> Vec<String> {
     units
 }
 
+/// What the axis calls a metric: in words if it is the only one, else as the legend does.
+fn label(one: &Drawn) -> String {
+    match one.name == one.metric.name() {
+        true => words(one.metric.name()),
+        false => one.name.clone(),
+    }
+}
+
+/// The name of a metric for people.
+pub(super) fn words(name: &str) -> String {
+    let plain = |text: &str| text.replace(['_', '.'], " ");
+    let (name, window) = name.split_once(" @ ").unwrap_or((name, ""));
+    let parts: Vec<&str> = name.split('.').collect();
+    let text = match parts.as_slice() {
+        ["summary", rest @ ..] => plain(&rest.join(" ")),
+        ["latency", "job", job, kind, stat] => format!("{kind} latency of {job}, {stat}"),
+        ["latency", kind, stat] => format!("{kind} latency, {stat}"),
+        ["jobs", job, what] => format!("{} of {job}", plain(what)),
+        ["series", "job", job, what, how] => format!("{} of {job}, {how}", plain(what)),
+        ["ejection", class] => format!("ejection channels' share of {class}"),
+        ["ports", "all", what] => format!("{}, all ports", plain(what)),
+        ["ports", kind, what] => format!("{}, {kind} ports", plain(what)),
+        _ => plain(name),
+    };
+    match window {
+        "" => text,
+        window => format!("{text} ({window})"),
+    }
+}
+
 /// Two names where both say something.
 fn joined(first: &str, second: &str) -> String {
     match (first, second) {
@@ -104,7 +134,7 @@ pub(super) fn lines(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> (
                     });
                 }
             }
-            let names: Vec<&str> = own().map(|one| one.name.as_str()).collect();
+            let names: Vec<String> = own().map(label).collect();
             panels.push(Panel {
                 title: group.name.clone(),
                 plot: Plot::Lines(Lines {
@@ -173,11 +203,9 @@ fn x_axis(sweep: &Sweep, wanted: &study::Figure) -> Axis {
             };
             (own.label.clone(), own.unit.clone(), names)
         }
-        Some(FigureX::Metric(metric)) => (
-            metric.name().to_string(),
-            metric.unit().to_string(),
-            Vec::new(),
-        ),
+        Some(FigureX::Metric(metric)) => {
+            (words(metric.name()), metric.unit().to_string(), Vec::new())
+        }
         None => Default::default(),
     };
     Axis {
@@ -185,9 +213,31 @@ fn x_axis(sweep: &Sweep, wanted: &study::Figure) -> Axis {
         unit,
         scale: scale(wanted.x_scale),
         range: wanted.x_range,
-        from_zero: false,
+        from_zero: begins_low(sweep, wanted),
         names,
     }
+}
+
+/// Whether the axis may as well begin at zero: its values do so almost.
+fn begins_low(sweep: &Sweep, wanted: &study::Figure) -> bool {
+    let values: Vec<f64> = match &wanted.x {
+        Some(FigureX::Axis(axis)) => {
+            let values = sweep.study.axes[*axis].values.iter();
+            values.filter_map(|value| value.number).collect()
+        }
+        Some(FigureX::Metric(metric)) => {
+            let column = sweep.table.column(metric);
+            sweep
+                .table
+                .rows
+                .iter()
+                .filter_map(|row| value(row, column))
+                .collect()
+        }
+        None => Vec::new(),
+    };
+    let (_, [least, largest]) = mean(&values);
+    least > 0.0 && least <= 0.35 * largest
 }
 
 /// Such a figure has a line where all that is offered is accepted.
@@ -230,7 +280,7 @@ pub(super) fn bars(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> (V
                     data.rows.push(row.collect());
                 }
             }
-            let names: Vec<&str> = own.iter().map(|one| one.name.as_str()).collect();
+            let names: Vec<String> = own.iter().copied().map(label).collect();
             let label = if stacked {
                 String::new()
             } else {
