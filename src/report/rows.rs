@@ -303,10 +303,7 @@ mod tests {
         ] {
             assert_eq!(over_time(&result, name).expect("reads"), None, "{name}");
         }
-        assert_eq!(
-            histogram(&result, "latency.nothing").expect("reads"),
-            None
-        );
+        assert_eq!(histogram(&result, "latency.nothing").expect("reads"), None);
     }
 
     #[test]

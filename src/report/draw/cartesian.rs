@@ -33,8 +33,9 @@ impl Inside<'_> {
         (self.x.share(x), self.y.share(y))
     }
 
-    /// The place of shares from 0 to 1.
+    /// The place of shares from 0 to 1; what is beyond by a rounding error, however large, is moved to the edge.
     pub fn place(&self, (x, y): (f64, f64)) -> (i32, i32) {
+        let (x, y) = (x.clamp(0.0, 1.0), y.clamp(0.0, 1.0));
         (
             (x * f64::from(self.width)).round() as i32,
             ((1.0 - y) * f64::from(self.height)).round() as i32,
@@ -43,8 +44,7 @@ impl Inside<'_> {
 
     /// The place of a value, moved to the edge if it is off the scale.
     pub fn held(&self, x: f64, y: f64) -> (i32, i32) {
-        let (x, y) = self.shares(x, y);
-        self.place((x.clamp(0.0, 1.0), y.clamp(0.0, 1.0)))
+        self.place(self.shares(x, y))
     }
 }
 

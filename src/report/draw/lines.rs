@@ -10,7 +10,7 @@ use crate::report::figure::{Lines, Point, Series};
 pub fn draw(lines: &Lines, area: &Area, names: &[&str]) -> Outcome {
     let points = || lines.series.iter().flat_map(|one| &one.points);
     let usable = |point: &&Point| !point.x.is_nan() && !point.y.is_nan();
-    if points().filter(usable).next().is_none() {
+    if !points().any(|point| usable(&point)) {
         return nothing(area);
     }
     let seen = || points().filter(usable);

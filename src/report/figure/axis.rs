@@ -232,7 +232,7 @@ fn linear_ticks(low: f64, high: f64, most: usize) -> Ticks {
     let step = [1.0, 2.0, 5.0, 10.0]
         .iter()
         .map(|factor| factor * power)
-        .find(|step| *step >= wanted * 0.999_999)
+        .find(|step| *step >= wanted * 0.9)
         .unwrap_or(10.0 * power);
     let slack = 1e-9;
     let (first, last) = ((low / step - slack).ceil(), (high / step + slack).floor());
