@@ -7,8 +7,8 @@ use super::axis::Axis;
 use super::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
 use super::dir::{SweepDir, replace};
 use super::file::{Along, SeedsBy};
+use super::job_file::Study;
 use super::metric::Metric;
-use super::study::Study;
 use super::table::{Row, Table};
 
 /// What a claim comes to.

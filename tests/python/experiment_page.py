@@ -108,7 +108,7 @@ class Page:
 
     def section(self, name, schema):
         several = schema.get("type") == "array"
-        if not several and "properties" not in self.follow(schema):
+        if name in STUDY and not several and "properties" not in self.follow(schema):
             self.lines += [f"### `{name}`", "", schema["description"], ""]
             return
         schema = self.follow(schema["items"] if several else schema)
