@@ -10,7 +10,7 @@ fn linear_ticks_are_round_numbers_in_a_unit_for_people() {
     let latency = Axis::new("latency", "ps").from_zero();
     assert_eq!(
         labels(&latency, &[1.2e6, 6.4e6]),
-        ["0", "2", "4", "6"],
+        ["0", "1", "2", "3", "4", "5", "6"],
         "µs"
     );
     assert_eq!(latency.coord([6.4e6], 6).title(), "latency (µs)");
@@ -20,7 +20,7 @@ fn linear_ticks_are_round_numbers_in_a_unit_for_people() {
     );
     assert_eq!(
         labels(&Axis::new("x", "1"), &[-0.03, 0.031]),
-        ["-0.02", "0.00", "0.02"]
+        ["-0.03", "-0.02", "-0.01", "0.00", "0.01", "0.02", "0.03"]
     );
     assert_eq!(
         labels(&Axis::new("packets", "1").from_zero(), &[45_000.0]),
@@ -28,7 +28,7 @@ fn linear_ticks_are_round_numbers_in_a_unit_for_people() {
     );
     assert_eq!(
         labels(&Axis::new("events", "1").from_zero(), &[3.1e7]),
-        ["0", "1e7", "2e7", "3e7"]
+        ["0", "5e6", "1.0e7", "1.5e7", "2.0e7", "2.5e7", "3.0e7"]
     );
 }
 
