@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         Command::Check(options) => cli::check(&options),
         Command::List(options) => cli::list(&options),
         Command::Inspect(options) => cli::inspect(&options),
+        Command::Report(options) => cli::report(&options),
         Command::Schema => cli::schema(),
     }
 }

@@ -31,6 +31,8 @@ pub enum Command {
     List(ListOptions),
     /// Say what a result file holds.
     Inspect(InspectOptions),
+    /// Make a page and figures of a run or a sweep: DIR/report.html, DIR/figures.
+    Report(ReportOptions),
     /// Print the JSON Schema of the experiment file, for editors.
     Schema,
 }
@@ -93,4 +95,11 @@ pub struct InspectOptions {
     /// Print the whole experiment too.
     #[arg(long)]
     pub experiment: bool,
+}
+
+/// `weir report`.
+#[derive(Args, Debug)]
+pub struct ReportOptions {
+    /// What a run or a sweep wrote: its --out.
+    pub dir: PathBuf,
 }

@@ -6,6 +6,7 @@ mod inspect;
 mod launch;
 mod list;
 mod progress;
+mod report;
 mod run;
 mod schema;
 pub(crate) mod sweep;
@@ -19,7 +20,7 @@ pub use launch::{Failure, on_all_ranks, together};
 pub use run::run;
 pub use sweep::sweep;
 
-use args::{InspectOptions, ListOptions};
+use args::{InspectOptions, ListOptions, ReportOptions};
 use launch::{BAD_INPUT, FAILED};
 
 /// `weir list`.
@@ -40,6 +41,17 @@ pub fn inspect(options: &InspectOptions) -> ExitCode {
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// `weir report`.
+pub fn report(options: &ReportOptions) -> ExitCode {
+    match report::report(&options.dir) {
+        Ok(page) => print(&format!("{}\n", page.display())),
+        Err(failure) => {
+            eprintln!("{}", failure.message);
+            ExitCode::from(failure.code)
         }
     }
 }
