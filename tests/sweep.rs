@@ -151,7 +151,7 @@ fn until(what: &str, mut so: impl FnMut() -> bool) {
 
 /// The job with points that take long enough to be caught in the middle.
 fn longer() -> String {
-    JOB.replace("until = \"5 us\"", "until = \"1500 us\"")
+    JOB.replace("until = \"5 us\"", "until = \"200 us\"")
 }
 
 fn signal(child: &Child, signal: rustix::process::Signal) {

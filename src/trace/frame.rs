@@ -92,7 +92,9 @@ impl Frame {
 /// # Errors
 /// If it cannot be written.
 pub fn write_frame(path: &Path, frame: &Frame) -> Result<(), TraceError> {
-    through_a_partial_file(path, |file| put(file, frame))
+    // Two sweeps of one directory may end at the same moment.
+    let mark = format!(".{}", std::process::id());
+    through_a_partial_file(path, &mark, |file| put(file, frame))
 }
 
 fn put(file: &File, frame: &Frame) -> Outcome<()> {

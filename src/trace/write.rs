@@ -34,17 +34,19 @@ pub fn write(
     experiment_toml: &str,
     seed: u64,
 ) -> Result<(), TraceError> {
-    through_a_partial_file(path, |root| {
+    through_a_partial_file(path, "", |root| {
         fill_root(root, data, run, experiment_toml, seed)
     })
 }
 
-/// Fills a new file and puts it in its place when it is whole.
+/// Fills a new file and puts it in its place when it is whole. `mark` stands in the name of the partial file: several
+/// processes that write the same file at once need one of their own.
 pub(super) fn through_a_partial_file(
     path: &Path,
+    mark: &str,
     put: impl FnOnce(&File) -> Outcome<()>,
 ) -> Result<(), TraceError> {
-    let partial = partial_path(path)?;
+    let partial = partial_path(path, mark)?;
     let result = fill(&partial, put)
         .map_err(|failure| TraceError::while_writing(path, failure))
         .and_then(|()| settle(&partial, path));
@@ -55,12 +57,13 @@ pub(super) fn through_a_partial_file(
     result
 }
 
-fn partial_path(path: &Path) -> Result<PathBuf, TraceError> {
+fn partial_path(path: &Path, mark: &str) -> Result<PathBuf, TraceError> {
     let name = path
         .file_name()
         .ok_or_else(|| TraceError::write(path, "the path has no file name"))?;
     let mut partial = std::ffi::OsString::from(".");
     partial.push(name);
+    partial.push(mark);
     partial.push(".partial");
     Ok(path.with_file_name(partial))
 }
