@@ -15,5 +15,7 @@ fn main() -> ExitCode {
         Command::List(options) => cli::list(&options),
         Command::Inspect(options) => cli::inspect(&options),
         Command::Schema => cli::schema(),
+        Command::Completions(options) => cli::completions(&options),
+        Command::Man(options) => cli::man(&options),
     }
 }
