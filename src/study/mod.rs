@@ -1,0 +1,27 @@
+//! Studies: a job file is an experiment with axes, and what it is to show.
+//!
+//! `file` has the keys as they are written; `Study` is a checked job file, `Point` one of its runs. `Metric` is a number
+//! of a result, `Table` the numbers of all points, `Claim` a statement about them. `SweepDir` knows where everything
+//! lies, `sweep` runs what is missing.
+
+mod axis;
+mod claim;
+mod dir;
+mod figure;
+mod file;
+mod metric;
+mod point;
+mod selection;
+mod study;
+mod table;
+
+pub use axis::{Axis, AxisValue, quantity};
+pub use claim::Claim;
+pub use dir::{PointDir, Reason, State, StateName, Status, SweepDir};
+pub use figure::{Figure, FigureX, FigureY};
+pub use file::{Along, FigureKind, Scale, ScaleKind, SeedsBy, Slope};
+pub use metric::Metric;
+pub use point::Point;
+pub use selection::Selection;
+pub use study::{Options, Study};
+pub use table::{Row, Table};
