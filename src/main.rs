@@ -11,6 +11,7 @@ fn main() -> ExitCode {
     cli::log_to_stderr(arguments.verbose);
     match arguments.command {
         Command::Run(options) => cli::run(&options),
+        Command::Sweep(command) => cli::sweep(&command),
         Command::Check(options) => cli::check(&options),
         Command::List(options) => cli::list(&options),
         Command::Inspect(options) => cli::inspect(&options),

@@ -2,6 +2,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::sweep::SweepCommand;
+
 /// Simulates the interconnects of high-performance computers and what congestion does to the applications that share
 /// them.
 #[derive(Debug, Parser)]
@@ -20,6 +22,9 @@ pub struct Arguments {
 pub enum Command {
     /// Run an experiment (under mpirun: on all its ranks) and write DIR/result.h5.
     Run(RunOptions),
+    /// Run a study of many points (a job file), and check what it claims.
+    #[command(subcommand)]
+    Sweep(SweepCommand),
     /// Check an experiment without running it, and print it with every default filled in.
     Check(CheckOptions),
     /// List what an experiment may name: topologies, routings, schemes, patterns, motifs.

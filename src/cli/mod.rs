@@ -9,6 +9,7 @@ mod list;
 mod progress;
 mod run;
 mod schema;
+pub(crate) mod sweep;
 mod watch;
 
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ pub use args::{Arguments, Command};
 pub use check::check;
 pub use launch::{Failure, on_all_ranks, together};
 pub use run::run;
+pub use sweep::sweep;
 
 use args::{CompletionsOptions, InspectOptions, ListOptions, ManOptions};
 use launch::{BAD_INPUT, FAILED};

@@ -77,6 +77,8 @@ pub(super) enum Bound {
         values: Vec<usize>,
         rising: bool,
         slack: f64,
+        /// All values have to be there, and equal is not enough.
+        strict: bool,
     },
 }
 
@@ -414,6 +416,7 @@ impl Reader<'_> {
                 axis,
                 values,
                 rising: true,
+                strict: true,
                 slack: slack_of("order.slack", *slack)?,
             });
         }
@@ -430,6 +433,7 @@ impl Reader<'_> {
             values: (0..self.axes[axis].values.len()).collect(),
             axis,
             rising: *direction == Slope::Rising,
+            strict: false,
             slack: slack_of("monotone.slack", *slack)?,
         })
     }

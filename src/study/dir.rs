@@ -257,11 +257,17 @@ impl PointDir {
 
     /// In what state it is.
     pub fn state(&self, resolved: &str) -> State {
+        match self.settled(resolved) {
+            State::Done => State::Done,
+            _ if self.locked() => State::Running,
+            state => state,
+        }
+    }
+
+    /// In what state it is as far as its files say, whoever holds the lock.
+    pub(super) fn settled(&self, resolved: &str) -> State {
         if self.done(resolved) {
             return State::Done;
-        }
-        if self.locked() {
-            return State::Running;
         }
         match self.status() {
             Some(Status {

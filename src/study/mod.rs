@@ -6,6 +6,7 @@
 
 mod axis;
 mod claim;
+mod cost;
 mod dir;
 mod figure;
 mod file;
@@ -13,10 +14,13 @@ mod metric;
 mod point;
 mod selection;
 mod study;
+pub mod sweep;
 mod table;
+mod verdict;
 
 pub use axis::{Axis, AxisValue, quantity};
 pub use claim::Claim;
+pub use cost::{ASSUMED_RATE, Cost};
 pub use dir::{PointDir, Reason, State, StateName, Status, SweepDir};
 pub use figure::{Figure, FigureX, FigureY};
 pub use file::{Along, FigureKind, Scale, ScaleKind, SeedsBy, Slope};
@@ -25,3 +29,4 @@ pub use point::Point;
 pub use selection::Selection;
 pub use study::{Options, Study};
 pub use table::{Row, Table};
+pub use verdict::Verdict;

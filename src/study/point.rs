@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 
+use super::cost::Cost;
 use super::study::{SEED, Study};
 use crate::config::{ConfigError, Experiment};
 use crate::registry::Catalog;
@@ -30,6 +31,8 @@ pub struct Point {
     pub hash: String,
     /// What it runs.
     pub experiment: Experiment,
+    /// How large it is.
+    pub cost: Cost,
 }
 
 impl Point {
@@ -74,13 +77,14 @@ impl Study {
             for seed in self.seeds.as_deref().map_or(vec![None], |seeds| {
                 seeds.iter().copied().map(Some).collect()
             }) {
-                let experiment = self.experiment(&at, seed, catalog)?;
+                let (experiment, cost) = self.experiment(&at, seed, catalog)?;
                 points.push(Point {
                     index: points.len(),
                     at: at.clone(),
                     seed: experiment.run.seed,
                     hash: hash_of(&experiment.resolved),
                     experiment,
+                    cost,
                 });
             }
         }
@@ -136,7 +140,7 @@ impl Study {
         at: &[usize],
         seed: Option<u64>,
         catalog: &Catalog,
-    ) -> Result<Experiment, ConfigError> {
+    ) -> Result<(Experiment, Cost), ConfigError> {
         let mut document = self.base.clone();
         for (axis, &value) in self.axes.iter().zip(at) {
             for (key, given) in &axis.values[value].sets {
@@ -154,8 +158,9 @@ impl Study {
         }
         let experiment = document.experiment(catalog).and_then(|experiment| {
             // Everything that can be wrong is found before anything runs.
-            Plan::new(&experiment, None)?;
-            Ok(experiment)
+            let plan = Plan::new(&experiment, None)?;
+            let cost = Cost::of(&experiment, &plan);
+            Ok((experiment, cost))
         });
         experiment.map_err(|mut error| {
             let words = self
