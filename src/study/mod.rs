@@ -13,6 +13,7 @@ mod file;
 mod metric;
 mod point;
 mod selection;
+pub mod slurm;
 mod study;
 pub mod sweep;
 mod table;

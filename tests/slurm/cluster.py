@@ -38,7 +38,7 @@ SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 CredType=cred/munge
-AuthInfo=socket={munge}/socket,cred_expire=2
+AuthInfo=socket={munge}/socket,cred_expire=5
 PlugStackConfig={dir}/plugstack.conf
 StateSaveLocation={dir}/state
 SlurmdSpoolDir={dir}/spool
@@ -62,8 +62,8 @@ KillWait=5
 InactiveLimit=0
 OverTimeLimit=0
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory=1000
-PartitionName=main Nodes={host} Default=YES MaxTime=60 DefaultTime=10 OverSubscribe=NO
-PartitionName=other Nodes={host} Default=NO MaxTime=60 DefaultTime=10 OverSubscribe=NO
+PartitionName=main Nodes={host} Default=YES MaxTime=1440 DefaultTime=10 OverSubscribe=NO
+PartitionName=other Nodes={host} Default=NO MaxTime=1440 DefaultTime=10 OverSubscribe=NO
 """
 
 

@@ -58,7 +58,9 @@ impl Queue {
         match most {
             Some(0) | None => Err(SlurmError::NotUnderstood {
                 command: "scontrol show config",
-                text: setting(&text, "MaxArraySize").unwrap_or_default().to_string(),
+                text: setting(&text, "MaxArraySize")
+                    .unwrap_or_default()
+                    .to_string(),
                 expected: "MaxArraySize, at least 1",
             }),
             Some(most) => Ok(most),
@@ -137,9 +139,8 @@ fn call(command: &'static str, arguments: &[&str]) -> Result<String, SlurmError>
         return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&done.stderr).trim().to_string();
-    let what = arguments.last().copied().unwrap_or_default();
     Err(SlurmError::Refused {
-        command: format!("{command} {what}"),
+        command: format!("{command} {}", arguments.join(" ")),
         message: match said.is_empty() {
             true => done.status.to_string(),
             false => said,
@@ -153,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_setting_is_found_by_its_whole_name() {
-        let text = "Configuration data as of 2026\nNotMaxArraySize = 7\nMaxArraySize            = 1001\n";
+        let text =
+            "Configuration data as of 2026\nNotMaxArraySize = 7\nMaxArraySize            = 1001\n";
         assert_eq!(setting(text, "MaxArraySize"), Some("1001"));
         assert_eq!(setting(text, "ArraySize"), None);
     }

@@ -67,7 +67,9 @@ fn numbers(root: &Path) -> BTreeSet<u32> {
 /// The directories of all submissions below `root`, `DIR/slurm`, in their order.
 pub fn folders(root: &Path) -> Vec<PathBuf> {
     let numbers = numbers(root).into_iter();
-    numbers.map(|number| root.join(number.to_string())).collect()
+    numbers
+        .map(|number| root.join(number.to_string()))
+        .collect()
 }
 
 /// The directory that the next submission gets.

@@ -44,7 +44,10 @@ pub struct Array {
 
 /// Options of sbatch that a submission gives itself, and what to write instead.
 const OWN: [(&str, &str); 7] = [
-    ("--array", "tell how many may run at once with --max-running"),
+    (
+        "--array",
+        "tell how many may run at once with --max-running",
+    ),
     ("-a", "tell how many may run at once with --max-running"),
     ("--ntasks", "write --ranks-per-point"),
     ("-n", "write --ranks-per-point"),
@@ -62,7 +65,10 @@ pub fn check_option(option: &str) -> Result<(), Invalid> {
         Err(Invalid::new("--sbatch-option", message, remedy.to_string()))
     };
     if option.chars().any(char::is_control) {
-        return refuse(format!("{option:?} has a control character"), "write one option on one line");
+        return refuse(
+            format!("{option:?} has a control character"),
+            "write one option on one line",
+        );
     }
     if !option.starts_with('-') || option.len() < 2 {
         return refuse(
@@ -84,7 +90,11 @@ pub fn arrays(points: &[usize], points_per_task: usize, most: usize) -> Vec<Arra
         .map(<[usize]>::to_vec)
         .collect();
     let chunks = tasks.chunks(most.max(1));
-    chunks.map(|tasks| Array { tasks: tasks.to_vec() }).collect()
+    chunks
+        .map(|tasks| Array {
+            tasks: tasks.to_vec(),
+        })
+        .collect()
 }
 
 impl Settings {
@@ -169,10 +179,14 @@ impl Settings {
     }
 }
 
-/// `0,1,2`.
+/// `0..3,7`: points as `--points` takes them; the end of a range is not in it.
 fn list(points: &[usize]) -> String {
-    let words: Vec<String> = points.iter().map(usize::to_string).collect();
-    words.join(",")
+    let runs = points.chunk_by(|one, next| one + 1 == *next);
+    let words = runs.map(|run| match run {
+        [one] => one.to_string(),
+        _ => format!("{}..{}", run[0], run[0] + run.len()),
+    });
+    words.collect::<Vec<_>>().join(",")
 }
 
 fn directives(lines: &[String]) -> String {
@@ -243,8 +257,10 @@ mod tests {
         for pack in 1..6 {
             for most in 1..6 {
                 let arrays = arrays(&points, pack, most);
-                let tasks: Vec<&Vec<usize>> = arrays.iter().flat_map(|array| &array.tasks).collect();
-                let dealt: Vec<usize> = tasks.iter().flat_map(|task| task.iter().copied()).collect();
+                let tasks: Vec<&Vec<usize>> =
+                    arrays.iter().flat_map(|array| &array.tasks).collect();
+                let dealt: Vec<usize> =
+                    tasks.iter().flat_map(|task| task.iter().copied()).collect();
                 assert_eq!(dealt, points, "{pack} points, {most} tasks");
                 assert_eq!(tasks.len(), points.len().div_ceil(pack));
                 assert_eq!(arrays.len(), tasks.len().div_ceil(most));
@@ -274,7 +290,10 @@ mod tests {
             ..settings()
         };
         let script = settings.array_script(&arrays(&[5], 1, 10)[0]);
-        assert!(!script.contains("--launcher") && !script.contains("--ranks"), "{script}");
+        assert!(
+            !script.contains("--launcher") && !script.contains("--ranks"),
+            "{script}"
+        );
         assert!(script.contains("#SBATCH --array=0-0\n"), "{script}");
     }
 
@@ -283,7 +302,16 @@ mod tests {
         for good in ["--mem=2G", "-p main", "--exclusive", "--nodes=2", "--nice"] {
             assert_eq!(check_option(good), Ok(()), "{good}");
         }
-        for wrong in ["mem=2G", "-", "", "--array=0-3", "-a 3", "--ntasks=2", "--wrap=x", "--a\nb"] {
+        for wrong in [
+            "mem=2G",
+            "-",
+            "",
+            "--array=0-3",
+            "-a 3",
+            "--ntasks=2",
+            "--wrap=x",
+            "--a\nb",
+        ] {
             let refused = check_option(wrong).expect_err(wrong);
             assert!(!refused.remedy.is_empty(), "{wrong}");
         }
