@@ -20,14 +20,18 @@ PROJECT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)
 STUDY = os.path.join(PROJECT, "tests", "slurm", "study.toml")
 POINTS, FAILING = 6, 5
 # Some seconds on any machine, so that it can be met while it runs; and more than any test lasts.
-SECONDS, FOREVER = ["--set", "run.until=6 ms"], ["--set", "run.until=100 s"]
+SECONDS, FOREVER = ["--reduced", "--set", "run.until=12 ms"], ["--set", "run.until=100 s"]
 MANY_RANKS = 3
 
 
 def check(holds, what):
     if not holds:
         raise AssertionError(what)
-    print(f"  {what[:150]}" if isinstance(what, str) else what)
+    print(f"  {what[:150]}")
+
+
+def section(what):
+    print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
 
 
 def text_of(path):
@@ -87,7 +91,7 @@ class Tester:
 
 
 def refusals(tester):
-    print("bad input is refused, and leaves nothing behind")
+    section("bad input is refused, and leaves nothing behind")
     wrong = [
         (["--partition", "nowhere"], "nowhere"),
         (["--sbatch-option=mem=2G"], "dashes"),
@@ -111,7 +115,7 @@ def refusals(tester):
 
 
 def dry_run(tester):
-    print("a dry run prints the scripts and does nothing")
+    section("a dry run prints the scripts and does nothing")
     text, told = tester.sweep("submit", "dry", "--dry-run", "--points-per-task", "2", "--time", "5", "--account=a b")
     for line in ("#SBATCH --array=0-2\n", "#SBATCH --time=5\n", '#SBATCH "--account=a b"\n', "  2..4\n", "sweep collect"):
         check(line in text, f"in the script: {line.strip()}")
@@ -121,7 +125,7 @@ def dry_run(tester):
 
 def whole_study(tester):
     """More tasks than an array may have; held, so that a second submission finds them waiting. Returns the submission."""
-    print("a study is submitted once")
+    section("a study is submitted once")
     # A name that a batch script and a file name pattern of Slurm need care with.
     name = "it's 100% \"here\""
     submitted = tester.submit(name, "--partition=other", "--time=10", "--sbatch-option=--hold")
@@ -139,7 +143,7 @@ def whole_study(tester):
 
 
 def whole_study_ended(tester, name, submitted):
-    print("the same table as without Slurm; a point that fails is told with its reason")
+    section("the same table as without Slurm; a point that fails is told with its reason")
     tester.wait_for(submitted)
     check(tester.table(name) == tester.table("local"), "table.csv of the collecting job is that of weir sweep run")
     status = tester.status(name)
@@ -173,7 +177,7 @@ def many_ranks(tester):
 def many_ranks_ended(tester, submissions):
     tester.wait_for(*submissions.values())
     for name, submitted in submissions.items():
-        print(f"points on {MANY_RANKS} ranks, {name}")
+        section(f"points on {MANY_RANKS} ranks, {name}")
         check([len(task) for task in submitted["arrays"][0]["tasks"]] == [4, 2], "packs of 4 and 2 points")
         check(tester.table(name) == tester.table("local"), "the same table")
         for point in submitted["arrays"][0]["tasks"][0]:
@@ -186,23 +190,23 @@ def many_ranks_ended(tester, submissions):
 
 def requeued(tester):
     """A task that is sent back to the queue while its point runs."""
-    print("a requeued point runs again")
+    section("a requeued point runs again")
     submitted = tester.submit("requeued", *SECONDS)
-    job, point = submitted["arrays"][0]["job"], submitted["arrays"][0]["tasks"][2][0]
+    job, point = submitted["arrays"][0]["job"], submitted["arrays"][0]["tasks"][1][0]
     status = os.path.join(tester.dir("requeued"), "points", point, "status.toml")
     tester.cluster.wait_for(lambda: os.path.exists(status) and "running" in text_of(status), "a point to run", 60)
     check(tester.status("requeued", *SECONDS)["running"] > 0, "weir sweep status sees it running")
-    tester.cluster.run("scontrol", "requeue", f"{job}_2")
+    tester.cluster.run("scontrol", "requeue", f"{job}_1")
     check(not os.path.exists(os.path.join(os.path.dirname(status), "result.h5")), "there was no result yet")
     return submitted
 
 
 def requeued_ended(tester, submitted):
-    print("the requeued point is done, and the table the same as without")
+    section("the requeued point is done, and the table the same as without")
     tester.wait_for(submitted)
     job = submitted["arrays"][0]["job"]
-    check(tester.slurm_says(f"{job}_2", "Restarts") == "1", "Slurm has started the task twice")
-    tester.sweep("run", "local-seconds", *SECONDS, "--jobs=2", "--quiet", code=1)
+    check(tester.slurm_says(f"{job}_1", "Restarts") == "1", "Slurm has started the task twice")
+    tester.sweep("run", "local-seconds", *SECONDS, "--jobs=2", "--quiet")
     check(tester.table("requeued") == tester.table("local-seconds"), "the same table as without Slurm")
 
 
@@ -212,7 +216,7 @@ def out_of_time(tester):
 
 
 def out_of_time_ended(tester, submitted):
-    print("a point that takes too long ends in good order before its time is over")
+    section("a point that takes too long ends in good order before its time is over")
     tester.wait_for(submitted)
     job = submitted["arrays"][0]["job"]
     check(tester.slurm_says(f"{job}_0", "ExitCode") == "85:0", "weir has stopped, to go on later: exit code 85")
@@ -225,7 +229,7 @@ def out_of_time_ended(tester, submitted):
 
 def changed_job_file(tester):
     """What was submitted is known by numbers, which another job file gives to other points."""
-    print("a job file that was changed after it was submitted is refused")
+    section("a job file that was changed after it was submitted is refused")
     file = os.path.join(tester.out, "changed.toml")
     shutil.copy(STUDY, file)
     submitted = tester.submit("changed", "--sbatch-option=--hold", "--points-per-task=6", file=file)
@@ -238,7 +242,7 @@ def changed_job_file(tester):
 
 
 def examples(tester):
-    print("the batch scripts of jobs/")
+    section("the batch scripts of jobs/")
     small = ["jobs/bench/uniform-1056.toml", "--set", "run.until=3 us", "--set", "run.warmup=1 us"]
     array_out = tester.dir("array")
     calls = [
@@ -258,7 +262,7 @@ def examples(tester):
 
 
 def examples_ended(tester, copy, jobs):
-    print("the batch scripts of jobs/ have run")
+    section("the batch scripts of jobs/ have run")
     tester.cluster.wait_for(lambda: all(map(tester.ended, jobs.values())), f"the jobs {jobs}", 60)
     large = jobs["large-run"]
     log = text_of(os.path.join(copy, f"weir-{large}.log"))
@@ -280,7 +284,7 @@ def main(weir, out):
     os.makedirs(out)
     with Cluster(cpus=8, max_array_size=5) as cluster:
         tester = Tester(weir, out, cluster)
-        print("for comparison, without Slurm")
+        section("for comparison, without Slurm")
         tester.sweep("run", "local", "--jobs=2", "--quiet", code=1)
         refusals(tester)
         dry_run(tester)

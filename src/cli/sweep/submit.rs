@@ -30,7 +30,11 @@ pub fn submit(options: &SubmitOptions) -> Result<u8, Failure> {
     let name = job_name(&options.job.file);
     let most = max_array_size(&queue, options.dry_run)?;
     let chosen = choose(options, &sweep, &queue, &name)?;
-    check_ranks("--ranks-per-point", options.ranks_per_point.get(), &chosen.points)?;
+    check_ranks(
+        "--ranks-per-point",
+        options.ranks_per_point.get(),
+        &chosen.points,
+    )?;
     let root = absolute(&sweep.out)?.join("slurm");
     let folder = next_folder(&root);
     let settings = settings(options, &sweep, wishes, &name, &folder)?;
