@@ -31,7 +31,9 @@ fn schema_of(catalog: &Catalog) -> Json {
         workload["properties"]["pattern"] =
             json!({ "description": documentation, "oneOf": patterns });
     }
-    json!({
+    let (study, definitions_of_study) = crate::study::schemas();
+    definitions.extend(definitions_of_study);
+    let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "weir experiment",
         "type": "object",
@@ -48,7 +50,12 @@ fn schema_of(catalog: &Catalog) -> Json {
         "required": ["topology", "routing", "workload", "run"],
         "additionalProperties": false,
         "$defs": definitions,
-    })
+    });
+    // A job file is an experiment with more keys.
+    if let Json::Object(properties) = &mut schema["properties"] {
+        properties.extend(study);
+    }
+    schema
 }
 
 /// `file = "…"`: a ready network or a path, and any keys to change.

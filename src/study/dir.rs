@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::study::Options;
+use super::job_file::Options;
 use crate::trace::{read_header, schema};
 
 /// The directory of a sweep.

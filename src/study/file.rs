@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value as Json, json};
 
 /// A value of any type that is read with its place, as a `Given`; here it makes the key a known one.
 #[derive(Debug)]
@@ -131,7 +133,10 @@ pub enum ScaleKind {
 
 /// One name, or several.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a name or a list of names; write \"…\" or [\"…\", \"…\"]"
+)]
 pub enum Names {
     /// One.
     One(String),
@@ -190,7 +195,10 @@ pub struct FigureFile {
 
 /// A bound: a number, or a text with a unit (`"50 ns"`).
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a bound; write a number, or a text with a unit such as \"50 ns\""
+)]
 pub enum BoundFile {
     /// Without a unit.
     Number(f64),
@@ -349,4 +357,37 @@ pub struct ReducedFile {
     #[serde(default)]
     #[expect(dead_code, reason = "read with its place")]
     pub seeds: Option<Elsewhere>,
+}
+
+/// The JSON Schemas of what a job file has besides an experiment, by key, and their `$defs`.
+pub fn schemas() -> (Map<String, Json>, Map<String, Json>) {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut sections = Map::new();
+    let axis = generator.subschema_for::<AxisFile>().to_value();
+    let figure = generator.subschema_for::<FigureFile>().to_value();
+    let claim = generator.subschema_for::<ClaimFile>().to_value();
+    let reduced = generator.subschema_for::<ReducedFile>().to_value();
+    let list = |items: Json| json!({ "type": "array", "items": items });
+    sections.insert(
+        "title".into(),
+        json!({ "type": "string", "description": "What the study is called; the name of its file by default." }),
+    );
+    sections.insert(
+        "seeds".into(),
+        json!({
+            "type": ["integer", "array"],
+            "items": { "type": "integer" },
+            "description": "How many seeds every combination is run with, from `run.seed` on; or a list of seeds.",
+        }),
+    );
+    sections.insert("axis".into(), list(axis));
+    let excluded = "Combinations that are left out: axis = value, or a list of values.";
+    sections.insert(
+        "exclude".into(),
+        list(json!({ "type": "object", "description": excluded })),
+    );
+    sections.insert("figure".into(), list(figure));
+    sections.insert("claims".into(), list(claim));
+    sections.insert("reduced".into(), reduced);
+    (sections, generator.take_definitions(true))
 }

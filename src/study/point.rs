@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sha2::{Digest, Sha256};
 
 use super::cost::Cost;
-use super::study::{SEED, Study};
+use super::job_file::{SEED, Study};
 use crate::config::{ConfigError, Experiment};
 use crate::registry::Catalog;
 use crate::simulation::{self, Plan};

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::io;
 
 use super::dir::{State, SweepDir, replace};
+use super::job_file::Study;
 use super::metric::Metric;
 use super::point::Point;
-use super::study::Study;
 use crate::trace::{self, Frame, ResultFile, TraceError};
 
 /// The table of a study.

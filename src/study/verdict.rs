@@ -7,8 +7,8 @@ use super::axis::Axis;
 use super::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
 use super::dir::{SweepDir, replace};
 use super::file::{Along, SeedsBy};
+use super::job_file::Study;
 use super::metric::Metric;
-use super::study::Study;
 use super::table::{Row, Table};
 
 /// What a claim comes to.
@@ -162,7 +162,8 @@ impl Court<'_> {
         let reduce = claim.reduce.as_ref().filter(fixed);
         let other = self.measure(claim, metric, &there, reduce)?;
         let result = if *ratio { own / other } else { own - other };
-        match result.is_finite() {
+        // Nowhere is no number, though a number over it would be 0.
+        match own.is_finite() && other.is_finite() && result.is_finite() {
             true => Ok(result),
             false => Err(format!(
                 "{} cannot be compared with {}",

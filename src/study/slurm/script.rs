@@ -150,10 +150,7 @@ impl Settings {
         // Slurm replaces what follows a percent sign.
         let folder = self.folder.display().to_string().replace('%', "%%");
         vec![
-            format!(
-                "# {what} of a study; made by `weir sweep submit` of weir {}.",
-                env!("CARGO_PKG_VERSION")
-            ),
+            format!("# {what} of a study; made by `weir sweep submit`."),
             format!("--job-name={}", self.name),
             format!("--output={folder}/{log}"),
             "--open-mode=append".to_string(),
