@@ -17,5 +17,7 @@ fn main() -> ExitCode {
         Command::Inspect(options) => cli::inspect(&options),
         Command::Report(options) => cli::report(&options),
         Command::Schema => cli::schema(),
+        Command::Completions(options) => cli::completions(&options),
+        Command::Man(options) => cli::man(&options),
     }
 }

@@ -35,6 +35,24 @@ pub enum Command {
     Report(ReportOptions),
     /// Print the JSON Schema of the experiment file, for editors.
     Schema,
+    /// Print what a shell has to read to complete weir's commands and options.
+    Completions(CompletionsOptions),
+    /// Print the manual page weir(1), or write one page for each command into a directory.
+    Man(ManOptions),
+}
+
+/// `weir completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsOptions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// `weir man`.
+#[derive(Args, Debug)]
+pub struct ManOptions {
+    /// Where weir.1, weir-run.1 … go; made if it does not exist. Default: weir.1 goes to standard output.
+    pub dir: Option<PathBuf>,
 }
 
 /// The experiment and its overrides.

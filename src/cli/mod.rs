@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod completions;
 mod inspect;
 mod launch;
 mod list;
@@ -20,7 +21,7 @@ pub use launch::{Failure, on_all_ranks, together};
 pub use run::run;
 pub use sweep::sweep;
 
-use args::{InspectOptions, ListOptions, ReportOptions};
+use args::{CompletionsOptions, InspectOptions, ListOptions, ManOptions, ReportOptions};
 use launch::{BAD_INPUT, FAILED};
 
 /// `weir list`.
@@ -63,6 +64,31 @@ pub fn schema() -> ExitCode {
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// `weir completions`.
+pub fn completions(options: &CompletionsOptions) -> ExitCode {
+    print(&String::from_utf8_lossy(&completions::script(
+        options.shell,
+    )))
+}
+
+/// `weir man`.
+pub fn man(options: &ManOptions) -> ExitCode {
+    let text = match &options.dir {
+        None => completions::first_page(),
+        Some(dir) => completions::write_pages(dir).map(|pages| {
+            let lines = pages.iter().map(|page| format!("{}\n", page.display()));
+            lines.collect::<String>().into_bytes()
+        }),
+    };
+    match text {
+        Ok(text) => print(&String::from_utf8_lossy(&text)),
+        Err(failure) => {
+            eprintln!("{}", failure.message);
+            ExitCode::from(failure.code)
         }
     }
 }

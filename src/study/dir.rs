@@ -244,6 +244,17 @@ impl PointDir {
         replace(&self.status_file(), text.as_bytes())
     }
 
+    /// Makes a point that has failed one that is waiting; its log stays.
+    ///
+    /// # Errors
+    /// If its status cannot be removed.
+    pub fn try_again(&self) -> io::Result<()> {
+        match fs::remove_file(self.status_file()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn forget_status(&self) {
         // Without it the point is waiting; with it a later look finds that nobody runs it, which is the same.
         let _ = fs::remove_file(self.status_file());

@@ -14,6 +14,7 @@ mod job_file;
 mod metric;
 mod point;
 mod selection;
+pub mod slurm;
 pub mod sweep;
 mod table;
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -9,6 +10,8 @@ pub enum SweepCommand {
     Plan(PlanOptions),
     /// Run the points that have no result yet, write the table, check the claims.
     Run(RunOptions),
+    /// Submit the points that have no result yet to Slurm, as job arrays.
+    Submit(SubmitOptions),
     /// Say which points are done, running, failed or waiting.
     Status(JobOptions),
     /// Run again the points that have failed.
@@ -67,6 +70,52 @@ pub struct RunOptions {
     /// No progress on standard error.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// `weir sweep submit`.
+#[derive(Args, Debug)]
+pub struct SubmitOptions {
+    /// Which sweep.
+    #[command(flatten)]
+    pub job: JobOptions,
+    /// Slurm's partition.
+    #[arg(long, value_name = "NAME")]
+    pub partition: Option<String>,
+    /// The time limit of each task, as for sbatch: minutes, or 02:30:00. A minute before, its point is ended in good order.
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<String>,
+    /// The account to be charged.
+    #[arg(long, value_name = "NAME")]
+    pub account: Option<String>,
+    /// Slurm's quality of service.
+    #[arg(long, value_name = "NAME")]
+    pub qos: Option<String>,
+    /// MPI ranks of each point.
+    #[arg(long, value_name = "R", default_value = "1")]
+    pub ranks_per_point: NonZeroU32,
+    /// Points that a task runs, one after another: for points that take less than some minutes.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub points_per_task: NonZeroUsize,
+    /// Tasks that run at once, at most.
+    #[arg(long, value_name = "N")]
+    pub max_running: Option<NonZeroUsize>,
+    /// What starts several ranks: mpirun, srun (with --mpi=pmix), or a command to which their number and the program are
+    /// added, as in "srun --mpi=pmi2 -n".
+    #[arg(long, value_name = "COMMAND", default_value = "mpirun")]
+    pub launcher: String,
+    /// One more option for all jobs, as for sbatch: --sbatch-option=--mem-per-cpu=2G. May be repeated.
+    #[arg(
+        long = "sbatch-option",
+        value_name = "OPTION",
+        allow_hyphen_values = true
+    )]
+    pub sbatch_options: Vec<String>,
+    /// Submit the points that have failed, too.
+    #[arg(long)]
+    pub retry: bool,
+    /// Print the scripts; nothing is written or submitted.
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `weir sweep claims`.

@@ -4,6 +4,7 @@ mod args;
 mod points;
 mod run;
 mod show;
+mod submit;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ pub fn sweep(command: &SweepCommand) -> ExitCode {
     let code = match command {
         SweepCommand::Plan(options) => show::plan(options),
         SweepCommand::Run(options) => run::run(options),
+        SweepCommand::Submit(options) => submit::submit(options),
         SweepCommand::Status(options) => show::status(options),
         SweepCommand::Retry(options) => run::retry(options),
         SweepCommand::Collect(options) => show::collect(options),
@@ -76,10 +78,12 @@ impl Sweep {
 
     /// The command that makes what the directory holds.
     fn command(&self) -> String {
-        let mut words = vec![
-            "weir sweep run".to_string(),
-            quoted(&self.study.path.display().to_string()),
-        ];
+        format!("weir sweep run {}", self.arguments())
+    }
+
+    /// What says which sweep it is, as every command takes it.
+    fn arguments(&self) -> String {
+        let mut words = vec![quoted(&self.study.path.display().to_string())];
         words.extend(
             self.study
                 .options

@@ -27,7 +27,7 @@ pub fn retry(options: &RunOptions) -> Result<u8, Failure> {
 fn run_some(options: &RunOptions, retry: bool) -> Result<u8, Failure> {
     let sweep = Sweep::open(&options.job)?;
     let chosen = chosen(options, &sweep, retry)?;
-    check_ranks(options, &chosen)?;
+    check_ranks("--ranks", options.ranks, &chosen)?;
     let settings = Settings {
         program: std::env::current_exe().map_err(failed)?,
         jobs: options.jobs.max(1),
@@ -85,15 +85,15 @@ fn chosen<'a>(
     Ok(chosen)
 }
 
-fn check_ranks(options: &RunOptions, points: &[&Point]) -> Result<(), Failure> {
+/// That every point has a domain for each of `ranks` ranks, as the option `flag` says.
+pub(super) fn check_ranks(flag: &str, ranks: u32, points: &[&Point]) -> Result<(), Failure> {
     let fewest = points.iter().map(|point| point.cost.domains).min();
     if let Some(domains) = fewest
-        && options.ranks > domains
+        && ranks > domains
     {
         return Err(Failure::bad_input(format!(
-            "error: --ranks: {} ranks cannot share the {domains} domains of a network of this study\n  \
-             help: a domain (a group or a pod) is simulated by one rank; give at most {domains}",
-            options.ranks
+            "error: {flag}: {ranks} ranks cannot share the {domains} domains of a network of this study\n  \
+             help: a domain (a group or a pod) is simulated by one rank; give at most {domains}"
         )));
     }
     Ok(())
