@@ -28,7 +28,7 @@ mod workload;
 pub use document::{Document, Given};
 pub use error::ConfigError;
 pub use experiment::{
-    Arbitration, BufferPer, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,
+    Arbitration, Backlog, BufferPer, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,
 };
 pub(crate) use nearest::suggest;
 pub use ready::READY;
