@@ -7,3 +7,4 @@ mod logarithm;
 pub mod members;
 pub mod patterns;
 pub mod sizes;
+pub mod tasks;

@@ -1,0 +1,168 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which algorithm carries out which collective operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Algorithms {
+    /// "dissemination" or "tree" (a binary tree, up and down).
+    pub barrier: BarrierBy,
+    /// "binomial", "scatter_allgather", "tree", or "auto": binomial below 12,288 bytes or 8 tasks.
+    pub bcast: BcastBy,
+    /// "binomial" or "tree".
+    pub reduce: RootedBy,
+    /// "recursive_doubling", "rabenseifner", "ring", "tree", or "auto": recursive doubling up to 2,048 bytes, or if
+    /// there are fewer bytes than tasks (of the greatest power of two), otherwise Rabenseifner's.
+    pub allreduce: AllreduceBy,
+    /// "recursive_doubling", "bruck", "ring", or "auto": by the sum of all bytes, below 512 KiB recursive doubling if
+    /// the tasks are a power of two, below 80 KiB Bruck's, otherwise the ring.
+    pub allgather: AllgatherBy,
+    /// "recursive_halving", "pairwise", or "auto": recursive halving below 512 KiB in all.
+    pub reduce_scatter: ReduceScatterBy,
+    /// "bruck", "pairwise", "ring" (a shift by one more in each step), "linear" (all at once), or "auto": Bruck's up to
+    /// 256 bytes for each pair if there are 8 tasks or more, otherwise pairwise.
+    pub alltoall: AlltoallBy,
+    /// "binomial" or "linear".
+    pub gather: GatherBy,
+    /// "binomial" or "linear".
+    pub scatter: GatherBy,
+}
+
+impl Algorithms {
+    /// The choices of SST's Firefly.
+    pub const EMBER: Algorithms = Algorithms {
+        barrier: BarrierBy::Tree,
+        bcast: BcastBy::Tree,
+        reduce: RootedBy::Tree,
+        allreduce: AllreduceBy::Tree,
+        allgather: AllgatherBy::Auto,
+        reduce_scatter: ReduceScatterBy::Auto,
+        alltoall: AlltoallBy::Ring,
+        gather: GatherBy::Binomial,
+        scatter: GatherBy::Binomial,
+    };
+
+    /// These, and `others` where these are left to their defaults.
+    pub(crate) fn or(self, others: Algorithms) -> Algorithms {
+        fn one<T: Default + PartialEq>(mine: T, other: T) -> T {
+            if mine == T::default() { other } else { mine }
+        }
+        Algorithms {
+            barrier: one(self.barrier, others.barrier),
+            bcast: one(self.bcast, others.bcast),
+            reduce: one(self.reduce, others.reduce),
+            allreduce: one(self.allreduce, others.allreduce),
+            allgather: one(self.allgather, others.allgather),
+            reduce_scatter: one(self.reduce_scatter, others.reduce_scatter),
+            alltoall: one(self.alltoall, others.alltoall),
+            gather: one(self.gather, others.gather),
+            scatter: one(self.scatter, others.scatter),
+        }
+    }
+}
+
+/// An enum whose names in the experiment file are its variants in snake case, the first being the default.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $first:ident, $($other:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        #[allow(missing_docs)]
+        pub enum $name { #[default] $first, $($other),* }
+    };
+}
+
+choice! {
+    /// How a barrier is done.
+    BarrierBy { Dissemination, Tree }
+}
+choice! {
+    /// How a broadcast is done.
+    BcastBy { Auto, Binomial, ScatterAllgather, Tree }
+}
+choice! {
+    /// How a reduction to a root is done.
+    RootedBy { Binomial, Tree }
+}
+choice! {
+    /// How an allreduce is done.
+    AllreduceBy { Auto, RecursiveDoubling, Rabenseifner, Ring, Tree }
+}
+choice! {
+    /// How an allgather is done.
+    AllgatherBy { Auto, RecursiveDoubling, Bruck, Ring }
+}
+choice! {
+    /// How a reduce-scatter is done.
+    ReduceScatterBy { Auto, RecursiveHalving, Pairwise }
+}
+choice! {
+    /// How an alltoall is done.
+    AlltoallBy { Auto, Bruck, Pairwise, Ring, Linear }
+}
+choice! {
+    /// How a gather or a scatter is done.
+    GatherBy { Binomial, Linear }
+}
+
+impl BcastBy {
+    /// What is done for so many bytes and tasks.
+    pub fn choose(self, bytes: u64, tasks: u32) -> BcastBy {
+        match self {
+            BcastBy::Auto if bytes < 12_288 || tasks < 8 => BcastBy::Binomial,
+            BcastBy::Auto => BcastBy::ScatterAllgather,
+            other => other,
+        }
+    }
+}
+
+impl AllreduceBy {
+    /// What is done for so many bytes and tasks.
+    pub fn choose(self, bytes: u64, tasks: u32) -> AllreduceBy {
+        let power = 1u64 << tasks.max(1).ilog2();
+        match self {
+            AllreduceBy::Auto if bytes <= 2_048 || bytes < power => AllreduceBy::RecursiveDoubling,
+            AllreduceBy::Auto => AllreduceBy::Rabenseifner,
+            other => other,
+        }
+    }
+}
+
+impl AllgatherBy {
+    /// What is done for so many bytes of each task; recursive doubling needs a power of two.
+    pub fn choose(self, bytes: u64, tasks: u32) -> AllgatherBy {
+        let sum = bytes.saturating_mul(u64::from(tasks));
+        let power = tasks.is_power_of_two();
+        match self {
+            AllgatherBy::Auto if sum < 512 << 10 && power => AllgatherBy::RecursiveDoubling,
+            AllgatherBy::Auto if sum < 80 << 10 => AllgatherBy::Bruck,
+            AllgatherBy::Auto => AllgatherBy::Ring,
+            // Bruck's is what recursive doubling becomes for other numbers.
+            AllgatherBy::RecursiveDoubling if !power => AllgatherBy::Bruck,
+            other => other,
+        }
+    }
+}
+
+impl ReduceScatterBy {
+    /// What is done for so many bytes of each task.
+    pub fn choose(self, bytes: u64, tasks: u32) -> ReduceScatterBy {
+        let sum = bytes.saturating_mul(u64::from(tasks));
+        match self {
+            ReduceScatterBy::Auto if sum < 512 << 10 => ReduceScatterBy::RecursiveHalving,
+            ReduceScatterBy::Auto => ReduceScatterBy::Pairwise,
+            other => other,
+        }
+    }
+}
+
+impl AlltoallBy {
+    /// What is done for so many bytes of each pair.
+    pub fn choose(self, bytes: u64, tasks: u32) -> AlltoallBy {
+        match self {
+            AlltoallBy::Auto if bytes <= 256 && tasks >= 8 => AlltoallBy::Bruck,
+            AlltoallBy::Auto => AlltoallBy::Pairwise,
+            other => other,
+        }
+    }
+}
