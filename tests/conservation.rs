@@ -190,6 +190,30 @@ fn experiment() -> impl Strategy<Value = Experiment> {
         .prop_flat_map(traffic)
 }
 
+/// A scheme that drops packets, with parameters under which it does so often, and losses at any hop besides.
+fn lossy(experiment: Experiment) -> impl Strategy<Value = Experiment> {
+    let scheme = prop_oneof![Just("srp"), Just("smsrp"), Just("lhrp"), Just("lhrp_srp")];
+    let loss = prop_oneof![Just(0.0), Just(0.02), Just(0.3), Just(0.9)];
+    let timeout = prop_oneof![Just("0 ns"), Just("50 ns"), Just("1 us")];
+    let threshold = prop_oneof![Just("1 flits"), Just("30 flits"), Just("1000 flits")];
+    (scheme, loss, timeout, threshold, any::<bool>(), 0..4i64).prop_map(
+        move |(scheme, loss, timeout, threshold, fabric_drop, retries)| {
+            let with = experiment
+                .clone()
+                .set("nic.acknowledge", true)
+                .set("congestion.scheme", scheme)
+                .set("congestion.loss", loss)
+                .set("congestion.timeout", timeout);
+            if !scheme.starts_with("lhrp") {
+                return with;
+            }
+            with.set("congestion.threshold", threshold)
+                .set("congestion.fabric_drop", fabric_drop)
+                .set("congestion.retries", retries)
+        },
+    )
+}
+
 /// A hundred experiments; another number in the environment variable `PROPTEST_CASES`.
 fn config() -> ProptestConfig {
     let mut config = ProptestConfig::default();
@@ -225,6 +249,35 @@ proptest! {
             prop_assert!(job.accepted_load <= 1.0, "{} accepts {}", job.name, job.accepted_load);
         }
         prop_assert!(summary.accepted_load <= 1.0, "{}", summary.accepted_load);
+        let payload: u64 = outcome.data.jobs.iter().map(|job| job.bytes_delivered).sum();
+        prop_assert!(summary.bytes_delivered >= payload);
+    }
+
+    #[test]
+    fn everything_arrives_once_whatever_is_dropped(experiment in experiment().prop_flat_map(lossy)) {
+        let checked = experiment.checked();
+        let Ok(plan) = weir::simulation::Plan::new(&checked, None) else {
+            return Err(TestCaseError::reject("the pattern does not suit the network"));
+        };
+        let outcome = match support::run_plan(&plan) {
+            Ok(outcome) => outcome,
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        let summary = &outcome.data.summary;
+        let count = |name: &str| {
+            let counters = &outcome.data.scheme.counters;
+            counters.iter().find(|(key, _)| key == name).map_or(0, |(_, value)| *value)
+        };
+        prop_assert_eq!(
+            summary.packets_injected,
+            summary.packets_delivered + summary.packets_dropped + count("reservations_absorbed")
+        );
+        prop_assert_eq!(summary.packets_in_flight, 0);
+        prop_assert_eq!(summary.messages_generated, summary.messages_received);
+        // Every packet that arrives is acknowledged once, and every one that is dropped is told of and sent again.
+        prop_assert_eq!(count("packets_nack"), summary.packets_dropped);
+        prop_assert_eq!(count("packets_ack"), count("packets_data") - summary.packets_dropped);
+        // Payload to the bit: nothing twice.
         let payload: u64 = outcome.data.jobs.iter().map(|job| job.bytes_delivered).sum();
         prop_assert!(summary.bytes_delivered >= payload);
     }

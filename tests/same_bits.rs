@@ -96,3 +96,37 @@ fn two_seeds_differ() {
     assert_eq!(difference(&first, &again), "");
     assert!(difference(&first, &second).contains("differences found"));
 }
+
+/// A hot spot under a scheme with everything that it can do.
+fn same_under(scheme: &str, settings: &[(&str, toml::Value)]) {
+    let network = Experiment::dragonfly(2, 4, 2)
+        .routing("par")
+        .set("congestion.scheme", scheme);
+    let experiment = settings.iter().fold(network, |experiment, (key, value)| {
+        experiment.set(&format!("congestion.{key}"), value.clone())
+    });
+    same_on_all_ranks(&busy(experiment).message("60 flits"));
+}
+
+#[test]
+fn explicit_congestion_notification() {
+    same_under("ecn", &[]);
+}
+
+#[test]
+fn reservations() {
+    same_under("srp", &[("loss", 0.05.into())]);
+    same_under("smsrp", &[("timeout", "300 ns".into())]);
+}
+
+#[test]
+fn last_hop_reservations() {
+    let settings = [
+        ("fabric_drop", true.into()),
+        ("threshold", "60 flits".into()),
+        ("timeout", "200 ns".into()),
+        ("retries", 1.into()),
+    ];
+    same_under("lhrp", &settings);
+    same_under("lhrp_srp", &settings);
+}

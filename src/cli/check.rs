@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use super::args::CheckOptions;
 use super::launch::BAD_INPUT;
 use crate::config::{ConfigError, Experiment};
-use crate::fabric::FabricDomain;
 use crate::model::NEVER;
 use crate::report::format;
 use crate::simulation::Plan;
@@ -58,6 +57,5 @@ fn links(topology: &dyn Topology) -> u64 {
 
 /// Bytes that the state of all domains takes at the start: one domain is built and taken for all.
 fn expected_memory(plan: &Plan) -> u64 {
-    let (state, _) = FabricDomain::new(0, &plan.blueprint).memory_bytes();
-    state as u64 * u64::from(plan.network().topology.domains())
+    plan.domain_memory() * u64::from(plan.network().topology.domains())
 }

@@ -1,12 +1,281 @@
 //! Congestion-control schemes. One file per scheme.
+//!
+//! A scheme is three small state machines: at the source's NIC, at the ports of routers, and at the destination's NIC.
+//! The fabric asks it through the hooks of [`Scheme`], which it is compiled for: what a scheme does not use costs
+//! nothing. A scheme knows no topology: it sees ports, queues, packets and its own timers.
 
+mod ecn;
+mod handshake;
+mod lhrp;
+mod lhrp_srp;
 mod none;
+mod refusals;
+mod scheduler;
+mod smsrp;
+mod srp;
+#[cfg(test)]
+mod testing;
 
-use crate::config::{ConfigError, Section};
+use crate::config::{ConfigError, Section, Size};
+use crate::model::{
+    Bandwidth, Classes, EndpointId, FlitSize, Invalid, Origin, Packet, PacketKind, Time,
+};
 use crate::registry::Entry;
 
-/// Checks the section of a scheme and builds it.
-pub type Build = fn(&Section) -> Result<(), ConfigError>;
+/// What a scheme may know of the network when it is built.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// Bits of a flit.
+    pub flit: FlitSize,
+    /// The longest packet in flits.
+    pub max_packet: u16,
+    /// Bandwidth of an endpoint's link.
+    pub bandwidth: Bandwidth,
+    /// Flits of one output queue; None if routers have none.
+    pub output_queue: Option<u32>,
+    /// Whether data packets are acknowledged.
+    pub acknowledge: bool,
+}
 
-/// All schemes.
-pub const REGISTRY: &[Entry<Build>] = &[none::ENTRY];
+impl About {
+    /// The time that flits take on an endpoint's link, ps, rounded up.
+    pub fn link_time(&self, flits: u64) -> Time {
+        let bits = u128::from(flits) * u128::from(self.flit.0);
+        (bits * 1_000_000_000_000).div_ceil(u128::from(self.bandwidth.0.max(1))) as Time
+    }
+
+    /// Packets and flits of a message.
+    pub fn packets(&self, bits: u64) -> (u64, u64) {
+        let most = u64::from(self.max_packet) * u64::from(self.flit.0);
+        let whole = bits / most;
+        let rest = bits % most;
+        let last = if rest > 0 { self.flit.flits(rest) } else { 0 };
+        (
+            whole + u64::from(rest > 0),
+            whole * u64::from(self.max_packet) + last,
+        )
+    }
+
+    /// Payload bits of one packet of a message.
+    pub fn payload(&self, message_bits: u64, part: u16) -> u64 {
+        let most = u64::from(self.max_packet) * u64::from(self.flit.0);
+        message_bits
+            .saturating_sub(u64::from(part) * most)
+            .min(most)
+    }
+}
+
+/// An output of a router, as a scheme sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Port {
+    /// Its number in the domain, for state of the scheme's own.
+    pub output: u32,
+    /// Whether an endpoint is behind it.
+    pub last_hop: bool,
+    /// Flits that wait in this router for it, in input and output queues, of all classes.
+    pub level: u32,
+}
+
+/// The desk at which a scheme works at a NIC: what it can see and do there.
+pub trait Desk {
+    /// Simulated time, ps.
+    fn now(&self) -> Time;
+    /// The NIC's number in its domain, for state of the scheme's own.
+    fn nic(&self) -> u32;
+    /// Sends a control packet of one flit to an endpoint. `origin` says about what: its `source` is set to this
+    /// endpoint and its `kind` to `kind`.
+    fn reply(&mut self, kind: PacketKind, to: EndpointId, origin: Origin);
+    /// Sends a data packet again, at `at` or later; `origin` names it by message and part. `lossy`: routers may drop it.
+    fn resend(&mut self, at: Time, lossy: bool, to: EndpointId, origin: Origin);
+    /// Takes a message that is not wholly sent out of its queue pair: the parts that are left.
+    fn withdraw(&mut self, to: EndpointId, message: u32) -> std::ops::Range<u16>;
+}
+
+/// A congestion-control scheme, with the state that it keeps in one domain.
+#[allow(unused_variables)]
+pub trait Scheme: Clone + Send + Sync + 'static {
+    /// Sources learn from control packets: [`Scheme::heard`] is told.
+    const LISTENS: bool = true;
+    /// Routers may mark packets: [`Scheme::mark`] is asked.
+    const MARKS: bool = false;
+    /// Sources may have to wait: [`Scheme::ready_at`] is asked.
+    const PACES: bool = false;
+    /// New data is sent in a class of its own ([`Classes::LOSSY`]) from which routers may drop: [`Scheme::allowed`] and
+    /// [`Scheme::refuse`] are asked, and routers send packets of their own.
+    const SPECULATES: bool = false;
+    /// Messages begin with a reservation: [`Scheme::begin`] is asked.
+    const RESERVES: bool = false;
+    /// The last router takes reservations instead of the endpoint.
+    const LAST_HOP_GRANTS: bool = false;
+
+    /// The name in the experiment file.
+    fn name(&self) -> &'static str;
+    /// The traffic classes.
+    fn classes(&self) -> Classes;
+    /// Called once, before anything else, with the numbers of NICs and outputs of the domain.
+    fn prepare(&mut self, nics: usize, outputs: usize) {}
+    /// The probability with which every router drops a packet that it may drop, to test recovery.
+    fn loss(&self) -> f64 {
+        0.0
+    }
+
+    /// Whether a packet that leaves a router by a port is to be marked. `room`: there is a buffer for another longest
+    /// packet behind the link.
+    fn mark(&self, port: &Port, room: bool) -> bool {
+        false
+    }
+
+    /// When the queue pair of a NIC and a destination may send its next packet.
+    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
+        now
+    }
+    /// A queue pair has sent a packet; its tail leaves at `tail`.
+    fn sent(&mut self, nic: u32, to: EndpointId, tail: Time) {}
+    /// A message is about to be sent. True if a reservation goes first.
+    fn begin<D: Desk>(&mut self, desk: &mut D, to: EndpointId, message: &Origin) -> bool {
+        false
+    }
+    /// A control packet has come to a NIC. `origin` tells about which packet of this NIC (or, of a reservation, of the
+    /// sender) it is; `origin.source` is the sender. `marked`: of an acknowledgement, that the data packet was marked.
+    fn heard<D: Desk>(&mut self, desk: &mut D, origin: &Origin, marked: bool) {}
+
+    /// The time that a packet of the lossy class may spend in queues before a port drops it, ps; 0: it is dropped now.
+    fn allowed(&self, port: &Port) -> Time {
+        Time::MAX
+    }
+    /// A port has dropped a packet of so many flits. The time to send it again, if the router can give one.
+    fn refuse(&mut self, port: &Port, origin: &Origin, flits: u16, now: Time) -> Option<Time> {
+        None
+    }
+    /// The last router has taken a reservation for the endpoint behind a port: when to send.
+    fn grant(&mut self, port: &Port, flits: u32, now: Time) -> Time {
+        now
+    }
+}
+
+/// Checks the section of a scheme and builds it.
+pub type Build = fn(&Section, &About) -> Result<AnyScheme, ConfigError>;
+
+/// Something to be done with a scheme, whichever it is.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+    /// Does it.
+    fn visit<S: Scheme>(self, scheme: &S) -> Self::Output;
+}
+
+/// The registry: a line per scheme, its module and its type.
+macro_rules! schemes {
+    ($($module:ident :: $scheme:ident,)*) => {
+        /// A scheme, whichever it is.
+        #[derive(Clone)]
+        pub enum AnyScheme {
+            $(
+                #[doc = concat!("The scheme of `", stringify!($module), "`.")]
+                $scheme($module::$scheme),
+            )*
+        }
+
+        /// All schemes.
+        pub const REGISTRY: &[Entry<Build>] = &[$($module::ENTRY,)*];
+
+        impl AnyScheme {
+            /// Does something that is compiled for each scheme.
+            pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+                match self {
+                    $(AnyScheme::$scheme(scheme) => visitor.visit(scheme),)*
+                }
+            }
+        }
+    };
+}
+
+schemes! {
+    none::NoControl,
+    ecn::Ecn,
+    srp::Srp,
+    smsrp::Smsrp,
+    lhrp::Lhrp,
+    lhrp_srp::LhrpSrp,
+}
+
+impl AnyScheme {
+    /// The traffic classes.
+    pub fn classes(&self) -> Classes {
+        struct Ask;
+        impl Visitor for Ask {
+            type Output = Classes;
+            fn visit<S: Scheme>(self, scheme: &S) -> Classes {
+                scheme.classes()
+            }
+        }
+        self.visit(Ask)
+    }
+
+    /// The name in the experiment file.
+    pub fn name(&self) -> &'static str {
+        struct Ask;
+        impl Visitor for Ask {
+            type Output = &'static str;
+            fn visit<S: Scheme>(self, scheme: &S) -> &'static str {
+                scheme.name()
+            }
+        }
+        self.visit(Ask)
+    }
+}
+
+/// The longest queueing time that a packet can remember, ps.
+const LONGEST_WAIT: Time = u16::MAX as Time * Packet::WAIT_UNIT;
+
+/// Checks what all schemes with speculative packets share.
+fn check_speculation(
+    section: &Section,
+    about: &About,
+    loss: f64,
+    timeout: Option<Time>,
+) -> Result<(), ConfigError> {
+    let refuse =
+        |key, what: &str, remedy: &str| Err(section.refuse(Invalid::new(key, what, remedy)));
+    if !about.acknowledge {
+        let what =
+            "the scheme's sources learn from acknowledgements what has arrived, and there are none";
+        return refuse("scheme", what, "set nic.acknowledge = true");
+    }
+    if !(0.0..=1.0).contains(&loss) {
+        return refuse(
+            "loss",
+            "this is no probability",
+            "give a number from 0 to 1",
+        );
+    }
+    match timeout {
+        Some(time) if time >= LONGEST_WAIT => refuse(
+            "timeout",
+            "queueing times are kept up to 16 us only",
+            "give a shorter `timeout`",
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The threshold at the last router in flits.
+fn check_threshold(section: &Section, about: &About, size: Size) -> Result<u32, ConfigError> {
+    let flits = size.flits(about.flit, u64::from(about.max_packet));
+    u32::try_from(flits).map_err(|_| {
+        section.refuse(Invalid::new(
+            "threshold",
+            "this is more than any queue holds",
+            "give a size such as \"1000 flits\"",
+        ))
+    })
+}
+
+/// Retries are counted in a byte, of which one value means something else.
+fn check_retries(section: &Section, retries: u8) -> Result<(), ConfigError> {
+    if retries <= 200 {
+        return Ok(());
+    }
+    let what = "so many retries cannot be counted";
+    Err(section.refuse(Invalid::new("retries", what, "give a number from 0 to 200")))
+}

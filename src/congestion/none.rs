@@ -1,18 +1,44 @@
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::Build;
+use super::{AnyScheme, Build, Scheme};
+use crate::model::Classes;
 use crate::registry::Entry;
 
 /// No congestion control: the baseline. Credits between neighbours are all that holds a source back.
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct None {}
+struct Parameters {}
+
+/// The baseline.
+#[derive(Clone, Copy, Debug)]
+pub struct NoControl {
+    acknowledge: bool,
+}
+
+impl Scheme for NoControl {
+    const LISTENS: bool = false;
+
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn classes(&self) -> Classes {
+        match self.acknowledge {
+            true => Classes::PLAIN,
+            false => Classes::DATA,
+        }
+    }
+}
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "none",
     summary: "No congestion control: link-level credits alone hold sources back.",
     source: "the baseline of all papers (000 section 4)",
-    parameters: || schema_for!(None),
-    build: |section| section.parse::<None>().map(|_| ()),
+    parameters: || schema_for!(Parameters),
+    build: |section, about| {
+        section.parse::<Parameters>()?;
+        let acknowledge = about.acknowledge;
+        Ok(AnyScheme::NoControl(NoControl { acknowledge }))
+    },
 };

@@ -6,15 +6,18 @@ use super::credit::{Credit, CreditPool};
 use super::domain::{FabricDomain, Fixed};
 use super::event::EventKind;
 use super::network::Network;
-use super::nic::{Nic, SendQueues};
+use super::nic::Nic;
 use super::pool::{Fifo, Pool};
 use super::post::Post;
+use super::resend::Resends;
 use super::ring::{Requests, Ring};
+use super::send_queues::SendQueues;
 use super::slots::Slots;
 use super::source::{Source, Traffic};
 use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Upstream, Wire};
 use super::stats::{Recording, Stats};
 use crate::config::BufferPer;
+use crate::congestion::Scheme;
 use crate::engine::EventQueue;
 use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Time, stream};
 use crate::topology::{Link, Peer};
@@ -37,25 +40,28 @@ pub struct Blueprint {
     pub watched: Option<(EndpointId, u32)>,
 }
 
-impl FabricDomain {
+impl<S: Scheme> FabricDomain<S> {
     /// Builds a domain. Looks at this domain's routers only.
-    pub fn new(id: DomainId, blueprint: &Blueprint) -> FabricDomain {
+    pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &S) -> FabricDomain<S> {
         let network = &blueprint.network;
         let parameters = &network.parameters;
         let fixed = Fixed {
-            classes: network.classes(),
+            classes: network.classes,
             voq: parameters.voq,
             latency: parameters.latency,
             max_packet: parameters.max_packet,
-            output_queue: network.output_flits(),
+            output_queue: parameters.output_flits(),
             arbitration: parameters.arbitration,
             acknowledge: parameters.acknowledge,
+            loss: scheme.loss(),
         };
         let horizon = 2 * network.longest_latency(id) + parameters.latency;
         let mut domain = FabricDomain {
             id,
             network: network.clone(),
             fixed,
+            scheme: scheme.clone(),
+            about: network.about,
             neighbours: network.neighbours(id),
             queue: EventQueue::new(horizon),
             pool: Pool::default(),
@@ -69,11 +75,12 @@ impl FabricDomain {
             fifos: Slots::default(),
             nics: Slots::default(),
             sends: SendQueues::default(),
+            resends: Vec::new(),
             partial: Default::default(),
             sources: Slots::default(),
             first_nic_output: 0,
             outboxes: Vec::new(),
-            stats: Stats::new(blueprint.recording, 0, fixed.classes, 0),
+            stats: Stats::new(blueprint.recording, 0, fixed.classes.count(), 0),
             moved: 0,
             events: 0,
             watched: blueprint.watched,
@@ -92,7 +99,7 @@ impl FabricDomain {
         domain.add_routers(blueprint.seed);
         domain.add_ports();
         domain.add_nics();
-        let rings = domain.outputs.len() * usize::from(fixed.classes);
+        let rings = domain.outputs.len() * usize::from(fixed.classes.count());
         domain.rings = Rings {
             outputs: vec![Ring::default(); rings].into(),
             inputs: vec![Ring::default(); rings].into(),
@@ -100,9 +107,17 @@ impl FabricDomain {
         domain.stats = Stats::new(
             blueprint.recording,
             blueprint.traffic.len(),
-            fixed.classes,
+            fixed.classes.count(),
             domain.nics.len(),
         );
+        domain
+            .scheme
+            .prepare(domain.nics.len(), domain.outputs.len());
+        if S::SPECULATES {
+            domain
+                .resends
+                .resize_with(domain.nics.len(), Resends::default);
+        }
         domain.add_sources(blueprint);
         domain
     }
@@ -119,7 +134,8 @@ impl FabricDomain {
                 ports,
                 rng,
             });
-            base += u32::from(ports);
+            // A router that sends packets of its own does so by a port that leads nowhere, after the others.
+            base += u32::from(ports) + u32::from(S::SPECULATES);
         }
         self.first_nic_output = base;
     }
@@ -145,6 +161,11 @@ impl FabricDomain {
                 };
                 self.add_input(at as u32, upstream, &link);
                 self.add_output(wire, &link);
+            }
+            if S::SPECULATES {
+                let link = network.topology.link(id, 0);
+                self.add_input(at as u32, Upstream::Nothing, &link);
+                self.add_output(Wire::Unused, &link);
             }
         }
     }
@@ -179,10 +200,9 @@ impl FabricDomain {
     }
 
     fn add_input(&mut self, router: u32, upstream: Upstream, link: &Link) {
-        let used = !matches!(upstream, Upstream::Nothing);
         let queue_base = self.fifos.len() as u32;
-        if !self.fixed.voq && used {
-            let queues = self.network.vcs(link.kind) * self.fixed.classes;
+        if !self.fixed.voq {
+            let queues = self.network.vcs(link.kind) * self.fixed.classes.count();
             let empty = HeadQueue {
                 behind: Fifo::EMPTY,
                 requested: false,
@@ -217,7 +237,7 @@ impl FabricDomain {
             network.buffer_flits(link)
         };
         if !matches!(wire, Wire::Unused) {
-            for _ in 0..self.fixed.classes {
+            for _ in 0..self.fixed.classes.count() {
                 for vc in 0..u32::from(out.vcs) {
                     let share = if shared { vc } else { 0 };
                     let credit = Credit::new(if share == 0 { capacity } else { 0 });

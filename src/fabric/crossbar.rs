@@ -4,10 +4,11 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::pool::Fifo;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
-use super::state::{InIndex, OutIndex, Request, Upstream};
+use super::state::{InIndex, OutIndex, Request, Upstream, Wire};
 use super::view::RouterView;
 use crate::config::Arbitration;
-use crate::model::{NEVER, Packet, PacketIndex, Time};
+use crate::congestion::Scheme;
+use crate::model::{Classes, NEVER, Packet, PacketIndex, Time};
 
 /// Whether a packet may cross now, and if not, what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +24,16 @@ enum Crossing {
     Credit,
 }
 
-impl FabricDomain {
+impl<S: Scheme> FabricDomain<S> {
     /// A head is at an input.
     pub(super) fn arrive(&mut self, input: InIndex, now: Time) {
-        let Some(index) = self.inputs[input as usize].wire.pop(&self.pool) else {
-            return;
-        };
+        if let Some(index) = self.inputs[input as usize].wire.pop(&self.pool) {
+            self.enter(index, input, now);
+        }
+    }
+
+    /// A packet is in an input's buffer.
+    pub(super) fn enter(&mut self, index: PacketIndex, input: InIndex, now: Time) {
         if self.fixed.voq {
             self.route(index, input, now);
             return;
@@ -58,7 +63,7 @@ impl FabricDomain {
                 outputs: &self.outputs,
                 channels: &mut self.channels,
                 credits: &mut self.credits,
-                classes: self.fixed.classes,
+                classes: self.fixed.classes.count(),
                 max_packet: self.fixed.max_packet,
                 now,
             };
@@ -74,14 +79,22 @@ impl FabricDomain {
         let output = base + u32::from(hop.port);
         let out = &mut self.outputs[output as usize];
         packet.out_port = hop.port;
-        packet.routers += 1;
+        packet.routers = packet.routers.saturating_add(1);
         if packet.flags & Packet::WATCHED != 0 {
             self.watch_arrival = packet.head;
         }
         packet.out_vc = packet.class * out.vcs + hop.vc;
+        if S::SPECULATES && self.taken_here(index, input, output, now) {
+            return;
+        }
+        let (packet, out) = (self.pool.get(index), &mut self.outputs[output as usize]);
         out.waiting += u32::from(packet.flits);
         out.peak = out.peak.max(out.waiting + out.queued);
         self.ask(index, input, output, now);
+        if S::SPECULATES && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_)) {
+            // The more there is for an endpoint, the more may have to go.
+            self.shed(output, now);
+        }
     }
 
     /// A routed packet asks for its output.
@@ -117,8 +130,13 @@ impl FabricDomain {
 
     /// The places of the rings of an output and an input for a class.
     #[inline]
-    fn ring_places(&self, output: OutIndex, input: InIndex, class: u8) -> (usize, usize) {
-        let classes = usize::from(self.fixed.classes);
+    pub(super) fn ring_places(
+        &self,
+        output: OutIndex,
+        input: InIndex,
+        class: u8,
+    ) -> (usize, usize) {
+        let classes = usize::from(self.fixed.classes.count());
         let class = usize::from(class);
         (
             output as usize * classes + class,
@@ -166,6 +184,12 @@ impl FabricDomain {
         let channel = out.channel_base as usize + usize::from(packet.out_vc);
         match self.fixed.output_queue {
             Some(capacity) => {
+                if S::SPECULATES
+                    && packet.class == Classes::LOSSY
+                    && out.ready & self.data_bits(out) != 0
+                {
+                    return Crossing::Space;
+                }
                 let held = self.channels[channel].flits;
                 if held == 0 || held + flits <= capacity {
                     Crossing::Go
@@ -195,6 +219,9 @@ impl FabricDomain {
         index: PacketIndex,
         now: Time,
     ) {
+        if S::SPECULATES && reason != Crossing::Go {
+            self.watch_patience(index, output, now);
+        }
         match reason {
             Crossing::Go => {}
             Crossing::Input => self.wake_input(input, self.inputs[input as usize].free_at),
@@ -245,7 +272,10 @@ impl FabricDomain {
 
     /// Lets one waiting packet cross to an output, the highest class first.
     pub(super) fn try_output(&mut self, output: OutIndex, now: Time) {
-        let classes = usize::from(self.fixed.classes);
+        if S::SPECULATES {
+            self.shed(output, now);
+        }
+        let classes = usize::from(self.fixed.classes.count());
         for class in (0..classes).rev() {
             let ring = output as usize * classes + class;
             if let Some(request) = self.pick(self.rings.outputs[ring].next, Side::Output, now) {
@@ -268,7 +298,7 @@ impl FabricDomain {
             return;
         }
         place.wake = NEVER;
-        let classes = usize::from(self.fixed.classes);
+        let classes = usize::from(self.fixed.classes.count());
         for class in (0..classes).rev() {
             let ring = input as usize * classes + class;
             if let Some(request) = self.pick(self.rings.inputs[ring].next, Side::Input, now) {
@@ -351,6 +381,9 @@ impl FabricDomain {
         place.free_at = now + in_time;
         out.waiting -= u32::from(flits);
         let tail_in = packet.head + u64::from(packet.tail_lag);
+        if S::SPECULATES {
+            packet.wait(now - packet.head);
+        }
         let in_vc = packet.in_vc;
         let queued = self.fixed.output_queue.is_some();
         let out_time = if queued {
@@ -381,7 +414,7 @@ impl FabricDomain {
             if self
                 .rings
                 .outputs
-                .waiting(output, usize::from(self.fixed.classes))
+                .waiting(output, usize::from(self.fixed.classes.count()))
             {
                 self.wake_output(output, leave);
             }
@@ -392,7 +425,7 @@ impl FabricDomain {
     }
 
     /// Without virtual output queues the next packet of the FIFO is at its head now.
-    fn next_of_fifo(&mut self, input: InIndex, in_vc: u8, now: Time) {
+    pub(super) fn next_of_fifo(&mut self, input: InIndex, in_vc: u8, now: Time) {
         let queue = self.inputs[input as usize].queue_base + u32::from(in_vc);
         let queue = &mut self.fifos[queue as usize];
         match queue.behind.pop(&self.pool) {
@@ -402,7 +435,7 @@ impl FabricDomain {
     }
 
     /// Sends the credit of a packet that leaves an input buffer at `leave` (its tail) back upstream.
-    fn give_back(&mut self, input: InIndex, vc: u8, flits: u16, leave: Time) {
+    pub(super) fn give_back(&mut self, input: InIndex, vc: u8, flits: u16, leave: Time) {
         let place = &self.inputs[input as usize];
         let time = leave + place.credit_latency;
         match place.upstream {

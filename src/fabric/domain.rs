@@ -5,24 +5,27 @@ use rustc_hash::FxHashMap;
 use super::credit::CreditPool;
 use super::event::{EventKind, key, unkey};
 use super::network::Network;
-use super::nic::{Nic, SendQueues};
+use super::nic::Nic;
 use super::pool::Pool;
 use super::post::Post;
+use super::resend::Resends;
 use super::ring::Requests;
+use super::send_queues::SendQueues;
 use super::slots::Slots;
 use super::source::{Source, Traffic};
 use super::state::{Channel, HeadQueue, Input, OutIndex, Output, Rings, Router};
 use super::stats::Stats;
 use super::watch::Step;
 use crate::config::Arbitration;
+use crate::congestion::{About, Scheme};
 use crate::engine::{Domain, EventQueue};
-use crate::model::{DomainId, EndpointId, Time};
+use crate::model::{Classes, DomainId, EndpointId, Time};
 use crate::simulation::RunError;
 
 /// The parameters that the inner loops look at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed {
-    pub classes: u8,
+    pub classes: Classes,
     pub voq: bool,
     pub latency: Time,
     pub max_packet: u16,
@@ -30,14 +33,18 @@ pub(super) struct Fixed {
     pub output_queue: Option<u32>,
     pub arbitration: Arbitration,
     pub acknowledge: bool,
+    /// Of the scheme, to test recovery.
+    pub loss: f64,
 }
 
 /// A part of the network, simulated as one unit: some routers, the endpoints attached to them, and everything that
 /// happens there. What it does depends on its own state and its mail only.
-pub struct FabricDomain {
+pub struct FabricDomain<S: Scheme> {
     pub(super) id: DomainId,
     pub(super) network: Arc<Network>,
     pub(super) fixed: Fixed,
+    pub(super) scheme: S,
+    pub(super) about: About,
     pub(super) neighbours: Vec<DomainId>,
     pub(super) queue: EventQueue,
     pub(super) pool: Pool,
@@ -51,6 +58,8 @@ pub struct FabricDomain {
     pub(super) fifos: Slots<HeadQueue>,
     pub(super) nics: Slots<Nic>,
     pub(super) sends: SendQueues,
+    /// By NIC; of schemes that send packets again only.
+    pub(super) resends: Vec<Resends>,
     pub(super) partial: FxHashMap<(EndpointId, u32, EndpointId), u64>,
     pub(super) sources: Slots<Source>,
     pub(super) first_nic_output: OutIndex,
@@ -69,7 +78,7 @@ pub struct FabricDomain {
     pub(super) traffic: Arc<Vec<Traffic>>,
 }
 
-impl FabricDomain {
+impl<S: Scheme> FabricDomain<S> {
     #[inline]
     pub(super) fn schedule(&mut self, kind: EventKind, component: u32, time: Time) {
         self.queue.push(time, key(kind, component, time));
@@ -134,8 +143,8 @@ impl FabricDomain {
     /// Packets that are in this domain: in queues and on wires. Those that wait in a NIC to be injected do not count.
     pub fn packets_in_flight(&self) -> u64 {
         let mut waiting = 0;
-        for nic in self.nics.iter() {
-            let mut at = nic.control.head;
+        for control in self.nics.iter().flat_map(|nic| &nic.control) {
+            let mut at = control.head;
             while at != crate::model::NO_PACKET {
                 waiting += 1;
                 at = self.pool.get(at).next;
@@ -158,17 +167,20 @@ impl FabricDomain {
             + self.fifos.capacity() * size_of::<HeadQueue>()
             + self.nics.capacity() * size_of::<Nic>()
             + self.sends.memory_bytes()
+            + self.resends.capacity() * size_of::<Resends>()
             + self.sources.capacity() * size_of::<Source>();
         let mail = self.outboxes.iter().map(|post| {
             post.packets.capacity() * size_of::<super::post::PacketMail>()
                 + post.credits.capacity() * size_of::<super::post::CreditMail>()
         });
+        let again: usize = self.resends.iter().map(Resends::memory_bytes).sum();
         let packets = self.pool.memory_bytes() + self.credits.memory_bytes() + mail.sum::<usize>();
+        let packets = packets + again;
         (state, packets)
     }
 }
 
-impl Domain for FabricDomain {
+impl<S: Scheme> Domain for FabricDomain<S> {
     type Mail = Post;
     type Error = RunError;
 
@@ -211,6 +223,6 @@ impl Domain for FabricDomain {
     }
 
     fn moved(&self) -> u64 {
-        self.moved
+        self.moved + self.stats.tally.dropped()
     }
 }

@@ -4,6 +4,7 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::state::{OutIndex, Output, Wire};
 use crate::config::Arbitration;
+use crate::congestion::Scheme;
 use crate::model::{NEVER, PacketIndex, Time};
 
 /// What an output may send now, or what it waits for.
@@ -16,7 +17,7 @@ struct Choice {
     starved: bool,
 }
 
-impl FabricDomain {
+impl<S: Scheme> FabricDomain<S> {
     /// A packet has crossed; its head is at the output queue's end at `packet.head`. If nothing is in its way it
     /// takes the link at once, which saves an event: whatever crosses later is ready later.
     pub(super) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
@@ -73,6 +74,11 @@ impl FabricDomain {
 
     /// Sends the next packet of a free link's output queues.
     fn serve_link(&mut self, output: OutIndex, now: Time) {
+        let patience = if S::SPECULATES {
+            self.shed_queued(output, now)
+        } else {
+            NEVER
+        };
         let choice = self.choose_channel(output, now);
         let out = &mut self.outputs[output as usize];
         let Some(vc) = choice.channel else {
@@ -81,14 +87,18 @@ impl FabricDomain {
             } else {
                 out.unstall(now);
             }
-            self.wake_link(output, choice.again);
+            self.wake_link(output, choice.again.min(patience));
             return;
         };
         let channel = &mut self.channels[out.channel_base as usize + usize::from(vc)];
         let Some(index) = channel.queue.pop(&self.pool) else {
             return;
         };
-        let flits = u32::from(self.pool.get(index).flits);
+        let packet = self.pool.get_mut(index);
+        if S::SPECULATES {
+            packet.wait(now - packet.head);
+        }
+        let flits = u32::from(packet.flits);
         channel.flits -= flits;
         if channel.queue.is_empty() {
             out.ready &= !(1 << vc);
@@ -103,6 +113,11 @@ impl FabricDomain {
             let time = out.link_free.max(self.first_ready(out));
             self.wake_link(output, time);
         }
+        self.offer_space(output, now);
+    }
+
+    /// There is space in an output queue: those that wait for it are looked at.
+    pub(super) fn offer_space(&mut self, output: OutIndex, now: Time) {
         let out = &mut self.outputs[output as usize];
         if std::mem::take(&mut out.space_wanted) {
             let time = out.free_at;
@@ -134,7 +149,7 @@ impl FabricDomain {
             again: NEVER,
             starved: false,
         };
-        for class in (0..self.fixed.classes).rev() {
+        for class in (0..self.fixed.classes.count()).rev() {
             let first = u32::from(class * out.vcs);
             let members = ((1u64 << out.vcs) - 1) << first;
             // In turn: the channels after the one served last come before the others.
@@ -201,6 +216,10 @@ impl FabricDomain {
             let channel = channel - self.channels[channel].share as usize;
             self.channels[channel].credit.available -= u32::from(packet.flits);
         }
+        if S::MARKS {
+            self.mark(index, output);
+        }
+        let packet = self.pool.get(index);
         let (head, tail) = (packet.head, packet.head + u64::from(packet.tail_lag));
         if packet.flags & crate::model::Packet::WATCHED != 0 {
             self.watch_departure(index, output, depart, tail);

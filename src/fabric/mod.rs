@@ -16,6 +16,7 @@
 mod build;
 mod credit;
 mod crossbar;
+mod desk;
 mod domain;
 mod event;
 mod link;
@@ -24,9 +25,12 @@ mod nic;
 mod pool;
 mod post;
 mod report;
+mod resend;
 mod ring;
+mod send_queues;
 mod slots;
 mod source;
+mod speculation;
 mod stall;
 mod state;
 mod stats;
@@ -41,6 +45,6 @@ pub use source::Traffic;
 pub use stall::{Deadlock, Wait, find_deadlock};
 pub use stats::{
     DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES, NETWORK_LATENCY, PACKETS,
-    Recording,
+    Recording, Tally,
 };
 pub use watch::{Place, Step};

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use crate::config::{Arbitration, Buffer, BufferPer, OutputQueue, Speedup};
-use crate::model::{DomainId, FlitSize, LinkKind, LinkRate, NEVER, Time};
+use crate::congestion::About;
+use crate::model::{Classes, DomainId, FlitSize, LinkKind, LinkRate, NEVER, Time};
 use crate::routing::Routing;
 use crate::topology::{Link, Peer, Topology};
 
@@ -34,6 +35,19 @@ pub struct Parameters {
     pub acknowledge: bool,
 }
 
+impl Parameters {
+    /// Flits of one output queue; None: the input queues feed the link.
+    pub fn output_flits(&self) -> Option<u32> {
+        match self.output_queue {
+            OutputQueue::None => None,
+            OutputQueue::Unlimited => Some(u32::MAX / 2),
+            OutputQueue::Size(size) => {
+                Some(size.flits(self.flit, u64::from(self.max_packet)) as u32)
+            }
+        }
+    }
+}
+
 /// Everything about the network that does not change during a run; shared by all domains of a rank.
 pub struct Network {
     /// The graph.
@@ -42,14 +56,13 @@ pub struct Network {
     pub routing: Box<dyn Routing>,
     /// Routers and NICs.
     pub parameters: Parameters,
+    /// Traffic classes.
+    pub classes: Classes,
+    /// What schemes may know.
+    pub about: About,
 }
 
 impl Network {
-    /// Traffic classes: data, and one of higher priority if there are acknowledgements.
-    pub fn classes(&self) -> u8 {
-        1 + u8::from(self.parameters.acknowledge)
-    }
-
     /// Virtual channels per traffic class on a link into a router.
     pub fn vcs(&self, kind: LinkKind) -> u8 {
         match kind {
@@ -92,18 +105,6 @@ impl Network {
         match self.parameters.buffer {
             Buffer::Size(size) => size.flits(self.parameters.flit, u64::from(max)) as u32,
             Buffer::Auto => self.round_trip_flits(link) + 1 + 2 * max,
-        }
-    }
-
-    /// Flits of one output queue; None: the input queues feed the link.
-    pub fn output_flits(&self) -> Option<u32> {
-        match self.parameters.output_queue {
-            OutputQueue::None => None,
-            OutputQueue::Unlimited => Some(u32::MAX / 2),
-            OutputQueue::Size(size) => {
-                let max = u64::from(self.parameters.max_packet);
-                Some(size.flits(self.parameters.flit, max) as u32)
-            }
         }
     }
 

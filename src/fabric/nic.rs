@@ -1,17 +1,14 @@
 //! Network interfaces: queue pairs, segmentation, the turn of each destination, reassembly and acknowledgements.
 
+use super::desk::NicDesk;
 use super::domain::FabricDomain;
 use super::pool::Fifo;
-use super::slots::Slots;
+use super::resend::Resend;
+use super::send_queues::{Message, NONE, PairRing};
+use crate::congestion::{Desk, Scheme};
 use crate::model::{
-    CLASS_CONTROL, CLASS_DATA, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex,
-    PacketKind, Time,
+    Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Time,
 };
-
-const NONE: u32 = u32::MAX;
-
-/// Up to so many queue pairs of a NIC are searched one by one; it takes less than an index does.
-const SEARCHED: u32 = 8;
 
 /// A network interface.
 #[derive(Clone, Debug)]
@@ -20,14 +17,10 @@ pub struct Nic {
     pub id: EndpointId,
     /// Packets on the wire from its router, in order of arrival.
     pub wire: Fifo,
-    /// Control packets that wait to be sent.
-    pub control: Fifo,
-    /// The queue pair whose turn is next, in a ring of those that have something to send.
-    turn: u32,
-    /// Queue pairs in that ring.
-    pairs: u32,
-    /// Whether the queue pairs of this NIC are in the index.
-    indexed: bool,
+    /// Control packets that wait to be sent, by class from the lowest control class on.
+    pub control: [Fifo; 3],
+    /// Queue pairs with something to send.
+    pub ring: PairRing,
     /// Number of the next message.
     pub next_message: u32,
     /// Number of the next packet.
@@ -42,178 +35,17 @@ impl Nic {
         Nic {
             id,
             wire: Fifo::EMPTY,
-            control: Fifo::EMPTY,
-            turn: NONE,
-            pairs: 0,
-            indexed: false,
+            control: [Fifo::EMPTY; 3],
+            ring: PairRing::EMPTY,
             next_message: 0,
             next_packet: 0,
             vc: 0,
         }
     }
 
-    /// True if nothing waits to be sent.
+    /// True if no message and no control packet waits to be sent.
     pub fn is_idle(&self) -> bool {
-        self.turn == NONE && self.control.is_empty()
-    }
-}
-
-/// A send queue for one destination. Exists from its first message until it is empty.
-#[derive(Clone, Copy, Debug)]
-struct QueuePair {
-    destination: EndpointId,
-    first: u32,
-    last: u32,
-    next: u32,
-    before: u32,
-}
-
-/// A message that is being sent.
-#[derive(Clone, Copy, Debug)]
-struct Message {
-    generated: Time,
-    bits: u64,
-    left: u64,
-    number: u32,
-    job: u16,
-    next: u32,
-}
-
-/// The queue pairs and messages of a domain's NICs.
-#[derive(Debug, Default)]
-pub struct SendQueues {
-    pairs: Slots<QueuePair>,
-    free_pairs: Vec<u32>,
-    messages: Slots<Message>,
-    free_messages: Vec<u32>,
-    /// (NIC, destination) → queue pair, for NICs with many.
-    index: rustc_hash::FxHashMap<(u32, EndpointId), u32>,
-}
-
-impl SendQueues {
-    /// Adds a message to the queue pair of a NIC and a destination.
-    fn add(&mut self, nic: u32, state: &mut Nic, destination: EndpointId, message: Message) {
-        let at = match self.free_messages.pop() {
-            Some(at) => {
-                self.messages[at as usize] = message;
-                at
-            }
-            None => {
-                self.messages.push(message);
-                (self.messages.len() - 1) as u32
-            }
-        };
-        if let Some(pair) = self.find_pair(nic, state, destination) {
-            let last = std::mem::replace(&mut self.pairs[pair as usize].last, at);
-            self.messages[last as usize].next = at;
-            return;
-        }
-        let pair = self.add_pair(QueuePair {
-            destination,
-            first: at,
-            last: at,
-            next: NONE,
-            before: NONE,
-        });
-        if state.turn == NONE {
-            state.turn = pair;
-            self.pairs[pair as usize].next = pair;
-            self.pairs[pair as usize].before = pair;
-        } else {
-            let next = state.turn;
-            let before = std::mem::replace(&mut self.pairs[next as usize].before, pair);
-            self.pairs[before as usize].next = pair;
-            self.pairs[pair as usize].next = next;
-            self.pairs[pair as usize].before = before;
-        }
-        state.pairs += 1;
-        if state.indexed {
-            self.index.insert((nic, destination), pair);
-        } else if state.pairs > SEARCHED {
-            self.index_all(nic, state);
-        }
-    }
-
-    /// The queue pair for a destination, if there is one: by search among a few, through the index among many.
-    fn find_pair(&self, nic: u32, state: &Nic, destination: EndpointId) -> Option<u32> {
-        if state.indexed {
-            return self.index.get(&(nic, destination)).copied();
-        }
-        let mut at = state.turn;
-        for _ in 0..state.pairs {
-            let pair = &self.pairs[at as usize];
-            if pair.destination == destination {
-                return Some(at);
-            }
-            at = pair.next;
-        }
-        None
-    }
-
-    fn index_all(&mut self, nic: u32, state: &mut Nic) {
-        state.indexed = true;
-        let mut at = state.turn;
-        for _ in 0..state.pairs {
-            let pair = &self.pairs[at as usize];
-            self.index.insert((nic, pair.destination), at);
-            at = pair.next;
-        }
-    }
-
-    fn add_pair(&mut self, pair: QueuePair) -> u32 {
-        match self.free_pairs.pop() {
-            Some(at) => {
-                self.pairs[at as usize] = pair;
-                at
-            }
-            None => {
-                self.pairs.push(pair);
-                (self.pairs.len() - 1) as u32
-            }
-        }
-    }
-
-    /// Takes `payload` bits of the message whose turn it is, and passes the turn on.
-    fn take(&mut self, nic: u32, state: &mut Nic, payload: u64) {
-        let at = state.turn;
-        let pair = self.pairs[at as usize];
-        state.turn = pair.next;
-        let message = &mut self.messages[pair.first as usize];
-        message.left -= payload;
-        if message.left > 0 {
-            return;
-        }
-        let next = message.next;
-        self.free_messages.push(pair.first);
-        self.pairs[at as usize].first = next;
-        if next != NONE {
-            return;
-        }
-        if state.indexed {
-            self.index.remove(&(nic, pair.destination));
-        }
-        state.pairs -= 1;
-        state.indexed &= state.pairs > 0;
-        self.free_pairs.push(at);
-        if pair.next == at {
-            state.turn = NONE;
-        } else {
-            self.pairs[pair.before as usize].next = pair.next;
-            self.pairs[pair.next as usize].before = pair.before;
-        }
-    }
-
-    /// Messages that are not wholly sent.
-    pub fn messages_waiting(&self) -> usize {
-        self.messages.len() - self.free_messages.len()
-    }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.pairs.capacity() * size_of::<QueuePair>()
-            + self.messages.capacity() * size_of::<Message>()
-            + (self.free_pairs.capacity() + self.free_messages.capacity()) * 4
-            + self.index.capacity() * 24
+        self.ring.turn == NONE && self.control.iter().all(Fifo::is_empty)
     }
 }
 
@@ -230,28 +62,58 @@ pub struct NewMessage {
     pub job: u16,
 }
 
-impl FabricDomain {
+/// A packet that has not gone anywhere.
+pub fn blank(destination: EndpointId, class: u8, control: bool, flits: u16, now: Time) -> Packet {
+    Packet {
+        head: now,
+        tail_lag: 0,
+        next: NO_PACKET,
+        flight: Flight {
+            destination,
+            via: 0,
+            phase: 0,
+            steps: 0,
+            control: u8::from(control),
+            vc: 0,
+        },
+        flits,
+        out_port: 0,
+        out_vc: 0,
+        in_vc: 0,
+        class,
+        flags: 0,
+        routers: 0,
+        spare: 0,
+        waited: 0,
+        injected: now,
+    }
+}
+
+/// Why a NIC sends nothing now.
+struct Blocked {
+    /// When to look again.
+    again: Time,
+    /// Whether a packet is ready but has no credit.
+    starved: bool,
+}
+
+impl Blocked {
+    fn starve(&mut self, until: Time) {
+        self.starved = true;
+        self.again = self.again.min(until);
+    }
+}
+
+impl<S: Scheme> FabricDomain<S> {
     /// Hands a message to a NIC.
     pub(super) fn submit(&mut self, new: NewMessage, now: Time) {
         let nic = &mut self.nics[new.nic as usize];
         let number = nic.next_message;
         nic.next_message = number.wrapping_add(1);
-        let NewMessage {
-            destination,
-            bits,
-            job,
-            ..
-        } = new;
-        let message = Message {
-            generated: now,
-            bits,
-            left: bits,
-            number,
-            job,
-            next: NONE,
-        };
-        self.sends.add(new.nic, nic, destination, message);
-        self.stats.generated(job, bits, now);
+        let message = Message::new(now, new.bits, number, new.job);
+        self.sends
+            .add(new.nic, &mut nic.ring, new.destination, message);
+        self.stats.generated(new.job, new.bits, now);
         self.kick_nic(new.nic, now);
     }
 
@@ -267,7 +129,7 @@ impl FabricDomain {
         }
     }
 
-    /// Sends the next packet of a NIC: control first, then the queue pair whose turn it is.
+    /// Sends the next packet of a NIC, if it may send one, and sees to it that it is looked at again.
     pub(super) fn serve_nic(&mut self, nic: u32, now: Time) {
         let output = self.first_nic_output + nic;
         if self.outputs[output as usize].link_free > now {
@@ -275,45 +137,220 @@ impl FabricDomain {
             self.wake_link(output, time);
             return;
         }
-        let mut again = NEVER;
-        let control = self.nics[nic as usize].control.head;
-        if control != NO_PACKET {
-            let flits = self.pool.get(control).flits;
-            match self.injection_vc(output, CLASS_CONTROL, flits, now) {
-                Ok(vc) => {
-                    self.nics[nic as usize].control.pop(&self.pool);
-                    self.inject(control, nic, vc, now);
-                    return self.after_injection(nic, output, now);
+        match self.next_to_send(nic, output, now) {
+            Ok((index, vc)) => {
+                self.inject(index, nic, vc, now);
+                let out = &mut self.outputs[output as usize];
+                out.unstall(now);
+                let free = out.link_free;
+                if !self.nics[nic as usize].is_idle() {
+                    self.wake_link(output, free);
+                } else if S::SPECULATES {
+                    let time = self.resends[nic as usize].next(free);
+                    self.wake_link(output, time);
                 }
-                Err(time) => again = again.min(time),
             }
-        }
-        let turn = self.nics[nic as usize].turn;
-        if turn != NONE {
-            let (index, flits, payload) = self.next_packet(turn);
-            match self.injection_vc(output, CLASS_DATA, flits, now) {
-                Ok(vc) => {
-                    let index = self.build_packet(nic, index, flits, payload, now);
-                    self.sends.take(nic, &mut self.nics[nic as usize], payload);
-                    self.inject(index, nic, vc, now);
-                    return self.after_injection(nic, output, now);
+            Err(blocked) => {
+                if blocked.starved {
+                    self.outputs[output as usize].stall(now);
                 }
-                Err(time) => again = again.min(time),
+                self.wake_link(output, blocked.again);
             }
-        }
-        if !self.nics[nic as usize].is_idle() {
-            self.outputs[output as usize].stall(now);
-            self.wake_link(output, again);
         }
     }
 
-    fn after_injection(&mut self, nic: u32, output: u32, now: Time) {
-        let out = &mut self.outputs[output as usize];
-        out.unstall(now);
-        if !self.nics[nic as usize].is_idle() {
-            let time = out.link_free;
-            self.wake_link(output, time);
+    /// The packet that a NIC sends next, and its virtual channel: control first, then what was given a time, then what
+    /// tries again, then the queue pair whose turn it is.
+    fn next_to_send(
+        &mut self,
+        nic: u32,
+        output: u32,
+        now: Time,
+    ) -> Result<(PacketIndex, u8), Blocked> {
+        let mut blocked = Blocked {
+            again: NEVER,
+            starved: false,
+        };
+        let classes = self.fixed.classes;
+        if classes.control > classes.data {
+            for class in (classes.control..classes.count()).rev() {
+                let at = usize::from(class - classes.control);
+                let head = self.nics[nic as usize].control[at].head;
+                if head == NO_PACKET {
+                    continue;
+                }
+                let flits = self.pool.get(head).flits;
+                match self.injection_vc(output, class, flits, now) {
+                    Ok(vc) => {
+                        self.nics[nic as usize].control[at].pop(&self.pool);
+                        return Ok((head, vc));
+                    }
+                    Err(time) => blocked.starve(time),
+                }
+            }
         }
+        if S::SPECULATES {
+            for lossy in [false, true] {
+                if let Some(found) = self.again_from(nic, output, lossy, now, &mut blocked) {
+                    return Ok(found);
+                }
+            }
+        }
+        self.packet_of_pair(nic, output, now, blocked)
+    }
+
+    /// A packet that is sent again.
+    fn again_from(
+        &mut self,
+        nic: u32,
+        output: u32,
+        lossy: bool,
+        now: Time,
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u8)> {
+        let list = &self.resends[nic as usize];
+        if !lossy && list.due() > now {
+            blocked.again = blocked.again.min(list.due());
+            return None;
+        }
+        let Resend { to, origin } = *list.peek(lossy)?;
+        let payload = self.about.payload(origin.message_bits, origin.part);
+        let flits = self.about.flit.flits(payload) as u16;
+        let class = if lossy {
+            Classes::LOSSY
+        } else {
+            self.fixed.classes.data
+        };
+        match self.injection_vc(output, class, flits, now) {
+            Ok(vc) => {
+                self.resends[nic as usize].pop(lossy);
+                let origin = Origin {
+                    payload_bits: payload as u32,
+                    high: 0,
+                    source: self.nics[nic as usize].id,
+                    kind: PacketKind::Data as u8,
+                    ..origin
+                };
+                self.stats.resent(lossy);
+                let packet = blank(to, class, false, flits, now);
+                Some((self.pool.insert(packet, origin), vc))
+            }
+            Err(time) => {
+                blocked.starve(time);
+                None
+            }
+        }
+    }
+
+    /// The next packet of the queue pair whose turn it is.
+    fn packet_of_pair(
+        &mut self,
+        nic: u32,
+        output: u32,
+        now: Time,
+        mut blocked: Blocked,
+    ) -> Result<(PacketIndex, u8), Blocked> {
+        let Some(pair) = self.ready_pair(nic, now, &mut blocked) else {
+            return Err(blocked);
+        };
+        if S::RESERVES && self.begin_message(nic, pair, now) {
+            return self.next_to_send(nic, output, now);
+        }
+        let destination = self.sends.pair(pair).destination;
+        let message = self.sends.message(self.sends.pair(pair).first);
+        let flit = self.about.flit;
+        let most = u64::from(self.fixed.max_packet) * u64::from(flit.0);
+        let payload = message.left.min(most);
+        let flits = flit.flits(payload) as u16;
+        let class = if S::SPECULATES {
+            Classes::LOSSY
+        } else {
+            self.fixed.classes.data
+        };
+        let part = if S::SPECULATES {
+            ((message.bits - message.left) / most) as u16
+        } else {
+            0
+        };
+        let origin = Origin {
+            generated: message.generated,
+            message_bits: message.bits,
+            payload_bits: payload as u32,
+            source: self.nics[nic as usize].id,
+            message: message.number,
+            sequence: 0,
+            job: message.job,
+            kind: PacketKind::Data as u8,
+            tries: 0,
+            part,
+            high: 0,
+        };
+        match self.injection_vc(output, class, flits, now) {
+            Ok(vc) => {
+                let packet = blank(destination, class, false, flits, now);
+                let index = self.pool.insert(packet, origin);
+                let ring = &mut self.nics[nic as usize].ring;
+                self.sends.take(nic, ring, pair, payload);
+                if S::PACES {
+                    let tail = now + self.outputs[output as usize].rate.time(flits);
+                    self.scheme.sent(nic, destination, tail);
+                }
+                Ok((index, vc))
+            }
+            Err(time) => {
+                blocked.starve(time);
+                Err(blocked)
+            }
+        }
+    }
+
+    /// The first queue pair from the one whose turn it is on that the scheme lets send now.
+    #[inline]
+    fn ready_pair(&mut self, nic: u32, now: Time, blocked: &mut Blocked) -> Option<u32> {
+        let ring = self.nics[nic as usize].ring;
+        if ring.turn == NONE {
+            return None;
+        }
+        if !S::PACES {
+            return Some(ring.turn);
+        }
+        let mut at = ring.turn;
+        for _ in 0..ring.pairs {
+            let pair = *self.sends.pair(at);
+            let time = self.scheme.ready_at(nic, pair.destination, now);
+            if time <= now {
+                return Some(at);
+            }
+            blocked.again = blocked.again.min(time);
+            at = pair.next;
+        }
+        None
+    }
+
+    /// Tells the scheme of a message of which nothing is sent; true if it wants to send something before it.
+    fn begin_message(&mut self, nic: u32, pair: u32, now: Time) -> bool {
+        let (to, at) = {
+            let pair = self.sends.pair(pair);
+            (pair.destination, pair.first)
+        };
+        let message = self.sends.message_mut(at);
+        if std::mem::replace(&mut message.begun, true) {
+            return false;
+        }
+        let origin = Origin {
+            generated: message.generated,
+            message_bits: message.bits,
+            payload_bits: 0,
+            source: 0,
+            message: message.number,
+            sequence: 0,
+            job: message.job,
+            kind: PacketKind::Data as u8,
+            tries: 0,
+            part: 0,
+            high: 0,
+        };
+        self.at_desk(nic, now, |scheme, desk| scheme.begin(desk, to, &origin))
     }
 
     /// A virtual channel with credits for a packet, in turn; or when to look again.
@@ -334,68 +371,6 @@ impl FabricDomain {
             again = again.min(credit.enough_at(&self.credits, u32::from(flits)));
         }
         Err(again)
-    }
-
-    /// The message, flits and payload bits of the next packet of a queue pair.
-    fn next_packet(&self, pair: u32) -> (u32, u16, u64) {
-        let at = self.sends.pairs[pair as usize].first;
-        let left = self.sends.messages[at as usize].left;
-        let flit = self.network.parameters.flit;
-        let most = u64::from(self.fixed.max_packet) * u64::from(flit.0);
-        let payload = left.min(most);
-        (at, flit.flits(payload) as u16, payload)
-    }
-
-    fn build_packet(
-        &mut self,
-        nic: u32,
-        message: u32,
-        flits: u16,
-        payload: u64,
-        now: Time,
-    ) -> PacketIndex {
-        let state = &self.nics[nic as usize];
-        let destination = self.sends.pairs[state.turn as usize].destination;
-        let message = &self.sends.messages[message as usize];
-        let origin = Origin {
-            generated: message.generated,
-            message_bits: message.bits,
-            payload_bits: payload as u32,
-            source: state.id,
-            message: message.number,
-            sequence: 0,
-            job: message.job,
-            kind: PacketKind::Data as u8,
-            spare: [0; 5],
-        };
-        let packet = self.blank_packet(destination, CLASS_DATA, flits, now);
-        self.pool.insert(packet, origin)
-    }
-
-    fn blank_packet(&self, destination: EndpointId, class: u8, flits: u16, now: Time) -> Packet {
-        let control = u8::from(class != CLASS_DATA);
-        Packet {
-            head: now,
-            tail_lag: 0,
-            next: NO_PACKET,
-            flight: Flight {
-                destination,
-                via: 0,
-                phase: 0,
-                steps: 0,
-                control,
-                vc: 0,
-            },
-            flits,
-            out_port: 0,
-            out_vc: 0,
-            in_vc: 0,
-            class,
-            flags: 0,
-            routers: 0,
-            spare: 0,
-            injected: now,
-        }
     }
 
     /// A head leaves its NIC.
@@ -429,6 +404,13 @@ impl FabricDomain {
         self.pool.remove(index);
         self.stats.delivered(&packet, &origin, now);
         if origin.kind != PacketKind::Data as u8 {
+            if S::LISTENS {
+                let marked = packet.flags & Packet::MARKED != 0;
+                self.at_desk(nic, now, |scheme, desk| scheme.heard(desk, &origin, marked));
+            }
+            if S::SPECULATES {
+                self.kick_nic(nic, now);
+            }
             return;
         }
         if self.reassemble(&origin, packet.flight.destination) {
@@ -436,17 +418,37 @@ impl FabricDomain {
                 .received(&origin, packet.flight.destination, nic, now);
         }
         if self.fixed.acknowledge {
-            let reply = Origin {
-                source: packet.flight.destination,
-                payload_bits: 0,
-                kind: PacketKind::Ack as u8,
-                ..origin
-            };
-            let ack = self.blank_packet(origin.source, CLASS_CONTROL, 1, now);
-            let ack = self.pool.insert(ack, reply);
-            self.nics[nic as usize].control.push(&mut self.pool, ack);
+            let ack = self.at_desk(nic, now, |_, desk| {
+                desk.reply(PacketKind::Ack, origin.source, origin);
+                desk.last
+            });
+            if S::MARKS {
+                self.pool.get_mut(ack).flags |= packet.flags & Packet::MARKED;
+            }
             self.kick_nic(nic, now);
         }
+    }
+
+    /// Lets the scheme work at a NIC.
+    #[inline]
+    fn at_desk<R>(
+        &mut self,
+        nic: u32,
+        now: Time,
+        work: impl FnOnce(&mut S, &mut NicDesk) -> R,
+    ) -> R {
+        let mut desk = NicDesk {
+            now,
+            nic,
+            about: &self.about,
+            classes: self.fixed.classes,
+            state: &mut self.nics[nic as usize],
+            sends: &mut self.sends,
+            pool: &mut self.pool,
+            resends: self.resends.get_mut(nic as usize),
+            last: NO_PACKET,
+        };
+        work(&mut self.scheme, &mut desk)
     }
 
     /// True when the last packet of a message is in. Packets of one message may overtake each other.

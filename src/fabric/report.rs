@@ -2,7 +2,8 @@
 
 use super::domain::FabricDomain;
 use super::state::Wire;
-use super::stats::{JobStats, MessageRow, PacketRow};
+use super::stats::{JobStats, MessageRow, PacketRow, Tally};
+use crate::congestion::Scheme;
 use crate::model::{Histogram, NEVER, Time};
 
 /// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
@@ -16,6 +17,8 @@ pub struct Totals {
     pub injected: u64,
     /// Packets whose tail reached its endpoint.
     pub delivered: u64,
+    /// What became of packets.
+    pub tally: Tally,
     /// Packets in the domain.
     pub in_flight: u64,
     /// Messages that sources have made.
@@ -53,7 +56,7 @@ pub struct DomainReport {
     pub credits_missing: Vec<[u64; 4]>,
 }
 
-impl FabricDomain {
+impl<S: Scheme> FabricDomain<S> {
     /// The report of this domain at simulated time `end`.
     pub fn report(&mut self, end: Time) -> DomainReport {
         self.finish_samples(end);
@@ -62,6 +65,7 @@ impl FabricDomain {
         let totals = Totals {
             injected: self.stats.injected,
             delivered: self.stats.delivered,
+            tally: self.stats.tally,
             in_flight: self.packets_in_flight(),
             messages_generated: self.stats.messages_generated,
             messages_received: self.stats.messages_received,
@@ -129,7 +133,7 @@ impl FabricDomain {
                 if matches!(out.wire, Wire::Unused | Wire::Endpoint(_)) {
                     continue;
                 }
-                for vc in 0..usize::from(out.vcs * self.fixed.classes) {
+                for vc in 0..usize::from(out.vcs * self.fixed.classes.count()) {
                     let credit = &self.channels[out.channel_base as usize + vc].credit;
                     if !credit.is_home(&self.credits) {
                         let home = credit.available + credit.on_the_way(&self.credits);

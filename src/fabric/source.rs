@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::domain::FabricDomain;
 use super::nic::NewMessage;
+use crate::congestion::Scheme;
 use crate::model::{EndpointId, Rng, Time, stream};
 use crate::workload::injection::{Clock, Injector};
 use crate::workload::patterns::Pattern;
@@ -70,7 +71,7 @@ impl Source {
     }
 }
 
-impl FabricDomain {
+impl<S: Scheme> FabricDomain<S> {
     /// A source generates a message, and the time of its next one is drawn.
     pub(super) fn generate(&mut self, index: u32, now: Time) {
         let source = &mut self.sources[index as usize];

@@ -11,6 +11,7 @@ use std::fmt;
 use super::domain::FabricDomain;
 use super::ring::{NO_REQUEST, Side};
 use super::state::Wire;
+use crate::congestion::Scheme;
 use crate::model::{NEVER, NO_PACKET, PacketIndex, PortId, RouterId};
 use crate::topology::Peer;
 
@@ -73,7 +74,7 @@ impl Wait {
     }
 }
 
-impl FabricDomain {
+impl<S: Scheme> FabricDomain<S> {
     /// Every blocked place of this domain with what its packets wait for. A place from which some packet can go, or
     /// waits for time only, is not listed.
     pub fn waits(&self) -> Vec<Wait> {
@@ -114,7 +115,7 @@ impl FabricDomain {
 
     fn waits_at_output(&self, router: RouterId, port: PortId, flat: u32, waits: &mut Vec<Wait>) {
         let out = &self.outputs[flat as usize];
-        for vc in 0..out.vcs * self.fixed.classes {
+        for vc in 0..out.vcs * self.fixed.classes.count() {
             if out.ready & (1 << vc) == 0 {
                 continue;
             }
@@ -140,9 +141,9 @@ impl FabricDomain {
     fn waits_at_input(&self, router: RouterId, port: PortId, flat: u32, waits: &mut Vec<Wait>) {
         // Channels that share a buffer wait together: the buffer is stuck if all its queues are.
         let mut by_place: HashMap<Place, Option<Vec<Wait>>> = HashMap::new();
-        for class in 0..self.fixed.classes {
+        for class in 0..self.fixed.classes.count() {
             let first = self.rings.inputs
-                [flat as usize * usize::from(self.fixed.classes) + usize::from(class)]
+                [flat as usize * usize::from(self.fixed.classes.count()) + usize::from(class)]
             .next;
             let mut at = first;
             while at != NO_REQUEST {

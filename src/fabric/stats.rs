@@ -1,6 +1,6 @@
 //! What a domain counts. Whole numbers only, so that adding domains up is exact.
 
-use crate::model::{CLASS_DATA, EndpointId, Histogram, Origin, Packet, PacketKind, Time};
+use crate::model::{EndpointId, Histogram, Origin, Packet, PacketKind, Time};
 
 /// What is to be recorded.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,35 @@ pub type PacketRow = [u64; 9];
 /// One row of the message log, as words: source, message, destination, job, bits, generated, received.
 pub type MessageRow = [u64; 7];
 
+/// What became of packets, by what they are for. All over the whole run but for `ejected_flits`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Tally {
+    /// Packets that a NIC or a router sent, by [`PacketKind`].
+    pub injected: [u64; 5],
+    /// Flits that reached endpoints in the measurement window, by [`PacketKind`].
+    pub ejected_flits: [u64; 5],
+    /// Packets dropped before their last router.
+    pub dropped_fabric: u64,
+    /// Packets dropped at their last router.
+    pub dropped_last_hop: u64,
+    /// Packets sent again without loss, at a time that was given.
+    pub resent_granted: u64,
+    /// Packets sent again in the lossy class.
+    pub resent_speculative: u64,
+    /// Packets that a router marked, once for each router.
+    pub marked: u64,
+    /// Reservations that a router took for an endpoint.
+    pub absorbed: u64,
+}
+
+impl Tally {
+    /// Packets dropped.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_fabric + self.dropped_last_hop
+    }
+}
+
 /// Counters of one domain.
 #[derive(Clone, Debug)]
 pub struct Stats {
@@ -66,6 +95,7 @@ pub struct Stats {
     pub ejected: Vec<Vec<u64>>,
     pub injected: u64,
     pub delivered: u64,
+    pub tally: Tally,
     pub messages_generated: u64,
     pub messages_received: u64,
     pub delivered_bits: u64,
@@ -96,6 +126,7 @@ impl Stats {
             ejected: vec![Vec::new(); usize::from(classes)],
             injected: 0,
             delivered: 0,
+            tally: Tally::default(),
             messages_generated: 0,
             messages_received: 0,
             delivered_bits: 0,
@@ -127,11 +158,37 @@ impl Stats {
     #[inline]
     pub fn injected(&mut self, origin: &Origin, nic: u32, now: Time) {
         self.injected += 1;
+        self.tally.injected[usize::from(origin.kind)] += 1;
         if origin.kind == PacketKind::Data as u8 {
             let bin = self.bin(now);
             let job = &mut self.jobs[usize::from(origin.job)];
             at(&mut job.series, bin)[INJECTED_BITS] += u64::from(origin.payload_bits);
             job.last[nic as usize] = now;
+        }
+    }
+
+    /// A router has made a packet.
+    #[inline]
+    pub fn injected_by_router(&mut self, kind: PacketKind) {
+        self.injected += 1;
+        self.tally.injected[kind as usize] += 1;
+    }
+
+    /// A router has dropped a packet.
+    #[inline]
+    pub fn dropped(&mut self, last_hop: bool) {
+        match last_hop {
+            true => self.tally.dropped_last_hop += 1,
+            false => self.tally.dropped_fabric += 1,
+        }
+    }
+
+    /// A packet is sent again.
+    #[inline]
+    pub fn resent(&mut self, lossy: bool) {
+        match lossy {
+            true => self.tally.resent_speculative += 1,
+            false => self.tally.resent_granted += 1,
         }
     }
 
@@ -142,13 +199,16 @@ impl Stats {
         self.last_delivery = now;
         let bin = self.bin(now);
         *at(&mut self.ejected[usize::from(packet.class)], bin) += u64::from(packet.flits);
-        if packet.class != CLASS_DATA {
+        let (sampled, in_window) = (self.measured(packet.injected), self.measured(now));
+        if in_window {
+            self.tally.ejected_flits[usize::from(origin.kind)] += u64::from(packet.flits);
+        }
+        if origin.kind != PacketKind::Data as u8 {
             return;
         }
         let bits = u64::from(origin.payload_bits);
         let latency = now - packet.injected;
         self.delivered_bits += bits;
-        let (sampled, in_window) = (self.measured(packet.injected), self.measured(now));
         let job = &mut self.jobs[usize::from(origin.job)];
         job.all_delivered_bits += bits;
         if in_window {

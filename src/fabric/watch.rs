@@ -2,6 +2,7 @@
 
 use super::domain::FabricDomain;
 use super::state::{OutIndex, Wire};
+use crate::congestion::Scheme;
 use crate::model::{EndpointId, LinkKind, PacketIndex, PortId, RouterId, Time};
 
 /// Where a link of the watched packet's way begins.
@@ -95,7 +96,7 @@ impl Step {
     }
 }
 
-impl FabricDomain {
+impl<S: Scheme> FabricDomain<S> {
     /// Notes that the watched packet takes a link. `packet.head` is at the far end already.
     #[cold]
     pub(super) fn watch_departure(

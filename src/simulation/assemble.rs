@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::config::{ConfigError, Experiment, RouterConfig, Until, WorkloadConfig};
-use crate::congestion;
+use crate::congestion::{self, About, AnyScheme, Scheme, Visitor};
 use crate::engine::Schedule;
-use crate::fabric::{Blueprint, Network, Parameters, Recording, Traffic};
-use crate::model::{Bandwidth, EndpointId, FlitSize, Invalid, NEVER, Time};
+use crate::fabric::{Blueprint, FabricDomain, Network, Parameters, Recording, Traffic};
+use crate::model::{Bandwidth, EndpointId, FlitSize, Invalid, LinkKind, NEVER, Time};
 use crate::registry::choose;
 use crate::routing;
 use crate::topology::{self, Topology};
@@ -26,6 +26,8 @@ const LONE_WINDOW: Time = 10_000_000;
 pub struct Plan {
     /// What domains are built from.
     pub blueprint: Blueprint,
+    /// The congestion-control scheme.
+    pub scheme: AnyScheme,
     /// Windows and end.
     pub schedule: Schedule,
     /// The least latency between domains, ps; [`NEVER`] for a single domain.
@@ -40,7 +42,8 @@ impl Plan {
         experiment: &Experiment,
         watched: Option<(EndpointId, u32)>,
     ) -> Result<Plan, ConfigError> {
-        let network = Arc::new(network(experiment)?);
+        let (network, scheme) = network(experiment)?;
+        let network = Arc::new(network);
         let recording = recording(experiment);
         let traffic = traffic(experiment, &network)?;
         let lookahead = network.lookahead();
@@ -63,10 +66,23 @@ impl Plan {
         };
         Ok(Plan {
             blueprint,
+            scheme,
             schedule: Schedule { window, end },
             lookahead,
             patience,
         })
+    }
+
+    /// Bytes of the state of one domain at the start.
+    pub fn domain_memory(&self) -> u64 {
+        struct Measure<'a>(&'a Blueprint);
+        impl Visitor for Measure<'_> {
+            type Output = u64;
+            fn visit<S: Scheme>(self, scheme: &S) -> u64 {
+                FabricDomain::new(0, self.0, scheme).memory_bytes().0 as u64
+            }
+        }
+        self.scheme.visit(Measure(&self.blueprint))
     }
 
     /// The network.
@@ -84,17 +100,47 @@ fn patience(network: &Network, window: Time) -> Time {
     8 * longest.unwrap_or(0) + 2 * window + 100 * network.parameters.latency
 }
 
-fn network(experiment: &Experiment) -> Result<Network, ConfigError> {
+fn network(experiment: &Experiment) -> Result<(Network, AnyScheme), ConfigError> {
     let topology = (choose(&experiment.topology, topology::REGISTRY)?.build)(&experiment.topology)?;
     let routing =
         (choose(&experiment.routing, routing::REGISTRY)?.build)(&experiment.routing, &topology)?;
-    (choose(&experiment.congestion, congestion::REGISTRY)?.build)(&experiment.congestion)?;
     let parameters = parameters(&experiment.router, experiment);
-    Ok(Network {
+    let (router, port) = topology.attachment(0);
+    let about = About {
+        flit: parameters.flit,
+        max_packet: parameters.max_packet,
+        bandwidth: topology.link(router, port).bandwidth,
+        output_queue: parameters.output_flits(),
+        acknowledge: parameters.acknowledge,
+    };
+    let scheme = choose(&experiment.congestion, congestion::REGISTRY)?;
+    let scheme = (scheme.build)(&experiment.congestion, &about)?;
+    let network = Network {
+        classes: scheme.classes(),
         topology,
         routing,
         parameters,
-    })
+        about,
+    };
+    check_channels(experiment, &network)?;
+    Ok((network, scheme))
+}
+
+/// The virtual channels of a port are counted in a word of 64 bits.
+fn check_channels(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
+    let most = LinkKind::ALL
+        .map(|kind| network.vcs(kind))
+        .into_iter()
+        .max();
+    let channels = u32::from(most.unwrap_or(1)) * u32::from(network.classes.count());
+    if channels <= 64 {
+        return Ok(());
+    }
+    let what = format!("{channels} virtual channels per link are too many");
+    let remedy = "at most 64: a routing or a scheme with fewer, or fewer nic.injection_vcs";
+    Err(experiment
+        .file
+        .refuse(Invalid::new("congestion", &what, remedy)))
 }
 
 fn parameters(router: &RouterConfig, experiment: &Experiment) -> Parameters {

@@ -2,12 +2,13 @@
 
 use super::assemble::{Plan, receivers};
 use super::error::RunError;
+use crate::congestion;
 use crate::engine::{End, Transport};
 use crate::fabric::{
     DELIVERED_BITS, DomainReport, FabricDomain, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
-    NETWORK_LATENCY, PACKETS, Step, Totals,
+    NETWORK_LATENCY, PACKETS, Step, Tally, Totals,
 };
-use crate::model::{Bandwidth, Histogram, LinkKind, Time};
+use crate::model::{Bandwidth, Histogram, LinkKind, PacketKind, Time};
 use crate::trace::{
     Data, Job, JobSeries, Messages, Occupancy, Packets, Ports, Scheme, Series, Summary,
 };
@@ -33,8 +34,8 @@ fn rank_facts() -> (u64, String) {
 }
 
 /// Collects on rank 0; None on the others.
-pub fn collect<T: Transport + ?Sized>(
-    domains: &mut [FabricDomain],
+pub fn collect<S: congestion::Scheme, T: Transport + ?Sized>(
+    domains: &mut [FabricDomain<S>],
     plan: &Plan,
     simulated: Time,
     end: End,
@@ -102,9 +103,11 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
         sum(|t| t.delivered),
         sum(|t| t.in_flight),
     );
-    if injected != delivered + in_flight {
+    let (dropped, absorbed) = (sum(|t| t.tally.dropped()), sum(|t| t.tally.absorbed));
+    if injected != delivered + dropped + absorbed + in_flight {
         return Err(RunError::Conservation(format!(
-            "{injected} packets injected, {delivered} delivered, {in_flight} in flight"
+            "{injected} packets injected, {delivered} delivered, {dropped} dropped, \
+             {absorbed} taken by routers, {in_flight} in flight"
         )));
     }
     let (generated, received) = (sum(|t| t.messages_generated), sum(|t| t.messages_received));
@@ -191,7 +194,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             measured_to_ps: to,
             packets_injected: sum(|t| t.injected),
             packets_delivered: sum(|t| t.delivered),
-            packets_dropped: 0,
+            packets_dropped: sum(|t| t.tally.dropped()),
             packets_in_flight: sum(|t| t.in_flight),
             messages_generated: sum(|t| t.messages_generated),
             messages_received: sum(|t| t.messages_received),
@@ -201,8 +204,12 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             accepted_load: share(job_bits(|job| job.delivered_bits), everyone),
         },
         scheme: Scheme {
-            name: "none".into(),
-            ..Scheme::default()
+            name: plan.scheme.name().into(),
+            ..scheme(
+                reports,
+                everyone,
+                u64::from(plan.network().parameters.flit.0),
+            )
         },
         ..Data::default()
     };
@@ -231,6 +238,42 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.packets = recording.packets.then(|| packets(reports));
     data.messages = recording.messages.then(|| messages(reports));
     data
+}
+
+/// What packets were for, and what became of them.
+fn scheme(reports: &[DomainReport], capacity: f64, flit_bits: u64) -> Scheme {
+    let sum = |field: &dyn Fn(&Tally) -> u64| -> u64 {
+        reports.iter().map(|r| field(&r.totals.tally)).sum()
+    };
+    let kinds = PacketKind::ALL.iter();
+    let mut counters: Vec<(String, u64)> = kinds
+        .clone()
+        .map(|&kind| {
+            let count = sum(&|tally| tally.injected[kind as usize]);
+            (format!("packets_{}", kind.name()), count)
+        })
+        .collect();
+    let others: [(&str, u64); 6] = [
+        ("dropped_fabric", sum(&|tally| tally.dropped_fabric)),
+        ("dropped_last_hop", sum(&|tally| tally.dropped_last_hop)),
+        ("resent_granted", sum(&|tally| tally.resent_granted)),
+        ("resent_speculative", sum(&|tally| tally.resent_speculative)),
+        ("marked", sum(&|tally| tally.marked)),
+        ("reservations_absorbed", sum(&|tally| tally.absorbed)),
+    ];
+    counters.extend(others.map(|(name, count)| (name.to_string(), count)));
+    let shares = kinds.map(|&kind| {
+        let flits = sum(&|tally| tally.ejected_flits[kind as usize]);
+        (
+            format!("ejected_{}_share", kind.name()),
+            share(flits * flit_bits, capacity),
+        )
+    });
+    Scheme {
+        counters,
+        shares: shares.collect(),
+        ..Scheme::default()
+    }
 }
 
 fn merged<'a>(all: impl Iterator<Item = &'a Histogram>) -> Histogram {
@@ -351,11 +394,10 @@ fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Series {
                 network_latency_ps: of(NETWORK_LATENCY),
             }
         });
-    let names = ["data", "control"];
-    let classes = usize::from(plan.network().classes());
-    let ejected = (0..classes).map(|class| {
+    let names = plan.network().classes.names;
+    let ejected = names.iter().enumerate().map(|(class, name)| {
         (
-            names[class].to_string(),
+            name.to_string(),
             add_series(reports.iter().map(|report| &report.ejected[class]), bins),
         )
     });

@@ -7,6 +7,7 @@ use super::assemble::Plan;
 use super::collect::{Facts, collect};
 use super::error::RunError;
 use super::watchman::{Watchman, search};
+use crate::congestion::{Scheme, Visitor};
 use crate::engine::{self, Agreement, End, Progress, Share, Transport};
 use crate::fabric::{FabricDomain, Step};
 use crate::model::{NEVER, Time};
@@ -42,14 +43,42 @@ pub fn run<T: Transport + ?Sized>(
     transport: &mut T,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
+    plan.scheme.visit(Running {
+        plan,
+        transport,
+        observer,
+    })
+}
+
+/// A run, to be done with whatever scheme.
+struct Running<'a, T: ?Sized> {
+    plan: &'a Plan,
+    transport: &'a mut T,
+    observer: &'a mut dyn Observer,
+}
+
+impl<T: Transport + ?Sized> Visitor for Running<'_, T> {
+    type Output = Result<Option<Outcome>, RunError>;
+
+    fn visit<S: Scheme>(self, scheme: &S) -> Self::Output {
+        run_with(self.plan, scheme, self.transport, self.observer)
+    }
+}
+
+fn run_with<S: Scheme, T: Transport + ?Sized>(
+    plan: &Plan,
+    scheme: &S,
+    transport: &mut T,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, RunError> {
     let network = plan.network();
     let share = Share {
         domains: network.topology.domains(),
         ranks: transport.size(),
     };
-    let mut domains: Vec<FabricDomain> = share
+    let mut domains: Vec<FabricDomain<S>> = share
         .of(transport.rank())
-        .map(|id| FabricDomain::new(id, &plan.blueprint))
+        .map(|id| FabricDomain::new(id, &plan.blueprint, scheme))
         .collect();
     let mut watchman = Watchman::new(plan.patience);
     let started = Instant::now();
@@ -89,8 +118,8 @@ pub fn run<T: Transport + ?Sized>(
 }
 
 /// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery.
-fn simulated_time<T: Transport + ?Sized>(
-    domains: &[FabricDomain],
+fn simulated_time<S: Scheme, T: Transport + ?Sized>(
+    domains: &[FabricDomain<S>],
     plan: &Plan,
     end: End,
     transport: &mut T,

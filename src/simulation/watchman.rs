@@ -1,5 +1,6 @@
 //! Looks after a run from outside: does anything still move?
 
+use crate::congestion::Scheme;
 use crate::engine::{Agreement, Progress, Settled, Transport};
 use crate::fabric::{Deadlock, FabricDomain, Wait, find_deadlock};
 use crate::model::{NEVER, Time};
@@ -27,9 +28,9 @@ impl Watchman {
     }
 
     /// Looks at the run after a window.
-    pub fn look<T: Transport + ?Sized>(
+    pub fn look<S: Scheme, T: Transport + ?Sized>(
         &mut self,
-        settled: &mut Settled<FabricDomain>,
+        settled: &mut Settled<FabricDomain<S>>,
         transport: &mut T,
         progress: Progress,
     ) -> Result<(), RunError> {
@@ -48,14 +49,14 @@ impl Watchman {
 }
 
 /// Puts the blocked places of all domains together on rank 0 and looks for a deadlock; all ranks get the verdict.
-pub fn search<T: Transport + ?Sized>(
-    domains: &[FabricDomain],
+pub fn search<S: Scheme, T: Transport + ?Sized>(
+    domains: &[FabricDomain<S>],
     transport: &mut T,
     now: Time,
 ) -> Result<(), RunError> {
     let words: Vec<u64> = domains
         .iter()
-        .flat_map(FabricDomain::waits)
+        .flat_map(FabricDomain::<S>::waits)
         .flat_map(Wait::to_words)
         .collect();
     let gathered = transport.gather(bytemuck::cast_slice(&words).to_vec());

@@ -196,6 +196,8 @@ pub struct Scheme {
     pub name: String,
     /// Counters: name, value.
     pub counters: Vec<(String, u64)>,
+    /// Fractions: name, value.
+    pub shares: Vec<(String, f64)>,
     /// Columns: name, unit, values. All of equal length.
     pub columns: Vec<(String, String, Vec<u64>)>,
 }

@@ -125,6 +125,7 @@ pub fn data() -> Data {
         scheme: Scheme {
             name: "ecn".into(),
             counters: vec![("marks".into(), 17), ("rate_cuts".into(), 5)],
+            shares: vec![("ejected_data_share".into(), 0.75)],
             columns: vec![
                 ("time_ps".into(), "ps".into(), vec![1, 2, 3]),
                 ("throttled_endpoints".into(), "1".into(), vec![0, 9, 0]),

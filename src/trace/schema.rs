@@ -471,7 +471,10 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         path: "/data/scheme",
-        about: "What the congestion-control scheme recorded: counters as attributes, rows as columns.",
+        about: "What the congestion-control scheme recorded, and what packets were for: counters as attributes \
+                (`packets_<kind>` sent, `ejected_<kind>_share` of the endpoints' links in the measurement window, \
+                packets dropped before and at the last router, sent again at a granted time or speculatively, marked, \
+                reservations that a router took), rows as columns.",
         attributes: &[&SCHEME_TEXTS],
         columns: &[],
     },

@@ -339,6 +339,10 @@ fn write_scheme(at: &Group, scheme: &Scheme) -> Outcome<()> {
         check_name("counter", name)?;
         put_number(at, name, *value)?;
     }
+    for (name, value) in &scheme.shares {
+        check_name("counter", name)?;
+        put_number(at, name, *value)?;
+    }
     let rows = scheme
         .columns
         .first()

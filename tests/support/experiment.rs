@@ -178,6 +178,8 @@ impl Experiment {
         plan.blueprint.network = Arc::new(Network {
             routing: routing(&topology),
             parameters: network.parameters.clone(),
+            classes: network.classes,
+            about: network.about,
             topology,
         });
         run_plan(&plan)

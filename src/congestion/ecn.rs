@@ -1,0 +1,219 @@
+use rustc_hash::FxHashMap;
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::{AnyScheme, Build, Desk, Port, Scheme};
+use crate::config::{Buffer, Duration};
+use crate::model::{Classes, EndpointId, Invalid, Origin, PacketKind, Time};
+use crate::registry::Entry;
+
+/// Explicit congestion notification in the manner of InfiniBand. A router marks a packet that leaves by an output for
+/// which much is queued; the destination's acknowledgement carries the mark back; the source then leaves a delay
+/// between packets to that destination, which grows with each mark and shrinks with time. The delay outlives the queue
+/// pair: forgetting it whenever the pair runs empty would do nothing against messages of one packet.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Parameters {
+    /// Mark when more than this share of `buffer` is queued for an output, over 0.
+    threshold: f64,
+    /// What `threshold` is a share of: "auto" is the output queue of one virtual channel (one longest packet if there are
+    /// no output queues), otherwise a size in flits or packets.
+    buffer: Buffer,
+    /// What each mark adds to the delay between packets to its destination, from the tail of one to the head of the next.
+    increment: Duration,
+    /// How often the delay shrinks.
+    decrement_timer: Duration,
+    /// By how much it shrinks each time.
+    decrement: Duration,
+    /// The longest delay; without limit by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_delay: Option<Duration>,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters {
+            threshold: 0.5,
+            buffer: Buffer::Auto,
+            increment: Duration(24_000),
+            decrement_timer: Duration(96_000),
+            decrement: Duration(1_000),
+            max_delay: None,
+        }
+    }
+}
+
+/// The delay of one queue pair.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Between a tail and the next head, ps, at time `since`.
+    delay: Time,
+    /// Up to when it has been shrunk.
+    since: Time,
+    /// When the last tail left.
+    tail: Time,
+}
+
+/// See [`Parameters`].
+#[derive(Clone, Debug)]
+pub struct Ecn {
+    /// Flits beyond which packets are marked.
+    threshold: u32,
+    increment: Time,
+    timer: Time,
+    decrement: Time,
+    max_delay: Time,
+    /// By NIC and destination, while there is a delay.
+    paces: FxHashMap<(u32, EndpointId), Pace>,
+}
+
+impl Ecn {
+    fn shrink(&self, pace: &mut Pace, now: Time) {
+        let steps = now.saturating_sub(pace.since) / self.timer;
+        pace.since += steps * self.timer;
+        pace.delay = pace
+            .delay
+            .saturating_sub(steps.saturating_mul(self.decrement));
+    }
+}
+
+impl Scheme for Ecn {
+    const MARKS: bool = true;
+    const PACES: bool = true;
+
+    fn name(&self) -> &'static str {
+        "ecn"
+    }
+
+    fn classes(&self) -> Classes {
+        Classes::PLAIN
+    }
+
+    /// A root of congestion marks; a victim, whose packets wait for room at the next router, does not.
+    fn mark(&self, port: &Port, room: bool) -> bool {
+        room && port.level > self.threshold
+    }
+
+    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
+        let Some(mut pace) = self.paces.get(&(nic, to)).copied() else {
+            return now;
+        };
+        self.shrink(&mut pace, now);
+        if pace.delay == 0 {
+            self.paces.remove(&(nic, to));
+            return now;
+        }
+        self.paces.insert((nic, to), pace);
+        // The delay shrinks while the source waits: k times before the wait is over.
+        let wait = (pace.tail + pace.delay).saturating_sub(pace.since);
+        let k = wait / (self.timer + self.decrement);
+        now.max(pace.tail + pace.delay - k * self.decrement)
+    }
+
+    fn sent(&mut self, nic: u32, to: EndpointId, tail: Time) {
+        if let Some(pace) = self.paces.get_mut(&(nic, to)) {
+            pace.tail = tail;
+        }
+    }
+
+    fn heard<D: Desk>(&mut self, desk: &mut D, origin: &Origin, marked: bool) {
+        if !marked || origin.kind != PacketKind::Ack as u8 {
+            return;
+        }
+        let (key, now) = ((desk.nic(), origin.source), desk.now());
+        let none = Pace {
+            delay: 0,
+            since: now,
+            tail: now,
+        };
+        let mut pace = self.paces.get(&key).copied().unwrap_or(none);
+        self.shrink(&mut pace, now);
+        pace.delay = (pace.delay + self.increment).min(self.max_delay);
+        self.paces.insert(key, pace);
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "ecn",
+    summary: "Explicit congestion notification: routers mark, acknowledgements tell, sources leave gaps.",
+    source: "000 section 4, Table 1 (in the manner of InfiniBand)",
+    parameters: || schema_for!(Parameters),
+    build: |section, about| {
+        let parameters: Parameters = section.parse()?;
+        let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
+        if !about.acknowledge {
+            let what = "marks go back with acknowledgements, and there are none";
+            return refuse("scheme", what, "set nic.acknowledge = true");
+        }
+        if !(parameters.threshold > 0.0 && parameters.threshold.is_finite()) {
+            let what = "the threshold is not above 0";
+            return refuse("threshold", what, "give a share such as 0.5");
+        }
+        if parameters.decrement_timer.0 == 0 {
+            let what = "the timer has no length";
+            return refuse("decrement_timer", what, "give a time such as \"96 ns\"");
+        }
+        let capacity = match parameters.buffer {
+            Buffer::Auto => u64::from(about.output_queue.unwrap_or(u32::from(about.max_packet))),
+            Buffer::Size(size) => size.flits(about.flit, u64::from(about.max_packet)),
+        };
+        Ok(AnyScheme::Ecn(Ecn {
+            threshold: (capacity as f64 * parameters.threshold) as u32,
+            increment: parameters.increment.0,
+            timer: parameters.decrement_timer.0,
+            decrement: parameters.decrement.0,
+            max_delay: parameters.max_delay.map_or(Time::MAX / 4, |delay| delay.0),
+            paces: FxHashMap::default(),
+        }))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Seen, origin};
+    use super::*;
+
+    fn ecn() -> Ecn {
+        Ecn {
+            threshold: 192,
+            increment: 24_000,
+            timer: 96_000,
+            decrement: 1_000,
+            max_delay: Time::MAX / 4,
+            paces: FxHashMap::default(),
+        }
+    }
+
+    #[test]
+    fn each_mark_adds_a_step_and_time_takes_steps_away() {
+        let (mut ecn, mut desk) = (ecn(), Seen::at(1_000_000));
+        let ack = origin(PacketKind::Ack, 7, 0);
+        ecn.heard(&mut desk, &ack, false);
+        assert_eq!(ecn.ready_at(0, 7, 1_000_000), 1_000_000);
+        ecn.heard(&mut desk, &ack, true);
+        ecn.heard(&mut desk, &ack, true);
+        ecn.sent(0, 7, 1_010_000);
+        // Two steps of 24 ns after the tail; other destinations and other NICs go on.
+        assert_eq!(ecn.ready_at(0, 7, 1_010_000), 1_010_000 + 48_000);
+        assert_eq!(ecn.ready_at(0, 8, 1_010_000), 1_010_000);
+        assert_eq!(ecn.ready_at(1, 7, 1_010_000), 1_010_000);
+        // 10 timers later the delay is 38 ns, and after 48 timers nothing is left.
+        ecn.sent(0, 7, 1_960_000);
+        assert_eq!(ecn.ready_at(0, 7, 1_960_000), 1_960_000 + 38_000);
+        let later = 1_000_000 + 48 * 96_000;
+        assert_eq!(ecn.ready_at(0, 7, later), later);
+        assert!(ecn.paces.is_empty());
+    }
+
+    #[test]
+    fn a_root_marks_and_a_victim_does_not() {
+        let port = |level| Port {
+            output: 0,
+            last_hop: false,
+            level,
+        };
+        assert!(ecn().mark(&port(193), true));
+        assert!(!ecn().mark(&port(193), false));
+        assert!(!ecn().mark(&port(192), true));
+    }
+}

@@ -1,0 +1,98 @@
+//! The source's part of SRP: a reservation for each message, speculation until the grant or the first loss, and the
+//! rest at the granted time.
+
+use rustc_hash::FxHashMap;
+
+use super::{About, Desk};
+use crate::model::{EndpointId, Origin, PacketKind, Time};
+
+/// A message from its reservation until all of it is acknowledged.
+#[derive(Clone, Debug)]
+struct Open {
+    /// The granted time; None until the grant is here.
+    granted: Option<Time>,
+    /// Packets that wait for the grant.
+    held: Vec<u16>,
+    /// Packets that are not acknowledged.
+    missing: u32,
+}
+
+/// The open messages of a domain's NICs.
+#[derive(Clone, Debug)]
+pub struct Handshakes {
+    about: About,
+    open: FxHashMap<(u32, u32), Open>,
+}
+
+impl Handshakes {
+    /// None open.
+    pub fn new(about: About) -> Self {
+        Handshakes {
+            about,
+            open: FxHashMap::default(),
+        }
+    }
+
+    /// Asks for a time for a whole message.
+    pub fn begin<D: Desk>(&mut self, desk: &mut D, to: EndpointId, message: &Origin) {
+        let (packets, flits) = self.about.packets(message.message_bits);
+        let open = Open {
+            granted: None,
+            held: Vec::new(),
+            missing: packets as u32,
+        };
+        self.open.insert((desk.nic(), message.message), open);
+        let origin = Origin {
+            payload_bits: flits as u32,
+            tries: 0,
+            ..*message
+        };
+        desk.reply(PacketKind::Reservation, to, origin);
+    }
+
+    /// A packet has arrived at its destination. A message is closed when all have, and its grant is here.
+    pub fn acknowledged<D: Desk>(&mut self, desk: &D, origin: &Origin) {
+        let key = (desk.nic(), origin.message);
+        if let Some(open) = self.open.get_mut(&key) {
+            open.missing -= 1;
+            if open.missing == 0 && open.granted.is_some() {
+                self.open.remove(&key);
+            }
+        }
+    }
+
+    /// A time has come: everything of the message that is not under way is sent then.
+    pub fn granted<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
+        let key = (desk.nic(), origin.message);
+        let Some(open) = self.open.get_mut(&key) else {
+            return;
+        };
+        let at = origin.time().unwrap_or(0);
+        open.granted = Some(at);
+        let held = std::mem::take(&mut open.held);
+        let done = open.missing == 0;
+        let rest = desk.withdraw(origin.source, origin.message);
+        for part in held.into_iter().chain(rest) {
+            desk.resend(at, false, origin.source, Origin { part, ..*origin });
+        }
+        if done {
+            self.open.remove(&key);
+        }
+    }
+
+    /// A packet was dropped: no more speculation with this message. False if it is none of these messages.
+    pub fn lost<D: Desk>(&mut self, desk: &mut D, origin: &Origin) -> bool {
+        let Some(open) = self.open.get_mut(&(desk.nic(), origin.message)) else {
+            return false;
+        };
+        match open.granted {
+            Some(at) => desk.resend(at, false, origin.source, *origin),
+            None => {
+                open.held.push(origin.part);
+                open.held
+                    .extend(desk.withdraw(origin.source, origin.message));
+            }
+        }
+        true
+    }
+}

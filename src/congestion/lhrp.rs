@@ -1,0 +1,142 @@
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::refusals::Refusals;
+use super::scheduler::Scheduler;
+use super::{
+    AnyScheme, Build, Desk, Port, Scheme, check_retries, check_speculation, check_threshold,
+};
+use crate::config::{Duration, Size};
+use crate::model::{Classes, Origin, PacketKind, Time};
+use crate::registry::Entry;
+
+/// Last-hop reservation. Every packet is sent speculatively at once. The router in front of an endpoint drops
+/// speculative packets while more than a threshold is queued for the endpoint, those first that have come first; it
+/// holds the endpoint's schedule, and the negative acknowledgement tells the time at which the packet is to be sent
+/// again, without loss. So no control packet takes the endpoint's link.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Parameters {
+    /// Flits queued for an endpoint in its router, of all classes, beyond which speculative packets are dropped.
+    threshold: Size,
+    /// Whether routers before the last drop, too: packets that have been in queues for longer than `timeout`. They give no
+    /// time, and the packet is sent speculatively again.
+    fabric_drop: bool,
+    /// With `fabric_drop`: how long a speculative packet may be in queues before the last router; at most 16 us.
+    timeout: Duration,
+    /// How often a packet is sent again speculatively before all such packets for its destination go together with a
+    /// reservation, 0 to 200. The paper says "repeated".
+    retries: u8,
+    /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    loss: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters {
+            threshold: Size::Flits(1_000),
+            fabric_drop: false,
+            timeout: Duration(1_000_000),
+            retries: 3,
+            loss: 0.0,
+        }
+    }
+}
+
+/// What the last router does, and the routers before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Policy {
+    /// Flits.
+    pub threshold: u32,
+    /// Before the last router, ps; [`Time::MAX`]: nothing is dropped there.
+    pub timeout: Time,
+    /// For tests.
+    pub loss: f64,
+}
+
+impl Policy {
+    pub(super) fn allowed(&self, port: &Port) -> Time {
+        match (port.last_hop, port.level > self.threshold) {
+            (true, true) => 0,
+            (true, false) => Time::MAX,
+            (false, _) => self.timeout,
+        }
+    }
+}
+
+/// See [`Parameters`].
+#[derive(Clone, Debug)]
+pub struct Lhrp {
+    policy: Policy,
+    source: Refusals,
+    scheduler: Scheduler,
+}
+
+impl Scheme for Lhrp {
+    const SPECULATES: bool = true;
+    const LAST_HOP_GRANTS: bool = true;
+
+    fn name(&self) -> &'static str {
+        "lhrp"
+    }
+
+    /// Reservations exist only where routers before the last drop, too.
+    fn classes(&self) -> Classes {
+        match self.policy.timeout == Time::MAX && self.policy.loss == 0.0 {
+            true => Classes::SPECULATIVE,
+            false => Classes::RESERVED,
+        }
+    }
+
+    fn prepare(&mut self, _nics: usize, outputs: usize) {
+        self.scheduler.prepare(outputs);
+    }
+
+    fn loss(&self) -> f64 {
+        self.policy.loss
+    }
+
+    fn heard<D: Desk>(&mut self, desk: &mut D, origin: &Origin, _marked: bool) {
+        match PacketKind::ALL[usize::from(origin.kind)] {
+            PacketKind::Nack => self.source.lost(desk, origin),
+            PacketKind::Grant => self.source.granted(desk, origin),
+            PacketKind::Ack | PacketKind::Data | PacketKind::Reservation => {}
+        }
+    }
+
+    fn allowed(&self, port: &Port) -> Time {
+        self.policy.allowed(port)
+    }
+
+    fn refuse(&mut self, port: &Port, _origin: &Origin, flits: u16, now: Time) -> Option<Time> {
+        let book = || self.scheduler.book(port.output, u32::from(flits), now);
+        port.last_hop.then(book)
+    }
+
+    fn grant(&mut self, port: &Port, flits: u32, now: Time) -> Time {
+        self.scheduler.book(port.output, flits, now)
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "lhrp",
+    summary: "Last-hop reservation protocol: the router in front of the endpoint drops, and says when to send again.",
+    source: "000 sections 3.2 and 6.1, Table 1",
+    parameters: || schema_for!(Parameters),
+    build: |section, about| {
+        let parameters: Parameters = section.parse()?;
+        let timeout = parameters.fabric_drop.then_some(parameters.timeout.0);
+        check_retries(section, parameters.retries)?;
+        check_speculation(section, about, parameters.loss, timeout)?;
+        let policy = Policy {
+            threshold: check_threshold(section, about, parameters.threshold)?,
+            timeout: timeout.unwrap_or(Time::MAX),
+            loss: parameters.loss,
+        };
+        Ok(AnyScheme::Lhrp(Lhrp {
+            policy,
+            source: Refusals::new(*about, parameters.retries),
+            scheduler: Scheduler::new(*about),
+        }))
+    },
+};

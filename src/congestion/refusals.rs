@@ -1,0 +1,100 @@
+//! The source's part of LHRP: packets that were dropped are sent again at the time that the last router gave, or, if it
+//! was another router and gave none, again speculatively; after some such losses with a reservation.
+
+use rustc_hash::FxHashMap;
+
+use super::{About, Desk};
+use crate::model::{EndpointId, Origin, PacketKind};
+
+/// Marks the reservation for a batch of packets, and its grant.
+pub const BATCH: u8 = u8::MAX;
+
+/// Packets for one destination that go with a reservation.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    /// Those in the reservation that is under way.
+    asked: Vec<Origin>,
+    /// Those that go with the next.
+    waiting: Vec<Origin>,
+}
+
+/// The packets of a domain's NICs that wait for a grant.
+#[derive(Clone, Debug)]
+pub struct Refusals {
+    about: About,
+    /// Losses without a time before a packet goes with a reservation.
+    patience: u8,
+    batches: FxHashMap<(u32, EndpointId), Batch>,
+}
+
+impl Refusals {
+    /// None waiting.
+    pub fn new(about: About, patience: u8) -> Self {
+        Refusals {
+            about,
+            patience,
+            batches: FxHashMap::default(),
+        }
+    }
+
+    /// A packet was dropped.
+    pub fn lost<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
+        let to = origin.source;
+        if let Some(time) = origin.time() {
+            return desk.resend(time, false, to, *origin);
+        }
+        if origin.tries < self.patience {
+            let again = Origin {
+                tries: origin.tries + 1,
+                ..*origin
+            };
+            return desk.resend(desk.now(), true, to, again);
+        }
+        let batch = self.batches.entry((desk.nic(), to)).or_default();
+        batch.waiting.push(*origin);
+        if batch.asked.is_empty() {
+            batch.ask(&self.about, desk, to);
+        }
+    }
+
+    /// A grant for a batch: it is sent from the granted time on, and the next batch asks for its own.
+    pub fn granted<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
+        let to = origin.source;
+        let key = (desk.nic(), to);
+        let Some(batch) = self.batches.get_mut(&key) else {
+            return;
+        };
+        let at = origin.time().unwrap_or(0);
+        for packet in std::mem::take(&mut batch.asked) {
+            desk.resend(at, false, to, packet);
+        }
+        if batch.waiting.is_empty() {
+            self.batches.remove(&key);
+        } else {
+            batch.ask(&self.about, desk, to);
+        }
+    }
+}
+
+impl Batch {
+    fn ask<D: Desk>(&mut self, about: &About, desk: &mut D, to: EndpointId) {
+        std::mem::swap(&mut self.asked, &mut self.waiting);
+        let flits: u64 = self
+            .asked
+            .iter()
+            .map(|packet| {
+                about
+                    .flit
+                    .flits(about.payload(packet.message_bits, packet.part))
+            })
+            .sum();
+        if let Some(&first) = self.asked.first() {
+            let origin = Origin {
+                payload_bits: flits as u32,
+                tries: BATCH,
+                ..first
+            };
+            desk.reply(PacketKind::Reservation, to, origin);
+        }
+    }
+}

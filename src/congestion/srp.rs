@@ -1,0 +1,101 @@
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::handshake::Handshakes;
+use super::scheduler::Scheduler;
+use super::{AnyScheme, Build, Desk, Port, Scheme, check_speculation};
+use crate::config::Duration;
+use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
+use crate::registry::Entry;
+
+/// Speculative reservation. Every message begins with a reservation, to which the destination answers with a time to
+/// send. Until the answer is here the source sends speculatively, in a class of low priority that routers drop from when
+/// a packet has been in queues for too long. With the grant or the first loss speculation ends, and what is left or
+/// lost is sent without loss at the granted time.
+///
+/// A source does not wait for one message to be finished before it begins the next to the same destination.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Parameters {
+    /// How long a speculative packet may be in queues, summed over all routers; at most 16 us.
+    pub timeout: Duration,
+    /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    pub loss: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters {
+            timeout: Duration(1_000_000),
+            loss: 0.0,
+        }
+    }
+}
+
+/// See [`Parameters`].
+#[derive(Clone, Debug)]
+pub struct Srp {
+    timeout: Time,
+    loss: f64,
+    source: Handshakes,
+    scheduler: Scheduler,
+}
+
+impl Scheme for Srp {
+    const SPECULATES: bool = true;
+    const RESERVES: bool = true;
+
+    fn name(&self) -> &'static str {
+        "srp"
+    }
+
+    fn classes(&self) -> Classes {
+        Classes::RESERVED
+    }
+
+    fn prepare(&mut self, nics: usize, _outputs: usize) {
+        self.scheduler.prepare(nics);
+    }
+
+    fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    fn begin<D: Desk>(&mut self, desk: &mut D, to: EndpointId, message: &Origin) -> bool {
+        self.source.begin(desk, to, message);
+        true
+    }
+
+    fn heard<D: Desk>(&mut self, desk: &mut D, origin: &Origin, _marked: bool) {
+        match PacketKind::ALL[usize::from(origin.kind)] {
+            PacketKind::Ack => self.source.acknowledged(desk, origin),
+            PacketKind::Nack => {
+                self.source.lost(desk, origin);
+            }
+            PacketKind::Grant => self.source.granted(desk, origin),
+            PacketKind::Reservation => self.scheduler.answer(desk, origin),
+            PacketKind::Data => {}
+        }
+    }
+
+    fn allowed(&self, _port: &Port) -> Time {
+        self.timeout
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "srp",
+    summary: "Speculative reservation protocol: a reservation for every message, speculation until the grant.",
+    source: "000 section 2.2, Table 1 (first in Jiang et al., HPCA 2012)",
+    parameters: || schema_for!(Parameters),
+    build: |section, about| {
+        let parameters: Parameters = section.parse()?;
+        check_speculation(section, about, parameters.loss, Some(parameters.timeout.0))?;
+        Ok(AnyScheme::Srp(Srp {
+            timeout: parameters.timeout.0,
+            loss: parameters.loss,
+            source: Handshakes::new(*about),
+            scheduler: Scheduler::new(*about),
+        }))
+    },
+};

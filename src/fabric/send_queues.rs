@@ -1,0 +1,262 @@
+//! The queue pairs of a domain's NICs: a send queue per destination, each a packet at a time in turn.
+
+use super::slots::Slots;
+use crate::model::{EndpointId, Time};
+
+/// No queue pair, no message.
+pub const NONE: u32 = u32::MAX;
+
+/// Up to so many queue pairs of a NIC are searched one by one; it takes less than an index does.
+const SEARCHED: u32 = 8;
+
+/// The queue pairs of one NIC that have something to send, in a ring.
+#[derive(Clone, Copy, Debug)]
+pub struct PairRing {
+    /// The queue pair whose turn is next; [`NONE`] if there is none.
+    pub turn: u32,
+    /// Queue pairs in the ring.
+    pub pairs: u32,
+    /// Whether they are in the index.
+    indexed: bool,
+}
+
+impl PairRing {
+    /// No queue pairs.
+    pub const EMPTY: PairRing = PairRing {
+        turn: NONE,
+        pairs: 0,
+        indexed: false,
+    };
+}
+
+/// A send queue for one destination. Exists from its first message until it is empty.
+#[derive(Clone, Copy, Debug)]
+pub struct QueuePair {
+    /// Where its messages go.
+    pub destination: EndpointId,
+    /// The message that is being sent.
+    pub first: u32,
+    last: u32,
+    /// The queue pair after it in its NIC's ring.
+    pub next: u32,
+    before: u32,
+}
+
+/// A message that is being sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Message {
+    /// When it was generated, ps.
+    pub generated: Time,
+    /// Its length.
+    pub bits: u64,
+    /// What is not sent.
+    pub left: u64,
+    /// Its number at its source.
+    pub number: u32,
+    /// Which workload it belongs to.
+    pub job: u16,
+    /// Whether the scheme knows of it.
+    pub begun: bool,
+    next: u32,
+}
+
+impl Message {
+    /// A message of which nothing is sent.
+    pub fn new(generated: Time, bits: u64, number: u32, job: u16) -> Self {
+        Message {
+            generated,
+            bits,
+            left: bits,
+            number,
+            job,
+            begun: false,
+            next: NONE,
+        }
+    }
+}
+
+/// The queue pairs and messages of a domain's NICs.
+#[derive(Debug, Default)]
+pub struct SendQueues {
+    pairs: Slots<QueuePair>,
+    free_pairs: Vec<u32>,
+    messages: Slots<Message>,
+    free_messages: Vec<u32>,
+    /// (NIC, destination) → queue pair, for NICs with many.
+    index: rustc_hash::FxHashMap<(u32, EndpointId), u32>,
+}
+
+impl SendQueues {
+    /// Adds a message to the queue pair of a NIC and a destination.
+    pub fn add(
+        &mut self,
+        nic: u32,
+        state: &mut PairRing,
+        destination: EndpointId,
+        message: Message,
+    ) {
+        let at = match self.free_messages.pop() {
+            Some(at) => {
+                self.messages[at as usize] = message;
+                at
+            }
+            None => {
+                self.messages.push(message);
+                (self.messages.len() - 1) as u32
+            }
+        };
+        if let Some(pair) = self.find_pair(nic, state, destination) {
+            let last = std::mem::replace(&mut self.pairs[pair as usize].last, at);
+            self.messages[last as usize].next = at;
+            return;
+        }
+        let pair = self.add_pair(QueuePair {
+            destination,
+            first: at,
+            last: at,
+            next: NONE,
+            before: NONE,
+        });
+        if state.turn == NONE {
+            state.turn = pair;
+            self.pairs[pair as usize].next = pair;
+            self.pairs[pair as usize].before = pair;
+        } else {
+            let next = state.turn;
+            let before = std::mem::replace(&mut self.pairs[next as usize].before, pair);
+            self.pairs[before as usize].next = pair;
+            self.pairs[pair as usize].next = next;
+            self.pairs[pair as usize].before = before;
+        }
+        state.pairs += 1;
+        if state.indexed {
+            self.index.insert((nic, destination), pair);
+        } else if state.pairs > SEARCHED {
+            self.index_all(nic, state);
+        }
+    }
+
+    /// The queue pair for a destination, if there is one: by search among a few, through the index among many.
+    fn find_pair(&self, nic: u32, state: &PairRing, destination: EndpointId) -> Option<u32> {
+        if state.indexed {
+            return self.index.get(&(nic, destination)).copied();
+        }
+        let mut at = state.turn;
+        for _ in 0..state.pairs {
+            let pair = &self.pairs[at as usize];
+            if pair.destination == destination {
+                return Some(at);
+            }
+            at = pair.next;
+        }
+        None
+    }
+
+    fn index_all(&mut self, nic: u32, state: &mut PairRing) {
+        state.indexed = true;
+        let mut at = state.turn;
+        for _ in 0..state.pairs {
+            let pair = &self.pairs[at as usize];
+            self.index.insert((nic, pair.destination), at);
+            at = pair.next;
+        }
+    }
+
+    fn add_pair(&mut self, pair: QueuePair) -> u32 {
+        match self.free_pairs.pop() {
+            Some(at) => {
+                self.pairs[at as usize] = pair;
+                at
+            }
+            None => {
+                self.pairs.push(pair);
+                (self.pairs.len() - 1) as u32
+            }
+        }
+    }
+
+    /// A queue pair by its place.
+    #[inline]
+    pub fn pair(&self, at: u32) -> &QueuePair {
+        &self.pairs[at as usize]
+    }
+
+    /// A message by its place.
+    #[inline]
+    pub fn message(&self, at: u32) -> &Message {
+        &self.messages[at as usize]
+    }
+
+    /// The same, to change.
+    #[inline]
+    pub fn message_mut(&mut self, at: u32) -> &mut Message {
+        &mut self.messages[at as usize]
+    }
+
+    /// Takes `payload` bits of the first message of a queue pair; the turn passes to the one after it.
+    pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) {
+        let pair = self.pairs[at as usize];
+        state.turn = pair.next;
+        let message = &mut self.messages[pair.first as usize];
+        message.left -= payload;
+        if message.left == 0 {
+            self.finish_first(nic, state, at);
+        }
+    }
+
+    /// Takes the rest of a message out, if it is the first of its queue pair and begun: its length and what was left.
+    pub fn withdraw(
+        &mut self,
+        nic: u32,
+        state: &mut PairRing,
+        destination: EndpointId,
+        number: u32,
+    ) -> Option<Message> {
+        let at = self.find_pair(nic, state, destination)?;
+        let message = *self.message(self.pair(at).first);
+        if message.number != number {
+            return None;
+        }
+        self.finish_first(nic, state, at);
+        Some(message)
+    }
+
+    /// Forgets the first message of a queue pair, and the pair if that was its last.
+    fn finish_first(&mut self, nic: u32, state: &mut PairRing, at: u32) {
+        let pair = self.pairs[at as usize];
+        let next = self.messages[pair.first as usize].next;
+        self.free_messages.push(pair.first);
+        self.pairs[at as usize].first = next;
+        if next != NONE {
+            return;
+        }
+        if state.indexed {
+            self.index.remove(&(nic, pair.destination));
+        }
+        state.pairs -= 1;
+        state.indexed &= state.pairs > 0;
+        self.free_pairs.push(at);
+        if pair.next == at {
+            state.turn = NONE;
+            return;
+        }
+        if state.turn == at {
+            state.turn = pair.next;
+        }
+        self.pairs[pair.before as usize].next = pair.next;
+        self.pairs[pair.next as usize].before = pair.before;
+    }
+
+    /// Messages that are not wholly sent.
+    pub fn messages_waiting(&self) -> usize {
+        self.messages.len() - self.free_messages.len()
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.pairs.capacity() * size_of::<QueuePair>()
+            + self.messages.capacity() * size_of::<Message>()
+            + (self.free_pairs.capacity() + self.free_messages.capacity()) * 4
+            + self.index.capacity() * 24
+    }
+}

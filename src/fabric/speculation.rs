@@ -1,0 +1,259 @@
+//! What routers do to packets that they may drop, and the packets that they send themselves.
+
+use super::desk::class_of;
+use super::domain::FabricDomain;
+use super::nic::blank;
+use super::ring::{NO_REQUEST, RequestIndex, Side};
+use super::state::{InIndex, OutIndex, Output, Wire};
+use crate::congestion::{Port, Scheme};
+use crate::model::{
+    Classes, EndpointId, NEVER, Origin, Packet, PacketIndex, PacketKind, Time, unit,
+};
+
+impl<S: Scheme> FabricDomain<S> {
+    /// An output as the scheme sees it.
+    #[inline]
+    fn port(&self, output: OutIndex) -> Port {
+        let out = &self.outputs[output as usize];
+        Port {
+            output,
+            last_hop: matches!(out.wire, Wire::Endpoint(_)),
+            level: out.waiting + out.queued,
+        }
+    }
+
+    /// The bits of the channels of lossless data among an output's channels. Speculative packets do not get into output
+    /// queues while such data is in one there.
+    #[inline]
+    pub(super) fn data_bits(&self, out: &Output) -> u64 {
+        ((1 << out.vcs) - 1) << (out.vcs * self.fixed.classes.data)
+    }
+
+    /// Lets the scheme mark a data packet that leaves a router.
+    #[inline]
+    pub(super) fn mark(&mut self, index: PacketIndex, output: OutIndex) {
+        if output >= self.first_nic_output || self.pool.get(index).class != self.fixed.classes.data
+        {
+            return;
+        }
+        let port = self.port(output);
+        let out = &self.outputs[output as usize];
+        let channel = out.channel_base as usize + usize::from(self.pool.get(index).out_vc);
+        let channel = channel - self.channels[channel].share as usize;
+        let room = self.channels[channel].credit.available >= u32::from(self.fixed.max_packet);
+        if self.scheme.mark(&port, room) {
+            self.pool.get_mut(index).flags |= Packet::MARKED;
+            self.stats.tally.marked += 1;
+        }
+    }
+
+    /// True if the router keeps a packet that has just been routed: a reservation that ends here, or a packet that is
+    /// lost on purpose.
+    pub(super) fn taken_here(
+        &mut self,
+        index: PacketIndex,
+        input: InIndex,
+        output: OutIndex,
+        now: Time,
+    ) -> bool {
+        let packet = self.pool.get(index);
+        let class = packet.class;
+        if class == Classes::LOSSY && self.fixed.loss > 0.0 {
+            let router = self.inputs[input as usize].router;
+            if unit(&mut self.routers[router as usize].rng) < self.fixed.loss {
+                self.leave_input(index, input, now);
+                self.discard(index, output, now);
+                return true;
+            }
+        }
+        if S::LAST_HOP_GRANTS
+            && class == self.fixed.classes.reservation
+            && self.pool.origin(index).kind == PacketKind::Reservation as u8
+            && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
+        {
+            self.leave_input(index, input, now);
+            self.take_reservation(index, output, now);
+            return true;
+        }
+        false
+    }
+
+    /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says, those first that came
+    /// first; sees to it that the others are looked at in time.
+    pub(super) fn shed(&mut self, output: OutIndex, now: Time) {
+        let ring =
+            output as usize * usize::from(self.fixed.classes.count()) + usize::from(Classes::LOSSY);
+        while self.rings.outputs[ring].next != NO_REQUEST {
+            let port = self.port(output);
+            let allowed = self.scheme.allowed(&port);
+            if allowed == Time::MAX {
+                return;
+            }
+            match self.first_impatient(self.rings.outputs[ring].next, allowed, now) {
+                Ok(request) => self.drop_head(request, &port, now),
+                Err(deadline) => return self.wake_output(output, deadline),
+            }
+        }
+    }
+
+    /// Of a ring's requests the one with the head that came first among those that are to be dropped; otherwise when the
+    /// first of them is.
+    fn first_impatient(
+        &self,
+        first: RequestIndex,
+        allowed: Time,
+        now: Time,
+    ) -> Result<RequestIndex, Time> {
+        let mut found: Option<((Time, InIndex, u8), RequestIndex)> = None;
+        let mut deadline = NEVER;
+        let mut at = first;
+        loop {
+            let request = self.requests.get(at);
+            let packet = self.pool.get(request.queue.head);
+            let waited = packet.waited_until(now);
+            if waited >= allowed {
+                let rank = (packet.head, request.input, request.in_vc);
+                if found.is_none_or(|(other, _)| rank < other) {
+                    found = Some((rank, at));
+                }
+            } else {
+                deadline = deadline.min(now + (allowed - waited));
+            }
+            at = self.requests.after(at, Side::Output);
+            if at == first {
+                break;
+            }
+        }
+        found.map(|(_, request)| request).ok_or(deadline)
+    }
+
+    /// A packet that has to wait is looked at again when its patience is over.
+    #[inline]
+    pub(super) fn watch_patience(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+        if self.pool.get(index).class != Classes::LOSSY {
+            return;
+        }
+        let port = self.port(output);
+        let allowed = self.scheme.allowed(&port);
+        if allowed != Time::MAX {
+            let waited = self.pool.get(index).waited_until(now);
+            self.wake_output(output, now + allowed.saturating_sub(waited));
+        }
+    }
+
+    /// Drops the first packet of a request.
+    fn drop_head(&mut self, at: RequestIndex, port: &Port, now: Time) {
+        let request = *self.requests.get(at);
+        let (at_output, at_input) = self.ring_places(request.output, request.input, request.class);
+        let Some(index) = self.requests.queue_mut(at).pop(&self.pool) else {
+            return;
+        };
+        if self.requests.get(at).queue.is_empty() {
+            let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
+            self.requests
+                .remove(at, &mut outputs[at_output], &mut inputs[at_input]);
+        }
+        let flits = u32::from(self.pool.get(index).flits);
+        self.outputs[port.output as usize].waiting -= flits;
+        self.leave_input(index, request.input, now);
+        self.discard(index, port.output, now);
+    }
+
+    /// A packet is no longer in its input buffer: its credit goes back when its tail has come.
+    fn leave_input(&mut self, index: PacketIndex, input: InIndex, now: Time) {
+        let packet = self.pool.get(index);
+        let (vc, flits) = (packet.in_vc, packet.flits);
+        let tail = packet.head + u64::from(packet.tail_lag);
+        self.give_back(input, vc, flits, tail.max(now));
+        if !self.fixed.voq {
+            self.next_of_fifo(input, vc, now);
+        }
+    }
+
+    /// Drops packets of the lossy class at the heads of output queues, as the scheme says; returns when to look again.
+    pub(super) fn shed_queued(&mut self, output: OutIndex, now: Time) -> Time {
+        let out = &self.outputs[output as usize];
+        let (base, mut bits) = (out.channel_base, out.ready & ((1 << out.vcs) - 1));
+        let mut again = NEVER;
+        while bits != 0 {
+            let vc = bits.trailing_zeros();
+            let channel = (base + vc) as usize;
+            let allowed = self.scheme.allowed(&self.port(output));
+            if allowed == Time::MAX {
+                return again;
+            }
+            let index = self.channels[channel].queue.head;
+            let packet = self.pool.get(index);
+            let waited = packet.waited_until(now);
+            if packet.head > now || waited < allowed {
+                again = again.min(packet.head.max(now) + allowed.saturating_sub(waited));
+                bits &= bits - 1;
+                continue;
+            }
+            let flits = u32::from(packet.flits);
+            self.channels[channel].queue.pop(&self.pool);
+            self.channels[channel].flits -= flits;
+            let empty = self.channels[channel].queue.is_empty();
+            let out = &mut self.outputs[output as usize];
+            out.queued -= flits;
+            if empty {
+                out.ready &= !(1 << vc);
+                bits &= bits - 1;
+            }
+            self.discard(index, output, now);
+            self.offer_space(output, now);
+        }
+        again
+    }
+
+    /// Drops a packet that is out of its queue, and tells its source.
+    fn discard(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+        let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
+        self.pool.remove(index);
+        let port = self.port(output);
+        self.stats.dropped(port.last_hop);
+        let time = self.scheme.refuse(&port, &origin, packet.flits, now);
+        let reply = Origin {
+            source: packet.flight.destination,
+            ..origin.with_time(time)
+        };
+        self.send_from_router(output, PacketKind::Nack, origin.source, reply, now);
+    }
+
+    /// The last router answers a reservation for one of its endpoints.
+    fn take_reservation(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+        let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
+        self.pool.remove(index);
+        self.stats.tally.absorbed += 1;
+        let port = self.port(output);
+        let time = self.scheme.grant(&port, origin.payload_bits, now);
+        let reply = Origin {
+            source: packet.flight.destination,
+            ..origin.with_time(Some(time))
+        };
+        self.send_from_router(output, PacketKind::Grant, origin.source, reply, now);
+    }
+
+    /// The router of an output sends a control packet of its own. It enters by the port after the real ones.
+    fn send_from_router(
+        &mut self,
+        output: OutIndex,
+        kind: PacketKind,
+        to: EndpointId,
+        origin: Origin,
+        now: Time,
+    ) {
+        let router = &self.routers[self.inputs[output as usize].router as usize];
+        let input = router.base + u32::from(router.ports);
+        let class = class_of(kind, self.fixed.classes);
+        let origin = Origin {
+            kind: kind as u8,
+            ..origin
+        };
+        let mut packet = blank(to, class, true, 1, now);
+        packet.in_vc = class;
+        let index = self.pool.insert(packet, origin);
+        self.stats.injected_by_router(kind);
+        self.enter(index, input, now);
+    }
+}
