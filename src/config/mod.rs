@@ -10,6 +10,7 @@ mod check;
 mod deserialize;
 mod error;
 mod experiment;
+mod job;
 mod load;
 mod nearest;
 mod ready;
@@ -29,10 +30,13 @@ pub use experiment::{
     Arbitration, BufferPer, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,
 };
 pub(crate) use nearest::suggest;
-pub use ready::READY;
+pub use job::JobConfig;
+pub use ready::{READY, READY_WORKLOADS};
 pub(crate) use resolve::{alternatives, reference};
 pub(crate) use schema::fixed_sections;
 pub use section::Section;
 pub use units::{Allowance, Duration, Rate, Size};
 pub use words::{Buffer, OutputQueue, Speedup, Until};
-pub use workload::{Endpoints, Injection, Message, Placement, WorkloadConfig};
+pub use workload::{
+    DriveConfig, Endpoints, Injection, Message, PatternConfig, Placement, WorkloadConfig,
+};

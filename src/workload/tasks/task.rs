@@ -40,7 +40,7 @@ pub struct Task {
     /// Numbers of messages to and from each peer.
     peers: FxHashMap<Peer, Numbers>,
     computed: Time,
-    started: Time,
+    started: Option<Time>,
     finished: Option<Time>,
 }
 
@@ -92,7 +92,7 @@ impl Task {
             sends: Vec::new(),
             peers: FxHashMap::default(),
             computed: 0,
-            started: 0,
+            started: None,
             finished: None,
         }
     }
@@ -109,7 +109,15 @@ impl Task {
 
     /// Time from its start to its end that it did not compute, ps; None before its end.
     pub fn communicated(&self) -> Option<Time> {
-        Some(self.finished? - self.started - self.computed)
+        Some(self.finished? - self.started? - self.computed)
+    }
+
+    /// The same, or up to `now` if it is not at its end; None before its start. (A computation that goes on counts
+    /// whole.)
+    pub fn communicated_until(&self, now: Time) -> Option<Time> {
+        let end = self.finished.unwrap_or(now);
+        let spent = end.saturating_sub(self.started?);
+        Some(spent.saturating_sub(self.computed))
     }
 
     /// Messages that came and that nobody received: whole ones, and requests for long ones.
@@ -137,7 +145,7 @@ impl Task {
 
     /// Begins its program.
     pub fn start(&mut self, job: &Job, now: Time, wire: &mut impl Wire) {
-        self.started = now;
+        self.started = Some(now);
         self.proceed(job, now, wire);
     }
 
@@ -206,7 +214,7 @@ impl Task {
             return;
         }
         loop {
-            let next = arrival.envelope.number.wrapping_add(1);
+            let next = Envelope::next(arrival.envelope.number);
             if let Some(label) = self.mailbox.take(arrival) {
                 self.matched(job, arrival, label, wire);
             }
@@ -389,7 +397,7 @@ impl Task {
     ) {
         let numbers = self.peers.entry(to).or_default();
         let number = numbers.next;
-        numbers.next = number.wrapping_add(1);
+        numbers.next = Envelope::next(number);
         let eager = bytes < job.protocol.rendezvous_from;
         let envelope = Envelope {
             kind: match eager {
