@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use super::refusals::Refusals;
 use super::scheduler::Scheduler;
 use super::{
-    AnyScheme, Build, Desk, Port, Scheme, check_retries, check_speculation, check_threshold,
+    AnyScheme, Build, Desk, Port, SLACK, Scheme, check_retries, check_slack, check_speculation,
+    check_threshold,
 };
 use crate::config::{Duration, Size};
 use crate::model::{Classes, Origin, PacketKind, Time};
@@ -27,6 +28,8 @@ struct Parameters {
     /// How often a packet is sent again speculatively before all such packets for its destination go together with a
     /// reservation, 0 to 200. The paper says "repeated".
     retries: u8,
+    /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    slack: f64,
     /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
     loss: f64,
 }
@@ -38,6 +41,7 @@ impl Default for Parameters {
             fabric_drop: false,
             timeout: Duration(1_000_000),
             retries: 3,
+            slack: SLACK,
             loss: 0.0,
         }
     }
@@ -136,7 +140,7 @@ pub const ENTRY: Entry<Build> = Entry {
         Ok(AnyScheme::Lhrp(Lhrp {
             policy,
             source: Refusals::new(*about, parameters.retries),
-            scheduler: Scheduler::new(*about),
+            scheduler: Scheduler::new(*about, check_slack(section, parameters.slack)?, 0),
         }))
     },
 };

@@ -6,7 +6,8 @@ use super::lhrp::Policy;
 use super::refusals::{BATCH, Refusals};
 use super::scheduler::Scheduler;
 use super::{
-    About, AnyScheme, Build, Desk, Port, Scheme, check_retries, check_speculation, check_threshold,
+    About, AnyScheme, Build, Desk, Port, SLACK, Scheme, check_retries, check_slack,
+    check_speculation, check_threshold,
 };
 use crate::config::{Duration, Size};
 use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
@@ -28,6 +29,8 @@ struct Parameters {
     /// How often a packet of a small message is sent again speculatively after such a loss before it goes with a
     /// reservation, 0 to 200.
     retries: u8,
+    /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    slack: f64,
     /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
     loss: f64,
 }
@@ -40,6 +43,7 @@ impl Default for Parameters {
             fabric_drop: false,
             timeout: Duration(1_000_000),
             retries: 3,
+            slack: SLACK,
             loss: 0.0,
         }
     }
@@ -144,7 +148,7 @@ pub const ENTRY: Entry<Build> = Entry {
             policy,
             large: Handshakes::new(*about),
             small: Refusals::new(*about, parameters.retries),
-            scheduler: Scheduler::new(*about),
+            scheduler: Scheduler::new(*about, check_slack(section, parameters.slack)?, 0),
         }))
     },
 };

@@ -1,19 +1,29 @@
 use super::{About, Desk};
 use crate::model::{Origin, PacketKind, Time};
 
-/// Hands out times to send to endpoints, back to back: one schedule per endpoint (paper 000 sections 2.2 and 3.2).
+/// Hands out times to send to endpoints: one schedule per endpoint (paper 000 sections 2.2 and 3.2).
+///
+/// What is granted comes a round trip later than the time that was free when it was granted. If every time were given
+/// away, what came late would stand in the queue for as long as the schedule is full. So a little more is booked than is
+/// asked for; speculative packets use what is left.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     about: About,
+    /// How much is booked for each flit that is asked for.
+    slack: f64,
+    /// Flits booked besides: the reservation's own, where it takes the endpoint's link.
+    overhead: u32,
     /// By endpoint: when its link has been given away up to, ps.
     booked: Vec<Time>,
 }
 
 impl Scheduler {
     /// Without endpoints.
-    pub fn new(about: About) -> Self {
+    pub fn new(about: About, slack: f64, overhead: u32) -> Self {
         Scheduler {
             about,
+            slack,
+            overhead,
             booked: Vec::new(),
         }
     }
@@ -27,7 +37,10 @@ impl Scheduler {
     pub fn book(&mut self, place: u32, flits: u32, now: Time) -> Time {
         let booked = &mut self.booked[place as usize];
         let start = now.max(*booked);
-        *booked = start + self.about.link_time(u64::from(flits));
+        let time = self
+            .about
+            .link_time(u64::from(flits) + u64::from(self.overhead));
+        *booked = start + (time as f64 * self.slack) as Time;
         start
     }
 

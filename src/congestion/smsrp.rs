@@ -1,9 +1,13 @@
-use schemars::schema_for;
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
 
 use super::scheduler::Scheduler;
-use super::srp::Parameters;
-use super::{About, AnyScheme, Build, Desk, Port, Scheme, check_speculation};
-use crate::model::{Classes, Origin, PacketKind, Time};
+use super::{About, AnyScheme, Build, Desk, Port, SLACK, Scheme, check_slack, check_speculation};
+use crate::config::Duration;
+use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
 
 /// Small-message speculative reservation: every packet is sent speculatively at once; only one that was dropped asks
@@ -11,12 +15,95 @@ use crate::registry::Entry;
 ///
 /// Control packets carry all that a source has to know of a packet to send it again, so that the model holds nothing
 /// for packets under way; a real NIC holds them until they are acknowledged.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Parameters {
+    /// How long a speculative packet may be in queues, summed over all routers; at most 16 us.
+    timeout: Duration,
+    /// How many dropped packets of one queue pair may be on their way to be sent again, from the reservation to the
+    /// acknowledgement; others wait for their turn, and new packets go on speculatively. 0: any number. The paper does
+    /// not say.
+    reservations: u32,
+    /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    slack: f64,
+    /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    loss: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters {
+            timeout: Duration(1_000_000),
+            reservations: 1,
+            slack: SLACK,
+            loss: 0.0,
+        }
+    }
+}
+
+/// Marks a packet that has a reservation.
+const RESERVED: u8 = 1;
+
+/// The dropped packets of one queue pair.
+#[derive(Clone, Debug, Default)]
+struct Dropped {
+    /// On their way to be sent again.
+    open: u32,
+    /// Those that wait for their turn.
+    waiting: VecDeque<Origin>,
+}
+
+/// See [`Parameters`].
 #[derive(Clone, Debug)]
 pub struct Smsrp {
     timeout: Time,
+    /// 0: any number.
+    reservations: u32,
     loss: f64,
     about: About,
     scheduler: Scheduler,
+    dropped: FxHashMap<(u32, EndpointId), Dropped>,
+}
+
+impl Smsrp {
+    fn reserve<D: Desk>(&self, desk: &mut D, origin: &Origin) {
+        let payload = self.about.payload(origin.message_bits, origin.part);
+        let request = Origin {
+            payload_bits: self.about.flit.flits(payload) as u32,
+            tries: RESERVED,
+            ..*origin
+        };
+        desk.reply(PacketKind::Reservation, origin.source, request);
+    }
+
+    /// A packet was dropped: it asks for a time, or waits until it may.
+    fn lost<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
+        if self.reservations > 0 {
+            let pair = self.dropped.entry((desk.nic(), origin.source)).or_default();
+            if pair.open == self.reservations {
+                return pair.waiting.push_back(*origin);
+            }
+            pair.open += 1;
+        }
+        self.reserve(desk, origin);
+    }
+
+    /// A packet that had a reservation has arrived: the next may ask.
+    fn arrived<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
+        let key = (desk.nic(), origin.source);
+        let Some(pair) = self.dropped.get_mut(&key) else {
+            return;
+        };
+        match pair.waiting.pop_front() {
+            Some(next) => self.reserve(desk, &next),
+            None => {
+                pair.open -= 1;
+                if pair.open == 0 {
+                    self.dropped.remove(&key);
+                }
+            }
+        }
+    }
 }
 
 impl Scheme for Smsrp {
@@ -40,14 +127,8 @@ impl Scheme for Smsrp {
 
     fn heard<D: Desk>(&mut self, desk: &mut D, origin: &Origin, _marked: bool) {
         match PacketKind::ALL[usize::from(origin.kind)] {
-            PacketKind::Nack => {
-                let payload = self.about.payload(origin.message_bits, origin.part);
-                let request = Origin {
-                    payload_bits: self.about.flit.flits(payload) as u32,
-                    ..*origin
-                };
-                desk.reply(PacketKind::Reservation, origin.source, request);
-            }
+            PacketKind::Nack => self.lost(desk, origin),
+            PacketKind::Ack if origin.tries == RESERVED => self.arrived(desk, origin),
             PacketKind::Grant => {
                 let at = origin.time().unwrap_or(0);
                 desk.resend(at, false, origin.source, *origin);
@@ -72,9 +153,11 @@ pub const ENTRY: Entry<Build> = Entry {
         check_speculation(section, about, parameters.loss, Some(parameters.timeout.0))?;
         Ok(AnyScheme::Smsrp(Smsrp {
             timeout: parameters.timeout.0,
+            reservations: parameters.reservations,
             loss: parameters.loss,
             about: *about,
-            scheduler: Scheduler::new(*about),
+            scheduler: Scheduler::new(*about, check_slack(section, parameters.slack)?, 1),
+            dropped: FxHashMap::default(),
         }))
     },
 };

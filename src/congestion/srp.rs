@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::handshake::Handshakes;
 use super::scheduler::Scheduler;
-use super::{AnyScheme, Build, Desk, Port, Scheme, check_speculation};
+use super::{AnyScheme, Build, Desk, Port, SLACK, Scheme, check_slack, check_speculation};
 use crate::config::Duration;
 use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -19,6 +19,8 @@ use crate::registry::Entry;
 pub(super) struct Parameters {
     /// How long a speculative packet may be in queues, summed over all routers; at most 16 us.
     pub timeout: Duration,
+    /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    pub slack: f64,
     /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
     pub loss: f64,
 }
@@ -27,6 +29,7 @@ impl Default for Parameters {
     fn default() -> Self {
         Parameters {
             timeout: Duration(1_000_000),
+            slack: SLACK,
             loss: 0.0,
         }
     }
@@ -95,7 +98,7 @@ pub const ENTRY: Entry<Build> = Entry {
             timeout: parameters.timeout.0,
             loss: parameters.loss,
             source: Handshakes::new(*about),
-            scheduler: Scheduler::new(*about),
+            scheduler: Scheduler::new(*about, check_slack(section, parameters.slack)?, 1),
         }))
     },
 };

@@ -64,6 +64,11 @@ impl<S: Scheme> FabricDomain<S> {
                 channels: &mut self.channels,
                 credits: &mut self.credits,
                 classes: self.fixed.classes.count(),
+                class: if S::SPECULATES {
+                    packet.class.min(self.fixed.classes.data)
+                } else {
+                    0
+                },
                 max_packet: self.fixed.max_packet,
                 now,
             };
@@ -89,6 +94,9 @@ impl<S: Scheme> FabricDomain<S> {
         }
         let (packet, out) = (self.pool.get(index), &mut self.outputs[output as usize]);
         out.waiting += u32::from(packet.flits);
+        if S::SPECULATES && packet.class == Classes::LOSSY {
+            out.lossy += u32::from(packet.flits);
+        }
         out.peak = out.peak.max(out.waiting + out.queued);
         self.ask(index, input, output, now);
         if S::SPECULATES && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_)) {

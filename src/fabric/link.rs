@@ -5,7 +5,7 @@ use super::event::EventKind;
 use super::state::{OutIndex, Output, Wire};
 use crate::config::Arbitration;
 use crate::congestion::Scheme;
-use crate::model::{NEVER, PacketIndex, Time};
+use crate::model::{Classes, NEVER, PacketIndex, Time};
 
 /// What an output may send now, or what it waits for.
 struct Choice {
@@ -203,6 +203,9 @@ impl<S: Scheme> FabricDomain<S> {
         let tail_here = packet.head + u64::from(packet.tail_lag);
         let end = (depart + out.rate.time(packet.flits)).max(tail_here);
         out.link_free = end;
+        if S::SPECULATES && packet.class == Classes::LOSSY && output < self.first_nic_output {
+            out.lossy -= u32::from(packet.flits);
+        }
         out.counts.flits += u64::from(packet.flits);
         out.counts.packets += 1;
         out.last_sent = packet.flits;

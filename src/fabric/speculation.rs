@@ -154,7 +154,9 @@ impl<S: Scheme> FabricDomain<S> {
                 .remove(at, &mut outputs[at_output], &mut inputs[at_input]);
         }
         let flits = u32::from(self.pool.get(index).flits);
-        self.outputs[port.output as usize].waiting -= flits;
+        let out = &mut self.outputs[port.output as usize];
+        out.waiting -= flits;
+        out.lossy -= flits;
         self.leave_input(index, request.input, now);
         self.discard(index, port.output, now);
     }
@@ -196,6 +198,7 @@ impl<S: Scheme> FabricDomain<S> {
             let empty = self.channels[channel].queue.is_empty();
             let out = &mut self.outputs[output as usize];
             out.queued -= flits;
+            out.lossy -= flits;
             if empty {
                 out.ready &= !(1 << vc);
                 bits &= bits - 1;

@@ -115,6 +115,8 @@ pub struct Output {
     pub waiting: u32,
     /// Flits in output queues here.
     pub queued: u32,
+    /// Those of both together that may be dropped.
+    pub lossy: u32,
     /// The most of both together.
     pub peak: u32,
     /// Flits that fill the round trip of the link and so say nothing about congestion.
@@ -207,6 +209,7 @@ impl Output {
             space_wanted: false,
             waiting: 0,
             queued: 0,
+            lossy: 0,
             peak: 0,
             round_trip: 0,
             last_sent: 0,

@@ -14,6 +14,8 @@ pub struct RouterView<'a> {
     pub channels: &'a mut Slots<Channel>,
     pub credits: &'a mut CreditPool,
     pub classes: u8,
+    /// Of the packet that is routed: it waits for its own class and those above.
+    pub class: u8,
     pub max_packet: u16,
     pub now: Time,
 }
@@ -34,7 +36,7 @@ impl Here for RouterView<'_> {
     fn backlog(&mut self, port: PortId) -> u32 {
         let out = &self.outputs[self.base as usize + usize::from(port)];
         let mut used = 0;
-        for vc in 0..usize::from(out.vcs * self.classes) {
+        for vc in usize::from(out.vcs * self.class)..usize::from(out.vcs * self.classes) {
             let channel = &mut self.channels[out.channel_base as usize + vc];
             if channel.share == 0 {
                 channel.credit.collect(self.credits, self.now);
@@ -43,7 +45,8 @@ impl Here for RouterView<'_> {
         }
         // Credits are held for whole packets: a lone flow at full rate holds the round trip and a packet.
         let under_way = out.round_trip + u32::from(out.last_sent);
-        out.waiting + out.queued + used.saturating_sub(under_way)
+        let below = if self.class == 0 { 0 } else { out.lossy };
+        out.waiting + out.queued - below + used.saturating_sub(under_way)
     }
 
     fn max_packet(&self) -> u32 {

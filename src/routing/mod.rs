@@ -38,7 +38,8 @@ pub trait Here {
     fn in_port(&self) -> PortId;
     /// A random whole number in `0..n`; n > 0.
     fn pick(&mut self, n: u32) -> u32;
-    /// Flits that are on their way out by `port`, over all virtual channels of data: waiting in this router for it
+    /// Flits that are on their way out by `port`, over all virtual channels of the packet's traffic class and those that
+    /// go before it: waiting in this router for it
     /// (input and output queues), and in the buffer behind it as far as credits tell, less what merely fills the
     /// link's round trip.
     fn backlog(&mut self, port: PortId) -> u32;
