@@ -89,7 +89,11 @@ fn table(family: &Family, catalog: &Catalog) -> String {
     if !ready.is_empty() {
         text.push_str(&format!(
             "ready {} ({} file = \"…\")\n",
-            if family.name == catalog.topologies.name { "networks" } else { "applications" },
+            if family.name == catalog.topologies.name {
+                "networks"
+            } else {
+                "applications"
+            },
             family.section
         ));
         text.push_str(&rows(

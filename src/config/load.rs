@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::job::{self, JobConfig, JobFile, with_kind};
 use super::experiment::{Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::job::{self, JobConfig, JobFile, with_kind};
 use super::nearest::suggest;
 use super::tree::{Member, Node, Origin, Source, Value};
 use super::workload::{DriveConfig, PatternConfig, WorkloadConfig, WorkloadFile};

@@ -29,8 +29,8 @@ pub use error::ConfigError;
 pub use experiment::{
     Arbitration, BufferPer, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,
 };
-pub(crate) use nearest::suggest;
 pub use job::JobConfig;
+pub(crate) use nearest::suggest;
 pub use ready::{READY, READY_WORKLOADS};
 pub(crate) use resolve::{alternatives, reference};
 pub(crate) use schema::fixed_sections;

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::experiment::Experiment;
-use super::tree::{Member, Node, Value};
 use super::job::JobFile;
+use super::tree::{Member, Node, Value};
 use super::workload::{DriveConfig, Elsewhere, WorkloadConfig, WorkloadFile};
 use super::{Allowance, Duration, Rate, Section, Size};
 use crate::registry::{Catalog, Family, Variant};
@@ -118,7 +118,10 @@ fn workload(config: &WorkloadConfig, catalog: &Catalog) -> Node {
         }
     };
     if let Value::Table(members) = &mut node.value {
-        members.extend(more.into_iter().map(|(key, node)| Member::default(key, node)));
+        members.extend(
+            more.into_iter()
+                .map(|(key, node)| Member::default(key, node)),
+        );
     }
     node
 }

@@ -222,14 +222,7 @@ impl<S: Scheme> FabricDomain<S> {
     }
 
     /// Hands a message of a task to its NIC. What a task sends to itself does not get there.
-    fn send_from_task(
-        &mut self,
-        place: u32,
-        to: Peer,
-        bytes: u64,
-        envelope: Envelope,
-        now: Time,
-    ) {
+    fn send_from_task(&mut self, place: u32, to: Peer, bytes: u64, envelope: Envelope, now: Time) {
         let host = &self.hosts.hosts[place as usize];
         let (nic, job) = (host.nic, host.job);
         if to == host.task.number() {
@@ -322,7 +315,9 @@ impl<S: Scheme> FabricDomain<S> {
                 u64::from(host.job),
                 u64::from(host.task.number()),
                 host.task.finished().unwrap_or(end),
-                host.task.communicated_until(end).unwrap_or(end.saturating_sub(start)),
+                host.task
+                    .communicated_until(end)
+                    .unwrap_or(end.saturating_sub(start)),
                 u64::from(host.task.finished().is_some()),
                 (whole + requests) as u64,
             ]

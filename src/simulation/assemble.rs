@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::config::{
-    ConfigError, DriveConfig, Experiment, JobConfig, PatternConfig, RouterConfig, Until, WorkloadConfig,
+    ConfigError, DriveConfig, Experiment, JobConfig, PatternConfig, RouterConfig, Until,
+    WorkloadConfig,
 };
 use crate::congestion::{self, About, AnyScheme, Scheme, Visitor};
 use crate::engine::Schedule;

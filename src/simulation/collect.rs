@@ -6,7 +6,7 @@ use crate::congestion;
 use crate::engine::{End, Transport};
 use crate::fabric::{
     DELIVERED_BITS, DomainReport, FabricDomain, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
-    NETWORK_LATENCY, PACKETS, Step, Traffic, Tally, Totals,
+    NETWORK_LATENCY, PACKETS, Step, Tally, Totals, Traffic,
 };
 use crate::model::{Bandwidth, Histogram, LinkKind, PacketKind, Time};
 use crate::trace::{

@@ -71,9 +71,8 @@ fn hung(ranks: &[Vec<u8>], jobs: usize) -> Option<(usize, u64)> {
             add(sum, &bytemuck::pod_read_unaligned(state));
         }
     }
-    let stuck = |sum: &&JobState| {
-        sum.unfinished > 0 && sum.pending == 0 && sum.sent == sum.received
-    };
+    let stuck =
+        |sum: &&JobState| sum.unfinished > 0 && sum.pending == 0 && sum.sent == sum.received;
     let job = sums.iter().position(|sum| stuck(&sum))?;
     Some((job, sums[job].unfinished))
 }

@@ -121,7 +121,15 @@ pattern.kind = "uniform"
         Message::Mix(vec![(Size::Flits(4), 0.25), (Size::Packets(2), 0.75)])
     );
     assert_eq!(experiment.workloads[1].pattern().unwrap().load, 1.0);
-    assert_eq!(experiment.workloads[0].pattern().unwrap().pattern.kind().unwrap(), "shift");
+    assert_eq!(
+        experiment.workloads[0]
+            .pattern()
+            .unwrap()
+            .pattern
+            .kind()
+            .unwrap(),
+        "shift"
+    );
     assert_same_again(&experiment);
 }
 
@@ -286,10 +294,7 @@ fn sets_reach_everything() {
     assert_eq!(experiment.run.warmup, Duration(1_000_000));
     let workload = &experiment.workloads[0];
     let open = workload.pattern().unwrap();
-    assert_eq!(
-        (open.load, open.stop),
-        (0.5, Some(Duration(2_000_000)))
-    );
+    assert_eq!((open.load, open.stop), (0.5, Some(Duration(2_000_000))));
     assert_eq!(open.pattern.kind().unwrap(), "shift");
     assert_eq!(workload.endpoints, Endpoints::Range(1, 3));
     assert!(!experiment.router.voq);

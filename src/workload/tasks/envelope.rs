@@ -70,7 +70,12 @@ mod tests {
 
     #[test]
     fn an_envelope_is_a_word() {
-        for kind in [EnvelopeKind::Eager, EnvelopeKind::Request, EnvelopeKind::Clear, EnvelopeKind::Data] {
+        for kind in [
+            EnvelopeKind::Eager,
+            EnvelopeKind::Request,
+            EnvelopeKind::Clear,
+            EnvelopeKind::Data,
+        ] {
             for (tag, number) in [(0, 0), (u32::MAX, 7), (1 << 31, (1 << 29) - 1)] {
                 let envelope = Envelope { kind, tag, number };
                 assert_eq!(Envelope::from_word(envelope.to_word()), Some(envelope));
