@@ -367,6 +367,14 @@ mod tests {
         assert!(text.contains("ring-12  Twelve in a ring.\n"), "{text}");
         let text = list_from(&made_up(), Some("topologies"), Some("ring-12")).unwrap();
         assert!(text.contains("kind = \"ring\""));
+        let text = list(Some("motifs"), None).unwrap();
+        assert!(text.contains("ready applications ([[workload]] file = \"…\")\n"));
+        assert!(text.contains("\n  lammps-2048 "), "{text}");
+        let text = list(Some("motifs"), Some("lammps-2048")).unwrap();
+        assert!(
+            text.starts_with("# [[workload]] file = \"lammps-2048\"\n"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -380,11 +388,10 @@ mod tests {
                 assert!(page.contains(variant.summary.split(' ').next().unwrap()));
             }
         }
-        assert!(
-            list(Some("motifs"), None)
-                .unwrap()
-                .contains("There are no motifs yet.")
-        );
+        let mut empty = catalog();
+        empty.motifs.variants.clear();
+        let text = list_from(&empty, Some("motifs"), None).unwrap();
+        assert!(text.contains("There are no motifs yet."));
         assert!(
             list(Some("schemes"), Some("none"))
                 .unwrap()

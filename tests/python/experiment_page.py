@@ -103,17 +103,29 @@ class Page:
             self.table(variant)
 
     def section(self, name, schema):
-        several = schema.get("type") == "array"
-        schema = self.follow(schema["items"] if several else schema)
-        self.lines += [f"### `[[{name}]]`" if several else f"### `[{name}]`", ""]
+        if schema.get("type") == "array":
+            self.listed(name, schema["items"])
+            return
+        schema = self.follow(schema)
+        self.lines += [f"### `[{name}]`", ""]
         if name in CHOSEN_BY:
             self.lines += [schema.get("description", ""), ""]
             self.variants("####", name, schema)
             return
         self.table(schema)
-        for key in ("pattern", "motif"):
-            if key in schema.get("properties", {}):
-                self.variants("####", key, schema["properties"][key])
+
+    def listed(self, name, items):
+        """A section that there may be several of, in one or more forms. A form that is only a file is told in words."""
+        for form in self.alternatives(items) or [items]:
+            schema = self.follow(form)
+            properties = schema.get("properties", {})
+            if list(properties) == ["file"]:
+                continue
+            chosen = [key for key in ("pattern", "motif") if key in properties]
+            self.lines += [f"### `[[{name}]]`" + "".join(f" with a {key}" for key in chosen), ""]
+            self.table(schema)
+            for key in chosen:
+                self.variants("####", key, properties[key])
 
     def text(self):
         for name, schema in self.schema["properties"].items():

@@ -209,7 +209,7 @@ fn a_whole_run_of_2048_tasks() {
     let messages = f64::from(messages) / tasks.len() as f64;
     let megabytes = bytes as f64 / tasks.len() as f64 / 1e6;
     assert!((15_800.0..16_000.0).contains(&messages), "{messages}");
-    assert!((17.15..17.25).contains(&megabytes), "{megabytes}");
+    assert!((17.15..17.35).contains(&megabytes), "{megabytes}");
 }
 
 #[test]
