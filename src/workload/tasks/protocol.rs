@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Algorithms;
+use super::collectives::Choices;
 use crate::config::{Duration, Size};
 use crate::model::{FlitSize, Time};
 
@@ -80,8 +81,8 @@ pub struct Mpi {
     /// When an eager send is complete: "sent" (its last bit has left the endpoint) or "copied" (it is handed to the NIC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completes: Option<Completes>,
-    /// Algorithms of collective operations.
-    pub collectives: Algorithms,
+    /// Algorithms of collective operations; the preset's where nothing is said.
+    pub collectives: Choices,
 }
 
 impl Mpi {
@@ -106,8 +107,8 @@ impl Mpi {
     /// The algorithms of collective operations: the preset's where nothing is said.
     pub fn algorithms(&self) -> Algorithms {
         match self.preset {
-            MpiPreset::Ember => self.collectives.or(Algorithms::EMBER),
-            MpiPreset::Plain | MpiPreset::Codes => self.collectives,
+            MpiPreset::Ember => self.collectives.over(Algorithms::EMBER),
+            MpiPreset::Plain | MpiPreset::Codes => self.collectives.over(Algorithms::default()),
         }
     }
 }

@@ -1,5 +1,8 @@
+use super::collectives::BarrierBy;
 use super::ideal::{Ideal, Program, job, once};
-use super::{Completes, Labels, MpiPreset, Script};
+use super::{Algorithms, Completes, Labels, Mpi, MpiPreset, Script};
+use crate::config::Section;
+use crate::model::FlitSize;
 
 const NS: u64 = 1_000;
 
@@ -230,4 +233,24 @@ fn labels_are_ranges() {
     assert_eq!(some.count(), 3);
     assert!(some.contains(3) && some.contains(5) && !some.contains(6) && !some.contains(2));
     assert_eq!(Labels::one(4), Labels { first: 4, end: 5 });
+}
+
+#[test]
+fn what_is_said_goes_before_the_preset() {
+    let mpi = |text: &str| -> Mpi { Section::from_toml(text).unwrap().parse().unwrap() };
+    let ember = mpi("preset = \"ember\"");
+    assert_eq!(ember.algorithms(), Algorithms::EMBER);
+    let said = mpi(
+        "preset = \"ember\"\ncollectives = { barrier = \"dissemination\" }\nsend_delay = \"3 ns\"",
+    );
+    let expected = Algorithms {
+        barrier: BarrierBy::Dissemination,
+        ..Algorithms::EMBER
+    };
+    assert_eq!(said.algorithms(), expected);
+    let protocol = said.protocol(FlitSize(100), 24);
+    assert_eq!(
+        (protocol.send_delay, protocol.rendezvous_from),
+        (3_000, 12_001)
+    );
 }

@@ -2,29 +2,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which algorithm carries out which collective operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Algorithms {
-    /// "dissemination" or "tree" (a binary tree, up and down).
+    /// Of a barrier.
     pub barrier: BarrierBy,
-    /// "binomial", "scatter_allgather", "tree", or "auto": binomial below 12,288 bytes or 8 tasks.
+    /// Of a broadcast.
     pub bcast: BcastBy,
-    /// "binomial" or "tree".
+    /// Of a reduction to a root.
     pub reduce: RootedBy,
-    /// "recursive_doubling", "rabenseifner", "ring", "tree", or "auto": recursive doubling up to 2,048 bytes, or if
-    /// there are fewer bytes than tasks (of the greatest power of two), otherwise Rabenseifner's.
+    /// Of an allreduce.
     pub allreduce: AllreduceBy,
-    /// "recursive_doubling", "bruck", "ring", or "auto": by the sum of all bytes, below 512 KiB recursive doubling if
-    /// the tasks are a power of two, below 80 KiB Bruck's, otherwise the ring.
+    /// Of an allgather.
     pub allgather: AllgatherBy,
-    /// "recursive_halving", "pairwise", or "auto": recursive halving below 512 KiB in all.
+    /// Of a reduce-scatter.
     pub reduce_scatter: ReduceScatterBy,
-    /// "bruck", "pairwise", "ring" (a shift by one more in each step), "linear" (all at once), or "auto": Bruck's up to
-    /// 256 bytes for each pair if there are 8 tasks or more, otherwise pairwise.
+    /// Of an alltoall.
     pub alltoall: AlltoallBy,
-    /// "binomial" or "linear".
+    /// Of a gather.
     pub gather: GatherBy,
-    /// "binomial" or "linear".
+    /// Of a scatter.
     pub scatter: GatherBy,
 }
 
@@ -41,22 +37,57 @@ impl Algorithms {
         gather: GatherBy::Binomial,
         scatter: GatherBy::Binomial,
     };
+}
 
-    /// These, and `others` where these are left to their defaults.
-    pub(crate) fn or(self, others: Algorithms) -> Algorithms {
-        fn one<T: Default + PartialEq>(mine: T, other: T) -> T {
-            if mine == T::default() { other } else { mine }
-        }
+/// Algorithms that are chosen by hand; the preset's for the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Choices {
+    /// "dissemination" (plain) or "tree" (ember: a binary tree, up and down).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub barrier: Option<BarrierBy>,
+    /// "binomial", "scatter_allgather", "tree" (ember), or "auto" (plain): binomial below 12,288 bytes or 8 tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bcast: Option<BcastBy>,
+    /// "binomial" (plain) or "tree" (ember).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduce: Option<RootedBy>,
+    /// "recursive_doubling", "rabenseifner", "ring", "tree" (ember), or "auto" (plain): recursive doubling up to 2,048
+    /// bytes, or if there are fewer bytes than tasks (of the greatest power of two), otherwise Rabenseifner's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allreduce: Option<AllreduceBy>,
+    /// "recursive_doubling", "bruck", "ring", or "auto": by the sum of all bytes, below 512 KiB recursive doubling if
+    /// the tasks are a power of two, below 80 KiB Bruck's, otherwise the ring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allgather: Option<AllgatherBy>,
+    /// "recursive_halving", "pairwise", or "auto": recursive halving below 512 KiB in all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduce_scatter: Option<ReduceScatterBy>,
+    /// "bruck", "pairwise", "ring" (ember: a shift by one more in each step), "linear" (all at once), or "auto" (plain):
+    /// Bruck's up to 256 bytes for each pair if there are 8 tasks or more, otherwise pairwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alltoall: Option<AlltoallBy>,
+    /// "binomial" or "linear".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gather: Option<GatherBy>,
+    /// "binomial" or "linear".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scatter: Option<GatherBy>,
+}
+
+impl Choices {
+    /// These, and those of `base` where nothing is chosen.
+    pub(crate) fn over(self, base: Algorithms) -> Algorithms {
         Algorithms {
-            barrier: one(self.barrier, others.barrier),
-            bcast: one(self.bcast, others.bcast),
-            reduce: one(self.reduce, others.reduce),
-            allreduce: one(self.allreduce, others.allreduce),
-            allgather: one(self.allgather, others.allgather),
-            reduce_scatter: one(self.reduce_scatter, others.reduce_scatter),
-            alltoall: one(self.alltoall, others.alltoall),
-            gather: one(self.gather, others.gather),
-            scatter: one(self.scatter, others.scatter),
+            barrier: self.barrier.unwrap_or(base.barrier),
+            bcast: self.bcast.unwrap_or(base.bcast),
+            reduce: self.reduce.unwrap_or(base.reduce),
+            allreduce: self.allreduce.unwrap_or(base.allreduce),
+            allgather: self.allgather.unwrap_or(base.allgather),
+            reduce_scatter: self.reduce_scatter.unwrap_or(base.reduce_scatter),
+            alltoall: self.alltoall.unwrap_or(base.alltoall),
+            gather: self.gather.unwrap_or(base.gather),
+            scatter: self.scatter.unwrap_or(base.scatter),
         }
     }
 }

@@ -16,7 +16,7 @@ mod steps;
 mod tests;
 
 pub use algorithms::{
-    Algorithms, AllgatherBy, AllreduceBy, AlltoallBy, BarrierBy, BcastBy, GatherBy,
+    Algorithms, AllgatherBy, AllreduceBy, AlltoallBy, BarrierBy, BcastBy, Choices, GatherBy,
     ReduceScatterBy, RootedBy,
 };
 use steps::Steps;
