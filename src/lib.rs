@@ -12,6 +12,7 @@ pub mod registry;
 pub mod report;
 pub mod routing;
 pub mod simulation;
+pub mod study;
 pub mod topology;
 pub mod trace;
 pub mod workload;

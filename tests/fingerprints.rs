@@ -2,7 +2,8 @@
 //!
 //! `fingerprints.csv` holds a hash of everything under `/data` for each file of `experiments/`. After a change that is
 //! meant to change results, `WEIR_REFRESH_FINGERPRINTS=1 cargo test --test fingerprints` writes it anew; the commit
-//! then shows which experiments it changed.
+//! then shows which experiments it changed. The version of the model goes up with it, by which sweeps keep old and new
+//! results apart.
 
 mod support;
 
@@ -15,7 +16,7 @@ use hdf5::{Container, File, Group};
 use weir::catalog::catalog;
 use weir::config::{Experiment, NicConfig, RouterConfig, Section};
 use weir::registry::Family;
-use weir::simulation::Plan;
+use weir::simulation::{MODEL_VERSION, Plan};
 use weir::trace::{self, Run};
 
 const REFRESH: &str = "WEIR_REFRESH_FINGERPRINTS";
@@ -163,9 +164,16 @@ fn add_values(hash: &mut Hash, values: &Container) {
 
 fn stored() -> BTreeMap<String, String> {
     let text = fs::read_to_string(folder().join("fingerprints.csv")).unwrap_or_default();
-    let rows = text.lines().skip(1).filter_map(|row| row.split_once(','));
+    let rows = text.lines().skip(2).filter_map(|row| row.split_once(','));
     rows.map(|(name, hash)| (name.to_string(), hash.to_string()))
         .collect()
+}
+
+/// The version of the model that the fingerprints were recorded with.
+fn stored_version() -> Option<u32> {
+    let text = fs::read_to_string(folder().join("fingerprints.csv")).ok()?;
+    let (_, version) = text.lines().nth(1)?.split_once(',')?;
+    version.parse().ok()
 }
 
 #[test]
@@ -175,11 +183,28 @@ fn results_are_what_they_were() {
         .map(|(name, experiment)| (name.clone(), fingerprint(experiment)))
         .collect();
     if std::env::var_os(REFRESH).is_some() {
+        let old = stored();
+        let other =
+            |(name, hash): &(&String, &String)| old.get(*name).is_some_and(|was| was != *hash);
+        let changed: Vec<&String> = found.iter().filter(other).map(|(name, _)| name).collect();
+        assert!(
+            changed.is_empty() || stored_version() != Some(MODEL_VERSION),
+            "{changed:?} give other results than before: raise MODEL_VERSION in src/simulation/mod.rs, so that no \
+             sweep mixes the two"
+        );
         let rows = found.iter().map(|(name, hash)| format!("{name},{hash}\n"));
-        let text = format!("experiment,fnv1a_of_data\n{}", rows.collect::<String>());
+        let text = format!(
+            "experiment,fnv1a_of_data\nmodel version,{MODEL_VERSION}\n{}",
+            rows.collect::<String>()
+        );
         fs::write(folder().join("fingerprints.csv"), text).expect("written");
         return;
     }
+    assert_eq!(
+        stored_version(),
+        Some(MODEL_VERSION),
+        "MODEL_VERSION has changed: refresh the fingerprints"
+    );
     let stored = stored();
     let names: BTreeSet<&String> = found.keys().chain(stored.keys()).collect();
     let changed: Vec<String> = names

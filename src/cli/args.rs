@@ -2,6 +2,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::sweep::SweepCommand;
+
 /// Simulates the interconnects of high-performance computers and what congestion does to the applications that share
 /// them.
 #[derive(Debug, Parser)]
@@ -20,14 +22,37 @@ pub struct Arguments {
 pub enum Command {
     /// Run an experiment (under mpirun: on all its ranks) and write DIR/result.h5.
     Run(RunOptions),
+    /// Run a study of many points (a job file), and check what it claims.
+    #[command(subcommand)]
+    Sweep(SweepCommand),
     /// Check an experiment without running it, and print it with every default filled in.
     Check(CheckOptions),
     /// List what an experiment may name: topologies, routings, schemes, patterns, motifs.
     List(ListOptions),
     /// Say what a result file holds.
     Inspect(InspectOptions),
+    /// Make a page and figures of a run or a sweep: DIR/report.html, DIR/figures.
+    Report(ReportOptions),
     /// Print the JSON Schema of the experiment file, for editors.
     Schema,
+    /// Print what a shell has to read to complete weir's commands and options.
+    Completions(CompletionsOptions),
+    /// Print the manual page weir(1), or write one page for each command into a directory.
+    Man(ManOptions),
+}
+
+/// `weir completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsOptions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// `weir man`.
+#[derive(Args, Debug)]
+pub struct ManOptions {
+    /// Where weir.1, weir-run.1 … go; made if it does not exist. Default: weir.1 goes to standard output.
+    pub dir: Option<PathBuf>,
 }
 
 /// The experiment and its overrides.
@@ -88,4 +113,11 @@ pub struct InspectOptions {
     /// Print the whole experiment too.
     #[arg(long)]
     pub experiment: bool,
+}
+
+/// `weir report`.
+#[derive(Args, Debug)]
+pub struct ReportOptions {
+    /// What a run or a sweep wrote: its --out.
+    pub dir: PathBuf,
 }

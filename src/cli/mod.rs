@@ -2,12 +2,15 @@
 
 mod args;
 mod check;
+mod completions;
 mod inspect;
 mod launch;
 mod list;
 mod progress;
+mod report;
 mod run;
 mod schema;
+pub(crate) mod sweep;
 mod watch;
 
 use std::process::ExitCode;
@@ -16,8 +19,9 @@ pub use args::{Arguments, Command};
 pub use check::check;
 pub use launch::{Failure, on_all_ranks, together};
 pub use run::run;
+pub use sweep::sweep;
 
-use args::{InspectOptions, ListOptions};
+use args::{CompletionsOptions, InspectOptions, ListOptions, ManOptions, ReportOptions};
 use launch::{BAD_INPUT, FAILED};
 
 /// `weir list`.
@@ -42,6 +46,17 @@ pub fn inspect(options: &InspectOptions) -> ExitCode {
     }
 }
 
+/// `weir report`.
+pub fn report(options: &ReportOptions) -> ExitCode {
+    match report::report(&options.dir) {
+        Ok(page) => print(&format!("{}\n", page.display())),
+        Err(failure) => {
+            eprintln!("{}", failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
 /// `weir schema`.
 pub fn schema() -> ExitCode {
     match serde_json::to_string_pretty(&schema::schema()) {
@@ -49,6 +64,31 @@ pub fn schema() -> ExitCode {
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// `weir completions`.
+pub fn completions(options: &CompletionsOptions) -> ExitCode {
+    print(&String::from_utf8_lossy(&completions::script(
+        options.shell,
+    )))
+}
+
+/// `weir man`.
+pub fn man(options: &ManOptions) -> ExitCode {
+    let text = match &options.dir {
+        None => completions::first_page(),
+        Some(dir) => completions::write_pages(dir).map(|pages| {
+            let lines = pages.iter().map(|page| format!("{}\n", page.display()));
+            lines.collect::<String>().into_bytes()
+        }),
+    };
+    match text {
+        Ok(text) => print(&String::from_utf8_lossy(&text)),
+        Err(failure) => {
+            eprintln!("{}", failure.message);
+            ExitCode::from(failure.code)
         }
     }
 }

@@ -34,7 +34,9 @@ fn schema_of(catalog: &Catalog) -> Json {
     }
     jobs(catalog, &mut definitions);
     let ready = file("A ready application", catalog.ready_workloads);
-    json!({
+    let (study, definitions_of_study) = crate::study::schemas();
+    definitions.extend(definitions_of_study);
+    let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "weir experiment",
         "type": "object",
@@ -51,7 +53,12 @@ fn schema_of(catalog: &Catalog) -> Json {
         "required": ["topology", "routing", "workload", "run"],
         "additionalProperties": false,
         "$defs": definitions,
-    })
+    });
+    // A job file is an experiment with more keys.
+    if let Json::Object(properties) = &mut schema["properties"] {
+        properties.extend(study);
+    }
+    schema
 }
 
 /// Fills in what an application's `motif` and `mpi` may be.

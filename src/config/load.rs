@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::document::Document;
 use super::experiment::{Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
 use super::job::{self, JobConfig, JobFile, with_kind};
 use super::nearest::suggest;
 use super::tree::{Member, Node, Origin, Source, Value};
 use super::workload::{DriveConfig, PatternConfig, WorkloadConfig, WorkloadFile};
-use super::{ConfigError, Section, check, resolve, sets};
+use super::{ConfigError, Section, check, resolve};
 use crate::model::Invalid;
 use crate::registry::{Catalog, Family};
 
@@ -24,6 +25,11 @@ pub(super) const SECTIONS: [&str; 8] = [
     "output",
 ];
 
+/// What a job file has besides: see the room `study`.
+pub(crate) const STUDY: [&str; 7] = [
+    "title", "axis", "exclude", "seeds", "figure", "claims", "reduced",
+];
+
 impl Experiment {
     /// [`Experiment::load`] with the names of `catalog`.
     ///
@@ -34,18 +40,9 @@ impl Experiment {
         sets: &[String],
         catalog: &Catalog,
     ) -> Result<Experiment, ConfigError> {
-        let text = read(path).map_err(|why| {
-            ConfigError::new(
-                format!(
-                    "the experiment file {} cannot be read: {why}",
-                    path.display()
-                ),
-                "give the path of a TOML file that describes an experiment",
-            )
-        })?;
-        let name = path.display().to_string();
-        let folder = path.parent().unwrap_or(Path::new(""));
-        Experiment::from_text(&name, &text, folder, sets, catalog)
+        let mut document = Document::read(path)?;
+        sets.iter().try_for_each(|given| document.set(given))?;
+        document.experiment(catalog)
     }
 
     /// An experiment from a text that calls itself `name` in messages. Paths in it are relative to `folder`.
@@ -59,40 +56,43 @@ impl Experiment {
         sets: &[String],
         catalog: &Catalog,
     ) -> Result<Experiment, ConfigError> {
-        let source = Arc::new(Source {
-            name: name.into(),
-            text: text.into(),
-        });
-        let mut root = Node::parse(&source)?;
-        for given in sets {
-            sets::apply(&mut root, given)?;
-        }
-        let file = Section::new(root, "");
-        known_sections(&file)?;
-        let experiment = Experiment {
-            topology: topology(&file, folder, catalog)?,
-            routing: required(&file, "routing", &catalog.routings)?
-                .choosing_by("algorithm", Some("routings")),
-            router: section(&file, "router")?.parse::<RouterConfig>()?,
-            nic: section(&file, "nic")?.parse::<NicConfig>()?,
-            congestion: congestion(&file)?,
-            workloads: workloads(&file, folder, catalog)?,
-            run: run(&file)?,
-            output: section(&file, "output")?.parse::<OutputConfig>()?,
-            resolved: String::new(),
-            file,
-        };
-        check::variants(&experiment, catalog)?;
-        check::values(&experiment)?;
-        let resolved = resolve::text(&experiment, catalog);
-        Ok(Experiment {
-            resolved,
-            ..experiment
-        })
+        let mut document = Document::parse(name, text, folder)?;
+        sets.iter().try_for_each(|given| document.set(given))?;
+        document.experiment(catalog)
     }
 }
 
-fn read(path: &Path) -> Result<String, String> {
+/// Reads the sections of an experiment. Paths in it are relative to `folder`.
+pub(super) fn sections_to_experiment(
+    root: Node,
+    folder: &Path,
+    catalog: &Catalog,
+) -> Result<Experiment, ConfigError> {
+    let file = Section::new(root, "");
+    known_sections(&file)?;
+    let experiment = Experiment {
+        topology: topology(&file, folder, catalog)?,
+        routing: required(&file, "routing", &catalog.routings)?
+            .choosing_by("algorithm", Some("routings")),
+        router: section(&file, "router")?.parse::<RouterConfig>()?,
+        nic: section(&file, "nic")?.parse::<NicConfig>()?,
+        congestion: congestion(&file)?,
+        workloads: workloads(&file, folder, catalog)?,
+        run: run(&file)?,
+        output: section(&file, "output")?.parse::<OutputConfig>()?,
+        resolved: String::new(),
+        file,
+    };
+    check::variants(&experiment, catalog)?;
+    check::values(&experiment)?;
+    let resolved = resolve::text(&experiment, catalog);
+    Ok(Experiment {
+        resolved,
+        ..experiment
+    })
+}
+
+pub(super) fn read(path: &Path) -> Result<String, String> {
     let bytes = std::fs::read(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_string(),
         _ => e.to_string(),
@@ -102,6 +102,16 @@ fn read(path: &Path) -> Result<String, String> {
 
 fn known_sections(file: &Section) -> Result<(), ConfigError> {
     for member in file.node.members() {
+        if STUDY.contains(&member.key.as_str()) {
+            return Err(ConfigError::at(
+                &member.origin,
+                format!(
+                    "`{}` makes this a job file, which is run as a sweep",
+                    member.key
+                ),
+                "`weir sweep plan FILE` shows its points, `weir sweep run FILE --out DIR` runs them",
+            ));
+        }
         if !SECTIONS.contains(&member.key.as_str()) {
             return Err(ConfigError::at(
                 &member.origin,

@@ -8,6 +8,7 @@
 
 mod check;
 mod deserialize;
+mod document;
 mod error;
 mod experiment;
 mod job;
@@ -25,6 +26,7 @@ mod units;
 mod words;
 mod workload;
 
+pub use document::{Document, Given};
 pub use error::ConfigError;
 pub use experiment::{
     Arbitration, BufferPer, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,

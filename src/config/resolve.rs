@@ -243,7 +243,7 @@ fn key(key: &str) -> String {
 }
 
 /// A value as TOML on one line.
-fn inline(node: &Node) -> String {
+pub(super) fn inline(node: &Node) -> String {
     match &node.value {
         Value::String(s) => toml_edit::Value::from(s.as_str()).to_string(),
         Value::Integer(i) => i.to_string(),

@@ -27,6 +27,20 @@ pub(super) fn apply(root: &mut Node, given: &str) -> Result<(), ConfigError> {
     place(root, &parts, 0, value, &origin)
 }
 
+/// Puts `value` at a path of keys below `root`; errors point at the value.
+pub(super) fn place_at(root: &mut Node, key: &str, value: Node) -> Result<(), ConfigError> {
+    let origin = value.origin.clone();
+    let parts: Vec<&str> = key.split('.').map(str::trim).collect();
+    if parts.iter().any(|part| part.is_empty()) {
+        return Err(ConfigError::at(
+            &origin,
+            format!("{key:?} is not a path of keys"),
+            "write keys with dots between them, as in \"run.until\" or \"workload.0.load\"",
+        ));
+    }
+    place(root, &parts, 0, value, &origin)
+}
+
 /// Puts `value` at `parts[depth..]` below `node`.
 fn place(
     node: &mut Node,
@@ -81,7 +95,7 @@ fn element(items: &[Node], part: &str) -> Option<usize> {
     }
 }
 
-fn names(items: &[Node]) -> Vec<String> {
+pub(super) fn names(items: &[Node]) -> Vec<String> {
     let name = |(index, item): (usize, &Node)| match item.get("name").map(|m| &m.value.value) {
         Some(Value::String(name)) => name.clone(),
         _ => format!("workload{index}"),

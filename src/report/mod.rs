@@ -1,4 +1,13 @@
 //! What people see of a result.
 
+pub mod draw;
+pub mod figure;
 pub mod format;
+pub mod page;
+pub mod parameters;
+pub mod rows;
+pub mod run;
+pub mod run_page;
 pub mod summary;
+pub mod sweep;
+pub mod write;

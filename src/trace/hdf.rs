@@ -77,7 +77,7 @@ pub(super) fn group(parent: &Group, name: &str) -> Outcome<Group> {
         .create(name)?)
 }
 
-fn text(value: &str) -> Outcome<VarLenUnicode> {
+pub(super) fn text(value: &str) -> Outcome<VarLenUnicode> {
     value
         .parse()
         .map_err(|_| Failure::Content(format!("a text with a NUL character: {value:?}")))

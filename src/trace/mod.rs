@@ -1,6 +1,8 @@
 //! `result.h5`: the schema in one place, its writer and its reader, and the output directory.
 
+mod columns;
 mod error;
+mod frame;
 mod hdf;
 pub mod out_dir;
 mod read;
@@ -13,7 +15,9 @@ mod stats;
 mod tests;
 mod write;
 
+pub use columns::ResultFile;
 pub use error::TraceError;
+pub use frame::{Frame, write_frame};
 pub use read::{Entry, Header, Stored, StoredLatency, read, read_header};
 pub use results::{
     Data, Job, JobSeries, Messages, Occupancy, Packets, Ports, Run, Scheme, Series, Summary,

@@ -91,7 +91,7 @@ pub fn read_header(path: &Path) -> Result<Header, TraceError> {
     header_of(path, &file)
 }
 
-fn open_file(path: &Path) -> Result<File, TraceError> {
+pub(super) fn open_file(path: &Path) -> Result<File, TraceError> {
     hdf5::silence_errors(true);
     // The operating system names the reason for a path that cannot be read; HDF5 hides it.
     let metadata = std::fs::File::open(path)
@@ -110,7 +110,7 @@ fn open_file(path: &Path) -> Result<File, TraceError> {
     })
 }
 
-fn header_of(path: &Path, root: &Group) -> Result<Header, TraceError> {
+pub(super) fn header_of(path: &Path, root: &Group) -> Result<Header, TraceError> {
     let failed = |failure| TraceError::while_reading(path, failure);
     let [version, ..] = &schema::ROOT_NUMBERS;
     let found: u64 = get_number(root, version.name).map_err(failed)?;

@@ -232,7 +232,7 @@ pub const JOB_COUNTS: [Attribute; 6] = [
     attribute(
         "finish_ps",
         "ps",
-        "when its last message was received, of an application when its last task was done; 0 if that never was",
+        "when its last message was received; 0 if none was",
     ),
     attribute(
         "communication_ps",
@@ -263,7 +263,7 @@ pub const JOB: [Column; 3] = [
         "task_finish_ps",
         "u64",
         "ps",
-        "when the task had sent and received everything, of an application when its program was over; the end of the run if it was not",
+        "when the task had sent and received everything",
     ),
     column(
         "task_communication_ps",

@@ -34,8 +34,20 @@ pub fn write(
     experiment_toml: &str,
     seed: u64,
 ) -> Result<(), TraceError> {
-    let partial = partial_path(path)?;
-    let result = fill(&partial, data, run, experiment_toml, seed)
+    through_a_partial_file(path, "", |root| {
+        fill_root(root, data, run, experiment_toml, seed)
+    })
+}
+
+/// Fills a new file and puts it in its place when it is whole. `mark` stands in the name of the partial file: several
+/// processes that write the same file at once need one of their own.
+pub(super) fn through_a_partial_file(
+    path: &Path,
+    mark: &str,
+    put: impl FnOnce(&File) -> Outcome<()>,
+) -> Result<(), TraceError> {
+    let partial = partial_path(path, mark)?;
+    let result = fill(&partial, put)
         .map_err(|failure| TraceError::while_writing(path, failure))
         .and_then(|()| settle(&partial, path));
     if result.is_err() {
@@ -45,12 +57,13 @@ pub fn write(
     result
 }
 
-fn partial_path(path: &Path) -> Result<PathBuf, TraceError> {
+fn partial_path(path: &Path, mark: &str) -> Result<PathBuf, TraceError> {
     let name = path
         .file_name()
         .ok_or_else(|| TraceError::write(path, "the path has no file name"))?;
     let mut partial = std::ffi::OsString::from(".");
     partial.push(name);
+    partial.push(mark);
     partial.push(".partial");
     Ok(path.with_file_name(partial))
 }
@@ -65,7 +78,7 @@ fn settle(partial: &Path, path: &Path) -> Result<(), TraceError> {
     sync().map_err(|error| TraceError::write(path, error))
 }
 
-fn fill(partial: &Path, data: &Data, run: &Run, experiment_toml: &str, seed: u64) -> Outcome<()> {
+fn fill(partial: &Path, put: impl FnOnce(&File) -> Outcome<()>) -> Outcome<()> {
     hdf5::silence_errors(true);
     // Made by the operating system first, for its plain words about a path that cannot be written.
     fs::File::create(partial).map_err(|error| Failure::Library(error.to_string()))?;
@@ -74,7 +87,7 @@ fn fill(partial: &Path, data: &Data, run: &Run, experiment_toml: &str, seed: u64
         .with_fapl(|list| list.libver_bounds(LibraryVersion::V18, LibraryVersion::latest()))
         .with_fcpl(|list| list.obj_track_times(false))
         .create(partial)?;
-    let filled = fill_root(&file, data, run, experiment_toml, seed);
+    let filled = put(&file).and_then(|()| Ok(file.flush()?));
     let closed = file.close();
     filled?;
     Ok(closed?)

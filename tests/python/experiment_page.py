@@ -1,12 +1,14 @@
-"""Makes the reference part of docs/experiment-file.md from `weir schema`, and checks the page.
+"""Makes the reference part of docs/experiment-file.md or docs/job-file.md from `weir schema`, and checks the page.
 
 usage: experiment_page.py [--check] weir page.md
 
 Without --check the part between the two marks of the page is written anew. With it nothing is written: the program
-fails if that part is not what it should be, or if an example of the page (a block of toml) is refused by `weir check`.
+fails if that part is not what it should be, or if an example of the page (a block of toml with a whole experiment) is
+refused by `weir check`, or `weir sweep plan` for job files.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +18,8 @@ BEGIN, END = "<!-- made from weir schema -->\n", "<!-- end -->\n"
 # What quantities are called, and sections that list variants: the key that chooses, and the name for `weir list`.
 QUANTITIES = {"Duration": "time", "Rate": "bandwidth", "Size": "amount of data"}
 CHOSEN_BY = {"topology": "kind", "routing": "algorithm", "congestion": "scheme", "pattern": "kind", "motif": "kind"}
+# What only job files have.
+STUDY = ["title", "seeds", "axis", "exclude", "figure", "claims", "reduced"]
 TYPES = {"integer": "whole number", "boolean": "`true` or `false`", "string": "text", "number": "number", "object": "table"}
 
 
@@ -103,15 +107,23 @@ class Page:
             self.table(variant)
 
     def section(self, name, schema):
-        if schema.get("type") == "array":
+        if schema.get("type") == "array" and name not in STUDY:
             self.listed(name, schema["items"])
             return
-        schema = self.follow(schema)
-        self.lines += [f"### `[{name}]`", ""]
+        several = schema.get("type") == "array"
+        if name in STUDY and not several and "properties" not in self.follow(schema):
+            self.lines += [f"### `{name}`", "", schema["description"], ""]
+            return
+        schema = self.follow(schema["items"] if several else schema)
+        self.lines += [f"### `[[{name}]]`" if several else f"### `[{name}]`", ""]
         if name in CHOSEN_BY:
             self.lines += [schema.get("description", ""), ""]
             self.variants("####", name, schema)
             return
+        if name in STUDY:
+            self.lines += [" ".join(schema.get("description", "").split()), ""]
+            if "properties" not in schema:
+                return
         self.table(schema)
 
     def listed(self, name, items):
@@ -127,9 +139,10 @@ class Page:
             for key in chosen:
                 self.variants("####", key, properties[key])
 
-    def text(self):
+    def text(self, study):
         for name, schema in self.schema["properties"].items():
-            self.section(name, schema)
+            if (name in STUDY) == study:
+                self.section(name, schema)
         return "\n".join(self.lines).strip() + "\n\n"
 
 
@@ -142,7 +155,8 @@ def check_examples(program, page, text):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
             file.write(example)
             file.flush()
-            done = subprocess.run([program, "check", file.name], capture_output=True, text=True)
+            command = ["sweep", "plan"] if "[[axis]]" in example else ["check"]
+            done = subprocess.run([program, *command, file.name], capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{page}: an example is refused:\n{example}\n{done.stderr}")
     print(f"{len(whole)} examples are good experiments")
@@ -152,9 +166,10 @@ def main(check, program, page):
     schema = json.loads(subprocess.run([program, "schema"], check=True, capture_output=True).stdout)
     with open(page, encoding="utf-8") as file:
         text = file.read()
+    study = os.path.basename(page) == "job-file.md"
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    new = before + BEGIN + "\n" + Page(schema).text() + END + after
+    new = before + BEGIN + "\n" + Page(schema).text(study) + END + after
     if not check:
         with open(page, "w", encoding="utf-8") as file:
             file.write(new)

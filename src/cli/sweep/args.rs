@@ -1,0 +1,130 @@
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// What `weir sweep` can do.
+#[derive(Debug, Subcommand)]
+pub enum SweepCommand {
+    /// Show the points of a job file and what they will take; nothing runs.
+    Plan(PlanOptions),
+    /// Run the points that have no result yet, write the table, check the claims.
+    Run(RunOptions),
+    /// Submit the points that have no result yet to Slurm, as job arrays.
+    Submit(SubmitOptions),
+    /// Say which points are done, running, failed or waiting.
+    Status(JobOptions),
+    /// Run again the points that have failed.
+    Retry(RunOptions),
+    /// Write DIR/table.csv and DIR/table.h5 from the results that there are.
+    Collect(JobOptions),
+    /// Check the claims against the results that there are.
+    Claims(ClaimsOptions),
+}
+
+/// The job file and its directory.
+#[derive(Args, Clone, Debug)]
+pub struct JobOptions {
+    /// The job file (TOML): an experiment with [[axis]], [[figure]], [[claims]].
+    pub file: PathBuf,
+    /// The directory of the sweep. Default: out/NAME, after the name of the job file.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Set a key of the experiment at all points: `run.until="20 us"`. May be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// The smaller study that [reduced] of the job file describes.
+    #[arg(long)]
+    pub reduced: bool,
+    /// Print one JSON object on standard output, and nothing else there.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `weir sweep plan`.
+#[derive(Args, Debug)]
+pub struct PlanOptions {
+    /// Which sweep.
+    #[command(flatten)]
+    pub job: JobOptions,
+}
+
+/// `weir sweep run`, `weir sweep retry`.
+#[derive(Args, Debug)]
+pub struct RunOptions {
+    /// Which sweep.
+    #[command(flatten)]
+    pub job: JobOptions,
+    /// Points that run at once.
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    pub jobs: usize,
+    /// MPI ranks of each point.
+    #[arg(long, value_name = "R", default_value_t = 1)]
+    pub ranks: u32,
+    /// What starts several ranks; their number and the program are added.
+    #[arg(long, value_name = "COMMAND", default_value = "mpirun -n")]
+    pub launcher: String,
+    /// Only these points, by their place in the plan: `0..9,12` (0 to 8, and 12). The table is left as it is.
+    #[arg(long, value_name = "LIST")]
+    pub points: Option<String>,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `weir sweep submit`.
+#[derive(Args, Debug)]
+pub struct SubmitOptions {
+    /// Which sweep.
+    #[command(flatten)]
+    pub job: JobOptions,
+    /// Slurm's partition.
+    #[arg(long, value_name = "NAME")]
+    pub partition: Option<String>,
+    /// The time limit of each task, as for sbatch: minutes, or 02:30:00. A minute before, its point is ended in good order.
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<String>,
+    /// The account to be charged.
+    #[arg(long, value_name = "NAME")]
+    pub account: Option<String>,
+    /// Slurm's quality of service.
+    #[arg(long, value_name = "NAME")]
+    pub qos: Option<String>,
+    /// MPI ranks of each point.
+    #[arg(long, value_name = "R", default_value = "1")]
+    pub ranks_per_point: NonZeroU32,
+    /// Points that a task runs, one after another: for points that take less than some minutes.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub points_per_task: NonZeroUsize,
+    /// Tasks that run at once, at most.
+    #[arg(long, value_name = "N")]
+    pub max_running: Option<NonZeroUsize>,
+    /// What starts several ranks: mpirun, srun (with --mpi=pmix), or a command to which their number and the program are
+    /// added, as in "srun --mpi=pmi2 -n".
+    #[arg(long, value_name = "COMMAND", default_value = "mpirun")]
+    pub launcher: String,
+    /// One more option for all jobs, as for sbatch: --sbatch-option=--mem-per-cpu=2G. May be repeated.
+    #[arg(
+        long = "sbatch-option",
+        value_name = "OPTION",
+        allow_hyphen_values = true
+    )]
+    pub sbatch_options: Vec<String>,
+    /// Submit the points that have failed, too.
+    #[arg(long)]
+    pub retry: bool,
+    /// Print the scripts; nothing is written or submitted.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `weir sweep claims`.
+#[derive(Args, Debug)]
+pub struct ClaimsOptions {
+    /// Which sweep.
+    #[command(flatten)]
+    pub job: JobOptions,
+    /// Print the claims as CSV: id,says,measured,bound,holds,scale,command.
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+}

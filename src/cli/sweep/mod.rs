@@ -1,0 +1,205 @@
+//! `weir sweep`: studies of many points.
+
+mod args;
+mod points;
+mod run;
+mod show;
+mod submit;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub use args::SweepCommand;
+
+use super::launch::Failure;
+use crate::catalog::catalog;
+use crate::config::ConfigError;
+use crate::report::format::wrap;
+use crate::study::{Options, Point, Study, SweepDir, Table, Verdict};
+use args::JobOptions;
+
+/// Exit codes (contract).
+const CLAIM_FAILED: u8 = 3;
+/// Stopped by a signal, to be resumed.
+const STOPPED: u8 = 85;
+
+/// `weir sweep …`.
+pub fn sweep(command: &SweepCommand) -> ExitCode {
+    let code = match command {
+        SweepCommand::Plan(options) => show::plan(options),
+        SweepCommand::Run(options) => run::run(options),
+        SweepCommand::Submit(options) => submit::submit(options),
+        SweepCommand::Status(options) => show::status(options),
+        SweepCommand::Retry(options) => run::retry(options),
+        SweepCommand::Collect(options) => show::collect(options),
+        SweepCommand::Claims(options) => show::claims(options),
+    };
+    match code {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            eprintln!("{}", failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// A study with its points and its directory.
+struct Sweep {
+    study: Study,
+    points: Vec<Point>,
+    dir: SweepDir,
+    out: PathBuf,
+}
+
+fn bad(error: &ConfigError) -> Failure {
+    Failure::bad_input(error.render_for_stderr())
+}
+
+fn failed(error: impl std::fmt::Display) -> Failure {
+    Failure::failed(format!("error: {error}"))
+}
+
+impl Sweep {
+    fn open(job: &JobOptions) -> Result<Sweep, Failure> {
+        let options = Options {
+            sets: job.sets.clone(),
+            reduced: job.reduced,
+        };
+        let study = Study::read(&job.file, &options).map_err(|error| bad(&error))?;
+        let points = study.points(&catalog()).map_err(|error| bad(&error))?;
+        let out = job.out.clone().unwrap_or_else(|| default_out(&job.file));
+        Ok(Sweep {
+            study,
+            points,
+            dir: SweepDir::new(&out),
+            out,
+        })
+    }
+
+    /// The command that makes what the directory holds.
+    fn command(&self) -> String {
+        format!("weir sweep run {}", self.arguments())
+    }
+
+    /// What says which sweep it is, as every command takes it.
+    fn arguments(&self) -> String {
+        let mut words = vec![quoted(&self.study.path.display().to_string())];
+        words.extend(
+            self.study
+                .options
+                .sets
+                .iter()
+                .map(|set| format!("--set {}", quoted(set))),
+        );
+        if self.study.options.reduced {
+            words.push("--reduced".into());
+        }
+        words.push(format!("--out {}", quoted(&self.out.display().to_string())));
+        words.join(" ")
+    }
+
+    /// Writes the table.
+    fn collect(&self) -> Result<Table, Failure> {
+        let table = Table::collect(&self.study, &self.points, &self.dir).map_err(failed)?;
+        table.write(&self.study, &self.dir).map_err(failed)?;
+        Ok(table)
+    }
+
+    /// Checks the claims and writes them down.
+    fn judge(&self, table: &Table) -> Result<Vec<Verdict>, Failure> {
+        let verdicts = self.study.verdicts(table);
+        self.study
+            .write_claims(&verdicts, &self.command(), &self.dir)
+            .map_err(failed)?;
+        Ok(verdicts)
+    }
+
+    /// Makes the directory and writes the job file into it.
+    fn prepare(&self) -> Result<(), Failure> {
+        let study = &self.study;
+        self.dir
+            .prepare(&study.path, study.text(), &study.options)
+            .map_err(|error| {
+                Failure::bad_input(format!(
+                    "error: cannot write into {}: {error}\n  help: name another directory with --out",
+                    self.out.display()
+                ))
+            })
+    }
+
+    /// That there is something to look at.
+    fn must_exist(&self) -> Result<(), Failure> {
+        if self.dir.job().is_file() {
+            return Ok(());
+        }
+        Err(Failure::bad_input(format!(
+            "error: {} holds no sweep\n  help: run it first, or name its directory: {}",
+            self.out.display(),
+            self.command()
+        )))
+    }
+}
+
+fn default_out(file: &Path) -> PathBuf {
+    Path::new("out").join(file.file_stem().unwrap_or_default())
+}
+
+/// A word as a shell wants it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// The claims for people.
+fn claims_text(verdicts: &[Verdict]) -> String {
+    const WIDTH: usize = 100;
+    let mut text = String::new();
+    for verdict in verdicts {
+        let mark = if verdict.holds {
+            "holds"
+        } else {
+            "DOES NOT HOLD"
+        };
+        text.push_str(&format!("\n{}: {mark}\n", verdict.id));
+        for (what, words) in [
+            ("says", &verdict.says),
+            ("measured", &verdict.measured),
+            ("bound", &verdict.bound),
+        ] {
+            let lines = wrap(words, WIDTH - 12, "");
+            for (index, line) in lines.iter().enumerate() {
+                let what = if index == 0 { what } else { "" };
+                text.push_str(&format!("  {what:<10}{line}\n"));
+            }
+        }
+    }
+    if !verdicts.is_empty() {
+        let good = verdicts.iter().filter(|verdict| verdict.holds).count();
+        text.push_str(&format!("\n{good} of {} claims hold\n", verdicts.len()));
+    }
+    text
+}
+
+/// The claims as JSON.
+fn claims_json(verdicts: &[Verdict]) -> serde_json::Value {
+    let one = |verdict: &Verdict| {
+        serde_json::json!({
+            "id": verdict.id,
+            "says": verdict.says,
+            "measured": verdict.measured,
+            "bound": verdict.bound,
+            "holds": verdict.holds,
+        })
+    };
+    verdicts.iter().map(one).collect()
+}
+
+fn code_of(verdicts: &[Verdict]) -> u8 {
+    match verdicts.iter().all(|verdict| verdict.holds) {
+        true => 0,
+        false => CLAIM_FAILED,
+    }
+}

@@ -1,0 +1,206 @@
+//! `weir sweep run` and `weir sweep retry`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+
+use super::args::RunOptions;
+use super::points::places;
+use super::{STOPPED, Sweep, claims_json, claims_text, code_of, failed};
+use crate::cli::launch::{FAILED, Failure};
+use crate::cli::write_out;
+use crate::report::format::wall;
+use crate::study::sweep::{self, Event, Outcome, Settings};
+use crate::study::{Point, State};
+
+/// Runs what is missing, writes the table, checks the claims.
+pub fn run(options: &RunOptions) -> Result<u8, Failure> {
+    run_some(options, false)
+}
+
+/// Runs again what has failed, writes the table, checks the claims.
+pub fn retry(options: &RunOptions) -> Result<u8, Failure> {
+    run_some(options, true)
+}
+
+fn run_some(options: &RunOptions, retry: bool) -> Result<u8, Failure> {
+    let sweep = Sweep::open(&options.job)?;
+    let chosen = chosen(options, &sweep, retry)?;
+    check_ranks("--ranks", options.ranks, &chosen)?;
+    let settings = Settings {
+        program: std::env::current_exe().map_err(failed)?,
+        jobs: options.jobs.max(1),
+        ranks: options.ranks.max(1),
+        launcher: options
+            .launcher
+            .split_whitespace()
+            .map(String::from)
+            .collect(),
+        again: retry,
+    };
+    sweep.prepare()?;
+    let stop = stop_at_signals()?;
+    let mut teller = Teller {
+        sweep: &sweep,
+        quiet: options.quiet,
+        ended: 0,
+        all: chosen.len(),
+    };
+    let outcome = sweep::run(&chosen, &sweep.dir, &settings, &stop, &mut |event| {
+        teller.tell(&event);
+    })
+    .map_err(failed)?;
+    if outcome.stopped {
+        eprintln!("stopped; the same command goes on from here");
+        return Ok(STOPPED);
+    }
+    finish(options, &sweep, outcome)
+}
+
+/// The points to be run.
+fn chosen<'a>(
+    options: &RunOptions,
+    sweep: &'a Sweep,
+    retry: bool,
+) -> Result<Vec<&'a Point>, Failure> {
+    let points = &sweep.points;
+    let mut chosen: Vec<&Point> = match &options.points {
+        Some(list) => {
+            let places = places(list, points.len())?;
+            places.into_iter().map(|place| &points[place]).collect()
+        }
+        None => points.iter().collect(),
+    };
+    if retry {
+        sweep.must_exist()?;
+        chosen.retain(|point| {
+            let state = sweep
+                .dir
+                .point(&point.hash)
+                .state(&point.experiment.resolved);
+            matches!(state, State::Failed(..))
+        });
+    }
+    Ok(chosen)
+}
+
+/// That every point has a domain for each of `ranks` ranks, as the option `flag` says.
+pub(super) fn check_ranks(flag: &str, ranks: u32, points: &[&Point]) -> Result<(), Failure> {
+    let fewest = points.iter().map(|point| point.cost.domains).min();
+    if let Some(domains) = fewest
+        && ranks > domains
+    {
+        return Err(Failure::bad_input(format!(
+            "error: {flag}: {ranks} ranks cannot share the {domains} domains of a network of this study\n  \
+             help: a domain (a group or a pod) is simulated by one rank; give at most {domains}"
+        )));
+    }
+    Ok(())
+}
+
+/// A flag that Ctrl-C, SIGTERM and SIGHUP raise.
+fn stop_at_signals() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&stop);
+    ctrlc::set_handler(move || raised.store(true, Ordering::Relaxed)).map_err(failed)?;
+    Ok(stop)
+}
+
+/// The table and the claims, unless only some of the points were to be run.
+fn finish(options: &RunOptions, sweep: &Sweep, outcome: Outcome) -> Result<u8, Failure> {
+    let failed_code = if outcome.failed > 0 { FAILED } else { 0 };
+    if options.points.is_some() {
+        if options.job.json {
+            write_out(&format!("{}\n", json!({ "failed": outcome.failed })))?;
+        }
+        return Ok(failed_code);
+    }
+    let table = sweep.collect()?;
+    let verdicts = sweep.judge(&table)?;
+    let done = table.rows.iter().filter(|row| row.state == "done").count();
+    let text = match options.job.json {
+        true => format!(
+            "{}\n",
+            json!({
+                "points": table.rows.len(),
+                "done": done,
+                "failed": outcome.failed,
+                "table": sweep.dir.table(),
+                "claims": claims_json(&verdicts),
+            })
+        ),
+        false => format!(
+            "{}: {done} of {} points\n{}",
+            sweep.dir.table().display(),
+            table.rows.len(),
+            claims_text(&verdicts)
+        ),
+    };
+    write_out(&text)?;
+    match outcome.failed {
+        0 => Ok(code_of(&verdicts)),
+        _ => Ok(FAILED),
+    }
+}
+
+/// Progress on standard error: a line for each point that ends.
+struct Teller<'a> {
+    sweep: &'a Sweep,
+    quiet: bool,
+    ended: usize,
+    all: usize,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, event: &Event) {
+        let line = match event {
+            Event::Started(_) => return,
+            Event::Known(point, state) => {
+                self.ended += 1;
+                match state {
+                    State::Failed(reason, _) => self.line(
+                        point,
+                        &format!("failed before ({}); see `weir sweep retry`", reason.name()),
+                    ),
+                    _ => return,
+                }
+            }
+            Event::Ended(point, state, seconds) => {
+                self.ended += 1;
+                match state {
+                    State::Failed(reason, message) => {
+                        let log = self.sweep.dir.point(&point.hash).log();
+                        // A failure is worth a line even when quiet.
+                        let text = format!("failed ({}); log: {}", reason.name(), log.display());
+                        eprintln!("{}\n{}", self.line(point, &text), indented(message));
+                        return;
+                    }
+                    _ => self.line(point, &format!("done in {}", wall(*seconds))),
+                }
+            }
+            Event::Elsewhere(point) => {
+                self.line(point, "is being run by another sweep; waiting for it")
+            }
+        };
+        if !self.quiet {
+            eprintln!("{line}");
+        }
+    }
+
+    fn line(&self, point: &Point, what: &str) -> String {
+        let width = self.all.to_string().len();
+        format!(
+            "[{:>width$}/{}] point {}: {}: {what}",
+            self.ended,
+            self.all,
+            point.index,
+            point.label(&self.sweep.study)
+        )
+    }
+}
+
+fn indented(text: &str) -> String {
+    let lines = text.lines().map(|line| format!("    {line}"));
+    lines.collect::<Vec<_>>().join("\n")
+}

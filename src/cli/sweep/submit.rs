@@ -1,0 +1,400 @@
+//! `weir sweep submit`.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::args::SubmitOptions;
+use super::run::check_ranks;
+use super::{Sweep, failed};
+use crate::cli::launch::Failure;
+use crate::cli::write_out;
+use crate::study::slurm::{
+    Array, JOB_COPY, Queue, Settings, SlurmError, Submission, Submitted, arrays, check_option,
+    folders, next_folder,
+};
+use crate::study::{Point, Reason, State};
+
+/// MaxArraySize where nobody has set it; for `--dry-run` without a Slurm.
+const USUAL_ARRAY_SIZE: usize = 1_001;
+/// A longer list of points makes a script that Slurm may refuse.
+const MOST_TASKS: usize = 50_000;
+
+/// Writes the scripts and submits them.
+pub fn submit(options: &SubmitOptions) -> Result<u8, Failure> {
+    let sweep = Sweep::open(&options.job)?;
+    let wishes = slurm_options(options)?;
+    let queue = Queue;
+    let name = job_name(&options.job.file);
+    let most = max_array_size(&queue, options.dry_run)?;
+    let chosen = choose(options, &sweep, &queue, &name)?;
+    check_ranks(
+        "--ranks-per-point",
+        options.ranks_per_point.get(),
+        &chosen.points,
+    )?;
+    let root = absolute(&sweep.out)?.join("slurm");
+    let folder = next_folder(&root);
+    let settings = settings(options, &sweep, wishes, &name, &folder)?;
+    let places: Vec<usize> = chosen.points.iter().map(|point| point.index).collect();
+    let arrays = arrays(&places, settings.points_per_task, most.min(MOST_TASKS));
+    if options.dry_run {
+        return dry_run(&settings, &arrays, &chosen);
+    }
+    sweep.prepare()?;
+    for point in chosen
+        .points
+        .iter()
+        .filter(|point| chosen.failed.contains(&point.index))
+    {
+        sweep.dir.point(&point.hash).try_again().map_err(failed)?;
+    }
+    let scripts = write_scripts(&sweep, &settings, &arrays).map_err(failed)?;
+    let submission = match submit_all(&queue, &sweep, &settings, &arrays, &scripts) {
+        Ok(submission) => submission,
+        Err(failure) => {
+            // Nothing runs from there: the next attempt gets the number. What cannot be removed does no harm.
+            let _ = fs::remove_dir_all(&folder);
+            return Err(failure);
+        }
+    };
+    submission.write(&folder).map_err(failed)?;
+    write_out(&told(
+        options,
+        &sweep,
+        &settings,
+        (&submission, &arrays),
+        &chosen,
+    ))?;
+    Ok(0)
+}
+
+/// The points to be submitted, and how many of the others are in which state.
+struct Chosen<'a> {
+    points: Vec<&'a Point>,
+    /// Those of them that have failed before.
+    failed: HashSet<usize>,
+    left_out: String,
+}
+
+fn choose<'a>(
+    options: &SubmitOptions,
+    sweep: &'a Sweep,
+    queue: &Queue,
+    name: &str,
+) -> Result<Chosen<'a>, Failure> {
+    let queued = queued(sweep, queue, name)?;
+    let [mut done, mut running, mut bad, mut waiting] = [0; 4];
+    let (mut points, mut again) = (Vec::new(), HashSet::new());
+    for point in &sweep.points {
+        let state = sweep
+            .dir
+            .point(&point.hash)
+            .state(&point.experiment.resolved);
+        match state {
+            State::Done => done += 1,
+            State::Running => running += 1,
+            _ if queued.contains(&point.hash) => waiting += 1,
+            State::Failed(reason, _) if reason != Reason::Killed && !options.retry => bad += 1,
+            State::Failed(..) => {
+                again.insert(point.index);
+                points.push(point);
+            }
+            State::Waiting => points.push(point),
+        }
+    }
+    let counts = [
+        (done, "done"),
+        (running, "running"),
+        (waiting, "submitted before"),
+        (bad, "failed (submit them too with --retry)"),
+    ];
+    let words: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let left_out = words.join(", ");
+    if points.is_empty() {
+        return Err(Failure::bad_input(format!(
+            "error: there is nothing to submit for {}: {left_out}\n  help: see `weir sweep status`",
+            sweep.study.path.display()
+        )));
+    }
+    Ok(Chosen {
+        points,
+        failed: again,
+        left_out,
+    })
+}
+
+/// The hashes of the points whose tasks Slurm still has.
+fn queued(sweep: &Sweep, queue: &Queue, name: &str) -> Result<HashSet<String>, Failure> {
+    let folders = folders(&sweep.out.join("slurm"));
+    let submissions: Vec<Submission> = folders
+        .iter()
+        .filter_map(|folder| Submission::read(folder))
+        .filter(|submission| submission.name == name)
+        .collect();
+    if submissions.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let alive = queue.tasks(name).map_err(|error| refused(&error))?;
+    let points = submissions.iter().flat_map(|one| one.points_of(&alive));
+    Ok(points.map(str::to_string).collect())
+}
+
+fn max_array_size(queue: &Queue, dry_run: bool) -> Result<usize, Failure> {
+    match queue.max_array_size() {
+        Ok(most) => Ok(most),
+        Err(error) if dry_run => {
+            eprintln!("note: {error}");
+            eprintln!("note: arrays of at most {USUAL_ARRAY_SIZE} tasks are assumed");
+            Ok(USUAL_ARRAY_SIZE)
+        }
+        Err(error) => Err(refused(&error)),
+    }
+}
+
+fn refused(error: &SlurmError) -> Failure {
+    Failure::bad_input(format!("error: {error}"))
+}
+
+/// The options for all jobs, checked.
+fn slurm_options(options: &SubmitOptions) -> Result<Vec<String>, Failure> {
+    let named = [
+        ("partition", &options.partition),
+        ("time", &options.time),
+        ("account", &options.account),
+        ("qos", &options.qos),
+    ];
+    let named = named
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?)));
+    let all: Vec<String> = named
+        .chain(options.sbatch_options.iter().cloned())
+        .collect();
+    for option in &all {
+        check_option(option).map_err(|error| {
+            Failure::bad_input(format!(
+                "error: {}: {error}\n  help: {}",
+                error.key, error.remedy
+            ))
+        })?;
+    }
+    Ok(all)
+}
+
+fn settings(
+    options: &SubmitOptions,
+    sweep: &Sweep,
+    wishes: Vec<String>,
+    name: &str,
+    folder: &Path,
+) -> Result<Settings, Failure> {
+    let file = absolute(&sweep.study.path)?;
+    let program = std::env::current_exe().map_err(failed)?;
+    let out = absolute(&sweep.out)?;
+    let mut study = Vec::new();
+    for path in [&file, &program, &out] {
+        let text = path
+            .to_str()
+            .filter(|text| !text.chars().any(char::is_control));
+        if text.is_none() {
+            return Err(Failure::bad_input(format!(
+                "error: {path:?} cannot be written in a batch script\n  \
+                 help: use paths of UTF-8 without control characters"
+            )));
+        }
+    }
+    study.push(file.display().to_string());
+    study.extend(
+        sweep
+            .study
+            .options
+            .sets
+            .iter()
+            .flat_map(|set| ["--set".into(), set.clone()]),
+    );
+    if sweep.study.options.reduced {
+        study.push("--reduced".into());
+    }
+    study.extend(["--out".into(), out.display().to_string()]);
+    Ok(Settings {
+        program,
+        study,
+        file,
+        folder: folder.to_path_buf(),
+        name: name.to_string(),
+        ranks: options.ranks_per_point.get(),
+        launcher: match options.launcher.as_str() {
+            "mpirun" => "mpirun -n".to_string(),
+            "srun" => "srun --mpi=pmix -n".to_string(),
+            other => other.to_string(),
+        },
+        points_per_task: options.points_per_task.get(),
+        max_running: options.max_running.map(|most| most.get()),
+        options: wishes,
+    })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(failed)
+}
+
+/// What the jobs are called, after the job file.
+fn job_name(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let plain = |one: char| match one.is_ascii_alphanumeric() || "-_.".contains(one) {
+        true => one,
+        false => '-',
+    };
+    format!("weir-{}", stem.chars().map(plain).collect::<String>())
+}
+
+fn script_name(index: usize) -> String {
+    format!("array-{}.sbatch", index + 1)
+}
+
+const COLLECT: &str = "collect.sbatch";
+
+/// Prints what would be written and submitted.
+fn dry_run(settings: &Settings, arrays: &[Array], chosen: &Chosen) -> Result<u8, Failure> {
+    let mut text = String::new();
+    for (index, array) in arrays.iter().enumerate() {
+        let path = settings.folder.join(script_name(index));
+        let script = settings.array_script(array);
+        text.push_str(&format!("# --- {}\n{script}\n", path.display()));
+    }
+    let path = settings.folder.join(COLLECT);
+    let script = settings.collect_script();
+    text.push_str(&format!("# --- {}\n{script}", path.display()));
+    write_out(&text)?;
+    eprintln!(
+        "{}; nothing was submitted",
+        counted(settings, arrays, chosen)
+    );
+    Ok(0)
+}
+
+/// Writes the scripts and the copy of the job file; returns the paths of the former, that of the last job last.
+fn write_scripts(
+    sweep: &Sweep,
+    settings: &Settings,
+    arrays: &[Array],
+) -> std::io::Result<Vec<PathBuf>> {
+    let folder = &settings.folder;
+    fs::create_dir_all(folder.parent().unwrap_or(folder))?;
+    // Not if it is there: it would be somebody else's submission of this moment.
+    fs::create_dir(folder)?;
+    fs::write(folder.join(JOB_COPY), sweep.study.text())?;
+    let mut paths = Vec::new();
+    let names = (0..arrays.len()).map(script_name);
+    let scripts = arrays.iter().map(|array| settings.array_script(array));
+    let last = (COLLECT.to_string(), settings.collect_script());
+    for (name, script) in names.zip(scripts).chain([last]) {
+        let path = folder.join(name);
+        fs::write(&path, script)?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+/// Submits all scripts or none.
+fn submit_all(
+    queue: &Queue,
+    sweep: &Sweep,
+    settings: &Settings,
+    arrays: &[Array],
+    scripts: &[PathBuf],
+) -> Result<Submission, Failure> {
+    let mut jobs: Vec<u64> = Vec::new();
+    for (index, script) in scripts.iter().enumerate() {
+        let after: &[u64] = match (index == arrays.len(), settings.max_running) {
+            (true, _) => &jobs,
+            // A limit holds for one array only: the next one waits for it.
+            (false, Some(_)) => &jobs[jobs.len().saturating_sub(1)..],
+            (false, None) => &[],
+        };
+        match queue.submit(script, after) {
+            Ok(job) => jobs.push(job),
+            Err(error) => {
+                let mut failure = refused(&error);
+                if let Err(error) = queue.cancel(&jobs) {
+                    failure.message.push_str(&format!(
+                        "\nand what was submitted before is still there: {error}"
+                    ));
+                }
+                return Err(failure);
+            }
+        }
+    }
+    let collect = jobs.pop().unwrap_or_default();
+    let hashes = |task: &Vec<usize>| {
+        task.iter()
+            .map(|&at| sweep.points[at].hash.clone())
+            .collect()
+    };
+    let submitted = jobs.iter().zip(arrays).map(|(&job, array)| Submitted {
+        job,
+        tasks: array.tasks.iter().map(hashes).collect(),
+    });
+    Ok(Submission {
+        collect,
+        name: settings.name.clone(),
+        array: submitted.collect(),
+    })
+}
+
+fn counted(settings: &Settings, arrays: &[Array], chosen: &Chosen) -> String {
+    let tasks: usize = arrays.iter().map(|array| array.tasks.len()).sum();
+    let many =
+        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let ranks = match settings.ranks {
+        1 => String::new(),
+        ranks => format!(" of {ranks} ranks"),
+    };
+    let left_out = match chosen.left_out.is_empty() {
+        true => String::new(),
+        false => format!("; left out: {}", chosen.left_out),
+    };
+    format!(
+        "{}{ranks} as {} in {}{left_out}",
+        many(chosen.points.len(), "point"),
+        many(tasks, "task"),
+        many(arrays.len(), "array")
+    )
+}
+
+/// What the user gets to know.
+fn told(
+    options: &SubmitOptions,
+    sweep: &Sweep,
+    settings: &Settings,
+    (submission, arrays): (&Submission, &[Array]),
+    chosen: &Chosen,
+) -> String {
+    let folder = settings.folder.display();
+    let jobs: Vec<u64> = submission.array.iter().map(|array| array.job).collect();
+    if options.job.json {
+        let arrays: Vec<_> = submission
+            .array
+            .iter()
+            .map(|array| json!({ "job": array.job, "tasks": array.tasks }))
+            .collect();
+        let value = json!({ "points": chosen.points.len(), "arrays": arrays, "collect": submission.collect, "folder": settings.folder });
+        return format!("{value}\n");
+    }
+    let words: Vec<String> = jobs.iter().map(u64::to_string).collect();
+    format!(
+        "{}\njobs: {}; then {}, which makes {} and checks the claims\n\
+         scripts and logs: {folder}\nwatch: squeue --me; weir sweep status {}\n",
+        counted(settings, arrays, chosen),
+        words.join(", "),
+        submission.collect,
+        sweep.dir.table().display(),
+        sweep.arguments(),
+    )
+}

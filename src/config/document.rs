@@ -1,0 +1,278 @@
+//! A TOML file before it is read as an experiment: keys can be set in it and taken out of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::load::{read, sections_to_experiment};
+use super::resolve::inline;
+use super::tree::{Node, Origin, Source, Value};
+use super::{ConfigError, Duration, Experiment, Section, sets};
+use crate::model::Invalid;
+use crate::registry::Catalog;
+
+/// An experiment or job file as it was read, with every key's place in it.
+#[derive(Clone, Debug)]
+pub struct Document {
+    root: Node,
+    source: Arc<Source>,
+    folder: PathBuf,
+}
+
+impl Document {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not TOML.
+    pub fn read(path: &Path) -> Result<Document, ConfigError> {
+        let text = read(path).map_err(|why| {
+            ConfigError::new(
+                format!(
+                    "the experiment file {} cannot be read: {why}",
+                    path.display()
+                ),
+                "give the path of a TOML file that describes an experiment",
+            )
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Document::parse(&path.display().to_string(), &text, folder)
+    }
+
+    /// A text that calls itself `name` in messages. Paths in it are relative to `folder`.
+    ///
+    /// # Errors
+    /// If it is not TOML.
+    pub fn parse(name: &str, text: &str, folder: &Path) -> Result<Document, ConfigError> {
+        let source = Arc::new(Source {
+            name: name.into(),
+            text: text.into(),
+        });
+        Ok(Document {
+            root: Node::parse(&source)?,
+            source,
+            folder: folder.to_path_buf(),
+        })
+    }
+
+    /// The text as it was read.
+    pub fn text(&self) -> &str {
+        &self.source.text
+    }
+
+    /// Applies the value of a `--set`: `key.path=value`.
+    ///
+    /// # Errors
+    /// If it is not of that form or leads into something that is no table.
+    pub fn set(&mut self, given: &str) -> Result<(), ConfigError> {
+        sets::apply(&mut self.root, given)
+    }
+
+    /// Puts a value at a path of keys (`workload.0.load`), in place of what is there.
+    ///
+    /// # Errors
+    /// At the place of the value: if the path leads into something that is no table.
+    pub fn place(&mut self, key: &str, value: &Given) -> Result<(), ConfigError> {
+        sets::place_at(&mut self.root, key, value.node.clone())
+    }
+
+    /// Removes and returns the value of a key at the top.
+    pub fn take(&mut self, key: &str) -> Option<Given> {
+        let Value::Table(members) = &mut self.root.value else {
+            return None;
+        };
+        let at = members.iter().position(|member| member.key == key)?;
+        Some(Given {
+            node: members.remove(at).value,
+            path: key.to_string(),
+        })
+    }
+
+    /// The names of the workloads, given or by default.
+    pub fn workload_names(&self) -> Vec<String> {
+        let workloads = self.root.get("workload");
+        workloads.map_or(Vec::new(), |member| element_names(&member.value))
+    }
+
+    /// A whole number at a path of keys, if there is one.
+    pub fn whole_number(&self, key: &str) -> Option<u64> {
+        let mut node = &self.root;
+        for part in key.split('.') {
+            node = &node.get(part)?.value;
+        }
+        match node.value {
+            Value::Integer(i) => u64::try_from(i).ok(),
+            _ => None,
+        }
+    }
+
+    /// The experiment that the document now describes.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file, line, value and remedy.
+    pub fn experiment(&self, catalog: &Catalog) -> Result<Experiment, ConfigError> {
+        sections_to_experiment(self.root.clone(), &self.folder, catalog)
+    }
+}
+
+/// A value that somebody wrote, with its place.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub(super) node: Node,
+    path: String,
+}
+
+impl Given {
+    pub(super) fn new(node: Node, path: impl Into<String>) -> Given {
+        Given {
+            node,
+            path: path.into(),
+        }
+    }
+
+    /// The same value as a section, to be read as a typed struct.
+    pub fn section(&self) -> Section {
+        Section::new(self.node.clone(), self.path.clone())
+    }
+
+    /// The elements, if this is a list.
+    pub fn items(&self) -> Option<Vec<Given>> {
+        let Value::Array(items) = &self.node.value else {
+            return None;
+        };
+        let items = items.iter().enumerate();
+        let given = |(index, node): (usize, &Node)| {
+            Given::new(node.clone(), format!("{}.{index}", self.path))
+        };
+        Some(items.map(given).collect())
+    }
+
+    /// Keys and values in the order of the file, if this is a table.
+    pub fn members(&self) -> Option<Vec<(String, Given)>> {
+        let Value::Table(members) = &self.node.value else {
+            return None;
+        };
+        let member = |member: &super::tree::Member| {
+            let path = format!("{}.{}", self.path, member.key);
+            (member.key.clone(), Given::new(member.value.clone(), path))
+        };
+        Some(members.iter().map(member).collect())
+    }
+
+    /// The value of a key of this table.
+    pub fn get(&self, key: &str) -> Option<Given> {
+        let member = self.node.get(key)?;
+        Some(Given::new(
+            member.value.clone(),
+            format!("{}.{key}", self.path),
+        ))
+    }
+
+    /// The number, if this is one.
+    pub fn number(&self) -> Option<f64> {
+        match self.node.value {
+            Value::Integer(i) => Some(i as f64),
+            Value::Float(x) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// The whole number, if this is one.
+    pub fn whole(&self) -> Option<i64> {
+        match self.node.value {
+            Value::Integer(i) => Some(i),
+            _ => None,
+        }
+    }
+
+    /// The text, if this is one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.node.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The length of time, if this is a text that says one.
+    pub fn duration(&self) -> Option<Duration> {
+        self.text()?.parse().ok()
+    }
+
+    /// A number in the place of this value: whole if this is a whole number and so is `number`.
+    pub fn with_number(&self, number: f64) -> Given {
+        let whole = number.fract() == 0.0 && number.abs() < 9e15;
+        let value = match whole && self.whole().is_some() {
+            true => Value::Integer(number as i64),
+            false => Value::Float(number),
+        };
+        self.with(value)
+    }
+
+    /// The same number with a decimal point.
+    pub fn as_float(&self) -> Given {
+        self.with(Value::Float(self.number().unwrap_or_default()))
+    }
+
+    fn with(&self, value: Value) -> Given {
+        let origin = self.node.origin.clone();
+        Given::new(Node { value, origin }, self.path.clone())
+    }
+
+    /// The names of the elements, if this is a list of workloads.
+    pub fn element_names(&self) -> Vec<String> {
+        element_names(&self.node)
+    }
+
+    /// What people call it: a text without quotes, all else as TOML.
+    pub fn shown(&self) -> String {
+        match self.text() {
+            Some(text) => text.to_string(),
+            None => inline(&self.node),
+        }
+    }
+
+    /// One or two words for the type of the value.
+    pub fn type_name(&self) -> &'static str {
+        self.node.type_name()
+    }
+
+    /// How messages call it: `axis.0.values`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// An error about this value, or about a key below it.
+    pub fn refuse(&self, invalid: Invalid) -> ConfigError {
+        self.section().refuse(invalid)
+    }
+
+    /// An error about this value itself.
+    pub fn wrong(&self, message: impl Into<String>, remedy: impl Into<String>) -> ConfigError {
+        let section = self.section();
+        ConfigError::at(
+            self.origin(),
+            section.about("", &message.into()),
+            remedy.into(),
+        )
+    }
+
+    fn origin(&self) -> &Origin {
+        &self.node.origin
+    }
+}
+
+fn element_names(node: &Node) -> Vec<String> {
+    match &node.value {
+        Value::Array(items) => sets::names(items),
+        _ => Vec::new(),
+    }
+}
+
+impl Section {
+    /// The value of a key of this section, as it was written.
+    pub fn given(&self, key: &str) -> Option<Given> {
+        let member = self.node.get(key)?;
+        Some(Given::new(
+            member.value.clone(),
+            format!("{}.{key}", self.path()),
+        ))
+    }
+}

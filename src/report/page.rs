@@ -1,0 +1,259 @@
+//! The page: one HTML file that needs nothing else, neither a network nor scripts.
+
+use super::draw::{DrawError, Place, svg};
+use super::figure::Figure;
+
+/// A report before it is written.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The heading.
+    pub title: String,
+    /// Below it.
+    pub lead: Vec<String>,
+    /// What has to be known before anything is believed: not complete, points that failed.
+    pub warnings: Vec<String>,
+    /// In this order.
+    pub parts: Vec<Part>,
+    /// All of them, in a part of their own before those that come after it.
+    pub figures: Vec<Figure>,
+}
+
+/// A part of a page under a heading.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// A table.
+    Table(Rows),
+    /// Here stand the figures.
+    Figures,
+    /// A text as it is, folded away.
+    Text {
+        /// The heading.
+        title: String,
+        /// The text.
+        text: String,
+    },
+}
+
+/// A table with a heading.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// The heading; empty for a table that goes on with the one before.
+    pub title: String,
+    /// Said between the heading and the table.
+    pub note: String,
+    /// Names of the columns; empty for none.
+    pub head: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// Its cells.
+    pub cells: Vec<String>,
+    /// Whether it is good news; then its last cell is in colour.
+    pub good: Option<bool>,
+}
+
+impl Row {
+    /// A row that is neither good nor bad.
+    pub fn new<T: ToString>(cells: impl IntoIterator<Item = T>) -> Row {
+        Row {
+            cells: cells.into_iter().map(|cell| cell.to_string()).collect(),
+            good: None,
+        }
+    }
+}
+
+impl Page {
+    /// The HTML.
+    ///
+    /// # Errors
+    /// If a figure cannot be drawn.
+    pub fn html(&self) -> Result<String, DrawError> {
+        let title = escape(&self.title);
+        let mut html = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"generator\" content=\"weir {}\">\n<link rel=\"icon\" href=\"data:,\">\n\
+             <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n<h1>{title}</h1>\n",
+            env!("CARGO_PKG_VERSION"),
+            include_str!("page.css")
+        );
+        for line in &self.lead {
+            html.push_str(&format!("<p class=\"lead\">{}</p>\n", escape(line)));
+        }
+        for warning in &self.warnings {
+            html.push_str(&format!("<p class=\"warning\">{}</p>\n", escape(warning)));
+        }
+        self.contents(&mut html);
+        for (number, part) in self.parts.iter().enumerate() {
+            match part {
+                Part::Table(rows) => table(&mut html, rows, number),
+                Part::Figures => self.draw(&mut html, number)?,
+                Part::Text { title, text } => html.push_str(&format!(
+                    "<h2 id=\"part{number}\">{title}</h2>\n<details><summary>show</summary>\n<pre>{}</pre>\n</details>\n",
+                    escape(text),
+                    title = escape(title)
+                )),
+            }
+        }
+        html.push_str("</body>\n</html>\n");
+        Ok(html)
+    }
+
+    /// Links to the parts.
+    fn contents(&self, html: &mut String) {
+        let links = self.parts.iter().enumerate().filter_map(|(number, part)| {
+            let title = match part {
+                Part::Table(rows) => rows.title.as_str(),
+                Part::Figures => "Figures",
+                Part::Text { title, .. } => title,
+            };
+            let link = || format!("<a href=\"#part{number}\">{}</a>", escape(title));
+            (!title.is_empty()).then(link)
+        });
+        let links: Vec<_> = links.collect();
+        html.push_str(&format!("<nav>{}</nav>\n", links.join("\n")));
+    }
+
+    fn draw(&self, html: &mut String, number: usize) -> Result<(), DrawError> {
+        html.push_str(&format!("<h2 id=\"part{number}\">Figures</h2>\n"));
+        if self.figures.is_empty() {
+            html.push_str("<p class=\"note\">There is nothing to draw.</p>\n");
+        }
+        for figure in &self.figures {
+            let id = escape(&figure.id);
+            let drawing = svg(figure, Place::Page)?;
+            html.push_str(&format!(
+                "<figure id=\"figure-{id}\">\n<h3>{}</h3>\n{drawing}<figcaption>\n",
+                escape(&figure.title)
+            ));
+            for text in &figure.caption {
+                html.push_str(&format!("<p>{}</p>\n", escape(text)));
+            }
+            html.push_str(&format!(
+                "<p>As <a href=\"figures/{id}.svg\">SVG</a>, <a href=\"figures/{id}.png\">PNG</a>, \
+                 <a href=\"figures/{id}.csv\">CSV</a></p>\n</figcaption>\n</figure>\n"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn table(html: &mut String, rows: &Rows, number: usize) {
+    if !rows.title.is_empty() {
+        let title = escape(&rows.title);
+        html.push_str(&format!("<h2 id=\"part{number}\">{title}</h2>\n"));
+    }
+    if !rows.note.is_empty() {
+        html.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&rows.note)));
+    }
+    let columns = rows.rows.iter().map(|row| row.cells.len()).max();
+    let numeric: Vec<bool> = (0..columns.unwrap_or(0))
+        .map(|column| {
+            let mut cells = rows.rows.iter().filter_map(|row| row.cells.get(column));
+            cells.all(|cell| is_numeric(cell))
+        })
+        .collect();
+    let class = |column: usize| match numeric.get(column) {
+        Some(true) => " class=\"number\"",
+        _ => "",
+    };
+    html.push_str("<div class=\"scroll\"><table>\n");
+    if !rows.head.is_empty() {
+        html.push_str("<thead><tr>");
+        for (column, cell) in rows.head.iter().enumerate() {
+            html.push_str(&format!("<th{}>{}</th>", class(column), escape(cell)));
+        }
+        html.push_str("</tr></thead>\n");
+    }
+    html.push_str("<tbody>\n");
+    for row in &rows.rows {
+        html.push_str(match row.good {
+            Some(true) => "<tr class=\"good\">",
+            Some(false) => "<tr class=\"bad\">",
+            None => "<tr>",
+        });
+        let last = row.cells.len().saturating_sub(1);
+        for (column, cell) in row.cells.iter().enumerate() {
+            let class = match (column == last, row.good) {
+                (true, Some(_)) => " class=\"mark\"",
+                _ => class(column),
+            };
+            html.push_str(&format!("<td{class}>{}</td>", escape(cell)));
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table></div>\n");
+}
+
+/// A number, perhaps with a unit; or none.
+fn is_numeric(cell: &str) -> bool {
+    let first = cell.split(' ').next().unwrap_or_default().replace(',', "");
+    cell.chars().count() < 18 && (cell.is_empty() || cell == "-" || first.parse::<f64>().is_ok())
+}
+
+/// Text as it stands in HTML and XML.
+pub fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_in_an_experiment_cannot_become_markup() {
+        let evil = "<script>alert('x')</script> & \"y\"";
+        let page = Page {
+            title: evil.into(),
+            lead: vec![evil.into()],
+            warnings: vec![evil.into()],
+            parts: vec![
+                Part::Table(Rows {
+                    title: evil.into(),
+                    note: evil.into(),
+                    head: vec![evil.into()],
+                    rows: vec![Row::new([evil])],
+                }),
+                Part::Text {
+                    title: evil.into(),
+                    text: evil.into(),
+                },
+                Part::Figures,
+            ],
+            figures: vec![Figure {
+                id: "f".into(),
+                title: evil.into(),
+                caption: vec![evil.into()],
+                ..Figure::default()
+            }],
+        };
+        let html = page.html().expect("draws");
+        assert!(!html.contains("<script"), "{html}");
+        assert!(html.matches("&lt;script&gt;").count() >= 10, "{html}");
+    }
+
+    #[test]
+    fn numbers_are_aligned_and_words_are_not() {
+        for number in ["1", "-2.5", "12.5 µs", "1,234", "-", "", "39.8 %", "inf"] {
+            assert!(is_numeric(number), "{number}");
+        }
+        for words in ["none", "2.5 of what a very long text says", "par"] {
+            assert!(!is_numeric(words), "{words}");
+        }
+    }
+}

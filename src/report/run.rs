@@ -1,0 +1,303 @@
+//! The figures of one run: everything that its result holds rows for.
+
+use super::figure::{Axis, Figure, Heat, Lines, Panel, Plot, Point, Series, Table, Ternary};
+use super::parameters;
+use super::rows::{self, OverTime};
+use crate::trace::{ResultFile, Stored, TraceError};
+
+type Outcome<T> = Result<T, TraceError>;
+
+/// Kinds of ports, and what they are called.
+pub(super) const KINDS: [(&str, &str); 3] = [
+    ("terminal", "ports to endpoints"),
+    ("local", "local ports"),
+    ("global", "global ports"),
+];
+
+/// The figures of a result; those that have nothing to show are left out.
+///
+/// # Errors
+/// If the file is damaged.
+pub fn figures(result: &ResultFile, stored: &Stored) -> Outcome<Vec<Figure>> {
+    let mut figures = vec![
+        over_time(result, stored)?,
+        distribution(stored),
+        ejection(result)?,
+        port_time(result)?,
+    ];
+    figures.extend(occupancy(result)?);
+    figures.extend(scheme(result)?);
+    figures.retain(|figure| !figure.is_empty());
+    let line = parameters::line(&stored.header.experiment, Some(&stored.digest.summary));
+    for figure in &mut figures {
+        figure.caption.push(line.clone());
+    }
+    Ok(figures)
+}
+
+/// A line through values over time.
+pub(super) fn line_of(name: &str, rows: &OverTime) -> Series {
+    let points = rows.time_ps.iter().zip(&rows.values);
+    Series {
+        name: name.to_string(),
+        points: points.map(|(x, y)| Point::new(*x, *y)).collect(),
+    }
+}
+
+/// Columns over time as lines of one plot. `columns` are names for the legend and names of columns.
+fn lines_over_time(
+    result: &ResultFile,
+    label: &str,
+    columns: impl IntoIterator<Item = (String, String)>,
+) -> Outcome<Lines> {
+    let mut unit = String::new();
+    let mut series = Vec::new();
+    for (name, column) in columns {
+        if let Some(rows) = rows::over_time(result, &column)? {
+            series.push(line_of(&name, &rows));
+            unit = rows.unit;
+        }
+    }
+    Ok(Lines {
+        x: Axis::new("simulated time", "ps").from_zero(),
+        y: Axis::new(label, unit).from_zero(),
+        series,
+        ..Lines::default()
+    })
+}
+
+fn over_time(result: &ResultFile, stored: &Stored) -> Outcome<Figure> {
+    let jobs = || stored.digest.jobs.iter().map(|job| job.name.clone());
+    let column = |kind: &'static str| {
+        jobs().map(move |job| (job.clone(), format!("series.job.{job}.{kind}")))
+    };
+    let all = [
+        ("throughput", "delivered", "delivered_bytes"),
+        ("injection", "injected", "injected_bytes"),
+        ("message latency", "mean of a bin", "message_latency"),
+        ("network latency", "mean of a bin", "network_latency"),
+    ];
+    let mut panels = Vec::new();
+    for (title, label, kind) in all {
+        panels.push(Panel {
+            title: title.to_string(),
+            plot: Plot::Lines(lines_over_time(result, label, column(kind))?),
+        });
+    }
+    let bin = result.number("data/series", "bin_ps")?.unwrap_or(0.0);
+    Ok(Figure {
+        id: "time".into(),
+        title: "Every job over time".into(),
+        caption: vec![format!(
+            "Bins of {}. Injected: payload that left the NICs; delivered: payload that reached its endpoint. Message latency: from the \
+             message being generated to all of it received, by the time at which it was received; network latency: the same for packets, \
+             from the head leaving the NIC.",
+            parameters::time(bin)
+        )],
+        data: lines_table(&panels),
+        panels,
+    })
+}
+
+fn distribution(stored: &Stored) -> Figure {
+    let panel = |title: &str, kind: &str| {
+        let classes = stored.latency.iter().filter(|one| {
+            let class = &one.class;
+            class == kind || stored.digest.jobs.len() > 1 && class.ends_with(&format!(".{kind}"))
+        });
+        let series = classes.map(|one| Series {
+            name: name_of(&one.class).to_string(),
+            points: rows::above(&one.lower_ps, &one.count),
+        });
+        Panel {
+            title: title.to_string(),
+            plot: Plot::Lines(Lines {
+                x: Axis::new("latency", "ps").log(),
+                y: Axis::new("share of the samples above", "1").log(),
+                series: series.collect(),
+                ..Lines::default()
+            }),
+        }
+    };
+    let panels = vec![panel("messages", "message"), panel("packets", "network")];
+    Figure {
+        id: "latency".into(),
+        title: "Distribution of latencies".into(),
+        caption: vec![
+            "The share of messages and of packets that take longer, of those generated in the measurement window. Histogram buckets are no \
+             wider than 1/64 of their latency."
+                .into(),
+        ],
+        data: lines_table(&panels),
+        panels,
+    }
+}
+
+/// What a latency class is called beside others: its job, or all.
+pub(super) fn name_of(class: &str) -> &str {
+    class
+        .strip_prefix("job.")
+        .and_then(|rest| rest.rsplit_once('.'))
+        .map_or("all jobs", |(job, _)| job)
+}
+
+fn ejection(result: &ResultFile) -> Outcome<Figure> {
+    let columns = result.columns("data/series")?;
+    let classes = columns.iter().filter_map(|column| {
+        let class = column
+            .strip_prefix("class.")?
+            .strip_suffix(".ejected_flits")?;
+        Some((class.to_string(), format!("series.{column}")))
+    });
+    let lines = lines_over_time(result, "ejected", classes)?;
+    let panels = vec![Panel {
+        title: String::new(),
+        plot: Plot::Lines(lines),
+    }];
+    Ok(Figure {
+        id: "ejection".into(),
+        title: "Ejected flits by traffic class".into(),
+        caption: vec!["All endpoints together, flits of the router.".into()],
+        data: lines_table(&panels),
+        panels,
+    })
+}
+
+fn port_time(result: &ResultFile) -> Outcome<Figure> {
+    let mut panels = Vec::new();
+    let mut data = Table::new(&["kind", "busy", "idle", "stalled"]);
+    for (kind, title) in KINDS {
+        let points = rows::port_time(result, kind)?;
+        if points.is_empty() {
+            continue;
+        }
+        for point in &points {
+            let sum: f64 = point.iter().sum();
+            let shares = point.map(|ps| (ps / sum).to_string());
+            data.rows
+                .push([vec![kind.to_string()], shares.to_vec()].concat());
+        }
+        panels.push(Panel {
+            title: title.to_string(),
+            plot: Plot::Ternary(ternary(points)),
+        });
+    }
+    Ok(Figure {
+        id: "ports".into(),
+        title: "What the ports of the routers did with their time".into(),
+        caption: vec![
+            "Every port is a point: busy while flits were on its link, stalled while a packet was ready but had no credit, idle otherwise; \
+             shares of the simulated time. Colours count the ports of a cell."
+                .into(),
+        ],
+        panels,
+        data,
+    })
+}
+
+pub(super) fn ternary(points: Vec<[f64; 3]>) -> Ternary {
+    Ternary {
+        corners: ["busy", "idle", "stalled"].map(String::from),
+        points,
+        things: "ports".into(),
+    }
+}
+
+fn occupancy(result: &ResultFile) -> Outcome<Option<Figure>> {
+    let Some((heat, says)) = rows::occupancy(result)? else {
+        return Ok(None);
+    };
+    let caption = format!("Data in the buffers of each router. {says}");
+    Ok(Some(Figure {
+        id: "occupancy".into(),
+        title: "What the routers held over time".into(),
+        caption: vec![caption.trim_end().to_string()],
+        data: heat_table(&[("", &heat)]),
+        panels: vec![Panel {
+            title: String::new(),
+            plot: Plot::Heat(heat),
+        }],
+    }))
+}
+
+/// A panel for each column that the scheme recorded over time.
+fn scheme(result: &ResultFile) -> Outcome<Option<Figure>> {
+    let mut panels = Vec::new();
+    for column in result.columns("data/scheme")? {
+        if column == "time_ps" {
+            continue;
+        }
+        let label = column.replace('_', " ");
+        let named = [(String::new(), format!("scheme.{column}"))];
+        let lines = lines_over_time(result, &label, named)?;
+        panels.push(Panel {
+            title: label,
+            plot: Plot::Lines(lines),
+        });
+    }
+    Ok((!panels.is_empty()).then(|| Figure {
+        id: "scheme".into(),
+        title: "What the congestion-control scheme recorded".into(),
+        caption: Vec::new(),
+        data: lines_table(&panels),
+        panels,
+    }))
+}
+
+/// The points of all lines, in the units of the axes of the first panel that has each label.
+pub(super) fn lines_table(panels: &[Panel]) -> Table {
+    let mut table = Table::new(&[
+        "panel", "series", "x", "y", "low", "high", "x unit", "y unit", "y is",
+    ]);
+    for panel in panels {
+        let Plot::Lines(lines) = &panel.plot else {
+            continue;
+        };
+        for series in &lines.series {
+            for point in &series.points {
+                table.rows.push(vec![
+                    panel.title.clone(),
+                    series.name.clone(),
+                    number(point.x),
+                    number(point.y),
+                    number(point.spread[0]),
+                    number(point.spread[1]),
+                    lines.x.unit.clone(),
+                    lines.y.unit.clone(),
+                    lines.y.label.clone(),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+/// The cells of pictures that are called by the names of their panels.
+pub(super) fn heat_table(heats: &[(&str, &Heat)]) -> Table {
+    let labels = |heat: &Heat| [&heat.x, &heat.y, &heat.value].map(|axis| axis.label.clone());
+    let [x, y, value] = heats
+        .first()
+        .map(|(_, heat)| labels(heat))
+        .unwrap_or_default();
+    let mut table = Table::new(&["panel".to_string(), x, y, value]);
+    for (panel, heat) in heats {
+        let columns = heat.x_edges.len().saturating_sub(1);
+        for (at, cell) in heat.cells.iter().enumerate() {
+            table.rows.push(vec![
+                panel.to_string(),
+                number(heat.x_edges[at % columns]),
+                number(heat.y_edges[at / columns]),
+                number(*cell),
+            ]);
+        }
+    }
+    table
+}
+
+/// A number as it is read back exactly; nothing for none.
+pub(super) fn number(value: f64) -> String {
+    match value {
+        value if value.is_nan() => String::new(),
+        value => value.to_string(),
+    }
+}

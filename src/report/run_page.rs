@@ -1,0 +1,225 @@
+//! The page of one run.
+
+use std::path::Path;
+
+use super::format::{bytes, percent, scaled, wall, whole};
+use super::page::{Page, Part, Row, Rows};
+use super::parameters::{self, time};
+use super::run::{self, name_of};
+use crate::trace::{Digest, ResultFile, Run, Stats, Stored, Summary, TraceError, read};
+
+/// The page of the result at `path`; `name` is what the run is called.
+///
+/// # Errors
+/// As for [`crate::trace::read()`].
+pub fn page(path: &Path, name: &str) -> Result<Page, TraceError> {
+    let stored = read(path)?;
+    let result = ResultFile::open(path)?;
+    let digest = &stored.digest;
+    let mut parts = vec![Part::Table(totals(&digest.summary))];
+    parts.extend(latencies(digest).map(Part::Table));
+    parts.push(Part::Table(jobs(digest)));
+    parts.push(Part::Figures);
+    parts.push(Part::Table(parameter_table(&stored.header.experiment)));
+    parts.push(Part::Table(course(&stored)));
+    parts.push(Part::Text {
+        title: "Experiment file".into(),
+        text: stored.header.experiment.clone(),
+    });
+    let mut warnings = Vec::new();
+    if !stored.header.complete {
+        let why = stored
+            .run
+            .stopped
+            .as_deref()
+            .unwrap_or("it did not reach its end");
+        warnings.push(format!("This run is not complete: {why}."));
+    }
+    Ok(Page {
+        title: name.to_string(),
+        lead: vec![parameters::line(
+            &stored.header.experiment,
+            Some(&digest.summary),
+        )],
+        warnings,
+        parts,
+        figures: run::figures(&result, &stored)?,
+    })
+}
+
+fn pairs<const N: usize>(title: &str, pairs: [(&str, String); N]) -> Rows {
+    Rows {
+        title: title.into(),
+        rows: pairs
+            .into_iter()
+            .map(|(name, value)| Row::new([name.to_string(), value]))
+            .collect(),
+        ..Rows::default()
+    }
+}
+
+fn totals(summary: &Summary) -> Rows {
+    let [from, to] = [summary.measured_from_ps, summary.measured_to_ps].map(|ps| time(ps as f64));
+    pairs(
+        "Summary",
+        [
+            ("simulated", time(summary.simulated_ps as f64)),
+            ("measured", format!("from {from} to {to}")),
+            (
+                "offered load",
+                format!(
+                    "{} of the bandwidth of all endpoints",
+                    percent(summary.offered_load)
+                ),
+            ),
+            (
+                "accepted load",
+                format!(
+                    "{} of the bandwidth of all endpoints",
+                    percent(summary.accepted_load)
+                ),
+            ),
+            (
+                "packets",
+                format!(
+                    "{} injected, {} delivered, {} in flight at the end, {} dropped",
+                    whole(summary.packets_injected),
+                    whole(summary.packets_delivered),
+                    whole(summary.packets_in_flight),
+                    whole(summary.packets_dropped)
+                ),
+            ),
+            (
+                "messages",
+                format!(
+                    "{} generated, {} received",
+                    whole(summary.messages_generated),
+                    whole(summary.messages_received)
+                ),
+            ),
+            ("payload delivered", bytes(summary.bytes_delivered)),
+        ],
+    )
+}
+
+fn latency(ps: f64) -> String {
+    if ps.is_finite() { time(ps) } else { "-".into() }
+}
+
+fn latencies(digest: &Digest) -> Option<Rows> {
+    let rows = digest.latency.iter().map(|(class, stats)| {
+        let kind = class.rsplit('.').next().unwrap_or(class);
+        let Stats {
+            samples,
+            mean_ps,
+            p50_ps,
+            p90_ps,
+            p99_ps,
+            p999_ps,
+            max_ps,
+        } = *stats;
+        let largest = if samples == 0 {
+            f64::NAN
+        } else {
+            max_ps as f64
+        };
+        let times = [mean_ps, p50_ps, p90_ps, p99_ps, p999_ps, largest].map(latency);
+        let mut cells = vec![name_of(class).to_string(), kind.to_string(), whole(samples)];
+        cells.extend(times);
+        Row::new(cells)
+    });
+    let rows: Vec<_> = rows.collect();
+    (!rows.is_empty()).then(|| Rows {
+        title: "Latency".into(),
+        note: "message: from being generated to all of it received; network: a packet, from its head leaving the NIC to its tail at \
+               its endpoint. Of what was generated in the measurement window."
+            .into(),
+        head: ["job", "of", "samples", "mean", "median", "p90", "p99", "p99.9", "max"].map(String::from).to_vec(),
+        rows,
+    })
+}
+
+fn jobs(digest: &Digest) -> Rows {
+    let rows = digest.jobs.iter().map(|job| {
+        let finish = match job.finish_ps {
+            0 => "-".to_string(),
+            ps => time(ps as f64),
+        };
+        Row::new([
+            job.name.clone(),
+            whole(job.tasks),
+            time(job.start_ps as f64),
+            finish,
+            time(job.communication_ps as f64),
+            percent(job.offered_load),
+            percent(job.accepted_load),
+            bytes(job.bytes_delivered),
+        ])
+    });
+    Rows {
+        title: "Jobs".into(),
+        note: "Loads are shares of the bandwidth of the endpoints that send, or that receive."
+            .into(),
+        head: [
+            "job",
+            "tasks",
+            "start",
+            "last message",
+            "communication",
+            "offered",
+            "accepted",
+            "delivered",
+        ]
+        .map(String::from)
+        .to_vec(),
+        rows: rows.collect(),
+    }
+}
+
+/// Every key of the experiment.
+pub(super) fn parameter_table(experiment: &str) -> Rows {
+    Rows {
+        title: "Parameters".into(),
+        head: ["section", "key", "value"].map(String::from).to_vec(),
+        rows: parameters::all(experiment)
+            .into_iter()
+            .map(Row::new)
+            .collect(),
+        ..Rows::default()
+    }
+}
+
+fn course(stored: &Stored) -> Rows {
+    let run: &Run = &stored.run;
+    let mut hosts = run.hosts.clone();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let hops = stored.digest.summary.packet_hops;
+    pairs(
+        "How it ran",
+        [
+            ("started", run.started.clone()),
+            ("took", wall(run.wall_seconds)),
+            ("ranks", format!("{} on {}", run.ranks, hosts.join(", "))),
+            ("memory", bytes(run.peak_memory_bytes)),
+            (
+                "packet-hops",
+                format!("{}, {}/s", whole(hops), scaled(run.per_second(hops))),
+            ),
+            (
+                "events",
+                format!(
+                    "{}, {}/s",
+                    whole(run.events),
+                    scaled(run.per_second(run.events))
+                ),
+            ),
+            ("weir", stored.header.weir_version.clone()),
+            (
+                "MPI",
+                run.mpi_version.lines().next().unwrap_or("none").to_string(),
+            ),
+            ("HDF5", stored.hdf5_version.clone()),
+        ],
+    )
+}

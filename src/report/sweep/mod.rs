@@ -1,0 +1,242 @@
+//! The figures of a sweep, as its job file asks for them.
+
+mod groups;
+mod rows;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub mod page;
+
+use std::collections::BTreeSet;
+
+use super::figure::{Axis, Figure, Panel, Plot, Scale};
+use super::parameters;
+use crate::study::{
+    self, FigureKind, FigureX, FigureY, Metric, Point, ScaleKind, Study, SweepDir, Table,
+};
+use crate::trace::TraceError;
+
+use groups::Groups;
+
+/// What a sweep has to show.
+pub struct Sweep<'a> {
+    /// The job file.
+    pub study: &'a Study,
+    /// Its points.
+    pub points: &'a [Point],
+    /// Where their results are.
+    pub dir: &'a SweepDir,
+    /// Their numbers.
+    pub table: &'a Table,
+}
+
+impl Sweep<'_> {
+    /// The figures, in the order of the job file. Without any there, latency and throughput over the last axis.
+    ///
+    /// # Errors
+    /// If a result is damaged.
+    pub fn figures(&self) -> Result<Vec<Figure>, TraceError> {
+        if self.study.figures.is_empty() {
+            let own = usual(self.study);
+            return own.iter().map(|wanted| self.figure(wanted)).collect();
+        }
+        let figures = self.study.figures.iter();
+        figures.map(|wanted| self.figure(wanted)).collect()
+    }
+
+    fn figure(&self, wanted: &study::Figure) -> Result<Figure, TraceError> {
+        let groups = Groups::of(self, wanted);
+        let (panels, data) = match wanted.kind {
+            FigureKind::Line => table::lines(self, wanted, &groups),
+            FigureKind::Bar | FigureKind::Stacked => table::bars(self, wanted, &groups),
+            FigureKind::Time => rows::over_time(self, wanted, &groups)?,
+            FigureKind::Distribution => rows::distribution(self, wanted, &groups)?,
+            FigureKind::Ternary => rows::ternary(self, wanted, &groups)?,
+            FigureKind::Heatmap => rows::heat(self, wanted, &groups)?,
+        };
+        let mut caption: Vec<String> = wanted.caption.iter().cloned().collect();
+        caption.extend(self.means(wanted, &groups));
+        caption.extend(off_the_scale(&panels));
+        caption.extend(self.missing(&groups));
+        caption.push(self.parameters(&groups));
+        Ok(Figure {
+            id: wanted.id.clone(),
+            title: wanted.title.clone().unwrap_or_else(|| wanted.id.clone()),
+            caption,
+            panels,
+            data,
+        })
+    }
+
+    /// What was made of several seeds.
+    fn means(&self, wanted: &study::Figure, groups: &Groups) -> Option<String> {
+        let seeds: BTreeSet<u64> = groups.rows().map(|row| row.seed).collect();
+        let count = seeds.len();
+        if count < 2 {
+            return None;
+        }
+        Some(match wanted.kind {
+            FigureKind::Line | FigureKind::Bar => {
+                format!("Means of {count} seeds; whiskers from the least to the largest.")
+            }
+            FigureKind::Time => {
+                format!("Means of {count} seeds; bands from the least to the largest.")
+            }
+            FigureKind::Stacked => format!("Means of {count} seeds."),
+            FigureKind::Distribution | FigureKind::Ternary => format!("{count} seeds together."),
+            FigureKind::Heatmap => format!("The first of {count} seeds."),
+        })
+    }
+
+    /// Which of the points have no result.
+    fn missing(&self, groups: &Groups) -> Option<String> {
+        const MOST: usize = 6;
+        let all = groups.rows().count();
+        let missing = groups.rows().filter(|row| row.state != "done");
+        let names: Vec<String> = missing
+            .filter_map(|row| {
+                let point = self.points.get(row.point)?;
+                Some(format!("{} ({})", point.label(self.study), row.state))
+            })
+            .collect();
+        let more = match names.len().saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>();
+        (!names.is_empty()).then(|| {
+            let count = names.len();
+            format!(
+                "Without a result: {count} of {all} points: {}{more}.",
+                shown.join(", ")
+            )
+        })
+    }
+
+    /// The parameters that all points of a figure have in common, and the seeds.
+    fn parameters(&self, groups: &Groups) -> String {
+        let rows: Vec<_> = groups.rows().collect();
+        let lines: Vec<Vec<String>> = rows
+            .iter()
+            .filter_map(|row| self.points.get(row.point))
+            .map(|point| {
+                let line = parameters::line(&point.experiment.resolved, None);
+                line.split(" · ").map(str::to_string).collect()
+            })
+            .collect();
+        let Some((first, others)) = lines.split_first() else {
+            return "No point is selected.".into();
+        };
+        let common = first
+            .iter()
+            .filter(|part| others.iter().all(|other| other.contains(part)));
+        let mut parts: Vec<String> = common.cloned().collect();
+        let seeds: BTreeSet<u64> = rows.iter().map(|row| row.seed).collect();
+        if seeds.len() > 1 {
+            let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            parts.push(format!("seeds {}", seeds.join(", ")));
+        }
+        parts.join(" · ")
+    }
+}
+
+/// What the arrows at the edge are, if there are any.
+fn off_the_scale(panels: &[Panel]) -> Option<String> {
+    let beyond = panels.iter().any(|panel| match &panel.plot {
+        Plot::Lines(lines) if lines.markers => {
+            let [low, high] = lines.y.range.unwrap_or([f64::NEG_INFINITY, f64::MAX]);
+            let mut points = lines.series.iter().flat_map(|one| &one.points);
+            points.any(|point| point.y < low || point.y > high)
+        }
+        _ => false,
+    });
+    beyond.then(|| {
+        "Arrows at the edge are points off the scale; their values are in the CSV file.".into()
+    })
+}
+
+/// The figures of a study that asks for none.
+fn usual(study: &Study) -> Vec<study::Figure> {
+    let Some(x) = (0..study.axes.len())
+        .rev()
+        .find(|axis| study.axes[*axis].numeric())
+    else {
+        return Vec::new();
+    };
+    let metrics = [
+        (
+            "accepted-load",
+            "Accepted load",
+            "summary.accepted_load",
+            ScaleKind::Linear,
+        ),
+        (
+            "latency",
+            "Mean message latency",
+            "latency.message.mean",
+            ScaleKind::Log,
+        ),
+    ];
+    let one = |(id, title, name, y_scale): (&str, &str, &str, ScaleKind)| {
+        Some(study::Figure {
+            id: id.into(),
+            title: Some(title.into()),
+            kind: FigureKind::Line,
+            x: Some(FigureX::Axis(x)),
+            y: vec![FigureY::Metric(Metric::parse(name, &[]).ok()?)],
+            series: (0..study.axes.len()).find(|axis| *axis != x),
+            panel: None,
+            selection: study::Selection::default(),
+            x_scale: ScaleKind::Linear,
+            y_scale,
+            x_label: None,
+            y_label: Some(title.to_lowercase()),
+            x_range: None,
+            y_range: None,
+            caption: None,
+        })
+    };
+    metrics.into_iter().filter_map(one).collect()
+}
+
+/// The vertical axis that a figure asks for.
+fn y_axis(wanted: &study::Figure, label: &str, unit: &str) -> Axis {
+    Axis {
+        label: wanted.y_label.clone().unwrap_or_else(|| label.to_string()),
+        unit: unit.to_string(),
+        scale: scale(wanted.y_scale),
+        range: wanted.y_range,
+        from_zero: true,
+        names: Vec::new(),
+    }
+}
+
+fn scale(kind: ScaleKind) -> Scale {
+    match kind {
+        ScaleKind::Linear => Scale::Linear,
+        ScaleKind::Log => Scale::Log,
+    }
+}
+
+/// Names with dots without what all of them begin and end with: `ejection.data` and `ejection.control` become `data`
+/// and `control`. A single name is itself.
+fn distinct(names: &[String]) -> Vec<String> {
+    let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split('.').collect()).collect();
+    let Some((first, others)) = parts.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return names.to_vec();
+    };
+    let shortest = parts.iter().map(Vec::len).min().unwrap_or(1);
+    let same = |of: &dyn Fn(&[&str], usize) -> String| {
+        (0..shortest - 1)
+            .take_while(|i| others.iter().all(|other| of(other, *i) == of(first, *i)))
+            .count()
+    };
+    let head = same(&|parts, i| parts[i].to_string());
+    let tail = same(&|parts, i| parts[parts.len() - 1 - i].to_string());
+    let tail = tail.min(shortest - 1 - head);
+    parts
+        .iter()
+        .map(|parts| parts[head..parts.len() - tail].join("."))
+        .collect()
+}

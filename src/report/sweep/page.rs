@@ -1,0 +1,202 @@
+//! The page of a sweep.
+
+use super::super::page::{Page, Part, Row, Rows};
+use super::super::parameters;
+use super::Sweep;
+use crate::study::{Metric, State, Verdict};
+use crate::trace::TraceError;
+
+/// Points in the table of the page; all are in `table.csv`.
+const MOST_ROWS: usize = 2_000;
+
+/// The page of a sweep with what its claims come to.
+///
+/// # Errors
+/// If a result is damaged.
+pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
+    let rows = &sweep.table.rows;
+    let count = |state: &str| rows.iter().filter(|row| row.state == state).count();
+    let mut lead = format!("{} points: {} done", rows.len(), count("done"));
+    for state in ["failed", "waiting"] {
+        if count(state) > 0 {
+            lead.push_str(&format!(", {} {state}", count(state)));
+        }
+    }
+    let mut warnings = Vec::new();
+    let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
+    if broken > 0 {
+        warnings.push(format!(
+            "{broken} of {} claims do not hold.",
+            verdicts.len()
+        ));
+    }
+    if count("done") < rows.len() {
+        warnings.push(format!(
+            "{} of {} points have no result.",
+            rows.len() - count("done"),
+            rows.len()
+        ));
+    }
+    let mut parts = Vec::new();
+    if !verdicts.is_empty() {
+        parts.push(Part::Table(claims(verdicts)));
+    }
+    parts.push(Part::Figures);
+    parts.extend(failures(sweep).map(Part::Table));
+    parts.push(Part::Table(points(sweep)));
+    parts.push(Part::Table(common(sweep)));
+    parts.push(Part::Text {
+        title: "Job file".into(),
+        text: sweep.study.text().to_string(),
+    });
+    Ok(Page {
+        title: sweep.study.title.clone(),
+        lead: vec![lead, format!("Scale: {}.", sweep.study.scale().name())],
+        warnings,
+        parts,
+        figures: sweep.figures()?,
+    })
+}
+
+fn texts<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(String::from).to_vec()
+}
+
+fn claims(verdicts: &[Verdict]) -> Rows {
+    let rows = verdicts.iter().map(|verdict| Row {
+        cells: vec![
+            verdict.id.clone(),
+            verdict.says.clone(),
+            verdict.measured.clone(),
+            verdict.bound.clone(),
+            if verdict.holds { "yes" } else { "no" }.to_string(),
+        ],
+        good: Some(verdict.holds),
+    });
+    Rows {
+        title: "Claims".into(),
+        head: texts(["", "says", "measured", "bound", "holds"]),
+        rows: rows.collect(),
+        ..Rows::default()
+    }
+}
+
+/// Points without a result, and why.
+fn failures(sweep: &Sweep) -> Option<Rows> {
+    let mut rows = Vec::new();
+    for point in sweep.points {
+        let dir = sweep.dir.point(&point.hash);
+        let State::Failed(reason, message) = dir.state(&point.experiment.resolved) else {
+            continue;
+        };
+        let log = dir.log();
+        let log = log.strip_prefix(sweep.dir.root()).unwrap_or(&log);
+        rows.push(Row {
+            cells: vec![
+                point.index.to_string(),
+                point.label(sweep.study),
+                message.to_string(),
+                log.display().to_string(),
+                reason.name().to_string(),
+            ],
+            good: Some(false),
+        });
+    }
+    (!rows.is_empty()).then(|| Rows {
+        title: "Failed points".into(),
+        head: texts(["point", "where", "last words", "log", "why"]),
+        rows,
+        ..Rows::default()
+    })
+}
+
+/// The columns of the table on the page: what the study asks for; without that, throughput and latency.
+fn columns(sweep: &Sweep) -> Vec<Metric> {
+    let mut metrics = sweep.study.metrics();
+    if metrics.is_empty() {
+        let usual = [
+            "summary.offered_load",
+            "summary.accepted_load",
+            "latency.message.mean",
+            "latency.message.p99",
+        ];
+        metrics = usual
+            .iter()
+            .filter_map(|name| Metric::parse(name, &[]).ok())
+            .collect();
+    }
+    metrics.truncate(12);
+    metrics
+}
+
+fn points(sweep: &Sweep) -> Rows {
+    let metrics = columns(sweep);
+    let axes = sweep.study.axes.iter();
+    let mut head = texts(["point"]);
+    head.extend(axes.clone().map(|axis| match axis.unit.as_str() {
+        "" => axis.label.clone(),
+        unit => format!("{} ({unit})", axis.label),
+    }));
+    head.push("seed".into());
+    head.extend(metrics.iter().map(Metric::header));
+    head.push("state".into());
+    let rows = sweep.table.rows.iter().take(MOST_ROWS).map(|row| {
+        let labels = axes
+            .clone()
+            .zip(&row.at)
+            .map(|(axis, &at)| axis.values[at].label.clone());
+        let values = metrics.iter().map(|metric| {
+            let column = sweep.table.column(metric);
+            let value = column.and_then(|column| row.values[column]);
+            value.map_or("-".to_string(), short)
+        });
+        let mut cells = vec![row.point.to_string()];
+        cells.extend(labels);
+        cells.push(row.seed.to_string());
+        cells.extend(values);
+        cells.push(row.state.clone());
+        Row {
+            cells,
+            good: (row.state != "done").then_some(false),
+        }
+    });
+    let left = sweep.table.rows.len().saturating_sub(MOST_ROWS);
+    Rows {
+        title: "Points".into(),
+        note: match left {
+            0 => "All columns are in table.csv and table.h5.".into(),
+            left => format!("{left} more points, and all columns, are in table.csv and table.h5."),
+        },
+        rows: rows.collect(),
+        head,
+    }
+}
+
+/// Five significant digits.
+fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 1e15 || size != 0.0 && size < 1e-5 => return format!("{value:.4e}"),
+        0.0 => 0,
+        _ if value == value.trunc() && value.abs() < 1e9 => 0,
+        size => (4 - size.log10().floor() as i32).max(0) as usize,
+    };
+    format!("{value:.digits$}")
+}
+
+/// The parameters that are the same at all points.
+fn common(sweep: &Sweep) -> Rows {
+    let mut all = sweep
+        .points
+        .iter()
+        .map(|point| parameters::all(&point.experiment.resolved));
+    let mut rows = all.next().unwrap_or_default();
+    for other in all {
+        rows.retain(|row| other.contains(row));
+    }
+    Rows {
+        title: "Parameters that all points share".into(),
+        head: texts(["section", "key", "value"]),
+        rows: rows.into_iter().map(Row::new).collect(),
+        ..Rows::default()
+    }
+}

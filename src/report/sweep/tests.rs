@@ -1,0 +1,273 @@
+use super::table::{mean, words};
+use super::*;
+use crate::catalog::catalog;
+use crate::report::figure::{Panel, Plot};
+use crate::study::{Options, Row};
+
+const JOB: &str = r#"
+title = "test"
+seeds = 2
+topology = { file = "dragonfly-72" }
+routing = { algorithm = "minimal" }
+run = { until = "10 us", warmup = "1 us" }
+[[workload]]
+name = "w"
+pattern = { kind = "uniform" }
+load = 0.1
+message = "4 flits"
+[[axis]]
+name = "routing"
+key = "routing.algorithm"
+values = ["minimal", "par"]
+[[axis]]
+name = "load"
+label = "offered load"
+key = "workload.w.load"
+values = [0.2, 0.4, 0.6]
+"#;
+
+/// The table of this study as if everything had run: the metrics of point p with seed s are 100 p + 10 m + s.
+fn with<T>(figure: &str, check: impl FnOnce(&Sweep, &Figure) -> T) -> T {
+    let text = format!("{JOB}[[figure]]\nid = \"f\"\n{figure}");
+    let folder = tempfile::tempdir().expect("a directory");
+    let study = Study::parse(&text, folder.path(), &Options::default()).expect("a study");
+    let points = study.points(&catalog()).expect("points");
+    let dir = SweepDir::new(folder.path());
+    let metrics = study.metrics();
+    let rows = points.iter().map(|point| Row {
+        point: point.index,
+        hash: point.hash.clone(),
+        at: point.at.clone(),
+        seed: point.seed,
+        // Both seeds of the second place, and one of the third.
+        state: if [2, 3, 4].contains(&point.index) {
+            "failed"
+        } else {
+            "done"
+        }
+        .into(),
+        values: (0..metrics.len())
+            .map(|m| match point.index {
+                2..=4 => None,
+                index => Some(100.0 * (index / 2) as f64 + 10.0 * m as f64 + point.seed as f64),
+            })
+            .collect(),
+    });
+    let table = Table {
+        rows: rows.collect(),
+        metrics,
+    };
+    let sweep = Sweep {
+        study: &study,
+        points: &points,
+        dir: &dir,
+        table: &table,
+    };
+    let figures = sweep.figures().expect("figures");
+    check(&sweep, &figures[0])
+}
+
+fn lines(panel: &Panel) -> &crate::report::figure::Lines {
+    match &panel.plot {
+        Plot::Lines(lines) => lines,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_line_has_the_means_of_the_table_and_a_gap_where_all_failed() {
+    with(
+        "kind = \"line\"\nx = \"load\"\ny = \"latency.message.mean\"\nseries = \"routing\"",
+        |_, figure| {
+            let series = &lines(&figure.panels[0]).series;
+            let names: Vec<_> = series.iter().map(|one| one.name.as_str()).collect();
+            assert_eq!(names, ["minimal", "par"]);
+            let [first, failed, half] = series[0].points[..] else {
+                panic!("{:?}", series[0]);
+            };
+            assert_eq!((first.x, first.y, first.spread), (0.2, 1.5, [1.0, 2.0]));
+            assert!(failed.x == 0.4 && failed.y.is_nan());
+            assert!(
+                half.y == 202.0 && half.spread[0].is_nan(),
+                "one seed is no spread"
+            );
+            assert_eq!(series[1].points[2].y, 501.5);
+            let text = figure.caption.join("\n");
+            assert!(text.contains("Means of 2 seeds"), "{text}");
+            assert!(
+                text.contains("3 of 12 points: routing=minimal load=0.4 seed=1 (failed)"),
+                "{text}"
+            );
+            assert!(
+                text.contains("seeds 1, 2") && !text.contains("routing par"),
+                "{text}"
+            );
+        },
+    );
+}
+
+#[test]
+fn the_csv_file_has_the_points_of_the_figure() {
+    with(
+        "kind = \"line\"\nx = \"load\"\ny = \"latency.message.mean\"\nseries = \"routing\"",
+        |_, figure| {
+            let csv = figure.data.csv();
+            let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+            assert_eq!(rows[0][..6], ["panel", "series", "x", "y", "low", "high"]);
+            assert_eq!(rows.len(), 1 + 6);
+            assert_eq!(rows[1][1..7], ["minimal", "0.2", "1.5", "1", "2", ""]);
+            assert_eq!(rows[2][1..6], ["minimal", "0.4", "", "", ""]);
+            let plot = lines(&figure.panels[0]);
+            let points = plot.series.iter().flat_map(|one| &one.points);
+            for (row, point) in rows[1..].iter().zip(points) {
+                assert_eq!(row[2].parse(), Ok(point.x));
+                assert!(row[3].parse() == Ok(point.y) || row[3].is_empty() && point.y.is_nan());
+                assert_eq!(row[7], "ns");
+            }
+        },
+    );
+}
+
+#[test]
+fn metrics_of_different_units_have_panels_of_their_own() {
+    let y = "kind = \"line\"\nx = \"load\"\nseries = \"routing\"\n\
+             y = [\"summary.accepted_load\", \"latency.message.mean\", \"latency.message.p99\"]";
+    with(y, |_, figure| {
+        let count = figure.panels.iter().map(|panel| lines(panel).series.len());
+        assert_eq!(count.collect::<Vec<_>>(), [2, 4]);
+        assert_eq!(lines(&figure.panels[1]).y.unit, "ns");
+    });
+}
+
+#[test]
+fn panels_and_a_metric_along_the_bottom() {
+    let y = "kind = \"line\"\nx = \"summary.offered_load\"\ny = \"summary.accepted_load\"\npanel = \"routing\"";
+    with(y, |_, figure| {
+        assert_eq!(figure.panels.len(), 2);
+        let plot = lines(&figure.panels[1]);
+        assert_eq!(figure.panels[1].title, "par");
+        // The metrics are in the order x, y.
+        let places: Vec<_> = plot.series[0]
+            .points
+            .iter()
+            .map(|point| (point.x, point.y))
+            .collect();
+        assert_eq!(places, [(301.5, 311.5), (401.5, 411.5), (501.5, 511.5)]);
+        assert!(plot.diagonal);
+    });
+}
+
+#[test]
+fn an_axis_without_a_place_names_the_series() {
+    with(
+        "kind = \"line\"\nx = \"load\"\ny = \"latency.message.mean\"",
+        |_, figure| {
+            assert_eq!(figure.legend(), ["minimal", "par"]);
+        },
+    );
+    let one = "kind = \"line\"\nx = \"load\"\ny = \"latency.message.mean\"\nwhere = { routing = \"par\" }";
+    with(one, |_, figure| assert_eq!(figure.legend(), [""]));
+}
+
+#[test]
+fn bars_and_stacks_have_the_numbers_of_the_table() {
+    let bars = |figure: &Figure| match &figure.panels[0].plot {
+        Plot::Bars(bars) => bars.clone(),
+        other => panic!("{other:?}"),
+    };
+    with(
+        "kind = \"bar\"\nx = \"routing\"\ny = \"latency.message.mean\"\nseries = \"load\"",
+        |_, figure| {
+            let bars = bars(figure);
+            assert_eq!(bars.groups.len(), 2);
+            let names: Vec<_> = bars.groups[1]
+                .bars
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect();
+            assert_eq!(
+                names,
+                ["offered load 0.2", "offered load 0.4", "offered load 0.6"]
+            );
+            assert!(bars.groups[0].bars[1].1.y.is_nan());
+            assert_eq!(bars.groups[1].bars[1].1.y, 401.5);
+            assert_eq!(figure.data.rows.len(), 6);
+        },
+    );
+    let y = "kind = \"stacked\"\nx = \"routing\"\ny = [\"ejection.data\", \"ejection.control\"]\nwhere = { load = 0.6 }";
+    with(y, |_, figure| {
+        let bars = bars(figure);
+        assert!(bars.stacked);
+        assert_eq!(figure.legend(), ["data", "control"]);
+        assert_eq!(bars.groups[1].total(), 501.5 + 511.5);
+    });
+}
+
+#[test]
+fn figures_of_rows_do_without_results_too() {
+    for (kind, y) in [
+        ("time", "series.job.w.message_latency"),
+        ("distribution", "latency.message"),
+        ("ternary", "ports.local"),
+        ("heatmap", "occupancy"),
+    ] {
+        let wanted = format!(
+            "kind = \"{kind}\"\ny = \"{y}\"\npanel = \"routing\"\nwhere = {{ load = 0.4, routing = \"minimal\" }}"
+        );
+        with(&wanted, |_, figure| {
+            assert!(figure.is_empty(), "{kind}");
+            crate::report::draw::svg(figure, crate::report::draw::Place::File).expect("draws");
+        });
+    }
+}
+
+#[test]
+fn the_page_names_failed_points() {
+    let y = "kind = \"line\"\nx = \"load\"\ny = \"latency.message.mean\"\n\
+             [[claims]]\nid = \"c\"\nsays = \"a <claim>\"\nmetric = \"latency.message.mean\"\nwhere = { load = 0.2 }\nmax = \"1 us\"";
+    with(y, |sweep, _| {
+        let verdicts = sweep.study.verdicts(sweep.table);
+        let html = page::page(sweep, &verdicts)
+            .expect("a page")
+            .html()
+            .expect("draws");
+        assert!(html.contains("3 of 12 points have no result"), "{html}");
+        assert!(
+            html.contains("a &lt;claim&gt;") && html.contains("figure-f"),
+            "{html}"
+        );
+        assert!(html.contains(&verdicts[0].measured), "{html}");
+    });
+}
+
+#[test]
+fn means_leave_out_what_is_missing() {
+    assert_eq!(mean(&[1.0, f64::NAN, 3.0]), (2.0, [1.0, 3.0]));
+    assert!(mean(&[]).0.is_nan());
+}
+
+#[test]
+fn names_lose_what_they_have_in_common() {
+    let short = |names: &[&str]| {
+        distinct(
+            &names
+                .iter()
+                .map(|name| name.to_string())
+                .collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(
+        short(&["ejection.data", "ejection.control"]),
+        ["data", "control"]
+    );
+    assert_eq!(
+        short(&["latency.job.a.message.p99", "latency.job.b.message.p99"]),
+        ["a", "b"]
+    );
+    assert_eq!(short(&["latency.message.p99"]), ["latency.message.p99"]);
+    assert_eq!(short(&["a.b.c", "a.c"]), ["b.c", "c"]);
+    assert_eq!(
+        words("latency.job.victims.message.p99"),
+        "message latency of victims, p99"
+    );
+}

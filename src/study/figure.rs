@@ -1,0 +1,219 @@
+//! `[[figure]]`, checked.
+
+use super::axis::{Axis, check_name};
+use super::file::{FigureFile, FigureKind, Names, ScaleKind};
+use super::metric::Metric;
+use super::selection::{Selection, axis_named};
+use crate::config::{ConfigError, Given};
+use crate::model::Invalid;
+
+/// A figure of a study. What it draws is in the table, but for the kinds that show rows of a result.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Its name and that of its files.
+    pub id: String,
+    /// Above it.
+    pub title: Option<String>,
+    /// What it shows.
+    pub kind: FigureKind,
+    /// What lies along the bottom; None for the kinds that need no such thing.
+    pub x: Option<FigureX>,
+    /// For a line, bar or stacked figure: metrics of the table. Else what is drawn: `series.job.hot.delivered_bytes`,
+    /// `latency.message`, `ports.local`, `occupancy`.
+    pub y: Vec<FigureY>,
+    /// The axis (its index) whose values are curves.
+    pub series: Option<usize>,
+    /// The axis whose values are panels.
+    pub panel: Option<usize>,
+    /// Which points.
+    pub selection: Selection,
+    /// Of the horizontal axis.
+    pub x_scale: ScaleKind,
+    /// Of the vertical axis.
+    pub y_scale: ScaleKind,
+    /// Below the horizontal axis.
+    pub x_label: Option<String>,
+    /// Beside the vertical axis.
+    pub y_label: Option<String>,
+    /// From and to, in the unit of x.
+    pub x_range: Option<[f64; 2]>,
+    /// From and to, in the unit of y.
+    pub y_range: Option<[f64; 2]>,
+    /// Below the figure.
+    pub caption: Option<String>,
+}
+
+/// What lies along the bottom.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FigureX {
+    /// An axis of the study, by its index.
+    Axis(usize),
+    /// A metric.
+    Metric(Metric),
+}
+
+/// What a figure draws.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FigureY {
+    /// A column of the table.
+    Metric(Metric),
+    /// Rows of the results: their place in `/data` with dots.
+    Rows(String),
+}
+
+impl FigureKind {
+    /// Whether it draws numbers of the table rather than rows of the results.
+    pub fn of_the_table(self) -> bool {
+        matches!(
+            self,
+            FigureKind::Line | FigureKind::Bar | FigureKind::Stacked
+        )
+    }
+}
+
+impl Figure {
+    pub(super) fn read(
+        given: &Given,
+        axes: &[Axis],
+        jobs: &[String],
+    ) -> Result<Figure, ConfigError> {
+        let file: FigureFile = given.section().parse()?;
+        check_name(given, "id", &file.id)?;
+        let axis = |key: &str, name: &Option<String>| match name {
+            Some(name) => {
+                let at = given.get(key).unwrap_or_else(|| given.clone());
+                axis_named(&at, axes, name).map(Some)
+            }
+            None => Ok(None),
+        };
+        let x = read_x(given, &file, axes, jobs)?;
+        for (key, range) in [("x_range", file.x_range), ("y_range", file.y_range)] {
+            if range.is_some_and(|[from, to]| from >= to) {
+                let message = "the range is empty";
+                let invalid = Invalid::new(key, message, "write [from, to], the smaller first");
+                return Err(given.refuse(invalid));
+            }
+        }
+        Ok(Figure {
+            y: read_y(given, &file, jobs)?,
+            x,
+            series: axis("series", &file.series)?,
+            panel: axis("panel", &file.panel)?,
+            selection: Selection::of(given, "where", axes)?,
+            id: file.id,
+            title: file.title,
+            kind: file.kind,
+            x_scale: file.x_scale,
+            y_scale: file.y_scale,
+            x_label: file.x_label,
+            y_label: file.y_label,
+            x_range: file.x_range,
+            y_range: file.y_range,
+            caption: file.caption,
+        })
+    }
+
+    /// The metrics that it needs from the table.
+    pub fn metrics(&self) -> impl Iterator<Item = &Metric> {
+        let x = match &self.x {
+            Some(FigureX::Metric(metric)) => Some(metric),
+            _ => None,
+        };
+        let y = self.y.iter().filter_map(|y| match y {
+            FigureY::Metric(metric) => Some(metric),
+            FigureY::Rows(_) => None,
+        });
+        x.into_iter().chain(y)
+    }
+}
+
+fn read_x(
+    given: &Given,
+    file: &FigureFile,
+    axes: &[Axis],
+    jobs: &[String],
+) -> Result<Option<FigureX>, ConfigError> {
+    let Some(name) = &file.x else {
+        if file.kind.of_the_table() {
+            let message = "the key `x` is missing";
+            let remedy = "name an axis, or a metric";
+            return Err(given.refuse(Invalid::new("", message, remedy)));
+        }
+        return Ok(None);
+    };
+    let at = given.get("x").unwrap_or_else(|| given.clone());
+    if !name.contains('.') {
+        return axis_named(&at, axes, name).map(|axis| Some(FigureX::Axis(axis)));
+    }
+    let metric = metric_at(&at, name, jobs)?;
+    Ok(Some(FigureX::Metric(metric)))
+}
+
+fn read_y(given: &Given, file: &FigureFile, jobs: &[String]) -> Result<Vec<FigureY>, ConfigError> {
+    let at = given.get("y").unwrap_or_else(|| given.clone());
+    let names = match &file.y {
+        Names::One(name) => vec![(at, name)],
+        Names::Several(names) => {
+            let items = at.items().unwrap_or_default();
+            items.into_iter().zip(names).collect()
+        }
+    };
+    if names.is_empty() {
+        let invalid = Invalid::new("y", "nothing to draw", "name at least one metric");
+        return Err(given.refuse(invalid));
+    }
+    let one = |(at, name): (Given, &String)| match file.kind.of_the_table() {
+        true => metric_at(&at, name, jobs).map(FigureY::Metric),
+        false => rows_at(&at, file.kind, name, jobs),
+    };
+    names.into_iter().map(one).collect()
+}
+
+/// What a figure of rows draws. Its name is checked as far as it is known before a run.
+fn rows_at(
+    at: &Given,
+    kind: FigureKind,
+    name: &str,
+    jobs: &[String],
+) -> Result<FigureY, ConfigError> {
+    // A row name and an end are a metric, which knows the valid names.
+    let (good, remedy) = match kind {
+        FigureKind::Time => (
+            name.starts_with("series.") || name.starts_with("scheme."),
+            "name a column: \"series.job.<name>.delivered_bytes\"",
+        ),
+        FigureKind::Distribution => (
+            name.starts_with("latency."),
+            "name a latency class: \"latency.message\"",
+        ),
+        FigureKind::Ternary => (
+            name.starts_with("ports."),
+            "name a kind of port: \"ports.local\", \"ports.all\"",
+        ),
+        _ => (
+            name == "occupancy" || name.starts_with("ports."),
+            "write \"occupancy\" (with output.occupancy set)",
+        ),
+    };
+    if !good {
+        return Err(at.wrong(
+            format!("{name:?} cannot be drawn in this kind of figure"),
+            remedy,
+        ));
+    }
+    let probe = match kind {
+        FigureKind::Time if name.starts_with("series.") => Some(format!("{name}.max")),
+        FigureKind::Distribution => Some(format!("{name}.mean")),
+        FigureKind::Ternary => Some(format!("{name}.busy_share")),
+        _ => None,
+    };
+    if let Some(probe) = probe {
+        metric_at(at, &probe, jobs)?;
+    }
+    Ok(FigureY::Rows(name.to_string()))
+}
+
+/// The metric called `name`; `at` is where it is named.
+pub(super) fn metric_at(at: &Given, name: &str, jobs: &[String]) -> Result<Metric, ConfigError> {
+    Metric::parse(name, jobs).map_err(|error| at.wrong(error.message, error.remedy))
+}

@@ -1,0 +1,155 @@
+//! A number of a result, by its name: `summary.accepted_load`, `latency.message.p99`,
+//! `series.job.hot.delivered_bytes.sum @ 10 us..30 us`.
+//!
+//! A name is the path in `/data` with dots, without the `_ps` of times, which become ns.
+
+mod names;
+mod read;
+
+use crate::config::Duration;
+use crate::model::Time;
+
+/// A number of a result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    name: String,
+    what: What,
+    window: Option<(Time, Time)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum What {
+    /// An attribute of `/data/<group>`, and its unit.
+    Attribute {
+        group: String,
+        attribute: String,
+        unit: &'static str,
+    },
+    /// A column of `/data/series` as one number.
+    Series {
+        column: String,
+        how: How,
+        unit: &'static str,
+    },
+    /// A sum of latencies over a count: the mean latency in each bin.
+    Mean {
+        sum: String,
+        count: String,
+        how: How,
+    },
+    /// A share of the time of all ports of a kind.
+    Share { kind: String, column: &'static str },
+    /// A column of `/data/ports` over all ports of a kind.
+    Ports {
+        kind: String,
+        column: &'static str,
+        how: How,
+        unit: &'static str,
+    },
+    /// The share of the ejection channels' time that a traffic class takes.
+    Ejection { class: String },
+    /// A counter of the scheme, or a column of it as one number.
+    Scheme { name: String },
+}
+
+/// One number of many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    Max,
+    Min,
+    Mean,
+    First,
+    Last,
+    Sum,
+}
+
+const HOWS: [(&str, How); 6] = [
+    ("max", How::Max),
+    ("min", How::Min),
+    ("mean", How::Mean),
+    ("first", How::First),
+    ("last", How::Last),
+    ("sum", How::Sum),
+];
+
+/// Why a name is no metric: what is wrong, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotAMetric {
+    /// What is wrong.
+    pub message: String,
+    /// What to write.
+    pub remedy: String,
+}
+
+impl Metric {
+    /// The metric called `text`. `jobs` are the names of the workloads that there may be.
+    ///
+    /// # Errors
+    /// If there is no such metric.
+    pub fn parse(text: &str, jobs: &[String]) -> Result<Metric, NotAMetric> {
+        let (name, window) = match text.split_once('@') {
+            Some((name, window)) => (name.trim(), Some(window.trim())),
+            None => (text.trim(), None),
+        };
+        let what = names::what(name, jobs)?;
+        let window = window.map(|window| read_window(name, window)).transpose()?;
+        let windowed = matches!(
+            what,
+            What::Series { .. } | What::Mean { .. } | What::Ejection { .. }
+        );
+        if window.is_some() && !windowed {
+            return Err(NotAMetric {
+                message: format!("{name:?} is one number for the whole run"),
+                remedy: "leave out the window after `@`: only `series` and `ejection` have one"
+                    .into(),
+            });
+        }
+        let name = match window {
+            Some((from, to)) => format!("{name} @ {}..{}", Duration(from), Duration(to)),
+            None => name.to_string(),
+        };
+        Ok(Metric { name, what, window })
+    }
+
+    /// Its name in the one form that it has in tables.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its unit: `"ns"`, `"B"`, `"flits"`; empty for counts and fractions.
+    pub fn unit(&self) -> &str {
+        match &self.what {
+            What::Attribute { unit, .. } | What::Series { unit, .. } | What::Ports { unit, .. } => {
+                unit
+            }
+            What::Mean { .. } => "ns",
+            What::Share { .. } | What::Ejection { .. } | What::Scheme { .. } => "",
+        }
+    }
+
+    /// Its name and unit as the header of a column: `latency.message.mean [ns]`.
+    pub fn header(&self) -> String {
+        match self.unit() {
+            "" => self.name.clone(),
+            unit => format!("{} [{unit}]", self.name),
+        }
+    }
+}
+
+fn read_window(name: &str, text: &str) -> Result<(Time, Time), NotAMetric> {
+    let bad = |message: String| NotAMetric {
+        message,
+        remedy: format!("write two times, as in \"{name} @ 10 us..30 us\""),
+    };
+    let parts = text.split_once("..");
+    let (from, to) = parts.ok_or_else(|| bad(format!("{text:?} is no window of time")))?;
+    let time = |text: &str| {
+        let time = text.trim().parse::<Duration>();
+        time.map_err(|error| bad(error.to_string()))
+    };
+    let (from, to) = (time(from)?.0, time(to)?.0);
+    if to <= from {
+        return Err(bad(format!("the window {text} is empty")));
+    }
+    Ok((from, to))
+}

@@ -1,0 +1,35 @@
+//! Studies: a job file is an experiment with axes, and what it is to show.
+//!
+//! `file` has the keys as they are written; `Study` is a checked job file, `Point` one of its runs. `Metric` is a number
+//! of a result, `Table` the numbers of all points, `Claim` a statement about them. `SweepDir` knows where everything
+//! lies, `sweep` runs what is missing.
+
+mod axis;
+mod claim;
+mod cost;
+mod dir;
+mod figure;
+mod file;
+mod job_file;
+mod metric;
+mod point;
+mod selection;
+pub mod slurm;
+pub mod sweep;
+mod table;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use axis::{Axis, AxisValue, quantity};
+pub use claim::Claim;
+pub use cost::{ASSUMED_RATE, Cost};
+pub use dir::{PointDir, Reason, State, StateName, Status, SweepDir};
+pub use figure::{Figure, FigureX, FigureY};
+pub use file::{Along, FigureKind, Scale, ScaleKind, SeedsBy, Slope, schemas};
+pub use job_file::{Options, Study};
+pub use metric::Metric;
+pub use point::Point;
+pub use selection::Selection;
+pub use table::{Row, Table};
+pub use verdict::Verdict;

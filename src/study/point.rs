@@ -1,0 +1,222 @@
+//! The points of a study: one experiment for each combination of the values of its axes and each seed.
+
+use std::collections::HashMap;
+
+use sha2::{Digest, Sha256};
+
+use super::cost::Cost;
+use super::job_file::{SEED, Study};
+use crate::config::{ConfigError, Experiment};
+use crate::registry::Catalog;
+use crate::simulation::{self, Plan};
+use crate::trace::schema;
+
+/// More points than a directory should hold.
+const MOST: usize = 1_000_000;
+
+/// Hexadecimal digits of a hash.
+const DIGITS: usize = 16;
+
+/// One run of a study.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Its place in the study, from 0.
+    pub index: usize,
+    /// The index of its value on each axis.
+    pub at: Vec<usize>,
+    /// Its seed.
+    pub seed: u64,
+    /// The name of its directory: a hash of the resolved experiment, the version of the result's schema and that of
+    /// the model.
+    pub hash: String,
+    /// What it runs.
+    pub experiment: Experiment,
+    /// How large it is.
+    pub cost: Cost,
+}
+
+impl Point {
+    /// `routing=minimal load=0.3`: the names of its axes and its labels there; the seed if there are several.
+    pub fn label(&self, study: &Study) -> String {
+        let axes = study.axes.iter().zip(&self.at);
+        let mut words: Vec<String> = axes
+            .map(|(axis, &value)| format!("{}={}", axis.name, axis.values[value].label))
+            .collect();
+        if study.seeds.as_ref().is_some_and(|seeds| seeds.len() > 1) || words.is_empty() {
+            words.push(format!("seed={}", self.seed));
+        }
+        words.join(" ")
+    }
+}
+
+/// The directory's name for an experiment.
+pub(super) fn hash_of(resolved: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(format!(
+        "schema {}\nmodel {}\n{resolved}",
+        schema::VERSION,
+        simulation::MODEL_VERSION
+    ));
+    let mut text = String::new();
+    for byte in hash.finalize() {
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text.truncate(DIGITS);
+    text
+}
+
+impl Study {
+    /// All points in order: the last axis changes fastest, and the seed faster still.
+    ///
+    /// # Errors
+    /// If an experiment cannot be run, an axis changes nothing, or two points are the same.
+    pub fn points(&self, catalog: &Catalog) -> Result<Vec<Point>, ConfigError> {
+        let places = self.places()?;
+        let mut points: Vec<Point> = Vec::new();
+        for at in places {
+            for seed in self.seeds.as_deref().map_or(vec![None], |seeds| {
+                seeds.iter().copied().map(Some).collect()
+            }) {
+                let (experiment, cost) = self.experiment(&at, seed, catalog)?;
+                points.push(Point {
+                    index: points.len(),
+                    at: at.clone(),
+                    seed: experiment.run.seed,
+                    hash: hash_of(&experiment.resolved),
+                    experiment,
+                    cost,
+                });
+            }
+        }
+        self.no_two_alike(&points)?;
+        Ok(points)
+    }
+
+    /// All combinations of values that are not excluded.
+    fn places(&self) -> Result<Vec<Vec<usize>>, ConfigError> {
+        let lengths: Vec<usize> = self.axes.iter().map(|axis| axis.values.len()).collect();
+        let count = lengths.iter().try_fold(1usize, |product, &length| {
+            product.checked_mul(length).filter(|&count| count <= MOST)
+        });
+        let count = count.ok_or_else(|| {
+            ConfigError::new(
+                format!("{}: more than {MOST} points", self.path.display()),
+                "leave out values or axes",
+            )
+        })?;
+        let mut used = vec![false; self.excluded.len()];
+        let mut places = Vec::new();
+        for number in 0..count {
+            let mut rest = number;
+            let mut at = vec![0; lengths.len()];
+            for (place, &length) in at.iter_mut().zip(&lengths).rev() {
+                *place = rest % length;
+                rest /= length;
+            }
+            let mut wanted = true;
+            for ((selection, _), used) in self.excluded.iter().zip(&mut used) {
+                if selection.has(&at) {
+                    (wanted, *used) = (false, true);
+                }
+            }
+            if wanted {
+                places.push(at);
+            }
+        }
+        if let Some(((_, given), _)) = self.excluded.iter().zip(used).find(|(_, used)| !used) {
+            return Err(given.wrong(
+                "this excludes nothing",
+                "remove it, or name values that meet",
+            ));
+        }
+        match (places.is_empty(), self.excluded.first()) {
+            (true, Some((_, given))) => Err(given.wrong("no point is left", "exclude less")),
+            _ => Ok(places),
+        }
+    }
+
+    fn experiment(
+        &self,
+        at: &[usize],
+        seed: Option<u64>,
+        catalog: &Catalog,
+    ) -> Result<(Experiment, Cost), ConfigError> {
+        let mut document = self.base.clone();
+        for (axis, &value) in self.axes.iter().zip(at) {
+            for (key, given) in &axis.values[value].sets {
+                if key == SEED && seed.is_some() {
+                    return Err(given.wrong(
+                        "the seeds of this study are in `seeds`",
+                        "remove `seeds`, or this key",
+                    ));
+                }
+                document.place(key, given)?;
+            }
+        }
+        if let Some(seed) = seed {
+            document.set(&format!("{SEED}={seed}"))?;
+        }
+        let experiment = document.experiment(catalog).and_then(|experiment| {
+            // Everything that can be wrong is found before anything runs.
+            let plan = Plan::new(&experiment, None)?;
+            let cost = Cost::of(&experiment, &plan);
+            Ok((experiment, cost))
+        });
+        experiment.map_err(|mut error| {
+            let words = self
+                .axes
+                .iter()
+                .zip(at)
+                .map(|(axis, &value)| format!("{} = {}", axis.name, axis.values[value].label));
+            let words: Vec<String> = words.collect();
+            if !words.is_empty() {
+                error.message = format!("{} (at the point {})", error.message, words.join(", "));
+            }
+            error
+        })
+    }
+
+    fn no_two_alike(&self, points: &[Point]) -> Result<(), ConfigError> {
+        let mut seen: HashMap<&str, &Point> = HashMap::new();
+        for point in points {
+            let Some(other) = seen.insert(&point.hash, point) else {
+                continue;
+            };
+            let differ = (0..self.axes.len()).filter(|&axis| point.at[axis] != other.at[axis]);
+            let differ: Vec<usize> = differ.collect();
+            let [axis] = differ.as_slice() else {
+                return Err(ConfigError::new(
+                    format!(
+                        "{}: the points {} and {} are the same experiment",
+                        self.path.display(),
+                        other.label(self),
+                        point.label(self)
+                    ),
+                    "leave one of them out with [[exclude]]",
+                ));
+            };
+            let axis = &self.axes[*axis];
+            let all = points.iter().all(|any| {
+                let at = self.axes.iter().position(|own| own.name == axis.name);
+                let mut place = any.at.clone();
+                place[at.unwrap_or_default()] = other.at[at.unwrap_or_default()];
+                let twin = points.iter().find(|p| p.at == place && p.seed == any.seed);
+                twin.is_none_or(|twin| twin.hash == any.hash)
+            });
+            let message = match all {
+                true => format!("the axis `{}` changes nothing", axis.name),
+                false => format!(
+                    "the points {} and {} are the same experiment",
+                    other.label(self),
+                    point.label(self)
+                ),
+            };
+            return Err(axis.refuse(
+                "values",
+                message,
+                "remove the axis, or leave points out with [[exclude]]",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! Which points: axis = value, or a list of values.
+
+use super::axis::Axis;
+use crate::config::{ConfigError, Given, suggest};
+
+/// Some of the points of a study: those whose value on every axis named is one of those given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Index of the axis, indices of its values in the order in which they are written.
+    pub axes: Vec<(usize, Vec<usize>)>,
+}
+
+impl Selection {
+    /// Reads a table of axes and values.
+    pub(super) fn read(given: &Given, axes: &[Axis]) -> Result<Selection, ConfigError> {
+        let members = given.members().ok_or_else(|| {
+            given.wrong(
+                format!("expected a table, got {}", given.type_name()),
+                "write { axis = value, … }",
+            )
+        })?;
+        let mut chosen = Vec::new();
+        for (name, given) in members {
+            let axis = axis_named(&given, axes, &name)?;
+            let values = given.items().unwrap_or_else(|| vec![given.clone()]);
+            if values.is_empty() {
+                return Err(given.wrong("no value is given", "give at least one"));
+            }
+            let found = values.iter().map(|value| axes[axis].find(value));
+            chosen.push((axis, found.collect::<Result<Vec<_>, _>>()?));
+        }
+        Ok(Selection { axes: chosen })
+    }
+
+    /// Reads the key `key` of `given`; everything if it is not there.
+    pub(super) fn of(given: &Given, key: &str, axes: &[Axis]) -> Result<Selection, ConfigError> {
+        match given.get(key) {
+            Some(given) => Selection::read(&given, axes),
+            None => Ok(Selection::default()),
+        }
+    }
+
+    /// Whether a point at these places (an index into the values of each axis) is one of them.
+    pub fn has(&self, at: &[usize]) -> bool {
+        self.axes
+            .iter()
+            .all(|(axis, values)| values.contains(&at[*axis]))
+    }
+
+    /// The values chosen on an axis, if it is named.
+    pub fn on(&self, axis: usize) -> Option<&[usize]> {
+        let (_, values) = self.axes.iter().find(|(own, _)| *own == axis)?;
+        Some(values)
+    }
+}
+
+/// The index of the axis called `name`; `given` is where it is named.
+pub(super) fn axis_named(given: &Given, axes: &[Axis], name: &str) -> Result<usize, ConfigError> {
+    axes.iter()
+        .position(|axis| axis.name == name)
+        .ok_or_else(|| {
+            let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+            given.wrong(
+                format!("there is no axis `{name}`"),
+                suggest(name, "axes", &names, '`'),
+            )
+        })
+}

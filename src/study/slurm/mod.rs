@@ -1,0 +1,9 @@
+//! A study as job arrays of Slurm: the scripts, and what is asked of Slurm.
+
+mod queue;
+mod record;
+mod script;
+
+pub use queue::{Queue, SlurmError};
+pub use record::{Submission, Submitted, folders, next_folder};
+pub use script::{Array, JOB_COPY, Settings, arrays, check_option};

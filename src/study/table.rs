@@ -1,0 +1,219 @@
+//! The numbers of all points: one row each, in the order of the study.
+
+use std::collections::HashSet;
+use std::io;
+
+use super::dir::{State, SweepDir, replace};
+use super::job_file::Study;
+use super::metric::Metric;
+use super::point::Point;
+use crate::trace::{self, Frame, ResultFile, TraceError};
+
+/// The table of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The columns after those of the axes: metrics.
+    pub metrics: Vec<Metric>,
+    /// One per point.
+    pub rows: Vec<Row>,
+}
+
+/// One point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its place in the study.
+    pub point: usize,
+    /// Its directory.
+    pub hash: String,
+    /// The index of its value on each axis.
+    pub at: Vec<usize>,
+    /// Its seed.
+    pub seed: u64,
+    /// Whether it is done.
+    pub state: String,
+    /// The value of each metric; None if it is not known.
+    pub values: Vec<Option<f64>>,
+}
+
+impl Table {
+    /// Reads all results that there are.
+    ///
+    /// # Errors
+    /// If a result is damaged.
+    pub fn collect(study: &Study, points: &[Point], dir: &SweepDir) -> Result<Table, TraceError> {
+        let states: Vec<State> = points
+            .iter()
+            .map(|point| dir.point(&point.hash).state(&point.experiment.resolved))
+            .collect();
+        let done = |index: usize| states[index] == State::Done;
+        let mut metrics = study.metrics();
+        for name in usual(points, dir, &done)? {
+            if !metrics.iter().any(|metric| metric.name() == name)
+                && let Ok(metric) = Metric::parse(&name, &jobs(points))
+            {
+                metrics.push(metric);
+            }
+        }
+        let rows = points.iter().map(|point| {
+            let mut values = vec![None; metrics.len()];
+            if done(point.index) {
+                let result = ResultFile::open(&dir.point(&point.hash).result())?;
+                for (value, metric) in values.iter_mut().zip(&metrics) {
+                    *value = metric.read(&result)?;
+                }
+            }
+            Ok(Row {
+                point: point.index,
+                hash: point.hash.clone(),
+                at: point.at.clone(),
+                seed: point.seed,
+                // What runs at this moment is not yet done, whoever looks and when.
+                state: match states[point.index] {
+                    State::Running => "waiting".into(),
+                    ref state => state.name().into(),
+                },
+                values,
+            })
+        });
+        Ok(Table {
+            rows: rows.collect::<Result<_, TraceError>>()?,
+            metrics,
+        })
+    }
+
+    /// The column of a metric.
+    pub fn column(&self, metric: &Metric) -> Option<usize> {
+        self.metrics
+            .iter()
+            .position(|own| own.name() == metric.name())
+    }
+
+    /// As CSV: `point`, `hash`, `state`, the axes, `seed`, the metrics with their units.
+    pub fn csv(&self, study: &Study) -> io::Result<Vec<u8>> {
+        let mut out = csv::Writer::from_writer(Vec::new());
+        let axes = study.axes.iter().map(|axis| axis.name.clone());
+        let head = ["point", "hash", "state"].map(str::to_string);
+        let metrics = self.metrics.iter().map(Metric::header);
+        let header = head.into_iter().chain(axes);
+        out.write_record(header.chain(["seed".to_string()]).chain(metrics))?;
+        for row in &self.rows {
+            let head = [row.point.to_string(), row.hash.clone(), row.state.clone()];
+            let labels = study.axes.iter().zip(&row.at);
+            let labels = labels.map(|(axis, &value)| axis.values[value].label.clone());
+            let values = row.values.iter().map(|value| shown(*value));
+            let cells = head.into_iter().chain(labels);
+            out.write_record(cells.chain([row.seed.to_string()]).chain(values))?;
+        }
+        out.into_inner().map_err(|error| error.into_error())
+    }
+
+    /// Writes `table.csv` and `table.h5`.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write(&self, study: &Study, dir: &SweepDir) -> Result<(), TraceError> {
+        let text = self.csv(study);
+        let path = dir.table();
+        text.and_then(|text| replace(&path, &text))
+            .map_err(|error| TraceError::Write {
+                path,
+                cause: error.to_string(),
+            })?;
+        let mut frame = Frame::new(self.rows.len());
+        let rows = || self.rows.iter();
+        frame.whole(
+            "point",
+            "",
+            "place in the study",
+            rows().map(|row| row.point as u64),
+        );
+        frame.texts(
+            "hash",
+            "",
+            "directory of the point",
+            rows().map(|row| row.hash.clone()),
+        );
+        frame.texts(
+            "state",
+            "",
+            "whether the point is done",
+            rows().map(|row| row.state.clone()),
+        );
+        for (index, axis) in study.axes.iter().enumerate() {
+            let values = rows().map(|row| &axis.values[row.at[index]]);
+            match axis.numeric() {
+                true => frame.numbers(
+                    &axis.name,
+                    &axis.unit,
+                    &axis.label,
+                    values.map(|value| value.number.unwrap_or(f64::NAN)),
+                ),
+                false => frame.texts(
+                    &axis.name,
+                    "",
+                    &axis.label,
+                    values.map(|value| value.label.clone()),
+                ),
+            }
+        }
+        frame.whole("seed", "", "seed of the run", rows().map(|row| row.seed));
+        for (index, metric) in self.metrics.iter().enumerate() {
+            let values = rows().map(|row| row.values[index].unwrap_or(f64::NAN));
+            frame.numbers(metric.name(), metric.unit(), metric.name(), values);
+        }
+        trace::write_frame(&dir.table_h5(), &frame)
+    }
+}
+
+/// A number so that it is read back exactly; nothing for what is not known.
+fn shown(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+/// The names of all workloads of all points.
+pub(super) fn jobs(points: &[Point]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let workloads = points.iter().flat_map(|point| &point.experiment.workloads);
+    let names = workloads.map(|workload| workload.name.clone());
+    names.filter(|name| seen.insert(name.clone())).collect()
+}
+
+const SUMMARY: [&str; 7] = [
+    "offered_load",
+    "accepted_load",
+    "packets_injected",
+    "packets_delivered",
+    "packets_dropped",
+    "messages_received",
+    "simulated",
+];
+const LATENCY: [&str; 7] = ["samples", "mean", "p50", "p90", "p99", "p999", "max"];
+
+/// What every table has, whether it is asked for or not: totals, and the latencies of all classes.
+fn usual(
+    points: &[Point],
+    dir: &SweepDir,
+    done: &dyn Fn(usize) -> bool,
+) -> Result<Vec<String>, TraceError> {
+    let mut classes: Vec<String> = ["network", "message"].map(str::to_string).to_vec();
+    // With one job its classes say what those of the whole network say.
+    let jobs = jobs(points);
+    if jobs.len() > 1 {
+        for job in &jobs {
+            classes.extend(["network", "message"].map(|kind| format!("job.{job}.{kind}")));
+        }
+    }
+    let mut there = HashSet::new();
+    for point in points.iter().filter(|point| done(point.index)) {
+        let result = ResultFile::open(&dir.point(&point.hash).result())?;
+        there.extend(result.groups("data/latency")?);
+    }
+    classes.retain(|class| there.contains(class) || there.is_empty());
+    let summary = SUMMARY.iter().map(|name| format!("summary.{name}"));
+    let latency = classes.iter().flat_map(|class| {
+        LATENCY
+            .iter()
+            .map(move |stat| format!("latency.{class}.{stat}"))
+    });
+    Ok(summary.chain(latency).collect())
+}

@@ -1,0 +1,258 @@
+//! Metrics of a result whose every number is known.
+
+use crate::model::Histogram;
+use crate::study::Metric;
+use crate::trace::{Data, JobSeries, ResultFile, Run, sample, write};
+
+fn jobs() -> Vec<String> {
+    ["stencil", "aggressor-1"].map(str::to_string).to_vec()
+}
+
+fn metric(name: &str) -> Metric {
+    Metric::parse(name, &jobs()).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// Values of metrics in a result with this content.
+fn read(data: &Data, names: &[&str]) -> Vec<Option<f64>> {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("result.h5");
+    write(&path, data, &Run::default(), "", 1).expect("writes");
+    let result = ResultFile::open(&path).expect("opens");
+    let values = names
+        .iter()
+        .map(|name| metric(name).read(&result).expect(name));
+    values.collect()
+}
+
+#[test]
+fn attributes_are_found_and_times_are_in_ns() {
+    let data = sample::data();
+    let job = data
+        .jobs
+        .iter()
+        .find(|job| job.name == "stencil")
+        .expect("a job");
+    let (class, network) = &data.latency[0];
+    assert_eq!(class, "network");
+    let values = read(
+        &data,
+        &[
+            "summary.accepted_load",
+            "summary.simulated",
+            "latency.network.p99",
+            "latency.network.samples",
+            "jobs.stencil.communication",
+        ],
+    );
+    let expected = [
+        data.summary.accepted_load,
+        data.summary.simulated_ps as f64 / 1e3,
+        network.quantile(0.99) / 1e3,
+        network.samples() as f64,
+        job.communication_ps as f64 / 1e3,
+    ];
+    assert_eq!(values, expected.map(Some));
+    let headers = [
+        "summary.simulated",
+        "latency.network.p99",
+        "summary.accepted_load",
+    ];
+    let headers = headers.map(|name| metric(name).header());
+    assert_eq!(
+        headers,
+        [
+            "summary.simulated [ns]",
+            "latency.network.p99 [ns]",
+            "summary.accepted_load"
+        ]
+    );
+}
+
+#[test]
+fn no_samples_have_no_latency() {
+    let data = Data {
+        latency: vec![("message".into(), Histogram::default())],
+        ..Data::default()
+    };
+    let values = read(
+        &data,
+        &[
+            "latency.message.mean",
+            "latency.message.max",
+            "latency.message.samples",
+            "latency.network.mean",
+        ],
+    );
+    assert_eq!(values, [None, None, Some(0.0), None]);
+}
+
+/// Four bins of 1 us: 10, 20, 30, 40 bytes; 1, 0, 2, 1 messages of 100, 200, 400 ns each.
+fn series() -> Data {
+    let mut data = Data::default();
+    data.summary.simulated_ps = 4_000_000;
+    data.series.bin_ps = 1_000_000;
+    data.series.bins = 4;
+    data.series.jobs = vec![JobSeries {
+        name: "stencil".into(),
+        injected_bytes: vec![0; 4],
+        delivered_bytes: vec![10, 20, 30, 40],
+        messages: vec![1, 0, 2, 1],
+        message_latency_ps: vec![100_000, 0, 400_000, 400_000],
+        packets: vec![0; 4],
+        network_latency_ps: vec![0; 4],
+    }];
+    // 40 flits of 10 ns on one channel of 4 us: a tenth of its time.
+    data.series.ejected_flits = vec![
+        ("data".into(), vec![0, 10, 20, 0]),
+        ("control".into(), vec![0, 5, 0, 5]),
+    ];
+    data.ports.router = vec![0, 0];
+    data.ports.port = vec![0, 1];
+    data.ports.kind = vec![
+        crate::model::LinkKind::Terminal,
+        crate::model::LinkKind::Global,
+    ];
+    data.ports.bytes = vec![500, 0];
+    data.ports.packets = vec![10, 0];
+    data.ports.busy_ps = vec![400_000, 2_000_000];
+    data.ports.stalled_ps = vec![0, 1_000_000];
+    data.ports.idle_ps = vec![3_600_000, 1_000_000];
+    data.ports.peak_occupancy_bytes = vec![7, 9];
+    data
+}
+
+#[test]
+fn columns_of_the_time_series_become_one_number() {
+    let column = "series.job.stencil.delivered_bytes";
+    let names = [
+        "max",
+        "min",
+        "mean",
+        "first",
+        "last",
+        "sum",
+        "sum @ 1 us..3 us",
+        "max @ 9 us..10 us",
+        "sum @ 9 us..10 us",
+    ];
+    let names: Vec<String> = names.iter().map(|how| format!("{column}.{how}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let values = read(&series(), &names);
+    let expected = [
+        Some(40.0),
+        Some(10.0),
+        Some(25.0),
+        Some(10.0),
+        Some(40.0),
+        Some(100.0),
+        Some(50.0),
+        None,
+        Some(0.0),
+    ];
+    assert_eq!(values, expected);
+    let latency = "series.job.stencil.message_latency";
+    let names = [
+        "mean",
+        "max",
+        "min",
+        "last",
+        "mean @ 0 us..2 us",
+        "mean @ 2 us..4 us",
+        "mean @ 1 us..2 us",
+    ];
+    let names: Vec<String> = names.iter().map(|how| format!("{latency}.{how}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let values = read(&series(), &names);
+    let expected = [
+        Some(225.0),
+        Some(400.0),
+        Some(100.0),
+        Some(400.0),
+        Some(100.0),
+        Some(800.0 / 3.0),
+        None,
+    ];
+    assert_eq!(values, expected, "messages, not bins, are averaged");
+}
+
+#[test]
+fn shares_of_ports_and_of_ejection_channels() {
+    let values = read(
+        &series(),
+        &[
+            "ports.terminal.busy_share",
+            "ports.global.stalled_share",
+            "ports.all.idle_share",
+            "ports.all.bytes",
+            "ports.all.peak_occupancy",
+            "ejection.data",
+            "ejection.control",
+            "ejection.data @ 1 us..3 us",
+            "series.class.control.ejected_flits.sum",
+        ],
+    );
+    let expected = [0.1, 0.25, 4.6 / 8.0, 500.0, 9.0, 0.075, 0.025, 0.15, 10.0];
+    for (value, expected) in values.iter().zip(expected) {
+        let value = value.expect("a value");
+        assert!(
+            (value - expected).abs() < 1e-12,
+            "{value} instead of {expected}"
+        );
+    }
+    assert_eq!(read(&series(), &["ejection.bulk"]), [None]);
+}
+
+#[test]
+fn what_a_scheme_records() {
+    let mut data = Data::default();
+    data.scheme.counters = vec![("marks".into(), 12)];
+    data.scheme.columns = vec![("rate".into(), "1".into(), vec![5, 3, 4])];
+    let values = read(
+        &data,
+        &[
+            "scheme.marks",
+            "scheme.rate.min",
+            "scheme.rate.last",
+            "scheme.drops",
+            "scheme.rate",
+        ],
+    );
+    assert_eq!(values, [Some(12.0), Some(3.0), Some(4.0), None, None]);
+}
+
+#[test]
+fn names_that_are_no_metric_are_refused_with_the_nearest() {
+    for (name, words) in [
+        ("sumary.accepted_load", "did you mean `summary`"),
+        ("summary", "names there"),
+        ("latency.message", "classes"),
+        ("latency.message.p95", "`p90`"),
+        ("latency.job.stencli.message.mean", "did you mean `stencil`"),
+        ("jobs.stencil.comunication", "did you mean `communication`"),
+        ("series.job.stencil.delivered_bytes", "ends"),
+        (
+            "series.job.stencil.delivered.max",
+            "did you mean `delivered_bytes`",
+        ),
+        ("series.job.stencil.message_latency.sum", "mean, max"),
+        ("series.time_ps.max", "class.<name>.ejected_flits"),
+        ("ports.globl.busy_share", "did you mean `global`"),
+        ("ports.global.busy", "did you mean `busy_share`"),
+        (
+            "summary.accepted_load @ 1 us..2 us",
+            "only `series` and `ejection`",
+        ),
+        ("ejection.data @ 1 us", "write two times"),
+        ("ejection.data @ 2 us..1 us", "write two times"),
+        ("ejection.data @ 1 parsec..2 us", "write two times"),
+        ("scheme", "docs/job-file.md"),
+    ] {
+        let error = Metric::parse(name, &jobs()).expect_err(name);
+        assert!(error.remedy.contains(words), "{name}: {error:?}");
+    }
+    assert_eq!(
+        metric("ejection.data@1us .. 2 us").name(),
+        "ejection.data @ 1 us..2 us",
+        "one form"
+    );
+}

@@ -1,0 +1,143 @@
+//! Single attributes and columns of a result, by their names.
+
+use std::path::{Path, PathBuf};
+
+use hdf5::types::FixedAscii;
+use hdf5::{File, Group};
+
+use super::error::TraceError;
+use super::hdf::{Failure, Outcome, get_column, get_text};
+use super::read::{Header, header_of, open_file};
+
+/// More rows than any column has that is read at once: 16 GiB of them.
+const MOST_ROWS: usize = 1 << 31;
+
+/// An open result. What is not in it is None: opt-in groups, columns of a job or a scheme that this run did not have.
+pub struct ResultFile {
+    path: PathBuf,
+    file: File,
+    header: Header,
+}
+
+impl ResultFile {
+    /// Opens a result.
+    ///
+    /// # Errors
+    /// As for [`super::read()`].
+    pub fn open(path: &Path) -> Result<ResultFile, TraceError> {
+        let file = open_file(path)?;
+        Ok(ResultFile {
+            path: path.to_path_buf(),
+            header: header_of(path, &file)?,
+            file,
+        })
+    }
+
+    /// The attributes of `/`.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// A number on a group such as `data/summary`.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn number(&self, group: &str, name: &str) -> Result<Option<f64>, TraceError> {
+        self.within(group, |group| {
+            if !group.attr_names()?.iter().any(|own| own == name) {
+                return Ok(None);
+            }
+            let attribute = group.attr(name)?;
+            Ok(Some(match attribute.dtype()?.is::<f64>() {
+                true => attribute.read_scalar::<f64>()?,
+                false => attribute.read_scalar::<u64>()? as f64,
+            }))
+        })
+    }
+
+    /// A column of whole numbers of a group such as `data/series`.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn column(&self, group: &str, name: &str) -> Result<Option<Vec<u64>>, TraceError> {
+        self.within(group, |group| match group.link_exists(name) {
+            true => get_column(group, name, MOST_ROWS).map(Some),
+            false => Ok(None),
+        })
+    }
+
+    /// The unit of a column.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn units(&self, group: &str, name: &str) -> Result<Option<String>, TraceError> {
+        self.within(group, |group| match group.link_exists(name) {
+            true => {
+                let dataset = group.dataset(name)?;
+                get_text(&dataset, "units").map(Some)
+            }
+            false => Ok(None),
+        })
+    }
+
+    /// The column `kind` of `/data/ports`: what each link joins.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn port_kinds(&self) -> Result<Vec<String>, TraceError> {
+        let kinds = self.within("data/ports", |ports| {
+            let names: Vec<FixedAscii<8>> = ports.dataset("kind")?.read_raw()?;
+            Ok(Some(names.iter().map(|name| name.to_string()).collect()))
+        })?;
+        Ok(kinds.unwrap_or_default())
+    }
+
+    /// The names of the columns of a group; none if it is not there.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn columns(&self, group: &str) -> Result<Vec<String>, TraceError> {
+        let names = self.within(group, |group| {
+            let mut names = Vec::new();
+            for name in group.member_names()? {
+                if group.dataset(&name).is_ok() {
+                    names.push(name);
+                }
+            }
+            names.sort_unstable();
+            Ok(Some(names))
+        })?;
+        Ok(names.unwrap_or_default())
+    }
+
+    /// The names of the groups inside a group.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn groups(&self, group: &str) -> Result<Vec<String>, TraceError> {
+        let names = self.within(group, |group| {
+            let mut names = group.member_names()?;
+            names.retain(|name| group.group(name).is_ok());
+            names.sort_unstable();
+            Ok(Some(names))
+        })?;
+        Ok(names.unwrap_or_default())
+    }
+
+    fn within<T>(
+        &self,
+        group: &str,
+        read: impl FnOnce(&Group) -> Outcome<Option<T>>,
+    ) -> Result<Option<T>, TraceError> {
+        let mut at: Group = (*self.file).clone();
+        for part in group.split('/') {
+            if !at.link_exists(part) {
+                return Ok(None);
+            }
+            at = at
+                .group(part)
+                .map_err(|error| TraceError::while_reading(&self.path, Failure::from(error)))?;
+        }
+        read(&at).map_err(|failure| TraceError::while_reading(&self.path, failure))
+    }
+}

@@ -1,0 +1,147 @@
+"""Opens reports in headless Chromium and says what is wrong with them: figures that are not there or not drawn, anything
+wider than the window, errors on the console, anything fetched from elsewhere.
+
+    check_report.py REPORT.html … [--pictures FOLDER]
+
+Chromium is `chromium`, or what the environment variable CHROMIUM names.
+"""
+
+import argparse
+import html
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+WIDTHS = (1280, 800)
+# No user has to wait for a page that long.
+HANGS = 120
+
+# Runs in the page when it is complete. What it finds becomes an attribute of the document, which --dump-dom prints.
+PROBE = """
+<script>
+const problems = [];
+window.addEventListener("error", (event) => problems.push("error: " + event.message));
+window.addEventListener("load", () => {
+  const root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth) {
+    const wide = [...document.querySelectorAll("body *")]
+      .filter((one) => one.getBoundingClientRect().right > root.clientWidth + 1 && !one.closest(".scroll, pre, svg"));
+    problems.push("wider than the window: " + wide.map((one) => one.tagName + "#" + one.id).join(", "));
+  }
+  const figures = [...document.querySelectorAll("figure")].map((figure) => {
+    const svg = figure.querySelector("svg");
+    const box = svg ? svg.getBoundingClientRect() : {width: 0, height: 0};
+    const view = svg ? svg.viewBox.baseVal : {width: 0, height: 0};
+    let outside = [];
+    for (const part of svg ? svg.querySelectorAll("*") : []) {
+      const own = part.getBoundingClientRect();
+      const fits = own.left >= box.left - 1 && own.right <= box.right + 1 && own.top >= box.top - 1 && own.bottom <= box.bottom + 1;
+      if (!fits) outside.push((part.textContent.trim() || part.tagName).slice(0, 40));
+    }
+    // Texts of one drawing must not cover one another.
+    const texts = [...(svg ? svg.querySelectorAll("text") : [])].map((one) => [one.textContent.trim(), one.getBoundingClientRect()]);
+    let overlaps = [];
+    for (let i = 0; i < texts.length; i++) {
+      for (let j = 0; j < i; j++) {
+        const [a, b] = [texts[i][1], texts[j][1]];
+        const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (wide > 1 && high > 0.25 * Math.min(a.height, b.height)) overlaps.push(texts[j][0] + " / " + texts[i][0]);
+      }
+    }
+    return {id: figure.id, width: box.width, height: box.height, ratio: view.width / view.height,
+            parts: svg ? svg.querySelectorAll("polyline, rect, polygon, circle, line").length : 0, outside, overlaps};
+  });
+  const fetched = performance.getEntriesByType("resource").map((one) => one.name).filter((name) => !name.startsWith("data:"));
+  root.setAttribute("data-probe", JSON.stringify({width: root.clientWidth, problems, figures, fetched}));
+});
+</script>
+"""
+
+
+def chromium(arguments, folder):
+    """The standard output of Chromium and what it logged."""
+    command = [
+        os.environ.get("CHROMIUM", "chromium"), "--headless", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+        "--disable-dev-shm-usage", "--hide-scrollbars", "--enable-logging=stderr", f"--user-data-dir={folder}/profile",
+    ]
+    if os.geteuid() == 0:
+        command.append("--no-sandbox")
+    done = subprocess.run(command + arguments, capture_output=True, text=True, timeout=HANGS)
+    if done.returncode != 0:
+        raise SystemExit(f"chromium ended with {done.returncode}:\n{done.stderr[-2000:]}")
+    return done.stdout, done.stderr
+
+
+def probe(report, width):
+    """What the probe found at this width, and the messages of the console."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder) / "report.html"
+        text = report.read_text()
+        assert text.count("<head>") == 1, report
+        page.write_text(text.replace("<head>", "<head>" + PROBE))
+        output, log = chromium(["--dump-dom", f"--window-size={width},2000", page.as_uri()], folder)
+    found = re.search(r'data-probe="([^"]*)"', output)
+    if not found:
+        raise SystemExit(f"{report}: the page did not load:\n{log[-2000:]}")
+    return json.loads(html.unescape(found.group(1))), [line for line in log.splitlines() if "CONSOLE" in line]
+
+
+def check(report, width):
+    """The complaints about a report in a window of this width."""
+    found, console = probe(report, width)
+    complaints = console + found["problems"] + [f"fetched {name}" for name in found["fetched"]]
+    if found["width"] != width:
+        complaints.append(f"the window is {found['width']} wide")
+    figures = {figure["id"]: figure for figure in found["figures"]}
+    expected = re.findall(r'<figure id="([^"]*)"', report.read_text())
+    if not expected:
+        complaints.append("no figures")
+    for name in expected:
+        figure = figures.get(html.unescape(name))
+        if figure is None:
+            complaints.append(f"{name} is not on the page")
+            continue
+        height = figure["width"] / figure["ratio"]
+        if figure["width"] < 0.6 * min(width, 900) or abs(figure["height"] - height) > 2 or figure["parts"] < 5:
+            complaints.append(f"{name} is not drawn: {figure}")
+        complaints += [f"{name}: outside of the drawing: {part}" for part in figure["outside"]]
+        complaints += [f"{name}: one text over another: {pair}" for pair in figure["overlaps"]]
+        for ending in ("svg", "png", "csv"):
+            file = report.parent / "figures" / f"{name.removeprefix('figure-')}.{ending}"
+            if not file.is_file() or file.stat().st_size == 0:
+                complaints.append(f"{file} is not there")
+    print(f"{report} at {width}: {len(figures)} figures, {len(complaints)} complaints")
+    return complaints
+
+
+def picture(report, width, dark, folder):
+    """A screenshot of a report."""
+    path = folder / f"{report.parent.name}-{width}{'-dark' if dark else ''}.png"
+    scheme = ["--blink-settings=preferredColorScheme=0"] if dark else []
+    with tempfile.TemporaryDirectory() as profile:
+        chromium(scheme + [f"--window-size={width},5200", f"--screenshot={path}", report.resolve().as_uri()], profile)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("reports", nargs="+", type=pathlib.Path)
+    parser.add_argument("--pictures", type=pathlib.Path)
+    options = parser.parse_args()
+    complaints = []
+    for report in options.reports:
+        for width in WIDTHS:
+            complaints += check(report, width)
+            if options.pictures:
+                for dark in (False, True):
+                    picture(report, width, dark, options.pictures)
+    print("\n".join(complaints))
+    sys.exit(1 if complaints else 0)
+
+
+main()
