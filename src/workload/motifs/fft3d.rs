@@ -131,9 +131,9 @@ impl Motif for Fft3d {
         let forth = |to| complex * half(to) * by_row(row) * by_column(column);
         let turned = |to| complex * half(row) * by_column(to) * by_column(column);
         let back = |to| complex * half(row) * by_row(to) * by_column(column);
-        let times = &self.times[if part % 2 == 0 { 0..3 } else { 3..6 }];
+        let times = &self.times[if part.is_multiple_of(2) { 0..3 } else { 3..6 }];
         script.compute(times[0]);
-        if part % 2 == 0 {
+        if part.is_multiple_of(2) {
             alltoall(script, in_column, forth);
             script.compute(times[1]);
             alltoall(script, in_row, turned);

@@ -104,7 +104,7 @@ pub(super) fn divisors(of: u32) -> Vec<u32> {
     let mut high = Vec::new();
     let mut n = 1;
     while u64::from(n) * u64::from(n) <= u64::from(of) {
-        if of % n == 0 {
+        if of.is_multiple_of(n) {
             low.push(n);
             if n != of / n {
                 high.push(of / n);

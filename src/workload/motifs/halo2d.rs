@@ -85,14 +85,14 @@ impl Motif for Halo2d {
         // Even tasks begin in the east and in the north (the rows before), odd ones on the other side.
         exchange(
             script,
-            place[0] % 2 == 0,
+            place[0].is_multiple_of(2),
             [at(1, 0), at(-1, 0)],
             self.bytes[0],
         );
         script.compute(self.copy);
         exchange(
             script,
-            place[1] % 2 == 0,
+            place[1].is_multiple_of(2),
             [at(0, -1), at(0, 1)],
             self.bytes[1],
         );

@@ -71,14 +71,13 @@ impl Boxes {
     /// what came from the dimensions before. A volume is cut to whole Å³, and bytes are rounded.
     fn layer(&self, task: Peer, bytes_per_volume: f64) -> Vec<Shift> {
         let mut shifts = Vec::new();
-        let layers = self.layers();
-        for d in 0..3 {
+        for (d, layers) in self.layers().into_iter().enumerate() {
             let (up, down) = self.sides(task, d);
             let wide = |e: usize| self.length(e) + if e < d { 2.0 * self.cutoff } else { 0.0 };
             let face = wide((d + 1) % 3) * wide((d + 2) % 3);
             let mut rest = face * self.cutoff;
-            for layer in 0..layers[d] {
-                let last = layer + 1 == layers[d];
+            for layer in 0..layers {
+                let last = layer + 1 == layers;
                 let volume = if last { rest } else { face * self.length(d) }.floor();
                 rest -= volume;
                 let bytes = (volume * bytes_per_volume + 0.5) as u64;
