@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use crate::config::{ConfigError, Experiment, READY};
+use schemars::schema_for;
+
+use crate::config::{ConfigError, Experiment, READY, READY_WORKLOADS};
 use crate::registry::{Catalog, Entry, Family};
-use crate::{congestion, routing, topology, workload::patterns};
+use crate::workload::{motifs, patterns, tasks::Mpi};
+use crate::{congestion, routing, topology};
 
 /// All variants of all registries.
 pub fn catalog() -> Catalog {
@@ -42,9 +45,11 @@ pub fn catalog() -> Catalog {
             one: "motif",
             section: "[[workload]]",
             key: "motif.kind",
-            variants: Vec::new(),
+            variants: motifs::REGISTRY.iter().map(Entry::variant).collect(),
         },
         ready: READY,
+        ready_workloads: READY_WORKLOADS,
+        mpi: || schema_for!(Mpi),
     }
 }
 

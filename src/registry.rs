@@ -88,6 +88,10 @@ pub struct Catalog {
     pub motifs: Family,
     /// Ready networks for `topology.file`: name and TOML text.
     pub ready: &'static [(&'static str, &'static str)],
+    /// Ready applications for the `file` of a workload: name and TOML text.
+    pub ready_workloads: &'static [(&'static str, &'static str)],
+    /// JSON Schema of an application's `mpi`.
+    pub mpi: fn() -> Schema,
 }
 
 impl Catalog {

@@ -254,12 +254,16 @@ fn every_name_of_every_registry_is_covered() {
     let all = || experiments.values();
     let patterns = all()
         .flat_map(|e| &e.workloads)
-        .map(|workload| workload.pattern.clone());
+        .filter_map(|workload| Some(workload.pattern()?.pattern.clone()));
+    let motifs = all()
+        .flat_map(|e| &e.workloads)
+        .filter_map(|workload| Some(workload.job()?.motif.clone()));
     let missing = [
         unused(&catalog.topologies, all().map(|e| e.topology.clone())),
         unused(&catalog.routings, all().map(|e| e.routing.clone())),
         unused(&catalog.schemes, all().map(|e| e.congestion.clone())),
         unused(&catalog.patterns, patterns),
+        unused(&catalog.motifs, motifs),
     ]
     .concat();
     assert!(

@@ -130,3 +130,45 @@ fn last_hop_reservations() {
     same_under("lhrp", &settings);
     same_under("lhrp_srp", &settings);
 }
+
+#[test]
+fn several_applications_beside_traffic_that_never_stops() {
+    let experiment = Experiment::dragonfly(2, 4, 2)
+        .routing("par")
+        .uniform(0.3)
+        .with("endpoints", "rest")
+        .job("halo3d26", 18)
+        .with("name", "halo")
+        .with("motif.cells", vec![6, 6, 6])
+        .with("motif.iterations", 3)
+        .with("motif.compute", "1 us")
+        .with("placement", "random")
+        .job("incast", 9)
+        .with("name", "incast")
+        .with("motif.bytes", "20 kB")
+        .with("motif.iterations", 2)
+        .with("start", "2 us")
+        .with("placement", "random")
+        .job("lammps", 12)
+        .with("name", "md")
+        .with("motif.steps", 1)
+        .with("motif.mesh", vec![12, 16, 15])
+        .with("motif.replicas", vec![1, 1, 1])
+        .with("mpi.preset", "codes")
+        .set("output.messages", true);
+    same_on_all_ranks(&experiment);
+}
+
+#[test]
+fn applications_on_a_tree() {
+    let experiment = Experiment::clos(4, 3)
+        .routing("adaptive_up")
+        .job("alltoall", 7)
+        .with("motif.bytes", "9 kB")
+        .with("placement", "random")
+        .job("sweep3d", 6)
+        .with("name", "sweep")
+        .with("motif.cells", vec![10, 10, 4])
+        .with("motif.compute", "100 ns");
+    same_on_all_ranks(&experiment);
+}

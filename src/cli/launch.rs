@@ -88,6 +88,7 @@ pub fn together<R, T: Transport + ?Sized>(
         next: teller,
         unmoved: u64::MAX - u64::from(code),
         go_on: 1,
+        finished: 0,
     };
     let common = transport.agree(mine);
     match step {

@@ -47,7 +47,7 @@ fn list_from(
     }
     let ready = ready(family, catalog);
     if let Some((_, text)) = ready.iter().find(|(ready, _)| *ready == name) {
-        return Ok(format!("# [topology] file = \"{name}\"\n{text}"));
+        return Ok(format!("# {} file = \"{name}\"\n{text}", family.section));
     }
     let mut names: Vec<&str> = family.variants.iter().map(|v| v.name).collect();
     names.extend(ready.iter().map(|(name, _)| *name));
@@ -57,11 +57,14 @@ fn list_from(
     ))
 }
 
-/// The ready networks, if the family is that of networks.
+/// The ready files of a family: networks, applications.
 fn ready(family: &Family, catalog: &Catalog) -> &'static [(&'static str, &'static str)] {
-    match family.name == catalog.topologies.name {
-        true => catalog.ready,
-        false => &[],
+    if family.name == catalog.topologies.name {
+        catalog.ready
+    } else if family.name == catalog.motifs.name {
+        catalog.ready_workloads
+    } else {
+        &[]
     }
 }
 
@@ -85,7 +88,12 @@ fn table(family: &Family, catalog: &Catalog) -> String {
     let ready = ready(family, catalog);
     if !ready.is_empty() {
         text.push_str(&format!(
-            "ready networks ({} file = \"…\")\n",
+            "ready {} ({} file = \"…\")\n",
+            if family.name == catalog.topologies.name {
+                "networks"
+            } else {
+                "applications"
+            },
             family.section
         ));
         text.push_str(&rows(
@@ -359,6 +367,14 @@ mod tests {
         assert!(text.contains("ring-12  Twelve in a ring.\n"), "{text}");
         let text = list_from(&made_up(), Some("topologies"), Some("ring-12")).unwrap();
         assert!(text.contains("kind = \"ring\""));
+        let text = list(Some("motifs"), None).unwrap();
+        assert!(text.contains("ready applications ([[workload]] file = \"…\")\n"));
+        assert!(text.contains("\n  lammps-2048 "), "{text}");
+        let text = list(Some("motifs"), Some("lammps-2048")).unwrap();
+        assert!(
+            text.starts_with("# [[workload]] file = \"lammps-2048\"\n"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -372,11 +388,10 @@ mod tests {
                 assert!(page.contains(variant.summary.split(' ').next().unwrap()));
             }
         }
-        assert!(
-            list(Some("motifs"), None)
-                .unwrap()
-                .contains("There are no motifs yet.")
-        );
+        let mut empty = catalog();
+        empty.motifs.variants.clear();
+        let text = list_from(&empty, Some("motifs"), None).unwrap();
+        assert!(text.contains("There are no motifs yet."));
         assert!(
             list(Some("schemes"), Some("none"))
                 .unwrap()

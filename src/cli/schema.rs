@@ -14,15 +14,16 @@ pub fn schema() -> Json {
 fn schema_of(catalog: &Catalog) -> Json {
     let (mut sections, mut definitions) = fixed_sections();
     let mut take = |name: &str| sections.remove(name).unwrap_or_default();
-    let (router, nic, run, output, workload) = (
+    let (router, nic, run, output, workload, job) = (
         take("router"),
         take("nic"),
         take("run"),
         take("output"),
         take("workload"),
+        take("job"),
     );
     let mut topologies = variants(&catalog.topologies, &mut definitions);
-    topologies.push(network_file(catalog));
+    topologies.push(file("A ready network", catalog.ready));
     let routings = variants(&catalog.routings, &mut definitions);
     let schemes = variants(&catalog.schemes, &mut definitions);
     let patterns = variants(&catalog.patterns, &mut definitions);
@@ -31,6 +32,8 @@ fn schema_of(catalog: &Catalog) -> Json {
         workload["properties"]["pattern"] =
             json!({ "description": documentation, "oneOf": patterns });
     }
+    jobs(catalog, &mut definitions);
+    let ready = file("A ready application", catalog.ready_workloads);
     let (study, definitions_of_study) = crate::study::schemas();
     definitions.extend(definitions_of_study);
     let mut schema = json!({
@@ -43,7 +46,7 @@ fn schema_of(catalog: &Catalog) -> Json {
             "router": router,
             "nic": nic,
             "congestion": { "description": "Congestion control; none by default.", "oneOf": schemes },
-            "workload": { "type": "array", "minItems": 1, "items": workload },
+            "workload": { "type": "array", "minItems": 1, "items": { "anyOf": [workload, job, ready] } },
             "run": run,
             "output": output,
         },
@@ -58,12 +61,34 @@ fn schema_of(catalog: &Catalog) -> Json {
     schema
 }
 
-/// `file = "…"`: a ready network or a path, and any keys to change.
-fn network_file(catalog: &Catalog) -> Json {
-    let names: Vec<&str> = catalog.ready.iter().map(|(name, _)| *name).collect();
+/// Fills in what an application's `motif` and `mpi` may be.
+fn jobs(catalog: &Catalog, definitions: &mut Map<String, Json>) {
+    let mut motifs = variants(&catalog.motifs, definitions);
+    let names = catalog.motifs.variants.iter().map(|variant| variant.name);
+    motifs.push(json!({ "enum": names.collect::<Vec<&str>>() }));
+    let mut mpi = (catalog.mpi)().to_value();
+    if let Json::Object(own) = mpi["$defs"].take() {
+        definitions.extend(own);
+    }
+    if let Some(mpi) = mpi.as_object_mut() {
+        mpi.remove("$defs");
+        mpi.remove("$schema");
+    }
+    if let Some(job) = definitions.get_mut("JobFile") {
+        let documentation = job["properties"]["motif"]["description"].take();
+        job["properties"]["motif"] = json!({ "description": documentation, "anyOf": motifs });
+        let documentation = job["properties"]["mpi"]["description"].take();
+        mpi["description"] = documentation;
+        job["properties"]["mpi"] = mpi;
+    }
+}
+
+/// `file = "…"`: something ready or a path, and any keys to change.
+fn file(what: &str, ready: &[(&str, &str)]) -> Json {
+    let names: Vec<&str> = ready.iter().map(|(name, _)| *name).collect();
     json!({
         "type": "object",
-        "description": "A ready network, or a file beside the experiment; other keys replace those of the file.",
+        "description": format!("{what}, or a file beside the experiment; other keys replace those of the file."),
         "properties": {
             "file": { "anyOf": [{ "enum": names }, { "type": "string", "pattern": "[/\\\\]|\\.toml$" }] },
         },

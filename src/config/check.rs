@@ -6,7 +6,7 @@ use super::experiment::{Experiment, NicConfig, RouterConfig};
 use super::nearest::suggest;
 use super::resolve::{definition, schema_of};
 use super::tree::{Node, Value};
-use super::workload::{Endpoints, Message, WorkloadFile};
+use super::workload::{DriveConfig, Endpoints, Message, WorkloadFile};
 use super::{Buffer, ConfigError, Duration, OutputQueue, Section, Size, Until};
 use crate::model::Invalid;
 use crate::registry::{Catalog, Family};
@@ -26,7 +26,14 @@ pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(),
     variant(&experiment.routing, &catalog.routings)?;
     variant(&experiment.congestion, &catalog.schemes)?;
     for workload in &experiment.workloads {
-        variant(&workload.pattern, &catalog.patterns)?;
+        match &workload.drive {
+            DriveConfig::Pattern(pattern) => variant(&pattern.pattern, &catalog.patterns)?,
+            DriveConfig::Motif(job) => {
+                variant(&job.motif, &catalog.motifs)?;
+                let schema = (catalog.mpi)().to_value();
+                known_keys(&job.mpi, &job.mpi.node, &schema, &schema, "", None, "")?;
+            }
+        }
     }
     Ok(())
 }
@@ -259,33 +266,45 @@ fn output(experiment: &Experiment) -> Result<(), Invalid> {
     Ok(())
 }
 
+/// A name is one for results.
+pub(super) fn name(section: &Section, name: Option<&str>) -> Result<(), ConfigError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match name {
+        Some(name) if name.is_empty() || !name.chars().all(plain) => {
+            Err(section.refuse(Invalid::new(
+                "name",
+                format!("{name:?} is not a name for results"),
+                "use letters, digits, `_` and `-` only",
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Somebody takes part.
+pub(super) fn endpoints(section: &Section, endpoints: &Endpoints) -> Result<(), ConfigError> {
+    match endpoints {
+        Endpoints::Count { count: 0, .. } => Err(section.refuse(Invalid::new(
+            "endpoints.count",
+            "0 endpoints send nothing",
+            "write 1 or more",
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// What can be said about one workload by itself.
 pub(super) fn workload(section: &Section, given: &WorkloadFile) -> Result<(), ConfigError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    name(section, given.name.as_deref())?;
+    endpoints(section, &given.endpoints)?;
     let refuse = |key: &str, message: String, remedy: &str| {
         Err(section.refuse(Invalid::new(key, message, remedy)))
     };
-    if let Some(name) = &given.name
-        && (name.is_empty() || !name.chars().all(plain))
-    {
-        return refuse(
-            "name",
-            format!("{name:?} is not a name for results"),
-            "use letters, digits, `_` and `-` only",
-        );
-    }
     if !(given.load > 0.0 && given.load.is_finite()) {
         return refuse(
             "load",
             format!("{} is not a load", given.load),
             "write a fraction of the endpoint's link of more than 0, for example 0.4",
-        );
-    }
-    if let Endpoints::Count { count: 0, .. } = given.endpoints {
-        return refuse(
-            "endpoints.count",
-            "0 endpoints send nothing".into(),
-            "write 1 or more",
         );
     }
     if let Message::Mix(parts) = &given.message {
@@ -310,9 +329,12 @@ pub(super) fn workload(section: &Section, given: &WorkloadFile) -> Result<(), Co
 }
 
 fn workload_times(experiment: &Experiment) -> Result<(), ConfigError> {
+    // With an application the run is complete when all of them are, whatever else goes on.
+    let jobs = experiment.workloads.iter().any(|one| one.job().is_some());
     for workload in &experiment.workloads {
+        let endless = workload.pattern().is_some_and(|one| one.stop.is_none());
         match experiment.run.until {
-            Until::Completion if workload.stop.is_none() => {
+            Until::Completion if endless && !jobs => {
                 return Err(workload.section.refuse(Invalid::new(
                     "",
                     format!(

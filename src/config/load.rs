@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::document::Document;
 use super::experiment::{Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::job::{self, JobConfig, JobFile, with_kind};
 use super::nearest::suggest;
 use super::tree::{Member, Node, Origin, Source, Value};
-use super::workload::{WorkloadConfig, WorkloadFile};
+use super::workload::{DriveConfig, PatternConfig, WorkloadConfig, WorkloadFile};
 use super::{ConfigError, Section, check, resolve};
 use crate::model::Invalid;
 use crate::registry::{Catalog, Family};
@@ -76,7 +77,7 @@ pub(super) fn sections_to_experiment(
         router: section(&file, "router")?.parse::<RouterConfig>()?,
         nic: section(&file, "nic")?.parse::<NicConfig>()?,
         congestion: congestion(&file)?,
-        workloads: workloads(&file)?,
+        workloads: workloads(&file, folder, catalog)?,
         run: run(&file)?,
         output: section(&file, "output")?.parse::<OutputConfig>()?,
         resolved: String::new(),
@@ -182,18 +183,14 @@ fn run(file: &Section) -> Result<RunConfig, ConfigError> {
 fn topology(file: &Section, folder: &Path, catalog: &Catalog) -> Result<Section, ConfigError> {
     let mut section = required(file, "topology", &catalog.topologies)?;
     let inline = section.node.clone();
-    if let Some(member) = inline.get("file") {
-        let Value::String(name) = &member.value.value else {
-            return Err(section.refuse(Invalid::new(
-                "file",
-                format!(
-                    "expected a name or a path, got {}",
-                    member.value.type_name()
-                ),
-                "write file = \"…\"",
-            )));
+    if let Some(name) = file_name(&section)? {
+        let shelf = Shelf {
+            ready: catalog.ready,
+            folder: "topologies",
+            what: "ready network",
+            list: "topologies",
         };
-        let base = network(&section, name, folder, catalog)?;
+        let base = from_file(&section, &name, folder, &shelf)?;
         if let (Some(own), Some(theirs)) = (inline.get("kind"), base.get("kind"))
             && !same_text(&own.value, &theirs.value)
         {
@@ -203,10 +200,7 @@ fn topology(file: &Section, folder: &Path, catalog: &Catalog) -> Result<Section,
                 "remove `kind`, or remove `file` and give all keys here",
             )));
         }
-        if let Value::Table(members) = &mut section.node.value {
-            members.retain(|member| member.key != "file");
-        }
-        section.node = base.overlaid(section.node);
+        section.node = base.overlaid(without_file(section.node));
     }
     Ok(section.choosing_by("kind", Some("topologies")))
 }
@@ -215,12 +209,24 @@ fn same_text(a: &Node, b: &Node) -> bool {
     matches!((&a.value, &b.value), (Value::String(a), Value::String(b)) if a == b)
 }
 
-/// The content of a ready network, or of a file whose path is relative to the experiment file.
-fn network(
+/// Where `file = "…"` finds what it names.
+struct Shelf {
+    /// The key's section: `topology`.
+    ready: &'static [(&'static str, &'static str)],
+    /// The folder of the ready files.
+    folder: &'static str,
+    /// What they are called.
+    what: &'static str,
+    /// What lists them.
+    list: &'static str,
+}
+
+/// The content of a ready file, or of a file whose path is relative to the experiment file.
+fn from_file(
     section: &Section,
     name: &str,
     folder: &Path,
-    catalog: &Catalog,
+    shelf: &Shelf,
 ) -> Result<Node, ConfigError> {
     let (shown, text) = if name.contains(['/', '\\']) || name.ends_with(".toml") {
         let path = folder.join(name);
@@ -228,23 +234,25 @@ fn network(
             section.refuse(Invalid::new(
                 "file",
                 format!("{} cannot be read: {why}", path.display()),
-                "give a path relative to the experiment file, or the name of a ready network \
-                 (see `weir list topologies`)",
+                format!(
+                    "give a path relative to the experiment file, or the name of a {} (see `weir list {}`)",
+                    shelf.what, shelf.list
+                ),
             ))
         })?;
         (path.display().to_string(), text)
     } else {
-        let ready = catalog.ready.iter().find(|(ready, _)| *ready == name);
+        let ready = shelf.ready.iter().find(|(ready, _)| *ready == name);
         let (_, text) = ready.ok_or_else(|| {
-            let names: Vec<&str> = catalog.ready.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = shelf.ready.iter().map(|(name, _)| *name).collect();
+            let plural = format!("{}s", shelf.what);
             section.refuse(Invalid::new(
                 "file",
-                format!("{name:?} is not a ready network"),
-                suggest(name, "ready networks", &names, '"')
-                    + "; or give a path that ends in .toml",
+                format!("{name:?} is not a {}", shelf.what),
+                suggest(name, &plural, &names, '"') + "; or give a path that ends in .toml",
             ))
         })?;
-        (format!("topologies/{name}.toml"), text.to_string())
+        (format!("{}/{name}.toml", shelf.folder), text.to_string())
     };
     let source = Arc::new(Source { name: shown, text });
     let mut node = Node::parse(&source)?;
@@ -256,7 +264,36 @@ fn network(
     Ok(node)
 }
 
-fn workloads(file: &Section) -> Result<Vec<WorkloadConfig>, ConfigError> {
+/// The text of `file`, if there is that key.
+fn file_name(section: &Section) -> Result<Option<String>, ConfigError> {
+    let Some(member) = section.node.get("file") else {
+        return Ok(None);
+    };
+    match &member.value.value {
+        Value::String(name) => Ok(Some(name.clone())),
+        _ => Err(section.refuse(Invalid::new(
+            "file",
+            format!(
+                "expected a name or a path, got {}",
+                member.value.type_name()
+            ),
+            "write file = \"…\"",
+        ))),
+    }
+}
+
+fn without_file(mut node: Node) -> Node {
+    if let Value::Table(members) = &mut node.value {
+        members.retain(|member| member.key != "file");
+    }
+    node
+}
+
+fn workloads(
+    file: &Section,
+    folder: &Path,
+    catalog: &Catalog,
+) -> Result<Vec<WorkloadConfig>, ConfigError> {
     let how = "write [[workload]] and its keys on the lines below, once for every workload";
     let items = match file.node.get("workload").map(|member| &member.value) {
         Some(Node {
@@ -280,15 +317,58 @@ fn workloads(file: &Section) -> Result<Vec<WorkloadConfig>, ConfigError> {
     };
     let workloads = items.iter().enumerate();
     workloads
-        .map(|(index, node)| workload(index, node))
+        .map(|(index, node)| workload(index, node, folder, catalog))
         .collect()
 }
 
-fn workload(index: usize, node: &Node) -> Result<WorkloadConfig, ConfigError> {
+fn workload(
+    index: usize,
+    node: &Node,
+    folder: &Path,
+    catalog: &Catalog,
+) -> Result<WorkloadConfig, ConfigError> {
     let path = format!("workload.{index}");
-    let section = Section::new(node.clone(), &path);
+    let mut section = Section::new(with_kind(node.clone()), &path);
+    if let Some(name) = file_name(&section)? {
+        let shelf = Shelf {
+            ready: catalog.ready_workloads,
+            folder: "workloads",
+            what: "ready application",
+            list: "motifs",
+        };
+        let base = from_file(&section, &name, folder, &shelf)?;
+        let node = with_kind(base).overlaid(without_file(section.node));
+        section = Section::new(node, &path);
+    }
+    match section.node.get("motif") {
+        Some(_) => application(index, section, &path),
+        None => open_loop(index, section, &path),
+    }
+}
+
+fn application(index: usize, section: Section, path: &str) -> Result<WorkloadConfig, ConfigError> {
+    let given: JobFile = section.parse()?;
+    check::name(&section, given.name.as_deref())?;
+    let endpoints = given.place(&section)?;
+    check::endpoints(&section, &endpoints)?;
+    Ok(WorkloadConfig {
+        endpoints,
+        name: given.name.unwrap_or_else(|| format!("workload{index}")),
+        shared: given.shared,
+        start: given.start,
+        drive: DriveConfig::Motif(JobConfig {
+            motif: job::motif(&section, path)?,
+            tasks: given.tasks,
+            repetitions: given.repetitions,
+            mpi: job::mpi(&section, path),
+        }),
+        section,
+    })
+}
+
+fn open_loop(index: usize, section: Section, path: &str) -> Result<WorkloadConfig, ConfigError> {
     let given: WorkloadFile = section.parse()?;
-    let pattern = match node.get("pattern") {
+    let pattern = match section.node.get("pattern") {
         Some(member) if matches!(member.value.value, Value::Table(_)) => member.value.clone(),
         _ => {
             return Err(section.refuse(Invalid::new(
@@ -304,12 +384,14 @@ fn workload(index: usize, node: &Node) -> Result<WorkloadConfig, ConfigError> {
         endpoints: given.endpoints,
         shared: given.shared,
         start: given.start,
-        stop: given.stop,
-        load: given.load,
-        message: given.message.normalised(),
-        injection: given.injection,
-        pattern: Section::new(pattern, format!("{path}.pattern"))
-            .choosing_by("kind", Some("patterns")),
+        drive: DriveConfig::Pattern(PatternConfig {
+            stop: given.stop,
+            load: given.load,
+            message: given.message.normalised(),
+            injection: given.injection,
+            pattern: Section::new(pattern, format!("{path}.pattern"))
+                .choosing_by("kind", Some("patterns")),
+        }),
         section,
     })
 }

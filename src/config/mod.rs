@@ -11,6 +11,7 @@ mod deserialize;
 mod document;
 mod error;
 mod experiment;
+mod job;
 mod load;
 mod nearest;
 mod ready;
@@ -30,11 +31,14 @@ pub use error::ConfigError;
 pub use experiment::{
     Arbitration, Backlog, BufferPer, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,
 };
+pub use job::JobConfig;
 pub(crate) use nearest::suggest;
-pub use ready::READY;
+pub use ready::{READY, READY_WORKLOADS};
 pub(crate) use resolve::{alternatives, reference};
 pub(crate) use schema::fixed_sections;
 pub use section::Section;
 pub use units::{Allowance, Duration, Rate, Size};
 pub use words::{Buffer, OutputQueue, Speedup, Until};
-pub use workload::{Endpoints, Injection, Message, Placement, WorkloadConfig};
+pub use workload::{
+    DriveConfig, Endpoints, Injection, Message, PatternConfig, Placement, WorkloadConfig,
+};

@@ -1,15 +1,16 @@
-//! The ready networks of `topologies/`, inside the binary so that it works anywhere.
+//! The ready networks of `topologies/` and the ready applications of `workloads/`, inside the binary so that it works
+//! anywhere.
 
-/// A ready network: its name and its text.
+/// Ready files of a folder: names and texts.
 macro_rules! ready {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../topologies/", $name, ".toml")))),*]
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../", $folder, "/", $name, ".toml")))),*]
     };
 }
 
 /// All ready networks, one line per file of `topologies/`.
 #[rustfmt::skip]
-pub const READY: &[(&str, &str)] = ready![
+pub const READY: &[(&str, &str)] = ready!["topologies":
     "dragonfly-72",
     "dragonfly-1056",
     "dragonfly-3078",
@@ -26,28 +27,58 @@ pub const READY: &[(&str, &str)] = ready![
     "clos-512",
 ];
 
+/// All ready applications, one line per file of `workloads/`.
+#[rustfmt::skip]
+pub const READY_WORKLOADS: &[(&str, &str)] = ready!["workloads":
+    "allreduce-32",
+    "allreduce-32-compute",
+    "allreduce-64-ember",
+    "alltoall-64",
+    "fft3d-64",
+    "fixed-pairs-256",
+    "fixed-pairs-256-36",
+    "halo2d-64",
+    "halo3d-512",
+    "halo3d26-1728",
+    "halo3d26-8000",
+    "incast-100",
+    "incast-40",
+    "incast-64-ember",
+    "incast1-512",
+    "incast2-8",
+    "lammps-1024",
+    "lammps-2048",
+    "lammps-2048-10",
+    "lammps-512",
+    "milc-4096",
+    "milc-625",
+    "nearest-neighbor-4096",
+    "nekbone-2197",
+    "nekbone-729",
+    "periodic-aggressor-2048",
+    "ping-pong",
+    "spread-64",
+    "sweep3d-64",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_file_is_in_the_list() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/topologies");
-        let Ok(files) = std::fs::read_dir(folder) else {
-            assert!(READY.is_empty(), "{folder} cannot be read");
-            return;
-        };
-        for file in files {
-            let path = file.expect("the folder can be read").path();
-            if path.extension().is_some_and(|ext| ext == "toml") {
-                let name = path
-                    .file_stem()
-                    .and_then(|s| s.to_str())
-                    .expect("a plain name");
-                assert!(
-                    READY.iter().any(|(ready, _)| *ready == name),
-                    "add \"{name}\" to the list in src/config/ready.rs"
-                );
+        for (folder, list) in [("topologies", READY), ("workloads", READY_WORKLOADS)] {
+            let path = format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
+            for file in std::fs::read_dir(&path).expect(&path) {
+                let path = file.expect("the folder can be read").path();
+                if path.extension().is_some_and(|ext| ext == "toml") {
+                    let name = path.file_stem().and_then(|s| s.to_str());
+                    let name = name.expect("a plain name");
+                    assert!(
+                        list.iter().any(|(ready, _)| *ready == name),
+                        "add \"{name}\" to the list in src/config/ready.rs"
+                    );
+                }
             }
         }
     }

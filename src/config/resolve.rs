@@ -4,8 +4,9 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::experiment::Experiment;
+use super::job::JobFile;
 use super::tree::{Member, Node, Value};
-use super::workload::{Elsewhere, WorkloadConfig, WorkloadFile};
+use super::workload::{DriveConfig, Elsewhere, WorkloadConfig, WorkloadFile};
 use super::{Allowance, Duration, Rate, Section, Size};
 use crate::registry::{Catalog, Family, Variant};
 
@@ -68,7 +69,7 @@ pub(super) fn text(experiment: &Experiment, catalog: &Catalog) -> String {
         &variant(&experiment.congestion, &catalog.schemes),
     );
     for config in &experiment.workloads {
-        add("[[workload]]", &workload(config, &catalog.patterns));
+        add("[[workload]]", &workload(config, catalog));
     }
     add("[run]", &typed(&experiment.run));
     add("[output]", &typed(&experiment.output));
@@ -81,23 +82,46 @@ fn typed<T: Serialize>(value: &T) -> Node {
     Node::from_json(&json).unwrap_or(Node::default(Value::Table(Vec::new())))
 }
 
-fn workload(config: &WorkloadConfig, patterns: &Family) -> Node {
-    let mut node = typed(&WorkloadFile {
-        name: Some(config.name.clone()),
-        endpoints: config.endpoints.clone(),
-        shared: config.shared,
-        start: config.start,
-        stop: config.stop,
-        load: config.load,
-        message: config.message.clone(),
-        injection: config.injection,
-        pattern: Elsewhere,
-    });
+fn workload(config: &WorkloadConfig, catalog: &Catalog) -> Node {
+    let (mut node, more) = match &config.drive {
+        DriveConfig::Pattern(one) => (
+            typed(&WorkloadFile {
+                name: Some(config.name.clone()),
+                endpoints: config.endpoints.clone(),
+                shared: config.shared,
+                start: config.start,
+                stop: one.stop,
+                load: one.load,
+                message: one.message.clone(),
+                injection: one.injection,
+                pattern: Elsewhere,
+            }),
+            vec![("pattern", variant(&one.pattern, &catalog.patterns))],
+        ),
+        DriveConfig::Motif(job) => {
+            let schema = (catalog.mpi)().to_value();
+            let node = typed(&JobFile {
+                name: Some(config.name.clone()),
+                endpoints: Some(config.endpoints.clone()),
+                tasks: job.tasks,
+                placement: None,
+                placement_seed: None,
+                shared: config.shared,
+                start: config.start,
+                repetitions: job.repetitions,
+                mpi: Elsewhere,
+                motif: Elsewhere,
+            });
+            let mpi = complete(&job.mpi.node, &schema, &schema);
+            let motif = variant(&job.motif, &catalog.motifs);
+            (node, vec![("mpi", mpi), ("motif", motif)])
+        }
+    };
     if let Value::Table(members) = &mut node.value {
-        members.push(Member::default(
-            "pattern",
-            variant(&config.pattern, patterns),
-        ));
+        members.extend(
+            more.into_iter()
+                .map(|(key, node)| Member::default(key, node)),
+        );
     }
     node
 }

@@ -4,10 +4,11 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json};
 
 use super::experiment::{NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::job::JobFile;
 use super::workload::WorkloadFile;
 
-/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]` and one `[[workload]]` by name, and their `$defs`. The
-/// pattern of a workload is any table.
+/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]` and one `[[workload]]` by name (`workload` of a pattern, `job`
+/// of an application), and their `$defs`. The pattern of a workload is any table; so are motif and mpi of a job.
 pub(crate) fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut sections = Map::new();
@@ -19,6 +20,7 @@ pub(crate) fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     add("run", generator.subschema_for::<RunConfig>());
     add("output", generator.subschema_for::<OutputConfig>());
     add("workload", generator.subschema_for::<WorkloadFile>());
+    add("job", generator.subschema_for::<JobFile>());
     let definitions = generator.take_definitions(true);
     (sections, definitions)
 }

@@ -7,9 +7,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::job::JobConfig;
 use super::{Duration, Section, Size};
 
-/// One `[[workload]]`: open-loop traffic of one pattern.
+/// One `[[workload]]`.
 #[derive(Clone, Debug)]
 pub struct WorkloadConfig {
     /// Its name in results; `workload0`, `workload1`, … by default. Unique.
@@ -20,6 +21,24 @@ pub struct WorkloadConfig {
     pub shared: bool,
     /// When it begins to send.
     pub start: Duration,
+    /// What makes it send.
+    pub drive: DriveConfig,
+    /// The whole section, for errors about its keys.
+    pub section: Section,
+}
+
+/// What makes a workload send.
+#[derive(Clone, Debug)]
+pub enum DriveConfig {
+    /// Open-loop traffic of one pattern.
+    Pattern(PatternConfig),
+    /// An application.
+    Motif(JobConfig),
+}
+
+/// Open-loop traffic of one pattern.
+#[derive(Clone, Debug)]
+pub struct PatternConfig {
     /// When it stops; None: at the end of the run.
     pub stop: Option<Duration>,
     /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is allowed.
@@ -30,11 +49,27 @@ pub struct WorkloadConfig {
     pub injection: Injection,
     /// The section of the pattern: `pattern = { kind = "uniform", … }`.
     pub pattern: Section,
-    /// The whole section, for errors about its keys.
-    pub section: Section,
 }
 
-/// `[[workload]]` as it is written.
+impl WorkloadConfig {
+    /// The pattern, if it is open-loop traffic.
+    pub fn pattern(&self) -> Option<&PatternConfig> {
+        match &self.drive {
+            DriveConfig::Pattern(pattern) => Some(pattern),
+            DriveConfig::Motif(_) => None,
+        }
+    }
+
+    /// The application, if it is one.
+    pub fn job(&self) -> Option<&JobConfig> {
+        match &self.drive {
+            DriveConfig::Pattern(_) => None,
+            DriveConfig::Motif(job) => Some(job),
+        }
+    }
+}
+
+/// `[[workload]]` of a pattern as it is written.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WorkloadFile {
@@ -74,7 +109,7 @@ fn all() -> Endpoints {
     Endpoints::All
 }
 
-fn at_once() -> Duration {
+pub(super) fn at_once() -> Duration {
     Duration(0)
 }
 
@@ -83,7 +118,7 @@ fn bernoulli() -> Injection {
 }
 
 /// A value that another type reads.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Elsewhere;
 
 impl<'de> Deserialize<'de> for Elsewhere {

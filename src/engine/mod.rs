@@ -56,6 +56,11 @@ pub trait Domain {
     fn outbox(&mut self, neighbour: usize) -> &mut Self::Mail;
     /// Takes in the mail of a neighbour. Called in the order of the senders' numbers.
     fn deliver(&mut self, neighbour: usize, mail: &Self::Mail);
+    /// True if the run has got from this domain what it was for, though there may be more to do. When all domains say so
+    /// the run ends.
+    fn finished(&self) -> bool {
+        false
+    }
     /// How much has moved so far (packet-hops), for progress and for the detection of stalls.
     fn moved(&self) -> u64;
 }

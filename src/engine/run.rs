@@ -21,6 +21,8 @@ pub enum End {
     Idle,
     /// The observer of some rank asked for it.
     Asked,
+    /// All domains are finished: at the end of the window before this time, ps.
+    Finished(Time),
 }
 
 /// What an observer sees after every window. The same on all ranks but for `moved_here`.
@@ -73,19 +75,21 @@ where
     let mut moved_before = 0;
     let mut windows = 0;
     let mut go_on = 1;
+    let mut until = 0;
     post.agree_on_neighbours(transport);
     let mut common = transport.agree(Agreement {
         next: earliest(domains),
         unmoved: 0,
         go_on,
+        finished: 0,
     });
     loop {
-        if let Some(end) = ended(common, schedule) {
+        if let Some(end) = ended(common, schedule, until) {
             post.deliver_all(domains);
             return Ok((end, windows));
         }
         let start = common.next - common.next % schedule.window;
-        let until = start.saturating_add(schedule.window).min(schedule.end);
+        until = start.saturating_add(schedule.window).min(schedule.end);
         for (at, domain) in domains.iter_mut().enumerate() {
             post.deliver(at, domain);
             domain.advance(until)?;
@@ -98,6 +102,7 @@ where
             next: earliest(domains),
             unmoved,
             go_on,
+            finished: u64::from(domains.iter().all(Domain::finished)),
         };
         common = post.hand_over(domains, transport, mine)?;
         let progress = Progress {
@@ -117,9 +122,11 @@ where
     }
 }
 
-fn ended(common: Agreement, schedule: Schedule) -> Option<End> {
+fn ended(common: Agreement, schedule: Schedule, until: Time) -> Option<End> {
     if common.go_on == 0 {
         Some(End::Asked)
+    } else if common.finished == 1 {
+        Some(End::Finished(until))
     } else if common.next == NEVER {
         Some(End::Idle)
     } else if common.next >= schedule.end {
@@ -221,6 +228,7 @@ impl<M: Mail> PostOffice<M> {
             next: NEVER,
             unmoved: u64::MAX,
             go_on: u64::from(complete),
+            finished: 0,
         });
         self.complete = common.go_on == 1;
     }

@@ -12,6 +12,8 @@ pub struct Agreement {
     pub unmoved: u64,
     /// 0 if a rank asks to stop, otherwise 1.
     pub go_on: u64,
+    /// 1 if all domains of all ranks are finished ([`super::Domain::finished`]), otherwise 0.
+    pub finished: u64,
 }
 
 impl Agreement {
@@ -21,6 +23,7 @@ impl Agreement {
             next: self.next.min(other.next),
             unmoved: self.unmoved.min(other.unmoved),
             go_on: self.go_on.min(other.go_on),
+            finished: self.finished.min(other.finished),
         }
     }
 }

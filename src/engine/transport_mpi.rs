@@ -79,15 +79,16 @@ impl Transport for Mpi {
     }
 
     fn agree(&mut self, mine: Agreement) -> Agreement {
-        let send = [mine.next, mine.unmoved, mine.go_on];
-        let mut receive = [0u64; 3];
+        let send = [mine.next, mine.unmoved, mine.go_on, mine.finished];
+        let mut receive = [0u64; 4];
         self.world
             .all_reduce_into(&send, &mut receive, mpi::collective::SystemOperation::min());
-        let [next, unmoved, go_on] = receive;
+        let [next, unmoved, go_on, finished] = receive;
         Agreement {
             next,
             unmoved,
             go_on,
+            finished,
         }
     }
 

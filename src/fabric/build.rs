@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::credit::{Credit, CreditPool};
 use super::domain::{FabricDomain, Fixed};
 use super::event::EventKind;
+use super::hosts::Hosts;
 use super::network::Network;
 use super::nic::Nic;
 use super::pool::{Fifo, Pool};
@@ -38,6 +39,8 @@ pub struct Blueprint {
     pub seed: u64,
     /// The packet to follow.
     pub watched: Option<(EndpointId, u32)>,
+    /// Whether the run ends when all tasks of applications are done, whatever else goes on.
+    pub until_done: bool,
 }
 
 impl<S: Scheme> FabricDomain<S> {
@@ -79,6 +82,7 @@ impl<S: Scheme> FabricDomain<S> {
             resends: Vec::new(),
             partial: Default::default(),
             sources: Slots::default(),
+            hosts: Hosts::default(),
             first_nic_output: 0,
             outboxes: Vec::new(),
             stats: Stats::new(blueprint.recording, 0, fixed.classes.count(), 0),
@@ -93,6 +97,7 @@ impl<S: Scheme> FabricDomain<S> {
                 NEVER
             },
             traffic: blueprint.traffic.clone(),
+            until_done: blueprint.until_done,
         };
         domain
             .outboxes
@@ -120,6 +125,7 @@ impl<S: Scheme> FabricDomain<S> {
                 .resize_with(domain.nics.len(), Resends::default);
         }
         domain.add_sources(blueprint);
+        domain.add_tasks();
         domain
     }
 
@@ -274,8 +280,11 @@ impl<S: Scheme> FabricDomain<S> {
                 if !traffic.sends(endpoint) {
                     continue;
                 }
-                let (source, first) =
-                    Source::new(traffic, job as u16, nic, endpoint, blueprint.seed);
+                let Some((source, first)) =
+                    Source::new(traffic, job as u16, nic, endpoint, blueprint.seed)
+                else {
+                    continue;
+                };
                 let index = self.sources.len() as u32;
                 self.sources.push(source);
                 self.schedule_generation(index, first, traffic.stop);

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::credit::CreditPool;
 use super::event::{EventKind, key, unkey};
+use super::hosts::Hosts;
 use super::network::Network;
 use super::nic::Nic;
 use super::pool::Pool;
@@ -64,6 +65,8 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) resends: Vec<Resends>,
     pub(super) partial: FxHashMap<(EndpointId, u32, EndpointId), u64>,
     pub(super) sources: Slots<Source>,
+    /// Tasks of applications.
+    pub(super) hosts: Hosts,
     pub(super) first_nic_output: OutIndex,
     pub(super) outboxes: Vec<Post>,
     pub(super) stats: Stats,
@@ -78,6 +81,8 @@ pub struct FabricDomain<S: Scheme> {
     /// When the contents of the routers are recorded next; [`crate::model::NEVER`] if they are not.
     pub(super) sample_at: Time,
     pub(super) traffic: Arc<Vec<Traffic>>,
+    /// Whether the run ends when all tasks of applications are done.
+    pub(super) until_done: bool,
 }
 
 impl<S: Scheme> FabricDomain<S> {
@@ -123,6 +128,7 @@ impl<S: Scheme> FabricDomain<S> {
                 EventKind::Arrive => self.arrive(component, now),
                 EventKind::Deliver => self.arrive_at_endpoint(component, now),
                 EventKind::Generate => self.generate(component, now),
+                EventKind::Task => self.task_event(component, now),
             }
         }
     }
@@ -170,7 +176,8 @@ impl<S: Scheme> FabricDomain<S> {
             + self.nics.capacity() * size_of::<Nic>()
             + self.sends.memory_bytes()
             + self.resends.capacity() * size_of::<Resends>()
-            + self.sources.capacity() * size_of::<Source>();
+            + self.sources.capacity() * size_of::<Source>()
+            + self.hosts.memory_bytes();
         let mail = self.outboxes.iter().map(|post| {
             post.packets.capacity() * size_of::<super::post::PacketMail>()
                 + post.credits.capacity() * size_of::<super::post::CreditMail>()
@@ -222,6 +229,10 @@ impl<S: Scheme> Domain for FabricDomain<S> {
             let output = self.flat_port(mail.router, mail.port);
             self.take_credit(output, mail.vc, mail.flits, mail.time);
         }
+    }
+
+    fn finished(&self) -> bool {
+        self.until_done && self.hosts.unfinished() == 0
     }
 
     fn moved(&self) -> u64 {

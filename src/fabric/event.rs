@@ -18,6 +18,8 @@ pub enum EventKind {
     Deliver = 4,
     /// An endpoint generates a message.
     Generate = 5,
+    /// A time of a task is over.
+    Task = 6,
 }
 
 /// By number; the last fills the table up to a power of two.
@@ -28,8 +30,8 @@ const KINDS: [EventKind; 8] = [
     EventKind::Arrive,
     EventKind::Deliver,
     EventKind::Generate,
-    EventKind::Generate,
-    EventKind::Generate,
+    EventKind::Task,
+    EventKind::Task,
 ];
 
 const COMPONENT_BITS: u32 = 28;
@@ -67,7 +69,7 @@ mod tests {
     #[test]
     fn keys_are_reversible_and_ordered_by_kind() {
         for time in [0, 1_000, 123_456_789] {
-            for (i, &kind) in KINDS[..6].iter().enumerate() {
+            for (i, &kind) in KINDS[..7].iter().enumerate() {
                 for component in [0, 1, 77, COMPONENT_MASK] {
                     assert_eq!(unkey(key(kind, component, time), time), (kind, component));
                 }

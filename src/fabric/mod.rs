@@ -11,7 +11,8 @@
 //! `Σ link latencies + routers × router latency + flits × flit time of the slowest link`.
 //!
 //! The road of a packet: `source` generates a message, `nic` cuts it into packets, `crossbar` brings them across
-//! a router, `link` to the next one, and `nic` again puts them together.
+//! a router, `link` to the next one, and `nic` again puts them together. `hosts` has the tasks of applications, which
+//! send by the same NICs.
 
 mod build;
 mod credit;
@@ -19,6 +20,7 @@ mod crossbar;
 mod desk;
 mod domain;
 mod event;
+mod hosts;
 mod link;
 mod network;
 mod nic;
@@ -39,9 +41,10 @@ mod watch;
 
 pub use build::Blueprint;
 pub use domain::FabricDomain;
+pub use hosts::{Application, JobState, TaskRow};
 pub use network::{Network, Parameters};
 pub use report::{DomainReport, Totals};
-pub use source::Traffic;
+pub use source::{Drive, Open, Traffic};
 pub use stall::{Deadlock, Wait, find_deadlock};
 pub use stats::{
     DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES, NETWORK_LATENCY, PACKETS,

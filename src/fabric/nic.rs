@@ -60,6 +60,8 @@ pub struct NewMessage {
     pub bits: u64,
     /// Which workload it belongs to.
     pub job: u16,
+    /// What tasks of an application know it by; 0 if it is not between tasks.
+    pub envelope: u64,
 }
 
 /// A packet that has not gone anywhere.
@@ -110,7 +112,7 @@ impl<S: Scheme> FabricDomain<S> {
         let nic = &mut self.nics[new.nic as usize];
         let number = nic.next_message;
         nic.next_message = number.wrapping_add(1);
-        let message = Message::new(now, new.bits, number, new.job);
+        let message = Message::new(now, new.bits, number, new.job, new.envelope);
         self.sends
             .add(new.nic, &mut nic.ring, new.destination, message);
         self.stats.generated(new.job, new.bits, now);
@@ -261,6 +263,7 @@ impl<S: Scheme> FabricDomain<S> {
         let flit = self.about.flit;
         let most = u64::from(self.fixed.max_packet) * u64::from(flit.0);
         let payload = message.left.min(most);
+        let last = payload == message.left;
         let flits = flit.flits(payload) as u16;
         let class = if S::SPECULATES {
             Classes::LOSSY
@@ -284,6 +287,7 @@ impl<S: Scheme> FabricDomain<S> {
             tries: 0,
             part,
             high: 0,
+            envelope: message.envelope,
         };
         match self.injection_vc(output, class, flits, now) {
             Ok(vc) => {
@@ -291,6 +295,10 @@ impl<S: Scheme> FabricDomain<S> {
                 let index = self.pool.insert(packet, origin);
                 let ring = &mut self.nics[nic as usize].ring;
                 self.sends.take(nic, ring, pair, payload);
+                if origin.envelope != 0 && last {
+                    let tail = now + self.outputs[output as usize].rate.time(flits);
+                    self.message_leaves(nic, destination, &origin, tail);
+                }
                 if S::PACES {
                     let tail = now + self.outputs[output as usize].rate.time(flits);
                     self.scheme.sent(nic, destination, tail);
@@ -349,6 +357,7 @@ impl<S: Scheme> FabricDomain<S> {
             tries: 0,
             part: 0,
             high: 0,
+            envelope: message.envelope,
         };
         self.at_desk(nic, now, |scheme, desk| scheme.begin(desk, to, &origin))
     }
@@ -413,7 +422,8 @@ impl<S: Scheme> FabricDomain<S> {
             }
             return;
         }
-        if self.reassemble(&origin, packet.flight.destination) {
+        let whole = self.reassemble(&origin, packet.flight.destination);
+        if whole {
             self.stats
                 .received(&origin, packet.flight.destination, nic, now);
         }
@@ -426,6 +436,9 @@ impl<S: Scheme> FabricDomain<S> {
                 self.pool.get_mut(ack).flags |= packet.flags & Packet::MARKED;
             }
             self.kick_nic(nic, now);
+        }
+        if whole && origin.envelope != 0 {
+            self.message_arrives(nic, &origin, now);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a domain reports at the end of a run, as words that cross to rank 0.
 
 use super::domain::FabricDomain;
+use super::hosts::TaskRow;
 use super::state::Wire;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
 use crate::congestion::Scheme;
@@ -52,6 +53,8 @@ pub struct DomainReport {
     pub packets: Vec<PacketRow>,
     pub messages: Vec<MessageRow>,
     pub occupancy: Vec<u64>,
+    /// Tasks of applications here.
+    pub tasks: Vec<TaskRow>,
     /// Channels whose credits are not all home: router, port, virtual channel, missing flits.
     pub credits_missing: Vec<[u64; 4]>,
 }
@@ -91,6 +94,7 @@ impl<S: Scheme> FabricDomain<S> {
             packets: std::mem::take(&mut self.stats.packet_rows),
             messages: std::mem::take(&mut self.stats.message_rows),
             occupancy: std::mem::take(&mut self.stats.occupancy),
+            tasks: self.task_rows(end),
             credits_missing: self.credits_missing(),
         }
     }
@@ -211,6 +215,7 @@ impl DomainReport {
         out.list(self.packets.as_flattened());
         out.list(self.messages.as_flattened());
         out.list(&self.occupancy);
+        out.list(self.tasks.as_flattened());
         out.list(self.credits_missing.as_flattened());
         out.0
     }
@@ -239,6 +244,7 @@ impl DomainReport {
             packets: from.rows()?,
             messages: from.rows()?,
             occupancy: from.list()?,
+            tasks: from.rows()?,
             credits_missing: from.rows()?,
         };
         *words = from.0;

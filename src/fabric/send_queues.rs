@@ -57,12 +57,14 @@ pub struct Message {
     pub job: u16,
     /// Whether the scheme knows of it.
     pub begun: bool,
+    /// What tasks of an application know it by; 0 if it is not between tasks.
+    pub envelope: u64,
     next: u32,
 }
 
 impl Message {
     /// A message of which nothing is sent.
-    pub fn new(generated: Time, bits: u64, number: u32, job: u16) -> Self {
+    pub fn new(generated: Time, bits: u64, number: u32, job: u16, envelope: u64) -> Self {
         Message {
             generated,
             bits,
@@ -70,6 +72,7 @@ impl Message {
             number,
             job,
             begun: false,
+            envelope,
             next: NONE,
         }
     }

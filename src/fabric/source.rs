@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::domain::FabricDomain;
+use super::hosts::Application;
 use super::nic::NewMessage;
 use crate::congestion::Scheme;
 use crate::model::{EndpointId, Rng, Time, stream};
@@ -19,22 +20,47 @@ pub struct Traffic {
     pub tasks: Arc<[EndpointId]>,
     /// The same, ascending.
     pub members: Arc<[EndpointId]>,
-    /// Who sends to whom.
-    pub pattern: Box<dyn Pattern>,
-    /// How much.
-    pub sizes: Sizes,
-    /// When.
-    pub injector: Injector,
+    /// What makes it send.
+    pub drive: Drive,
     /// From when on, ps.
     pub start: Time,
     /// Until when, ps.
     pub stop: Time,
 }
 
+/// What makes endpoints send.
+pub enum Drive {
+    /// Messages are generated, whatever becomes of them.
+    Pattern(Open),
+    /// Tasks that wait for each other.
+    Motif(Application),
+}
+
+/// Open-loop traffic.
+pub struct Open {
+    /// Who sends to whom.
+    pub pattern: Box<dyn Pattern>,
+    /// How much.
+    pub sizes: Sizes,
+    /// When.
+    pub injector: Injector,
+}
+
 impl Traffic {
     /// True if an endpoint generates messages.
     pub fn sends(&self, endpoint: EndpointId) -> bool {
-        self.members.binary_search(&endpoint).is_ok() && self.pattern.sends(endpoint)
+        let Drive::Pattern(open) = &self.drive else {
+            return false;
+        };
+        self.members.binary_search(&endpoint).is_ok() && open.pattern.sends(endpoint)
+    }
+
+    /// The application, if it is one.
+    pub fn application(&self) -> Option<&Application> {
+        match &self.drive {
+            Drive::Pattern(_) => None,
+            Drive::Motif(application) => Some(application),
+        }
     }
 }
 
@@ -47,7 +73,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source and the time of its first message. Its random numbers depend on the seed, the workload and the
+    /// A source and the time of its first message; None if the workload is no open-loop traffic. Its random numbers depend on the seed, the workload and the
     /// endpoint only.
     pub fn new(
         traffic: &Traffic,
@@ -55,19 +81,20 @@ impl Source {
         nic: u32,
         endpoint: EndpointId,
         seed: u64,
-    ) -> (Source, Time) {
+    ) -> Option<(Source, Time)> {
+        let Drive::Pattern(open) = &traffic.drive else {
+            return None;
+        };
         let mut rng = stream(seed, &[SOURCE_STREAM, u64::from(job), u64::from(endpoint)]);
-        let clock = traffic.injector.first(&mut rng, traffic.start);
+        let clock = open.injector.first(&mut rng, traffic.start);
         let first = clock.time();
-        (
-            Source {
-                nic,
-                job,
-                rng,
-                clock,
-            },
-            first,
-        )
+        let source = Source {
+            nic,
+            job,
+            rng,
+            clock,
+        };
+        Some((source, first))
     }
 }
 
@@ -76,10 +103,13 @@ impl<S: Scheme> FabricDomain<S> {
     pub(super) fn generate(&mut self, index: u32, now: Time) {
         let source = &mut self.sources[index as usize];
         let traffic = &self.traffic[usize::from(source.job)];
+        let Drive::Pattern(open) = &traffic.drive else {
+            return;
+        };
         let from = self.nics[source.nic as usize].id;
-        let destination = traffic.pattern.destination(from, now, &mut source.rng);
-        let bits = traffic.sizes.draw(&mut source.rng);
-        let next = traffic.injector.next(&mut source.clock, &mut source.rng);
+        let destination = open.pattern.destination(from, now, &mut source.rng);
+        let bits = open.sizes.draw(&mut source.rng);
+        let next = open.injector.next(&mut source.clock, &mut source.rng);
         let (nic, job, stop) = (source.nic, source.job, traffic.stop);
         self.schedule_generation(index, next, stop);
         if let Some(destination) = destination {
@@ -89,6 +119,7 @@ impl<S: Scheme> FabricDomain<S> {
                     destination,
                     bits,
                     job,
+                    envelope: 0,
                 },
                 now,
             );

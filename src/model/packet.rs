@@ -203,6 +203,8 @@ pub struct Origin {
     pub part: u16,
     /// High half of [`Origin::time`].
     pub high: u16,
+    /// What tasks of an application know the message by; 0 if it is not between tasks.
+    pub envelope: u64,
 }
 
 impl Origin {
@@ -231,7 +233,7 @@ mod tests {
     #[test]
     fn a_packet_is_small() {
         assert_eq!(size_of::<Packet>(), 48);
-        assert_eq!(size_of::<Origin>(), 40);
+        assert_eq!(size_of::<Origin>(), 48);
     }
 
     #[test]

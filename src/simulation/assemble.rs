@@ -2,19 +2,25 @@
 
 use std::sync::Arc;
 
-use crate::config::{ConfigError, Experiment, RouterConfig, Until, WorkloadConfig};
+use crate::config::{
+    ConfigError, DriveConfig, Experiment, JobConfig, PatternConfig, RouterConfig, Until,
+    WorkloadConfig,
+};
 use crate::congestion::{self, About, AnyScheme, Scheme, Visitor};
 use crate::engine::Schedule;
-use crate::fabric::{Blueprint, FabricDomain, Network, Parameters, Recording, Traffic};
+use crate::fabric::{
+    Application, Blueprint, Drive, FabricDomain, Network, Open, Parameters, Recording, Traffic,
+};
 use crate::model::{Bandwidth, EndpointId, FlitSize, Invalid, LinkKind, NEVER, Time};
 use crate::registry::choose;
 use crate::routing;
 use crate::topology::{self, Topology};
 use crate::workload::injection::Injector;
 use crate::workload::members;
-use crate::workload::patterns::Pattern;
+use crate::workload::motifs;
 use crate::workload::patterns::{self, Members};
 use crate::workload::sizes::Sizes;
+use crate::workload::tasks::{Job, Mpi};
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -57,12 +63,19 @@ impl Plan {
             Until::Completion => NEVER,
         };
         let patience = patience(&network, window);
+        // Nothing is left to do once all applications are done, unless other traffic never stops.
+        let endless = |traffic: &Traffic| traffic.application().is_none() && traffic.stop == NEVER;
+        let until_done = end == NEVER && traffic.iter().any(endless);
+        if scheme.visit(Drops) {
+            no_applications(experiment)?;
+        }
         let blueprint = Blueprint {
             network,
             traffic: Arc::new(traffic),
             recording,
             seed: experiment.run.seed,
             watched,
+            until_done,
         };
         Ok(Plan {
             blueprint,
@@ -195,30 +208,17 @@ fn one_workload(
     network: &Network,
     seed: u64,
 ) -> Result<Traffic, ConfigError> {
-    let own_seed = seed ^ (PATTERN_SEED << 32 | number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let about = Members {
-        endpoints: &tasks,
-        topology: &network.topology,
-        seed: own_seed,
+    let (drive, tasks, stop) = match &workload.drive {
+        DriveConfig::Pattern(pattern) => {
+            let stop = pattern.stop.map_or(NEVER, |stop| stop.0);
+            let drive = open_loop(workload, pattern, number, &tasks, network, seed)?;
+            (Drive::Pattern(drive), tasks, stop)
+        }
+        DriveConfig::Motif(job) => {
+            let (application, tasks) = application(workload, job, &tasks, network)?;
+            (Drive::Motif(application), tasks, NEVER)
+        }
     };
-    let pattern =
-        (choose(&workload.pattern, patterns::REGISTRY)?.build)(&workload.pattern, &about)?;
-    let flit = network.parameters.flit;
-    let refuse = |invalid| workload.section.refuse(invalid);
-    let longest = u64::from(network.parameters.max_packet);
-    let sizes = Sizes::new(&workload.message, flit, longest).map_err(refuse)?;
-    let bandwidth = terminal_bandwidth(&network.topology, &tasks);
-    let injector = Injector::new(
-        workload.injection,
-        workload.load,
-        sizes.mean_bits(),
-        bandwidth,
-        flit,
-    )
-    .map_err(refuse)?;
-    let mut members = tasks.to_vec();
-    members.sort_unstable();
-    let stop = workload.stop.map_or(NEVER, |stop| stop.0);
     if stop <= workload.start.0 {
         let invalid = Invalid::new(
             "stop",
@@ -227,16 +227,102 @@ fn one_workload(
         );
         return Err(workload.section.refuse(invalid));
     }
+    let mut members = tasks.to_vec();
+    members.sort_unstable();
     Ok(Traffic {
         name: workload.name.clone(),
         tasks,
         members: members.into(),
-        pattern,
-        sizes,
-        injector,
+        drive,
         start: workload.start.0,
         stop,
     })
+}
+
+fn open_loop(
+    workload: &WorkloadConfig,
+    config: &PatternConfig,
+    number: usize,
+    tasks: &[EndpointId],
+    network: &Network,
+    seed: u64,
+) -> Result<Open, ConfigError> {
+    let own_seed = seed ^ (PATTERN_SEED << 32 | number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let about = Members {
+        endpoints: tasks,
+        topology: &network.topology,
+        seed: own_seed,
+    };
+    let pattern = patterns::build(&config.pattern, &about)?;
+    let flit = network.parameters.flit;
+    let refuse = |invalid| workload.section.refuse(invalid);
+    let longest = u64::from(network.parameters.max_packet);
+    let sizes = Sizes::new(&config.message, flit, longest).map_err(refuse)?;
+    let bandwidth = terminal_bandwidth(&network.topology, tasks);
+    let mean = sizes.mean_bits();
+    let injector = Injector::new(config.injection, config.load, mean, bandwidth, flit);
+    Ok(Open {
+        pattern,
+        sizes,
+        injector: injector.map_err(refuse)?,
+    })
+}
+
+/// An application, and the endpoints of its tasks: the first of those that it may have.
+fn application(
+    workload: &WorkloadConfig,
+    config: &JobConfig,
+    endpoints: &Arc<[EndpointId]>,
+    network: &Network,
+) -> Result<(Application, Arc<[EndpointId]>), ConfigError> {
+    let there = endpoints.len() as u32;
+    let tasks = config.tasks.unwrap_or(there);
+    if tasks > there {
+        let invalid = Invalid::new(
+            "tasks",
+            format!("{tasks} tasks do not fit on {there} endpoints"),
+            "write fewer tasks or more endpoints",
+        );
+        return Err(workload.section.refuse(invalid));
+    }
+    let endpoints: Arc<[EndpointId]> = endpoints[..tasks as usize].into();
+    let mpi: Mpi = config.mpi.parse()?;
+    let numbers = endpoints.iter().zip(0..).map(|(&at, task)| (at, task));
+    let longest = u64::from(network.parameters.max_packet);
+    let job = Job {
+        motif: motifs::build(&config.motif, tasks)?,
+        tasks,
+        repetitions: config.repetitions,
+        protocol: mpi.protocol(network.parameters.flit, longest),
+        algorithms: mpi.algorithms(),
+    };
+    let application = Application {
+        job,
+        numbers: numbers.collect(),
+    };
+    Ok((application, endpoints))
+}
+
+/// Whether a scheme sends packets that may be dropped.
+struct Drops;
+
+impl Visitor for Drops {
+    type Output = bool;
+    fn visit<S: Scheme>(self, _: &S) -> bool {
+        S::SPECULATES
+    }
+}
+
+/// Such schemes number the packets of a message with 16 bits, and do not say when a message has left.
+fn no_applications(experiment: &Experiment) -> Result<(), ConfigError> {
+    match experiment.workloads.iter().find(|one| one.job().is_some()) {
+        None => Ok(()),
+        Some(workload) => Err(workload.section.refuse(Invalid::new(
+            "motif",
+            "applications cannot run with a scheme that drops packets",
+            "choose another congestion.scheme (none and ecn drop nothing), or traffic of a pattern",
+        ))),
+    }
 }
 
 /// The bandwidth of the members' links (the first one's: terminal links of a network are alike).
@@ -245,7 +331,14 @@ fn terminal_bandwidth(topology: &Arc<dyn Topology>, tasks: &[EndpointId]) -> Ban
     topology.link(router, port).bandwidth
 }
 
-/// Receivers of a workload, for the accepted load at the receiving end.
-pub fn receivers(pattern: &dyn Pattern, tasks: &[EndpointId]) -> usize {
-    pattern.receivers().map_or(tasks.len(), |list| list.len())
+/// How many endpoints of a workload send, and how many receive, for its loads.
+pub fn ends(traffic: &Traffic) -> (usize, usize) {
+    let tasks = &traffic.tasks;
+    match &traffic.drive {
+        Drive::Pattern(Open { pattern, .. }) => (
+            tasks.iter().filter(|&&task| pattern.sends(task)).count(),
+            pattern.receivers().map_or(tasks.len(), |list| list.len()),
+        ),
+        Drive::Motif(_) => (tasks.len(), tasks.len()),
+    }
 }

@@ -1,12 +1,12 @@
 //! Puts the reports of all domains together on rank 0, checks that nothing was lost, and makes the result of them.
 
-use super::assemble::{Plan, receivers};
+use super::assemble::{Plan, ends};
 use super::error::RunError;
 use crate::congestion;
 use crate::engine::{End, Transport};
 use crate::fabric::{
     DELIVERED_BITS, DomainReport, FabricDomain, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
-    NETWORK_LATENCY, PACKETS, Step, Tally, Totals,
+    NETWORK_LATENCY, PACKETS, Step, Tally, Totals, Traffic,
 };
 use crate::model::{Bandwidth, Histogram, LinkKind, PacketKind, Time};
 use crate::trace::{
@@ -125,6 +125,12 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
             simulated_ps: reports.iter().map(|r| r.last_delivery).max().unwrap_or(0),
             in_flight: in_flight + waiting,
         });
+    }
+    let mut tasks = reports.iter().flat_map(|report| &report.tasks);
+    if let Some([job, task, .., unclaimed]) = tasks.find(|row| row[5] > 0) {
+        return Err(RunError::Conservation(format!(
+            "task {task} of workload {job} never received {unclaimed} of its messages"
+        )));
     }
     if generated != received {
         return Err(RunError::Conservation(format!(
@@ -298,37 +304,19 @@ fn one_job(
     let sum = |field: fn(&JobStats) -> u64| -> u64 {
         reports.iter().map(|r| field(&r.jobs[number])).sum()
     };
-    let mut last = std::collections::HashMap::new();
-    for report in reports {
-        last.extend(
-            report
-                .endpoints
-                .iter()
-                .zip(&report.jobs[number].last)
-                .map(|(&e, &t)| (e as u32, t)),
-        );
-    }
     let tasks = &traffic.tasks;
-    let senders = tasks
-        .iter()
-        .filter(|&&task| traffic.pattern.sends(task))
-        .count();
-    let finishes: Vec<Time> = tasks
-        .iter()
-        .map(|task| last.get(task).copied().unwrap_or(0))
-        .collect();
-    let spent: Vec<Time> = finishes
-        .iter()
-        .map(|finish| finish.saturating_sub(traffic.start))
-        .collect();
+    let (senders, receivers) = ends(traffic);
+    let (finishes, spent) = match traffic.application() {
+        Some(_) => task_times(reports, number, tasks.len()),
+        None => endpoint_times(reports, number, traffic),
+    };
+    let last_message = reports.iter().map(|r| r.jobs[number].finish).max();
+    // The last task of an application may be done after its last message.
+    let last_task = traffic.application().and(finishes.iter().max().copied());
     Job {
         name: traffic.name.clone(),
         start_ps: traffic.start,
-        finish_ps: reports
-            .iter()
-            .map(|r| r.jobs[number].finish)
-            .max()
-            .unwrap_or(0),
+        finish_ps: last_task.or(last_message).unwrap_or(0),
         communication_ps: spent.iter().copied().max().unwrap_or(0),
         offered_load: share(
             sum(|job| job.generated_bits),
@@ -336,13 +324,43 @@ fn one_job(
         ),
         accepted_load: share(
             sum(|job| job.delivered_bits),
-            capacity(bandwidth, receivers(&*traffic.pattern, tasks), receiving),
+            capacity(bandwidth, receivers, receiving),
         ),
         bytes_delivered: sum(|job| job.all_delivered_bits) / 8,
         endpoint: tasks.to_vec(),
         task_finish_ps: finishes,
         task_communication_ps: spent,
     }
+}
+
+/// When each endpoint of open-loop traffic last did something, and how long that is after the start.
+fn endpoint_times(
+    reports: &[DomainReport],
+    number: usize,
+    traffic: &Traffic,
+) -> (Vec<Time>, Vec<Time>) {
+    let mut last = std::collections::HashMap::new();
+    for report in reports {
+        let times = report.endpoints.iter().zip(&report.jobs[number].last);
+        last.extend(times.map(|(&endpoint, &time)| (endpoint as u32, time)));
+    }
+    let tasks = traffic.tasks.iter();
+    let finishes = tasks.map(|task| last.get(task).copied().unwrap_or(0));
+    let finishes: Vec<Time> = finishes.collect();
+    let spent = finishes.iter().map(|end| end.saturating_sub(traffic.start));
+    (finishes.clone(), spent.collect())
+}
+
+/// When each task of an application was done, and its communication time.
+fn task_times(reports: &[DomainReport], number: usize, tasks: usize) -> (Vec<Time>, Vec<Time>) {
+    let (mut finishes, mut spent) = (vec![0; tasks], vec![0; tasks]);
+    for &[job, task, finish, communication, ..] in reports.iter().flat_map(|report| &report.tasks) {
+        if job == number as u64 {
+            finishes[task as usize] = finish;
+            spent[task as usize] = communication;
+        }
+    }
+    (finishes, spent)
 }
 
 fn ports(reports: &[DomainReport], flit_bits: u64, simulated: Time) -> Ports {

@@ -14,6 +14,23 @@ pub enum RunError {
         /// The cycle; empty on ranks other than 0.
         deadlock: Deadlock,
     },
+    /// The tasks of an application wait for each other, or for messages that nobody sends.
+    #[error(
+        "the application {job:?} hangs at {simulated_ps} ps: {tasks} of its tasks wait for ever, with no message on its \
+         way and nothing to compute: {}{}",
+        waiting.join("; "),
+        if *tasks > waiting.len() as u64 { "; …" } else { "" }
+    )]
+    Hung {
+        /// When it was noticed.
+        simulated_ps: u64,
+        /// The workload's name.
+        job: String,
+        /// Tasks that are not done; 0 on ranks other than 0.
+        tasks: u64,
+        /// The first of them and what they wait for; empty on ranks other than 0.
+        waiting: Vec<String>,
+    },
     /// Nothing is left to happen but packets are in flight, and no cycle explains it.
     #[error(
         "nothing moves at {simulated_ps} ps while {in_flight} packets are in flight, and no deadlock explains it; \
@@ -39,7 +56,7 @@ impl RunError {
     /// The exit code of the process: 4 for a stall, 1 for everything else.
     pub fn exit_code(&self) -> u8 {
         match self {
-            RunError::Deadlocked { .. } | RunError::Stuck { .. } => 4,
+            RunError::Deadlocked { .. } | RunError::Stuck { .. } | RunError::Hung { .. } => 4,
             _ => 1,
         }
     }

@@ -3,6 +3,7 @@
 mod assemble;
 mod collect;
 mod error;
+mod hang;
 mod machine;
 mod run;
 mod watchman;

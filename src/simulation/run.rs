@@ -80,7 +80,7 @@ fn run_with<S: Scheme, T: Transport + ?Sized>(
         .of(transport.rank())
         .map(|id| FabricDomain::new(id, &plan.blueprint, scheme))
         .collect();
-    let mut watchman = Watchman::new(plan.patience);
+    let mut watchman = Watchman::new(plan.patience, plan.blueprint.traffic.clone());
     let started = Instant::now();
     let (end, windows) = engine::run(
         &mut domains,
@@ -105,6 +105,7 @@ fn run_with<S: Scheme, T: Transport + ?Sized>(
     let simulated = simulated_time(&domains, plan, end, transport);
     if end != End::Asked {
         search(&domains, transport, simulated)?;
+        watchman.search_hang(&domains, transport, simulated)?;
     }
     let collected = collect(&mut domains, plan, simulated, end, transport)?;
     Ok(collected.map(|(data, facts, steps)| Outcome {
@@ -117,7 +118,8 @@ fn run_with<S: Scheme, T: Transport + ?Sized>(
     }))
 }
 
-/// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery.
+/// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery or the end of the last
+/// task; at the end of a window, if other traffic goes on.
 fn simulated_time<S: Scheme, T: Transport + ?Sized>(
     domains: &[FabricDomain<S>],
     plan: &Plan,
@@ -127,9 +129,12 @@ fn simulated_time<S: Scheme, T: Transport + ?Sized>(
     if end == End::Time || (end == End::Idle && plan.schedule.end != NEVER) {
         return plan.schedule.end;
     }
+    if let End::Finished(until) = end {
+        return until;
+    }
     let last = domains
         .iter()
-        .map(|domain| domain.stats().last_delivery)
+        .map(FabricDomain::last_activity)
         .max()
         .unwrap_or(0);
     // The least of what is left to the end of time is the most.
@@ -137,6 +142,7 @@ fn simulated_time<S: Scheme, T: Transport + ?Sized>(
         next: NEVER - last,
         unmoved: 0,
         go_on: 1,
+        finished: 0,
     });
     NEVER - common.next
 }

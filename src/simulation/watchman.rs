@@ -1,8 +1,11 @@
 //! Looks after a run from outside: does anything still move?
 
+use std::sync::Arc;
+
+use super::hang::search_hang;
 use crate::congestion::Scheme;
 use crate::engine::{Agreement, Progress, Settled, Transport};
-use crate::fabric::{Deadlock, FabricDomain, Wait, find_deadlock};
+use crate::fabric::{Deadlock, FabricDomain, Traffic, Wait, find_deadlock};
 use crate::model::{NEVER, Time};
 use crate::simulation::RunError;
 
@@ -10,20 +13,21 @@ use crate::simulation::RunError;
 const PERIOD: u64 = 512;
 
 /// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search together.
-#[derive(Debug)]
 pub struct Watchman {
     /// The end of the last window in which a packet moved, ps.
     last_move: Time,
     /// How long nothing may move before a search is worth while: longer than anything is under way, ps.
     patience: Time,
+    traffic: Arc<Vec<Traffic>>,
 }
 
 impl Watchman {
     /// A watchman for a network where nothing is under way for longer than `patience` ps.
-    pub fn new(patience: Time) -> Self {
+    pub fn new(patience: Time, traffic: Arc<Vec<Traffic>>) -> Self {
         Watchman {
             last_move: 0,
             patience,
+            traffic,
         }
     }
 
@@ -42,9 +46,25 @@ impl Watchman {
             self.last_move = progress.until;
         }
         if quiet || progress.next == NEVER || progress.windows.is_multiple_of(PERIOD) {
-            search(settled.domains(), transport, progress.until)?;
+            let domains = settled.domains();
+            search(domains, transport, progress.until)?;
+            self.search_hang(domains, transport, progress.until)?;
         }
         Ok(())
+    }
+
+    /// Looks for an application that waits for ever, if there is any application.
+    pub fn search_hang<S: Scheme, T: Transport + ?Sized>(
+        &self,
+        domains: &[FabricDomain<S>],
+        transport: &mut T,
+        now: Time,
+    ) -> Result<(), RunError> {
+        if !self.traffic.iter().any(|one| one.application().is_some()) {
+            return Ok(());
+        }
+        let names: Vec<&str> = self.traffic.iter().map(|one| one.name.as_str()).collect();
+        search_hang(domains, &names, transport, now)
     }
 }
 
@@ -69,6 +89,7 @@ pub fn search<S: Scheme, T: Transport + ?Sized>(
         next: NEVER,
         unmoved: u64::MAX,
         go_on,
+        finished: 0,
     });
     if common.go_on == 1 {
         return Ok(());

@@ -1,6 +1,7 @@
 //! What a point will take, before it runs.
 
 use crate::config::{Experiment, Until};
+use crate::fabric::Drive;
 use crate::model::{EndpointId, below, stream};
 use crate::simulation::Plan;
 use crate::topology::Topology;
@@ -18,7 +19,8 @@ pub struct Cost {
     pub endpoints: u32,
     /// Domains of its network: the most ranks that it can use.
     pub domains: u32,
-    /// Packets times routers on a shortest way, about; None for a run to completion, whose length nobody knows.
+    /// Packets times routers on a shortest way, about; None for a run to completion or an
+    /// application, whose length nobody knows.
     pub packet_hops: Option<f64>,
 }
 
@@ -47,7 +49,11 @@ fn packets(experiment: &Experiment, plan: &Plan) -> Option<f64> {
     let copies = if experiment.nic.acknowledge { 2.0 } else { 1.0 };
     let mut packets = 0.0;
     for (workload, traffic) in experiment.workloads.iter().zip(&*plan.blueprint.traffic) {
-        let stop = match (workload.stop, end) {
+        // Nobody knows what an application sends by when.
+        let (pattern, Drive::Pattern(open)) = (workload.pattern()?, &traffic.drive) else {
+            return None;
+        };
+        let stop = match (pattern.stop, end) {
             (Some(stop), Some(end)) => stop.0.min(end),
             (Some(stop), None) => stop.0,
             (None, end) => end?,
@@ -60,8 +66,8 @@ fn packets(experiment: &Experiment, plan: &Plan) -> Option<f64> {
             topology.link(router, port).bandwidth.0 as f64
         };
         let senders = traffic.tasks.iter().filter(|endpoint| sending(endpoint));
-        let bits: f64 = senders.map(bandwidth).sum::<f64>() * workload.load * seconds;
-        let message = traffic.sizes.mean_bits();
+        let bits: f64 = senders.map(bandwidth).sum::<f64>() * pattern.load * seconds;
+        let message = open.sizes.mean_bits();
         packets += copies * (bits / message) * (message / longest).ceil();
     }
     Some(packets)

@@ -63,7 +63,7 @@ pub struct Job {
     pub name: String,
     /// When it started, ps.
     pub start_ps: Time,
-    /// When its last message was received, ps (0 if none was).
+    /// When its last message was received (of an application: when its last task was done), ps; 0 if none was.
     pub finish_ps: Time,
     /// The largest communication time of its tasks, ps.
     pub communication_ps: Time,
@@ -75,7 +75,8 @@ pub struct Job {
     pub bytes_delivered: u64,
     /// One row per task, in task order.
     pub endpoint: Vec<EndpointId>,
-    /// When the task's last message was received or its last send was delivered, ps.
+    /// When the task's last message was received or its last packet sent, ps; of an application when its program was over,
+    /// or the end of the run if it was not.
     pub task_finish_ps: Vec<Time>,
     /// From the start to `task_finish_ps` less computation, ps.
     pub task_communication_ps: Vec<Time>,

@@ -5,5 +5,7 @@ mod draw;
 pub mod injection;
 mod logarithm;
 pub mod members;
+pub mod motifs;
 pub mod patterns;
 pub mod sizes;
+pub mod tasks;

@@ -107,6 +107,9 @@ class Page:
             self.table(variant)
 
     def section(self, name, schema):
+        if schema.get("type") == "array" and name not in STUDY:
+            self.listed(name, schema["items"])
+            return
         several = schema.get("type") == "array"
         if name in STUDY and not several and "properties" not in self.follow(schema):
             self.lines += [f"### `{name}`", "", schema["description"], ""]
@@ -122,9 +125,19 @@ class Page:
             if "properties" not in schema:
                 return
         self.table(schema)
-        for key in ("pattern", "motif"):
-            if key in schema.get("properties", {}):
-                self.variants("####", key, schema["properties"][key])
+
+    def listed(self, name, items):
+        """A section that there may be several of, in one or more forms. A form that is only a file is told in words."""
+        for form in self.alternatives(items) or [items]:
+            schema = self.follow(form)
+            properties = schema.get("properties", {})
+            if list(properties) == ["file"]:
+                continue
+            chosen = [key for key in ("pattern", "motif") if key in properties]
+            self.lines += [f"### `[[{name}]]`" + "".join(f" with a {key}" for key in chosen), ""]
+            self.table(schema)
+            for key in chosen:
+                self.variants("####", key, properties[key])
 
     def text(self, study):
         for name, schema in self.schema["properties"].items():

@@ -18,6 +18,8 @@ import tomllib
 
 # Simulated time of a shortened run: long enough for packets to cross the networks that come with weir.
 SHORT_US = 3.0
+# Of an application: longer than hosts take for the first messages.
+APPLICATION_US = 10.0
 
 UNITS = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 
@@ -40,6 +42,10 @@ def shrunk(value, factor):
 def shortened(experiment):
     """Values of --set that shrink all times of a (resolved) experiment."""
     run, workloads = experiment["run"], experiment["workload"]
+    if any("motif" in workload for workload in workloads):
+        # Applications have no times that could be shrunk: their first microseconds.
+        starts = [microseconds(workload["start"]) for workload in workloads if "motif" in workload]
+        return [f'run.until="{min(starts) + APPLICATION_US} us"']
     if run["until"] == "completion":
         longest = max(microseconds(workload["stop"]) for workload in workloads)
     else:

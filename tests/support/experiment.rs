@@ -100,6 +100,17 @@ impl Experiment {
         self
     }
 
+    /// An application of so many tasks, on the first free endpoints.
+    pub fn job(mut self, motif: &str, tasks: i64) -> Experiment {
+        let mut workload = Table::new();
+        put(&mut workload, "motif.kind", motif.into());
+        put(&mut workload, "tasks", tasks.into());
+        let list = self.table.entry("workload").or_insert(Value::Array(vec![]));
+        let list = list.as_array_mut().expect("workloads are a list");
+        list.push(workload.into());
+        self.until("completion")
+    }
+
     /// Uniform traffic.
     pub fn uniform(self, load: f64) -> Experiment {
         self.traffic("uniform", load)

@@ -24,8 +24,9 @@ fn the_defaults_are_the_documented_ones() {
     let workload = &experiment.workloads[0];
     assert_eq!(workload.name, "workload0");
     assert_eq!(workload.endpoints, Endpoints::All);
-    assert_eq!((workload.start, workload.stop), (Duration(0), None));
-    assert_eq!(workload.injection, Injection::Bernoulli);
+    let open = workload.pattern().unwrap();
+    assert_eq!((workload.start, open.stop), (Duration(0), None));
+    assert_eq!(open.injection, Injection::Bernoulli);
     assert!(!workload.shared);
     let run = &experiment.run;
     assert_eq!(run.until, Until::Time(Duration(500_000_000)));
@@ -116,11 +117,19 @@ pattern.kind = "uniform"
         ]
     );
     assert_eq!(
-        experiment.workloads[0].message,
+        experiment.workloads[0].pattern().unwrap().message,
         Message::Mix(vec![(Size::Flits(4), 0.25), (Size::Packets(2), 0.75)])
     );
-    assert_eq!(experiment.workloads[1].load, 1.0);
-    assert_eq!(experiment.workloads[0].pattern.kind().unwrap(), "shift");
+    assert_eq!(experiment.workloads[1].pattern().unwrap().load, 1.0);
+    assert_eq!(
+        experiment.workloads[0]
+            .pattern()
+            .unwrap()
+            .pattern
+            .kind()
+            .unwrap(),
+        "shift"
+    );
     assert_same_again(&experiment);
 }
 
@@ -285,15 +294,13 @@ fn sets_reach_everything() {
     assert_eq!(experiment.run.until, Until::Time(Duration(2_000_000)));
     assert_eq!(experiment.run.warmup, Duration(1_000_000));
     let workload = &experiment.workloads[0];
-    assert_eq!(
-        (workload.load, workload.stop),
-        (0.5, Some(Duration(2_000_000)))
-    );
-    assert_eq!(workload.pattern.kind().unwrap(), "shift");
+    let open = workload.pattern().unwrap();
+    assert_eq!((open.load, open.stop), (0.5, Some(Duration(2_000_000))));
+    assert_eq!(open.pattern.kind().unwrap(), "shift");
     assert_eq!(workload.endpoints, Endpoints::Range(1, 3));
     assert!(!experiment.router.voq);
     let by_default_name = good(LEAST, &["workload.workload0.load=0.9"]);
-    assert_eq!(by_default_name.workloads[0].load, 0.9);
+    assert_eq!(by_default_name.workloads[0].pattern().unwrap().load, 0.9);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The experiment file as a whole, against a catalogue of made-up variants.
 
 mod good;
+mod jobs;
 mod refused;
 
 use std::path::Path;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, Duration, Experiment, Rate, Size};
 use crate::registry::{Catalog, Family, Variant};
+use crate::workload::tasks::Mpi;
 
 /// Parameters of the made-up topology: something of every kind.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -126,7 +128,15 @@ fn catalog() -> Catalog {
                 variant("shift", || schema_for!(Shift)),
             ],
         ),
-        motifs: family("motifs", "[[workload]]", "motif.kind", vec![]),
+        motifs: family(
+            "motifs",
+            "[[workload]]",
+            "motif.kind",
+            vec![
+                variant("barrier", nothing),
+                variant("pump", || schema_for!(Shift)),
+            ],
+        ),
         ready: &[
             (
                 "ring-12",
@@ -135,6 +145,11 @@ fn catalog() -> Catalog {
             ("ring-bad", "kind = \"ring\"\n\nrooters = 12\n"),
             ("ring-typed", "kind = \"ring\"\nrouters = \"12\"\n"),
         ],
+        ready_workloads: &[(
+            "pump-8",
+            "# Eight pumps.\ntasks = 8\nmotif = { kind = \"pump\", by = 3 }\nmpi = { preset = \"codes\" }\n",
+        )],
+        mpi: || schema_for!(Mpi),
     }
 }
 

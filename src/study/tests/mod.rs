@@ -86,10 +86,14 @@ fn points_are_all_combinations_the_last_axis_fastest() {
     assert_eq!(points.len(), 12);
     assert_eq!(points[0].label(&study), "routing=minimal load=0.1");
     assert_eq!(points[5].label(&study), "routing=par load=0.2");
-    assert_eq!(points[5].experiment.workloads[0].load, 0.2);
+    assert_eq!(
+        points[5].experiment.workloads[0].pattern().unwrap().load,
+        0.2
+    );
     assert_eq!(points[5].experiment.routing.kind().unwrap(), "par");
     assert_eq!(
-        points[5].experiment.workloads[1].load, 0.1,
+        points[5].experiment.workloads[1].pattern().unwrap().load,
+        0.1,
         "the other workload"
     );
 }
@@ -176,7 +180,7 @@ fn values_come_in_several_forms() {
     );
     let loads: Vec<[f64; 2]> = points(&both)
         .iter()
-        .map(|point| [0, 1].map(|index| point.experiment.workloads[index].load))
+        .map(|point| [0, 1].map(|index| point.experiment.workloads[index].pattern().unwrap().load))
         .collect();
     assert_eq!(loads, [[0.2, 0.2], [0.3, 0.4]]);
     assert_eq!(both.axes[0].values[1].label, "0.3 / 0.4");

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::{Duration, Injection, Message, Section, Size};
+use crate::config::{DriveConfig, Duration, Injection, Message, PatternConfig, Section, Size};
 use crate::workload::patterns::testing::Grouped;
 
 /// A workload of `endpoints`; only what matters here is set.
@@ -11,11 +11,13 @@ fn workload(name: &str, endpoints: Endpoints, shared: bool) -> WorkloadConfig {
         endpoints,
         shared,
         start: Duration(0),
-        stop: None,
-        load: 0.5,
-        message: Message::Fixed(Size::Flits(4)),
-        injection: Injection::Bernoulli,
-        pattern: Section::from_toml("kind = \"uniform\"").unwrap(),
+        drive: DriveConfig::Pattern(PatternConfig {
+            stop: None,
+            load: 0.5,
+            message: Message::Fixed(Size::Flits(4)),
+            injection: Injection::Bernoulli,
+            pattern: Section::from_toml("kind = \"uniform\"").unwrap(),
+        }),
         section: Section::from_toml("\n\nendpoints = { count = 1 }").unwrap(),
     }
 }

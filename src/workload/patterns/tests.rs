@@ -131,7 +131,11 @@ fn a_pattern_with_its_defaults_written_out_is_the_same_pattern() {
         let resolved = load(&given.resolved);
         assert_eq!(given.resolved, resolved.resolved);
         let of = |experiment: &Experiment| {
-            let pattern = super::build(&experiment.workloads[0].pattern, &members).unwrap();
+            let pattern = super::build(
+                &experiment.workloads[0].pattern().unwrap().pattern,
+                &members,
+            )
+            .unwrap();
             record(&*pattern, &all, 3)
         };
         assert_eq!(of(&given), of(&resolved), "{name}: {}", given.resolved);

@@ -1,0 +1,327 @@
+//! The tasks of applications at the NICs: they send by them, and hear when a message has left or arrived.
+
+use rustc_hash::FxHashMap;
+
+use super::domain::FabricDomain;
+use super::event::EventKind;
+use super::nic::NewMessage;
+use crate::congestion::Scheme;
+use crate::model::{EndpointId, Origin, Time};
+use crate::workload::tasks::{Envelope, EnvelopeKind, Job, Peer, Task, Waiting, Wire};
+
+/// An application: the same for all domains.
+pub struct Application {
+    /// What its tasks do.
+    pub job: Job,
+    /// The task at each of its endpoints.
+    pub numbers: FxHashMap<EndpointId, Peer>,
+}
+
+/// One task at the end: job, task, when it was done (the end of the run if it was not), its communication time, whether
+/// it was done, messages that it never received.
+pub type TaskRow = [u64; 6];
+
+/// How far the tasks of one job are in one domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct JobState {
+    /// Messages handed to NICs.
+    pub sent: u64,
+    /// Messages that have come whole.
+    pub received: u64,
+    /// Times that tasks wait for.
+    pub pending: u64,
+    /// Tasks that are not done.
+    pub unfinished: u64,
+}
+
+/// What happens to a task at some time.
+#[derive(Clone, Copy, Debug)]
+enum Action {
+    Start,
+    Wake,
+    Send {
+        to: Peer,
+        bytes: u64,
+        envelope: Envelope,
+    },
+    Sent {
+        to: Peer,
+        envelope: Envelope,
+    },
+    Arrived {
+        from: Peer,
+        envelope: Envelope,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    time: Time,
+    /// Of two things at the same time the one that was asked for first comes first.
+    order: u64,
+    action: Action,
+}
+
+/// A task at its NIC.
+struct Host {
+    job: u16,
+    nic: u32,
+    task: Task,
+    due: Vec<Due>,
+}
+
+/// The tasks of a domain.
+#[derive(Default)]
+pub struct Hosts {
+    hosts: Vec<Host>,
+    /// (job, NIC) → task.
+    places: FxHashMap<(u16, u32), u32>,
+    jobs: Vec<JobState>,
+    unfinished: u64,
+    /// When the last task was done.
+    last_done: Time,
+    next_order: u64,
+    /// What a task asks for while it is called.
+    wishes: Vec<(Time, Action)>,
+}
+
+impl Wire for Vec<(Time, Action)> {
+    fn send(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time) {
+        let action = Action::Send {
+            to,
+            bytes,
+            envelope,
+        };
+        self.push((delay, action));
+    }
+
+    fn wake(&mut self, delay: Time) {
+        self.push((delay, Action::Wake));
+    }
+
+    fn copied(&mut self, to: Peer, envelope: Envelope, delay: Time) {
+        self.push((delay, Action::Sent { to, envelope }));
+    }
+}
+
+impl Hosts {
+    /// Tasks that are not done.
+    pub fn unfinished(&self) -> u64 {
+        self.unfinished
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        let host = |host: &Host| {
+            size_of::<Host>() + host.task.memory_bytes() + host.due.capacity() * size_of::<Due>()
+        };
+        self.hosts.iter().map(host).sum::<usize>() + self.places.capacity() * 16
+    }
+}
+
+impl<S: Scheme> FabricDomain<S> {
+    /// Puts the tasks of all applications at this domain's NICs.
+    pub(super) fn add_tasks(&mut self) {
+        let traffic = self.traffic.clone();
+        self.hosts.jobs = vec![JobState::default(); traffic.len()];
+        for (job, traffic) in traffic.iter().enumerate() {
+            let Some(application) = traffic.application() else {
+                continue;
+            };
+            for nic in 0..self.nics.len() as u32 {
+                let endpoint = self.nics[nic as usize].id;
+                let Some(&number) = application.numbers.get(&endpoint) else {
+                    continue;
+                };
+                let place = self.hosts.hosts.len() as u32;
+                self.hosts.places.insert((job as u16, nic), place);
+                self.hosts.hosts.push(Host {
+                    job: job as u16,
+                    nic,
+                    task: Task::new(number),
+                    due: Vec::new(),
+                });
+                self.hosts.unfinished += 1;
+                self.hosts.jobs[job].unfinished += 1;
+                self.expect(place, traffic.start, Action::Start);
+            }
+        }
+        self.hosts.hosts.shrink_to_fit();
+    }
+
+    /// Something will happen to a task.
+    fn expect(&mut self, place: u32, time: Time, action: Action) {
+        let order = self.hosts.next_order;
+        self.hosts.next_order += 1;
+        let host = &mut self.hosts.hosts[place as usize];
+        host.due.push(Due {
+            time,
+            order,
+            action,
+        });
+        self.hosts.jobs[usize::from(host.job)].pending += 1;
+        self.schedule(EventKind::Task, place, time);
+    }
+
+    /// The first thing that is due at a task happens. (There is one event for each.)
+    pub(super) fn task_event(&mut self, place: u32, now: Time) {
+        let host = &mut self.hosts.hosts[place as usize];
+        let times = host.due.iter().enumerate();
+        let first = times.min_by_key(|(_, due)| (due.time, due.order));
+        let Some((at, _)) = first else {
+            return;
+        };
+        let action = host.due.swap_remove(at).action;
+        self.hosts.jobs[usize::from(host.job)].pending -= 1;
+        self.act(place, action, now);
+    }
+
+    fn act(&mut self, place: u32, action: Action, now: Time) {
+        if let Action::Send {
+            to,
+            bytes,
+            envelope,
+        } = action
+        {
+            return self.send_from_task(place, to, bytes, envelope, now);
+        }
+        let host = &mut self.hosts.hosts[place as usize];
+        let traffic = &self.traffic[usize::from(host.job)];
+        let Some(Application { job, .. }) = traffic.application() else {
+            return;
+        };
+        let mut wishes = std::mem::take(&mut self.hosts.wishes);
+        let before = host.task.finished();
+        match action {
+            Action::Start => host.task.start(job, now, &mut wishes),
+            Action::Wake => host.task.wake(job, now, &mut wishes),
+            Action::Sent { to, envelope } => host.task.sent(job, to, envelope, now, &mut wishes),
+            Action::Arrived { from, envelope } => {
+                host.task.arrived(job, from, envelope, now, &mut wishes);
+            }
+            Action::Send { .. } => {}
+        }
+        if before.is_none() && host.task.finished().is_some() {
+            self.hosts.unfinished -= 1;
+            self.hosts.last_done = now;
+            self.hosts.jobs[usize::from(host.job)].unfinished -= 1;
+        }
+        for (delay, action) in wishes.drain(..) {
+            match action {
+                // Without a delay at once, in the order of the calls.
+                Action::Send {
+                    to,
+                    bytes,
+                    envelope,
+                } if delay == 0 => self.send_from_task(place, to, bytes, envelope, now),
+                action => self.expect(place, now.saturating_add(delay), action),
+            }
+        }
+        self.hosts.wishes = wishes;
+    }
+
+    /// Hands a message of a task to its NIC. What a task sends to itself does not get there.
+    fn send_from_task(&mut self, place: u32, to: Peer, bytes: u64, envelope: Envelope, now: Time) {
+        let host = &self.hosts.hosts[place as usize];
+        let (nic, job) = (host.nic, host.job);
+        if to == host.task.number() {
+            self.expect(place, now, Action::Sent { to, envelope });
+            return self.expect(place, now, Action::Arrived { from: to, envelope });
+        }
+        self.hosts.jobs[usize::from(job)].sent += 1;
+        let destination = self.traffic[usize::from(job)].tasks[to as usize];
+        let message = NewMessage {
+            nic,
+            destination,
+            bits: 8 * bytes,
+            job,
+            envelope: envelope.to_word(),
+        };
+        self.submit(message, now);
+    }
+
+    /// The last bit of a task's message leaves its NIC at `tail`.
+    pub(super) fn message_leaves(
+        &mut self,
+        nic: u32,
+        destination: EndpointId,
+        origin: &Origin,
+        tail: Time,
+    ) {
+        let Some(envelope) = Envelope::from_word(origin.envelope) else {
+            return;
+        };
+        // Nobody waits for requests and answers to leave.
+        if !matches!(envelope.kind, EnvelopeKind::Eager | EnvelopeKind::Data) {
+            return;
+        }
+        let Some(&place) = self.hosts.places.get(&(origin.job, nic)) else {
+            return;
+        };
+        let application = self.traffic[usize::from(origin.job)].application();
+        let Some(&to) = application.and_then(|one| one.numbers.get(&destination)) else {
+            return;
+        };
+        self.expect(place, tail, Action::Sent { to, envelope });
+    }
+
+    /// A message for a task is whole at its NIC.
+    pub(super) fn message_arrives(&mut self, nic: u32, origin: &Origin, now: Time) {
+        let Some(envelope) = Envelope::from_word(origin.envelope) else {
+            return;
+        };
+        let Some(&place) = self.hosts.places.get(&(origin.job, nic)) else {
+            return;
+        };
+        let Some(application) = self.traffic[usize::from(origin.job)].application() else {
+            return;
+        };
+        let Some(&from) = application.numbers.get(&origin.source) else {
+            return;
+        };
+        let delay = application.job.protocol.receive_delay;
+        self.hosts.jobs[usize::from(origin.job)].received += 1;
+        let action = Action::Arrived { from, envelope };
+        match delay {
+            0 => self.act(place, action, now),
+            _ => self.expect(place, now.saturating_add(delay), action),
+        }
+    }
+
+    /// When the last delivery was, or the end of the last task.
+    pub fn last_activity(&self) -> Time {
+        self.stats.last_delivery.max(self.hosts.last_done)
+    }
+
+    /// How far each job is here, in the order of the experiment file; all zeros for traffic that is no application.
+    pub fn job_states(&self) -> &[JobState] {
+        &self.hosts.jobs
+    }
+
+    /// The first tasks of a job that wait, in the order of this domain's endpoints, at most `most`.
+    pub fn waiting_tasks(&self, job: u16, most: usize) -> Vec<Waiting> {
+        let hosts = self.hosts.hosts.iter().filter(|host| host.job == job);
+        let waiting = hosts.filter_map(|host| host.task.waiting());
+        waiting.take(most).collect()
+    }
+
+    /// How the tasks of this domain came out at simulated time `end`.
+    pub(super) fn task_rows(&self, end: Time) -> Vec<TaskRow> {
+        let row = |host: &Host| {
+            let start = self.traffic[usize::from(host.job)].start;
+            let (whole, requests) = host.task.unclaimed();
+            [
+                u64::from(host.job),
+                u64::from(host.task.number()),
+                host.task.finished().unwrap_or(end),
+                host.task
+                    .communicated_until(end)
+                    .unwrap_or(end.saturating_sub(start)),
+                u64::from(host.task.finished().is_some()),
+                (whole + requests) as u64,
+            ]
+        };
+        self.hosts.hosts.iter().map(row).collect()
+    }
+}

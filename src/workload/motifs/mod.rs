@@ -1,0 +1,85 @@
+//! Motifs: what the tasks of well-known applications send to each other. One file per motif.
+//!
+//! A motif's parameters stand at the top of its file with the published values as their defaults; ready sets are in
+//! `workloads/`. Its tests compare what it sends with what is published.
+
+use super::tasks::Motif;
+use crate::config::{ConfigError, Section, Size};
+use crate::model::Invalid;
+use crate::registry::{self, Entry};
+
+mod compute;
+mod grid;
+#[cfg(test)]
+mod testing;
+
+mod allreduce;
+mod alltoall;
+mod fft3d;
+mod fixed_pairs;
+mod halo2d;
+mod halo3d;
+mod halo3d26;
+mod incast;
+mod lammps;
+mod milc;
+mod nearest_neighbor;
+mod nekbone;
+mod periodic_aggressor;
+mod ping_pong;
+mod spread;
+mod sweep3d;
+
+/// Builds a motif from its section for so many tasks.
+pub type Build = fn(&Section, u32) -> Result<Box<dyn Motif>, ConfigError>;
+
+/// All motifs.
+pub const REGISTRY: &[Entry<Build>] = &[
+    lammps::ENTRY,
+    milc::ENTRY,
+    nekbone::ENTRY,
+    nearest_neighbor::ENTRY,
+    incast::ENTRY,
+    periodic_aggressor::ENTRY,
+    fixed_pairs::ENTRY,
+    spread::ENTRY,
+    allreduce::ENTRY,
+    halo3d26::ENTRY,
+    halo3d::ENTRY,
+    halo2d::ENTRY,
+    sweep3d::ENTRY,
+    alltoall::ENTRY,
+    ping_pong::ENTRY,
+    fft3d::ENTRY,
+];
+
+/// Builds the motif that `section` names, for `tasks` tasks.
+///
+/// Errors: an unknown name, unknown or wrong parameters, a number of tasks for which the motif is not defined.
+pub fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
+    (registry::choose(section, REGISTRY)?.build)(section, tasks)
+}
+
+/// A size in whole bytes. Motifs are not made for a certain network: flits and packets mean nothing to them.
+fn bytes(section: &Section, key: &str, size: Size) -> Result<u64, ConfigError> {
+    match size {
+        Size::Bits(bits) if bits % 8 == 0 => Ok(bits / 8),
+        _ => Err(section.refuse(Invalid::new(
+            key,
+            format!("{size} is not a number of bytes"),
+            "write a size in bytes, for example \"4 KiB\"",
+        ))),
+    }
+}
+
+/// Refuses fewer tasks than a motif needs.
+fn at_least(section: &Section, tasks: u32, least: u32) -> Result<(), ConfigError> {
+    if tasks >= least {
+        return Ok(());
+    }
+    Err(section.refuse(Invalid::new(
+        "",
+        format!("this motif needs {least} tasks or more, and there are {tasks}"),
+        "give the job more tasks",
+    )))
+}

@@ -1,0 +1,199 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which algorithm carries out which collective operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Algorithms {
+    /// Of a barrier.
+    pub barrier: BarrierBy,
+    /// Of a broadcast.
+    pub bcast: BcastBy,
+    /// Of a reduction to a root.
+    pub reduce: RootedBy,
+    /// Of an allreduce.
+    pub allreduce: AllreduceBy,
+    /// Of an allgather.
+    pub allgather: AllgatherBy,
+    /// Of a reduce-scatter.
+    pub reduce_scatter: ReduceScatterBy,
+    /// Of an alltoall.
+    pub alltoall: AlltoallBy,
+    /// Of a gather.
+    pub gather: GatherBy,
+    /// Of a scatter.
+    pub scatter: GatherBy,
+}
+
+impl Algorithms {
+    /// The choices of SST's Firefly.
+    pub const EMBER: Algorithms = Algorithms {
+        barrier: BarrierBy::Tree,
+        bcast: BcastBy::Tree,
+        reduce: RootedBy::Tree,
+        allreduce: AllreduceBy::Tree,
+        allgather: AllgatherBy::Auto,
+        reduce_scatter: ReduceScatterBy::Auto,
+        alltoall: AlltoallBy::Ring,
+        gather: GatherBy::Binomial,
+        scatter: GatherBy::Binomial,
+    };
+}
+
+/// Algorithms that are chosen by hand; the preset's for the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Choices {
+    /// "dissemination" (plain) or "tree" (ember: a binary tree, up and down).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub barrier: Option<BarrierBy>,
+    /// "binomial", "scatter_allgather", "tree" (ember), or "auto" (plain): binomial below 12,288 bytes or 8 tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bcast: Option<BcastBy>,
+    /// "binomial" (plain) or "tree" (ember).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduce: Option<RootedBy>,
+    /// "recursive_doubling", "rabenseifner", "ring", "tree" (ember), or "auto" (plain): recursive doubling up to 2,048
+    /// bytes, or if there are fewer bytes than tasks (of the greatest power of two), otherwise Rabenseifner's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allreduce: Option<AllreduceBy>,
+    /// "recursive_doubling", "bruck", "ring", or "auto": by the sum of all bytes, below 512 KiB recursive doubling if
+    /// the tasks are a power of two, below 80 KiB Bruck's, otherwise the ring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allgather: Option<AllgatherBy>,
+    /// "recursive_halving", "pairwise", or "auto": recursive halving below 512 KiB in all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduce_scatter: Option<ReduceScatterBy>,
+    /// "bruck", "pairwise", "ring" (ember: a shift by one more in each step), "linear" (all at once), or "auto" (plain):
+    /// Bruck's up to 256 bytes for each pair if there are 8 tasks or more, otherwise pairwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alltoall: Option<AlltoallBy>,
+    /// "binomial" or "linear".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gather: Option<GatherBy>,
+    /// "binomial" or "linear".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scatter: Option<GatherBy>,
+}
+
+impl Choices {
+    /// These, and those of `base` where nothing is chosen.
+    pub(crate) fn over(self, base: Algorithms) -> Algorithms {
+        Algorithms {
+            barrier: self.barrier.unwrap_or(base.barrier),
+            bcast: self.bcast.unwrap_or(base.bcast),
+            reduce: self.reduce.unwrap_or(base.reduce),
+            allreduce: self.allreduce.unwrap_or(base.allreduce),
+            allgather: self.allgather.unwrap_or(base.allgather),
+            reduce_scatter: self.reduce_scatter.unwrap_or(base.reduce_scatter),
+            alltoall: self.alltoall.unwrap_or(base.alltoall),
+            gather: self.gather.unwrap_or(base.gather),
+            scatter: self.scatter.unwrap_or(base.scatter),
+        }
+    }
+}
+
+/// An enum whose names in the experiment file are its variants in snake case, the first being the default.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $first:ident, $($other:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        #[allow(missing_docs)]
+        pub enum $name { #[default] $first, $($other),* }
+    };
+}
+
+choice! {
+    /// How a barrier is done.
+    BarrierBy { Dissemination, Tree }
+}
+choice! {
+    /// How a broadcast is done.
+    BcastBy { Auto, Binomial, ScatterAllgather, Tree }
+}
+choice! {
+    /// How a reduction to a root is done.
+    RootedBy { Binomial, Tree }
+}
+choice! {
+    /// How an allreduce is done.
+    AllreduceBy { Auto, RecursiveDoubling, Rabenseifner, Ring, Tree }
+}
+choice! {
+    /// How an allgather is done.
+    AllgatherBy { Auto, RecursiveDoubling, Bruck, Ring }
+}
+choice! {
+    /// How a reduce-scatter is done.
+    ReduceScatterBy { Auto, RecursiveHalving, Pairwise }
+}
+choice! {
+    /// How an alltoall is done.
+    AlltoallBy { Auto, Bruck, Pairwise, Ring, Linear }
+}
+choice! {
+    /// How a gather or a scatter is done.
+    GatherBy { Binomial, Linear }
+}
+
+impl BcastBy {
+    /// What is done for so many bytes and tasks.
+    pub fn choose(self, bytes: u64, tasks: u32) -> BcastBy {
+        match self {
+            BcastBy::Auto if bytes < 12_288 || tasks < 8 => BcastBy::Binomial,
+            BcastBy::Auto => BcastBy::ScatterAllgather,
+            other => other,
+        }
+    }
+}
+
+impl AllreduceBy {
+    /// What is done for so many bytes and tasks.
+    pub fn choose(self, bytes: u64, tasks: u32) -> AllreduceBy {
+        let power = 1u64 << tasks.max(1).ilog2();
+        match self {
+            AllreduceBy::Auto if bytes <= 2_048 || bytes < power => AllreduceBy::RecursiveDoubling,
+            AllreduceBy::Auto => AllreduceBy::Rabenseifner,
+            other => other,
+        }
+    }
+}
+
+impl AllgatherBy {
+    /// What is done for so many bytes of each task; recursive doubling needs a power of two.
+    pub fn choose(self, bytes: u64, tasks: u32) -> AllgatherBy {
+        let sum = bytes.saturating_mul(u64::from(tasks));
+        let power = tasks.is_power_of_two();
+        match self {
+            AllgatherBy::Auto if sum < 512 << 10 && power => AllgatherBy::RecursiveDoubling,
+            AllgatherBy::Auto if sum < 80 << 10 => AllgatherBy::Bruck,
+            AllgatherBy::Auto => AllgatherBy::Ring,
+            // Bruck's is what recursive doubling becomes for other numbers.
+            AllgatherBy::RecursiveDoubling if !power => AllgatherBy::Bruck,
+            other => other,
+        }
+    }
+}
+
+impl ReduceScatterBy {
+    /// What is done for so many bytes of each task.
+    pub fn choose(self, bytes: u64, tasks: u32) -> ReduceScatterBy {
+        let sum = bytes.saturating_mul(u64::from(tasks));
+        match self {
+            ReduceScatterBy::Auto if sum < 512 << 10 => ReduceScatterBy::RecursiveHalving,
+            ReduceScatterBy::Auto => ReduceScatterBy::Pairwise,
+            other => other,
+        }
+    }
+}
+
+impl AlltoallBy {
+    /// What is done for so many bytes of each pair.
+    pub fn choose(self, bytes: u64, tasks: u32) -> AlltoallBy {
+        match self {
+            AlltoallBy::Auto if bytes <= 256 && tasks >= 8 => AlltoallBy::Bruck,
+            AlltoallBy::Auto => AlltoallBy::Pairwise,
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,31 @@
+use super::halves::{Fold, halving};
+use super::steps::Steps;
+
+/// Each task sends every other its part directly.
+pub(super) fn pairwise(steps: &mut Steps, step: u32, bytes: u64) -> bool {
+    super::alltoall::ring(steps, step, bytes)
+}
+
+/// Recursive halving: the half that the partner is responsible for goes to it.
+fn halving_round(steps: &mut Steps, fold: Fold, round: u32, bytes: u64) {
+    let Some(number) = fold.number(steps.me) else {
+        return;
+    };
+    // The farthest partner first, so that a task is left with its own block.
+    let (partner, given, _) = halving(number, fold.left, round, |r| fold.left >> (r + 1));
+    let blocks = fold.blocks_before(given[1]) - fold.blocks_before(given[0]);
+    let partner = fold.place(partner);
+    steps.exchange(partner, u64::from(blocks) * bytes, partner);
+}
+
+/// A reduce-scatter by recursive halving; tasks beyond a power of two are folded into their neighbours.
+pub(super) fn halving_all(steps: &mut Steps, step: u32, bytes: u64) -> bool {
+    let fold = Fold::of(steps.count);
+    match step {
+        0 => fold.fold_in(steps, bytes.saturating_mul(u64::from(steps.count))),
+        round if round <= fold.rounds => halving_round(steps, fold, round - 1, bytes),
+        last if last == fold.rounds + 1 => fold.fold_out(steps, bytes),
+        _ => return false,
+    }
+    true
+}

@@ -1,0 +1,87 @@
+use super::Tag;
+
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EnvelopeKind {
+    /// A short message with its content.
+    Eager = 1,
+    /// Asks for leave to send a long message.
+    Request = 2,
+    /// Gives leave to send it.
+    Clear = 3,
+    /// The content of a long message.
+    Data = 4,
+}
+
+impl EnvelopeKind {
+    /// From its number.
+    pub fn from_u8(number: u8) -> Option<EnvelopeKind> {
+        match number {
+            1 => Some(EnvelopeKind::Eager),
+            2 => Some(EnvelopeKind::Request),
+            3 => Some(EnvelopeKind::Clear),
+            4 => Some(EnvelopeKind::Data),
+            _ => None,
+        }
+    }
+}
+
+/// What travels with a message between tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// What the message is for.
+    pub kind: EnvelopeKind,
+    /// Its tag. Of `Eager` and `Request`.
+    pub tag: Tag,
+    /// The number of the message among those from its sender to its receiver, from 0, with [`Envelope::BITS`] bits; of
+    /// `Clear` and `Data`: the number of the request.
+    pub number: u32,
+}
+
+impl Envelope {
+    /// Bits of a number; after the last one comes 0 again. So many messages are never under way between two tasks.
+    pub const BITS: u32 = 29;
+
+    /// The number after another.
+    pub fn next(number: u32) -> u32 {
+        (number + 1) & ((1 << Envelope::BITS) - 1)
+    }
+
+    /// As a word that is not 0.
+    pub fn to_word(self) -> u64 {
+        let kind = u64::from(self.kind as u8) << (32 + Envelope::BITS);
+        kind | u64::from(self.number) << 32 | u64::from(self.tag)
+    }
+
+    /// The inverse of [`Envelope::to_word`]; None for 0 and other words that make no sense.
+    pub fn from_word(word: u64) -> Option<Envelope> {
+        Some(Envelope {
+            kind: EnvelopeKind::from_u8((word >> (32 + Envelope::BITS)) as u8)?,
+            tag: word as u32,
+            number: (word >> 32) as u32 & ((1 << Envelope::BITS) - 1),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_envelope_is_a_word() {
+        for kind in [
+            EnvelopeKind::Eager,
+            EnvelopeKind::Request,
+            EnvelopeKind::Clear,
+            EnvelopeKind::Data,
+        ] {
+            for (tag, number) in [(0, 0), (u32::MAX, 7), (1 << 31, (1 << 29) - 1)] {
+                let envelope = Envelope { kind, tag, number };
+                assert_eq!(Envelope::from_word(envelope.to_word()), Some(envelope));
+            }
+        }
+        assert_eq!(Envelope::from_word(0), None);
+        assert_eq!(Envelope::next((1 << 29) - 1), 0);
+    }
+}

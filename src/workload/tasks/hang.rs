@@ -1,0 +1,115 @@
+use std::fmt;
+
+use super::op::COLLECTIVE_TAG;
+use super::requests::Request;
+use super::{Label, Peer, Tag};
+
+/// Why a task does not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The task.
+    pub task: Peer,
+    /// Its first obstacles, at most [`Waiting::MOST`].
+    pub obstacles: Vec<Obstacle>,
+    /// How many it has in all.
+    pub count: usize,
+}
+
+impl Waiting {
+    /// So many obstacles of a task are named.
+    pub const MOST: usize = 3;
+
+    pub(super) fn new(task: Peer, open: &[(Label, Request)]) -> Waiting {
+        let obstacles = open.iter().take(Waiting::MOST);
+        Waiting {
+            task,
+            obstacles: obstacles
+                .filter_map(|&(_, one)| Obstacle::of(one))
+                .collect(),
+            count: open.len(),
+        }
+    }
+}
+
+/// What a task waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// A message that was not sent, or that nobody can match.
+    Message {
+        /// From whom; None: anybody.
+        from: Option<Peer>,
+        /// Tag; None: any.
+        tag: Option<Tag>,
+    },
+    /// The content of a long message.
+    Content {
+        /// From whom.
+        from: Peer,
+    },
+    /// A message of its own that does not leave.
+    Leaving {
+        /// To whom.
+        to: Peer,
+    },
+    /// A receive at the other end of a long message.
+    Receive {
+        /// To whom.
+        to: Peer,
+    },
+}
+
+impl Obstacle {
+    fn of(request: Request) -> Option<Obstacle> {
+        match request {
+            Request::Receive { from, tag } => Some(Obstacle::Message { from, tag }),
+            Request::Content { from } => Some(Obstacle::Content { from }),
+            Request::Send { to } => Some(Obstacle::Leaving { to }),
+            Request::LongSend { to } => Some(Obstacle::Receive { to }),
+            Request::Done => None,
+        }
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match *self {
+            Obstacle::Message { from, tag } => {
+                match from {
+                    Some(from) => write!(f, "a message from task {from}")?,
+                    None => write!(f, "a message from any task")?,
+                }
+                match tag {
+                    Some(COLLECTIVE_TAG) => write!(f, " (of a collective operation)"),
+                    Some(tag) => write!(f, " with tag {tag}"),
+                    None => Ok(()),
+                }
+            }
+            Obstacle::Content { from } => {
+                write!(f, "the content of a long message from task {from}")
+            }
+            Obstacle::Leaving { to } => write!(f, "its own message to task {to} to leave"),
+            Obstacle::Receive { to } => {
+                write!(f, "task {to} to receive its long message")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "task {} waits for ", self.task)?;
+        if self.obstacles.is_empty() {
+            return write!(f, "nothing");
+        }
+        for (at, obstacle) in self.obstacles.iter().enumerate() {
+            match at {
+                0 => write!(f, "{obstacle}")?,
+                _ => write!(f, ", {obstacle}")?,
+            }
+        }
+        match self.count - self.obstacles.len() {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}

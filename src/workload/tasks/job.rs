@@ -1,0 +1,36 @@
+use super::{Algorithms, Protocol, Script};
+use crate::model::Time;
+
+/// The program of an application's tasks.
+///
+/// The program of a task is a row of parts. A part is a pure function of the task and of the part's number: whoever
+/// has the number can have the operations again. All operations that a part starts and does not wait for are waited for
+/// at its end.
+pub trait Motif: Send + Sync {
+    /// Writes part `part` (from 0) of the program of `script.task()`; false if the program has fewer parts (then nothing
+    /// is written). A part may be empty.
+    fn part(&self, part: u32, script: &mut Script) -> bool;
+}
+
+/// A job: a motif on some tasks. The same for all domains.
+pub struct Job {
+    /// The program.
+    pub motif: Box<dyn Motif>,
+    /// Number of tasks.
+    pub tasks: u32,
+    /// How many times the program is run, one after the other.
+    pub repetitions: u32,
+    /// How messages travel.
+    pub protocol: Protocol,
+    /// How collective operations are carried out.
+    pub algorithms: Algorithms,
+}
+
+impl Job {
+    /// Time from a call until its message is handed to the NIC, ps. `copied`: the content is copied on the way.
+    pub(super) fn delay(&self, bytes: u64, copied: bool) -> Time {
+        let copy = if copied { bytes } else { 0 };
+        let copy = self.protocol.copy_per_byte.saturating_mul(copy);
+        self.protocol.send_delay.saturating_add(copy)
+    }
+}

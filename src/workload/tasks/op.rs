@@ -1,0 +1,105 @@
+use super::Collective;
+use crate::model::Time;
+
+/// A task of a job, from 0; `None` as the source of a receive means any.
+pub type Peer = u32;
+
+/// The tag of a message. Motifs use numbers below [`COLLECTIVE_TAG`].
+pub type Tag = u32;
+
+/// The tag of the messages of collective operations. A receive of any tag does not take them.
+pub(super) const COLLECTIVE_TAG: Tag = 1 << 31;
+
+/// The name of an operation that goes on while the task does other things (MPI's request), unique among those of its
+/// task that are not waited for yet.
+pub type Label = u32;
+
+/// The label of blocking operations, of which a task has one at a time.
+pub(super) const BLOCKING: Label = u32::MAX - 1;
+
+/// The first label of those that collective operations use.
+pub(super) const FIRST_COLLECTIVE: Label = 1 << 31;
+
+/// Labels from the first to the one before the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Labels {
+    /// The first.
+    pub first: Label,
+    /// The one after the last.
+    pub end: Label,
+}
+
+impl Labels {
+    /// Every label there is.
+    pub const ALL: Labels = Labels {
+        first: 0,
+        end: Label::MAX,
+    };
+
+    /// A single label.
+    pub fn one(label: Label) -> Labels {
+        Labels {
+            first: label,
+            end: label + 1,
+        }
+    }
+
+    /// True if `label` is among them.
+    pub fn contains(self, label: Label) -> bool {
+        (self.first..self.end).contains(&label)
+    }
+
+    /// How many there are.
+    pub fn count(self) -> u32 {
+        self.end.saturating_sub(self.first)
+    }
+}
+
+/// What a task does next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Op {
+    /// Computes for so many ps.
+    Compute(Time),
+    /// Sends, and goes on when the send is complete.
+    Send {
+        /// To whom.
+        to: Peer,
+        /// Payload.
+        bytes: u64,
+        /// Tag.
+        tag: Tag,
+    },
+    /// Starts to send.
+    Isend {
+        /// To whom.
+        to: Peer,
+        /// Payload.
+        bytes: u64,
+        /// Tag.
+        tag: Tag,
+        /// The name of this operation.
+        label: Label,
+    },
+    /// Receives, and goes on when the message is in.
+    Recv {
+        /// From whom; None: from anybody.
+        from: Option<Peer>,
+        /// Tag; None: any below [`COLLECTIVE_TAG`].
+        tag: Option<Tag>,
+    },
+    /// Starts to receive.
+    Irecv {
+        /// From whom; None: from anybody.
+        from: Option<Peer>,
+        /// Tag; None: any below [`COLLECTIVE_TAG`].
+        tag: Option<Tag>,
+        /// The name of this operation.
+        label: Label,
+    },
+    /// Goes on when all of these are complete.
+    WaitAll(Labels),
+    /// Goes on when one of these is complete (at once if there is none), and forgets that one.
+    WaitAny(Labels),
+    /// An operation of a group of tasks.
+    Collective(Collective),
+}

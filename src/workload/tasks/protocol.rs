@@ -1,0 +1,141 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Algorithms;
+use super::collectives::Choices;
+use crate::config::{Duration, Size};
+use crate::model::{FlitSize, Time};
+
+/// How messages between tasks travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocol {
+    /// Messages of so many bytes or more ask for leave first (rendezvous); shorter ones go at once (eager).
+    pub rendezvous_from: u64,
+    /// Length of a request or an answer to it, bytes.
+    pub control_bytes: u64,
+    /// From a task's call (or the answer to a request) until the message is handed to the NIC, ps. Other sends of the
+    /// task are not held up.
+    pub send_delay: Time,
+    /// The same for each byte of an eager message, ps.
+    pub copy_per_byte: Time,
+    /// From the arrival of a message until its task hears of it, ps.
+    pub receive_delay: Time,
+    /// For how long the start of an operation in the background (isend, irecv) keeps its task, ps.
+    pub per_call: Time,
+    /// When an eager send is complete.
+    pub completes: Completes,
+}
+
+/// When an eager send is complete. (The send of a long message is complete when its last bit has left.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Completes {
+    /// When its last bit has left the endpoint.
+    Sent,
+    /// When it is handed to the NIC.
+    Copied,
+}
+
+/// Ready protocols.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MpiPreset {
+    /// Hosts take no time; rendezvous from 8,192 bytes, with control messages of 64 bytes.
+    #[default]
+    Plain,
+    /// As CODES carries MPI: the same thresholds, 3,510 ns of host overhead for each send and 0.55 ns for each byte of
+    /// an eager one.
+    Codes,
+    /// As SST's Firefly, without its host delays: rendezvous from 12,001 bytes, collectives on a binary tree, alltoall
+    /// by a ring shift.
+    Ember,
+}
+
+/// `mpi = { … }` of a job: a preset, and what differs from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mpi {
+    /// The values of what is not said here: "plain" (hosts take no time; rendezvous from 8,192 bytes), "codes" (3,510 ns
+    /// for each send, 0.55 ns for each byte of an eager one) or "ember" (rendezvous from 12,001 bytes, collectives on
+    /// trees).
+    pub preset: MpiPreset,
+    /// Messages of this length or more ask for leave first (rendezvous); shorter ones go at once (eager).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rendezvous_from: Option<Size>,
+    /// Length of such a request, and of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<Size>,
+    /// From a task's call (or the answer to a request) until the message is handed to the NIC. Other sends of the task
+    /// are not held up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_delay: Option<Duration>,
+    /// The same for each byte of an eager message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy_per_byte: Option<Duration>,
+    /// From the arrival of a message until its task hears of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_delay: Option<Duration>,
+    /// For how long the start of an operation in the background (isend, irecv) keeps its task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_call: Option<Duration>,
+    /// When an eager send is complete: "sent" (its last bit has left the endpoint) or "copied" (it is handed to the NIC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completes: Option<Completes>,
+    /// Algorithms of collective operations; the preset's where nothing is said.
+    pub collectives: Choices,
+}
+
+impl Mpi {
+    /// The protocol, on a network with these flits and longest packets (in flits).
+    pub fn protocol(&self, flit: FlitSize, longest: u64) -> Protocol {
+        let preset = self.preset.protocol();
+        let bytes = |size: Option<Size>, other: u64| {
+            size.map_or(other, |size| size.bits(flit, longest).div_ceil(8))
+        };
+        let time = |time: Option<Duration>, other: Time| time.map_or(other, |time| time.0);
+        Protocol {
+            rendezvous_from: bytes(self.rendezvous_from, preset.rendezvous_from),
+            control_bytes: bytes(self.control, preset.control_bytes),
+            send_delay: time(self.send_delay, preset.send_delay),
+            copy_per_byte: time(self.copy_per_byte, preset.copy_per_byte),
+            receive_delay: time(self.receive_delay, preset.receive_delay),
+            per_call: time(self.per_call, preset.per_call),
+            completes: self.completes.unwrap_or(preset.completes),
+        }
+    }
+
+    /// The algorithms of collective operations: the preset's where nothing is said.
+    pub fn algorithms(&self) -> Algorithms {
+        match self.preset {
+            MpiPreset::Ember => self.collectives.over(Algorithms::EMBER),
+            MpiPreset::Plain | MpiPreset::Codes => self.collectives.over(Algorithms::default()),
+        }
+    }
+}
+
+impl MpiPreset {
+    /// Its protocol.
+    pub fn protocol(self) -> Protocol {
+        let plain = Protocol {
+            rendezvous_from: 8_192,
+            control_bytes: 64,
+            send_delay: 0,
+            copy_per_byte: 0,
+            receive_delay: 0,
+            per_call: 0,
+            completes: Completes::Sent,
+        };
+        match self {
+            MpiPreset::Plain => plain,
+            MpiPreset::Codes => Protocol {
+                send_delay: (10 + 2_500 + 1_000) * crate::model::NS,
+                copy_per_byte: 550,
+                ..plain
+            },
+            MpiPreset::Ember => Protocol {
+                rendezvous_from: 12_001,
+                ..plain
+            },
+        }
+    }
+}

@@ -1,0 +1,99 @@
+use rustc_hash::FxHashMap;
+
+use super::{Label, Labels, Peer, Tag};
+
+/// What an operation in the background is waiting for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    /// A message that has not come.
+    Receive {
+        from: Option<Peer>,
+        tag: Option<Tag>,
+    },
+    /// The content of a long message that may be sent.
+    Content { from: Peer },
+    /// A short message leaves.
+    Send { to: Peer },
+    /// A long message waits for leave, or leaves.
+    LongSend { to: Peer },
+    /// Nothing: it is complete.
+    Done,
+}
+
+/// The operations of a task that are not waited for yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Requests {
+    live: FxHashMap<Label, Request>,
+}
+
+impl Requests {
+    /// A new operation. False if there is one of that label already.
+    pub fn add(&mut self, label: Label, request: Request) -> bool {
+        self.live.insert(label, request).is_none()
+    }
+
+    /// An operation gets on.
+    pub fn set(&mut self, label: Label, request: Request) {
+        if let Some(entry) = self.live.get_mut(&label) {
+            *entry = request;
+        }
+    }
+
+    /// Forgets those of `labels` that are complete; returns how many are not.
+    pub fn settle(&mut self, labels: Labels) -> u32 {
+        if self.live.is_empty() {
+            return 0;
+        }
+        let mut left = 0;
+        if (labels.count() as usize) < self.live.len() {
+            for label in labels.first..labels.end {
+                match self.live.get(&label) {
+                    Some(Request::Done) => _ = self.live.remove(&label),
+                    Some(_) => left += 1,
+                    None => {}
+                }
+            }
+            return left;
+        }
+        self.live.retain(|&label, request| {
+            let keep = !labels.contains(label) || *request != Request::Done;
+            left += u32::from(keep && labels.contains(label));
+            keep
+        });
+        left
+    }
+
+    /// Forgets the first of `labels` that is complete. True if there is one, or nothing to wait for.
+    pub fn settle_one(&mut self, labels: Labels) -> bool {
+        let mine = |&(&label, _): &(&Label, &Request)| labels.contains(label);
+        let done = self
+            .live
+            .iter()
+            .filter(mine)
+            .filter(|(_, request)| **request == Request::Done)
+            .map(|(&label, _)| label)
+            .min();
+        match done {
+            Some(label) => _ = self.live.remove(&label),
+            None => return !self.live.iter().any(|entry| mine(&entry)),
+        }
+        true
+    }
+
+    /// What is not complete among `labels`, in the order of their labels.
+    pub fn open(&self, labels: Labels) -> Vec<(Label, Request)> {
+        let mut open: Vec<(Label, Request)> = self
+            .live
+            .iter()
+            .map(|(&label, &request)| (label, request))
+            .filter(|&(label, request)| labels.contains(label) && request != Request::Done)
+            .collect();
+        open.sort_unstable_by_key(|&(label, _)| label);
+        open
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+}
