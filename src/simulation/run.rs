@@ -38,9 +38,12 @@ pub trait Observer {
 }
 
 /// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of them.
-pub fn run<T: Transport + ?Sized>(
+///
+/// Not generic: everything below is compiled once for each scheme, here, and not again for every transport and every
+/// crate that runs plans.
+pub fn run(
     plan: &Plan,
-    transport: &mut T,
+    transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
     plan.scheme.visit(Running {
@@ -51,13 +54,13 @@ pub fn run<T: Transport + ?Sized>(
 }
 
 /// A run, to be done with whatever scheme.
-struct Running<'a, T: ?Sized> {
+struct Running<'a> {
     plan: &'a Plan,
-    transport: &'a mut T,
+    transport: &'a mut dyn Transport,
     observer: &'a mut dyn Observer,
 }
 
-impl<T: Transport + ?Sized> Visitor for Running<'_, T> {
+impl Visitor for Running<'_> {
     type Output = Result<Option<Outcome>, RunError>;
 
     fn visit<S: Scheme>(self, scheme: &S) -> Self::Output {
@@ -65,10 +68,10 @@ impl<T: Transport + ?Sized> Visitor for Running<'_, T> {
     }
 }
 
-fn run_with<S: Scheme, T: Transport + ?Sized>(
+fn run_with<S: Scheme>(
     plan: &Plan,
     scheme: &S,
-    transport: &mut T,
+    transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
     let network = plan.network();
