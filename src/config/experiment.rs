@@ -31,6 +31,8 @@ pub struct RouterConfig {
     pub output_queue: OutputQueue,
     /// Which waiting queue an output serves next, within a traffic class.
     pub arbitration: Arbitration,
+    /// Which packets adaptive routing counts when it compares queues.
+    pub backlog: Backlog,
 }
 
 impl Default for RouterConfig {
@@ -45,6 +47,7 @@ impl Default for RouterConfig {
             speedup: Speedup::Times(2.0),
             output_queue: OutputQueue::Size(Size::Packets(16)),
             arbitration: Arbitration::RoundRobin,
+            backlog: Backlog::Ahead,
         }
     }
 }
@@ -67,6 +70,16 @@ pub enum BufferPer {
     Vc,
     /// All virtual channels of one traffic class at one port.
     Port,
+}
+
+/// What adaptive routing counts of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Backlog {
+    /// What goes before the packet: its own traffic class and those of higher priority.
+    Ahead,
+    /// Every class: packets that may be dropped turn others away from a queue, too.
+    All,
 }
 
 /// How an output picks among waiting queues of one traffic class.

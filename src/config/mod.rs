@@ -29,7 +29,7 @@ mod workload;
 pub use document::{Document, Given};
 pub use error::ConfigError;
 pub use experiment::{
-    Arbitration, BufferPer, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,
+    Arbitration, Backlog, BufferPer, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,
 };
 pub use job::JobConfig;
 pub(crate) use nearest::suggest;

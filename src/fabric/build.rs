@@ -17,7 +17,7 @@ use super::slots::Slots;
 use super::source::{Source, Traffic};
 use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Upstream, Wire};
 use super::stats::{Recording, Stats};
-use crate::config::BufferPer;
+use crate::config::{Backlog, BufferPer};
 use crate::congestion::Scheme;
 use crate::engine::EventQueue;
 use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Time, stream};
@@ -55,6 +55,7 @@ impl<S: Scheme> FabricDomain<S> {
             max_packet: parameters.max_packet,
             output_queue: parameters.output_flits(),
             arbitration: parameters.arbitration,
+            all_classes: parameters.backlog == Backlog::All,
             acknowledge: parameters.acknowledge,
             loss: scheme.loss(),
         };

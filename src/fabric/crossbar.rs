@@ -64,7 +64,7 @@ impl<S: Scheme> FabricDomain<S> {
                 channels: &mut self.channels,
                 credits: &mut self.credits,
                 classes: self.fixed.classes.count(),
-                class: if S::SPECULATES {
+                class: if S::SPECULATES && !self.fixed.all_classes {
                     packet.class.min(self.fixed.classes.data)
                 } else {
                     0

@@ -33,6 +33,8 @@ pub(super) struct Fixed {
     /// Flits of an output queue; None: the input queues feed the links.
     pub output_queue: Option<u32>,
     pub arbitration: Arbitration,
+    /// Adaptive routing counts all classes.
+    pub all_classes: bool,
     pub acknowledge: bool,
     /// Of the scheme, to test recovery.
     pub loss: f64,

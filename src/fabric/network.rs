@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::config::{Arbitration, Buffer, BufferPer, OutputQueue, Speedup};
+use crate::config::{Arbitration, Backlog, Buffer, BufferPer, OutputQueue, Speedup};
 use crate::congestion::About;
 use crate::model::{Classes, DomainId, FlitSize, LinkKind, LinkRate, NEVER, Time};
 use crate::routing::Routing;
@@ -29,6 +29,8 @@ pub struct Parameters {
     pub output_queue: OutputQueue,
     /// Among waiting queues.
     pub arbitration: Arbitration,
+    /// What adaptive routing counts.
+    pub backlog: Backlog,
     /// Virtual channels per class on injection links.
     pub injection_vcs: u8,
     /// Whether data packets are acknowledged.

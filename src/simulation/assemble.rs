@@ -169,6 +169,7 @@ fn parameters(router: &RouterConfig, experiment: &Experiment) -> Parameters {
         speedup: router.speedup,
         output_queue: router.output_queue,
         arbitration: router.arbitration,
+        backlog: router.backlog,
         injection_vcs: experiment.nic.injection_vcs,
         acknowledge: experiment.nic.acknowledge,
     }

@@ -77,6 +77,7 @@ impl Study {
             ["axis", "exclude", "figure", "claims"].map(|key| list(&mut document, key));
         let mut axes = each(&axes?, Axis::read)?;
         distinct(&axes, options)?;
+        let whole = axes.clone();
         let seeds = document.take("seeds");
         let mut seeds = seeds
             .map(|given| read_seeds(&given, &document))
@@ -88,10 +89,17 @@ impl Study {
             }
         }
         let jobs = jobs(&document, &axes);
+        // The smaller study may lack values that exclusions and figures of the whole one name.
         let excluded = each(&excludes?, |given| {
-            Ok((Selection::read(given, &axes)?, given.clone()))
+            let selection = Selection::read(given, &whole)?.within(&whole, &axes);
+            Ok(selection.map(|selection| (selection, given.clone())))
         })?;
-        let figures = each(&figures?, |given| Figure::read(given, &axes, &jobs))?;
+        let excluded = excluded.into_iter().flatten().collect();
+        let figures = each(&figures?, |given| match Figure::read(given, &axes, &jobs) {
+            Err(_) if reduced.is_some() => Figure::read(given, &whole, &jobs).map(|_| None),
+            read => read.map(Some),
+        })?;
+        let figures = figures.into_iter().flatten().collect();
         let scale = scale(options);
         let claims = each(&claims?, |given| {
             // A claim of the other scale may name values that are not there.

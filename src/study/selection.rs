@@ -32,6 +32,21 @@ impl Selection {
         Ok(Selection { axes: chosen })
     }
 
+    /// The same points in a study that has kept some values of its axes; None if it has none of them.
+    pub(super) fn within(&self, whole: &[Axis], kept: &[Axis]) -> Option<Selection> {
+        let place = |axis: usize, value: &usize| {
+            let label = &whole[axis].values[*value].label;
+            let values = &kept[axis].values;
+            values.iter().position(|value| &value.label == label)
+        };
+        let axes = self.axes.iter().map(|(axis, values)| {
+            let values: Vec<usize> = values.iter().filter_map(|v| place(*axis, v)).collect();
+            (!values.is_empty()).then_some((*axis, values))
+        });
+        let axes = axes.collect::<Option<_>>()?;
+        Some(Selection { axes })
+    }
+
     /// Reads the key `key` of `given`; everything if it is not there.
     pub(super) fn of(given: &Given, key: &str, axes: &[Axis]) -> Result<Selection, ConfigError> {
         match given.get(key) {

@@ -22,8 +22,10 @@ const TICK: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_millis(500);
 /// What a run gets to end in good order after it was asked to.
 const GRACE: Duration = Duration::from_secs(10);
-/// As much of a log is kept as the reason of a failure, in bytes.
-const LAST_WORDS: u64 = 2_000;
+/// The error is looked for in so much of the end of a log, in bytes: a deadlock names all places of its cycle.
+const LAST_WORDS: u64 = 1 << 16;
+/// As much of it is kept as the reason of a failure, in characters.
+const REASON: usize = 2_000;
 
 /// A run that wrote a checkpoint, to be resumed (contract).
 const RESUMABLE: i32 = 85;
@@ -354,7 +356,7 @@ impl Active<'_> {
         match exit.signal() {
             Some(signal) => format!("ended by signal {signal}"),
             None if text.is_empty() => format!("exit code {}", exit.code().unwrap_or_default()),
-            None => text,
+            None => text.chars().take(REASON).collect(),
         }
     }
 }

@@ -163,6 +163,7 @@ fn the_resolved_text_has_every_default() {
     speedup = 2.0
     output_queue = "16 packets"
     arbitration = "round_robin"
+    backlog = "ahead"
 
     [nic]
     max_packet = "24 flits"

@@ -234,6 +234,12 @@ fn reduced_keeps_some_values_and_sets_keys() {
     );
     let whole = study_with("seeds = 5", &text, &Options::default()).unwrap();
     assert_eq!(points(&whole).len(), 60);
+    // An exclusion may name values that the smaller study has not kept, or only some that it has.
+    let gone = format!("{text}\n[[exclude]]\nrouting = \"valiant\"\nload = 0.2\n");
+    assert_eq!(points(&study_with("", &gone, &reduced).unwrap()).len(), 2);
+    let rest =
+        format!("{text}\n[[exclude]]\nrouting = [\"valiant\", \"par\"]\nload = [0.2, 0.4]\n");
+    assert!(study_with("", &rest, &reduced).unwrap().points().is_err());
     // What the command line says comes last.
     let options = Options {
         sets: vec!["run.until=\"3 us\"".into()],
