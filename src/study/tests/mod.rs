@@ -239,7 +239,12 @@ fn reduced_keeps_some_values_and_sets_keys() {
     assert_eq!(points(&study_with("", &gone, &reduced).unwrap()).len(), 2);
     let rest =
         format!("{text}\n[[exclude]]\nrouting = [\"valiant\", \"par\"]\nload = [0.2, 0.4]\n");
-    assert!(study_with("", &rest, &reduced).unwrap().points().is_err());
+    assert!(
+        study_with("", &rest, &reduced)
+            .unwrap()
+            .points(&catalog())
+            .is_err()
+    );
     // What the command line says comes last.
     let options = Options {
         sets: vec!["run.until=\"3 us\"".into()],
