@@ -165,6 +165,8 @@ impl<S: Scheme> FabricDomain<S> {
     }
 
     /// The first thing that is due at a task happens. (There is one event for each.)
+    // Out of the way of the loop over events, which patterns share.
+    #[inline(never)]
     pub(super) fn task_event(&mut self, place: u32, now: Time) {
         let host = &mut self.hosts.hosts[place as usize];
         let times = host.due.iter().enumerate();
@@ -236,12 +238,13 @@ impl<S: Scheme> FabricDomain<S> {
             destination,
             bits: 8 * bytes,
             job,
-            envelope: envelope.to_word(),
+            stamp: envelope.to_stamp(),
         };
         self.submit(message, now);
     }
 
     /// The last bit of a task's message leaves its NIC at `tail`.
+    #[inline(never)]
     pub(super) fn message_leaves(
         &mut self,
         nic: u32,
@@ -249,7 +252,7 @@ impl<S: Scheme> FabricDomain<S> {
         origin: &Origin,
         tail: Time,
     ) {
-        let Some(envelope) = Envelope::from_word(origin.envelope) else {
+        let Some(envelope) = Envelope::from_stamp(origin.stamp()) else {
             return;
         };
         // Nobody waits for requests and answers to leave.
@@ -267,8 +270,9 @@ impl<S: Scheme> FabricDomain<S> {
     }
 
     /// A message for a task is whole at its NIC.
+    #[inline(never)]
     pub(super) fn message_arrives(&mut self, nic: u32, origin: &Origin, now: Time) {
-        let Some(envelope) = Envelope::from_word(origin.envelope) else {
+        let Some(envelope) = Envelope::from_stamp(origin.stamp()) else {
             return;
         };
         let Some(&place) = self.hosts.places.get(&(origin.job, nic)) else {

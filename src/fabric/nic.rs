@@ -7,7 +7,8 @@ use super::resend::Resend;
 use super::send_queues::{Message, NONE, PairRing};
 use crate::congestion::{Desk, Scheme};
 use crate::model::{
-    Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Time,
+    Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp,
+    Time,
 };
 
 /// A network interface.
@@ -60,8 +61,8 @@ pub struct NewMessage {
     pub bits: u64,
     /// Which workload it belongs to.
     pub job: u16,
-    /// What tasks of an application know it by; 0 if it is not between tasks.
-    pub envelope: u64,
+    /// What tasks of an application know it by.
+    pub stamp: Stamp,
 }
 
 /// A packet that has not gone anywhere.
@@ -112,7 +113,7 @@ impl<S: Scheme> FabricDomain<S> {
         let nic = &mut self.nics[new.nic as usize];
         let number = nic.next_message;
         nic.next_message = number.wrapping_add(1);
-        let message = Message::new(now, new.bits, number, new.job, new.envelope);
+        let message = Message::new(now, new.bits, number, new.job, new.stamp);
         self.sends
             .add(new.nic, &mut nic.ring, new.destination, message);
         self.stats.generated(new.job, new.bits, now);
@@ -275,7 +276,7 @@ impl<S: Scheme> FabricDomain<S> {
         } else {
             0
         };
-        let origin = Origin {
+        let plain = Origin {
             generated: message.generated,
             message_bits: message.bits,
             payload_bits: payload as u32,
@@ -287,7 +288,10 @@ impl<S: Scheme> FabricDomain<S> {
             tries: 0,
             part,
             high: 0,
-            envelope: message.envelope,
+        };
+        let origin = match S::SPECULATES {
+            true => plain,
+            false => plain.with_stamp(message.stamp),
         };
         match self.injection_vc(output, class, flits, now) {
             Ok(vc) => {
@@ -295,7 +299,7 @@ impl<S: Scheme> FabricDomain<S> {
                 let index = self.pool.insert(packet, origin);
                 let ring = &mut self.nics[nic as usize].ring;
                 self.sends.take(nic, ring, pair, payload);
-                if origin.envelope != 0 && last {
+                if !S::SPECULATES && last && origin.stamp() != Stamp::NONE {
                     let tail = now + self.outputs[output as usize].rate.time(flits);
                     self.message_leaves(nic, destination, &origin, tail);
                 }
@@ -357,7 +361,6 @@ impl<S: Scheme> FabricDomain<S> {
             tries: 0,
             part: 0,
             high: 0,
-            envelope: message.envelope,
         };
         self.at_desk(nic, now, |scheme, desk| scheme.begin(desk, to, &origin))
     }
@@ -437,7 +440,7 @@ impl<S: Scheme> FabricDomain<S> {
             }
             self.kick_nic(nic, now);
         }
-        if whole && origin.envelope != 0 {
+        if !S::SPECULATES && whole && origin.stamp() != Stamp::NONE {
             self.message_arrives(nic, &origin, now);
         }
     }

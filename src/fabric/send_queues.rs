@@ -1,7 +1,7 @@
 //! The queue pairs of a domain's NICs: a send queue per destination, each a packet at a time in turn.
 
 use super::slots::Slots;
-use crate::model::{EndpointId, Time};
+use crate::model::{EndpointId, Stamp, Time};
 
 /// No queue pair, no message.
 pub const NONE: u32 = u32::MAX;
@@ -57,14 +57,14 @@ pub struct Message {
     pub job: u16,
     /// Whether the scheme knows of it.
     pub begun: bool,
-    /// What tasks of an application know it by; 0 if it is not between tasks.
-    pub envelope: u64,
+    /// What tasks of an application know it by.
+    pub stamp: Stamp,
     next: u32,
 }
 
 impl Message {
     /// A message of which nothing is sent.
-    pub fn new(generated: Time, bits: u64, number: u32, job: u16, envelope: u64) -> Self {
+    pub fn new(generated: Time, bits: u64, number: u32, job: u16, stamp: Stamp) -> Self {
         Message {
             generated,
             bits,
@@ -72,7 +72,7 @@ impl Message {
             number,
             job,
             begun: false,
-            envelope,
+            stamp,
             next: NONE,
         }
     }

@@ -4,7 +4,7 @@ use super::domain::FabricDomain;
 use super::hosts::Application;
 use super::nic::NewMessage;
 use crate::congestion::Scheme;
-use crate::model::{EndpointId, Rng, Time, stream};
+use crate::model::{EndpointId, Rng, Stamp, Time, stream};
 use crate::workload::injection::{Clock, Injector};
 use crate::workload::patterns::Pattern;
 use crate::workload::sizes::Sizes;
@@ -119,7 +119,7 @@ impl<S: Scheme> FabricDomain<S> {
                     destination,
                     bits,
                     job,
-                    envelope: 0,
+                    stamp: Stamp::NONE,
                 },
                 now,
             );

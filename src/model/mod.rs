@@ -10,7 +10,7 @@ mod rng;
 pub use divisor::Divisor;
 pub use histogram::Histogram;
 pub use invalid::Invalid;
-pub use packet::{Classes, Flight, NO_PACKET, Origin, Packet, PacketIndex, PacketKind};
+pub use packet::{Classes, Flight, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp};
 pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, stream, unit};
 

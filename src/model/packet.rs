@@ -197,17 +197,55 @@ pub struct Origin {
     pub job: u16,
     /// A [`PacketKind`].
     pub kind: u8,
-    /// How often this packet has been dropped before without being given a time.
+    /// How often this packet has been dropped before without being given a time. Of messages between tasks of an
+    /// application, which nobody drops, this and the next two are the [`Stamp`].
     pub tries: u8,
     /// Which packet of its message it is, from 0.
     pub part: u16,
     /// High half of [`Origin::time`].
     pub high: u16,
-    /// What tasks of an application know the message by; 0 if it is not between tasks.
-    pub envelope: u64,
+}
+
+/// What tasks of an application know a message by: 40 bits that travel in each of its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp([u8; 5]);
+
+impl Stamp {
+    /// The message is not between tasks.
+    pub const NONE: Stamp = Stamp([0; 5]);
+
+    /// The low 40 bits of a word.
+    pub fn new(word: u64) -> Stamp {
+        let [a, b, c, d, e, ..] = word.to_le_bytes();
+        Stamp([a, b, c, d, e])
+    }
+
+    /// As a word.
+    pub fn word(self) -> u64 {
+        let [a, b, c, d, e] = self.0;
+        u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
+    }
 }
 
 impl Origin {
+    /// The stamp of a message between tasks. Makes no sense with a scheme that drops packets.
+    #[inline]
+    pub fn stamp(&self) -> Stamp {
+        let [b, c] = self.part.to_le_bytes();
+        let [d, e] = self.high.to_le_bytes();
+        Stamp([self.tries, b, c, d, e])
+    }
+
+    /// The same with a stamp.
+    #[inline]
+    pub fn with_stamp(mut self, stamp: Stamp) -> Origin {
+        let [a, b, c, d, e] = stamp.0;
+        self.tries = a;
+        self.part = u16::from_le_bytes([b, c]);
+        self.high = u16::from_le_bytes([d, e]);
+        self
+    }
+
     /// No time was given.
     const NO_TIME: u64 = (1 << 48) - 1;
 
@@ -233,7 +271,20 @@ mod tests {
     #[test]
     fn a_packet_is_small() {
         assert_eq!(size_of::<Packet>(), 48);
-        assert_eq!(size_of::<Origin>(), 48);
+        assert_eq!(size_of::<Origin>(), 40);
+    }
+
+    #[test]
+    fn an_origin_carries_a_stamp() {
+        let origin: Origin = bytemuck::Zeroable::zeroed();
+        assert_eq!(origin.stamp(), Stamp::NONE);
+        for word in [1, 0x12_3456_789A, (1 << 40) - 1] {
+            let stamp = Stamp::new(word);
+            assert_eq!(
+                (stamp.word(), origin.with_stamp(stamp).stamp()),
+                (word, stamp)
+            );
+        }
     }
 
     #[test]

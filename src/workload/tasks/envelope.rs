@@ -1,4 +1,6 @@
 use super::Tag;
+use super::op::COLLECTIVE_TAG;
+use crate::model::Stamp;
 
 /// What a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,25 +43,27 @@ pub struct Envelope {
 
 impl Envelope {
     /// Bits of a number; after the last one comes 0 again. So many messages are never under way between two tasks.
-    pub const BITS: u32 = 29;
+    pub const BITS: u32 = 20;
+    const TAG_BITS: u32 = COLLECTIVE_TAG.ilog2() + 1;
 
     /// The number after another.
     pub fn next(number: u32) -> u32 {
         (number + 1) & ((1 << Envelope::BITS) - 1)
     }
 
-    /// As a word that is not 0.
-    pub fn to_word(self) -> u64 {
-        let kind = u64::from(self.kind as u8) << (32 + Envelope::BITS);
-        kind | u64::from(self.number) << 32 | u64::from(self.tag)
+    /// As a stamp that is not [`Stamp::NONE`].
+    pub fn to_stamp(self) -> Stamp {
+        let above_tag = u64::from(self.kind as u8) << Envelope::BITS | u64::from(self.number);
+        Stamp::new(above_tag << Envelope::TAG_BITS | u64::from(self.tag))
     }
 
-    /// The inverse of [`Envelope::to_word`]; None for 0 and other words that make no sense.
-    pub fn from_word(word: u64) -> Option<Envelope> {
+    /// The inverse of [`Envelope::to_stamp`]; None for [`Stamp::NONE`] and others that make no sense.
+    pub fn from_stamp(stamp: Stamp) -> Option<Envelope> {
+        let word = stamp.word();
         Some(Envelope {
-            kind: EnvelopeKind::from_u8((word >> (32 + Envelope::BITS)) as u8)?,
-            tag: word as u32,
-            number: (word >> 32) as u32 & ((1 << Envelope::BITS) - 1),
+            kind: EnvelopeKind::from_u8((word >> (Envelope::TAG_BITS + Envelope::BITS)) as u8)?,
+            tag: word as u32 & ((1 << Envelope::TAG_BITS) - 1),
+            number: (word >> Envelope::TAG_BITS) as u32 & ((1 << Envelope::BITS) - 1),
         })
     }
 }
@@ -69,19 +73,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_envelope_is_a_word() {
+    fn an_envelope_is_a_stamp() {
         for kind in [
             EnvelopeKind::Eager,
             EnvelopeKind::Request,
             EnvelopeKind::Clear,
             EnvelopeKind::Data,
         ] {
-            for (tag, number) in [(0, 0), (u32::MAX, 7), (1 << 31, (1 << 29) - 1)] {
+            for (tag, number) in [(0, 0), (65_535, 7), (COLLECTIVE_TAG, (1 << 20) - 1)] {
                 let envelope = Envelope { kind, tag, number };
-                assert_eq!(Envelope::from_word(envelope.to_word()), Some(envelope));
+                assert_eq!(Envelope::from_stamp(envelope.to_stamp()), Some(envelope));
             }
         }
-        assert_eq!(Envelope::from_word(0), None);
-        assert_eq!(Envelope::next((1 << 29) - 1), 0);
+        assert_eq!(Envelope::from_stamp(Stamp::NONE), None);
+        assert_eq!(Envelope::next((1 << 20) - 1), 0);
     }
 }

@@ -4,11 +4,11 @@ use crate::model::Time;
 /// A task of a job, from 0; `None` as the source of a receive means any.
 pub type Peer = u32;
 
-/// The tag of a message. Motifs use numbers below [`COLLECTIVE_TAG`].
+/// The tag of a message: from 0 to 65,535. (MPI promises no more than 32,767.)
 pub type Tag = u32;
 
 /// The tag of the messages of collective operations. A receive of any tag does not take them.
-pub(super) const COLLECTIVE_TAG: Tag = 1 << 31;
+pub(super) const COLLECTIVE_TAG: Tag = 1 << 16;
 
 /// The name of an operation that goes on while the task does other things (MPI's request), unique among those of its
 /// task that are not waited for yet.
@@ -84,14 +84,14 @@ pub enum Op {
     Recv {
         /// From whom; None: from anybody.
         from: Option<Peer>,
-        /// Tag; None: any below [`COLLECTIVE_TAG`].
+        /// Tag; None: any but that of collective operations.
         tag: Option<Tag>,
     },
     /// Starts to receive.
     Irecv {
         /// From whom; None: from anybody.
         from: Option<Peer>,
-        /// Tag; None: any below [`COLLECTIVE_TAG`].
+        /// Tag; None: any but that of collective operations.
         tag: Option<Tag>,
         /// The name of this operation.
         label: Label,

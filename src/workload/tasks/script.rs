@@ -1,5 +1,5 @@
 use super::collectives::Kind;
-use super::op::Labels;
+use super::op::{COLLECTIVE_TAG, Labels};
 use super::{Collective, Group, Label, Op, Peer, Tag};
 use crate::model::Time;
 
@@ -45,11 +45,13 @@ impl<'a> Script<'a> {
 
     /// Sends, and waits until that is complete.
     pub fn send(&mut self, to: Peer, bytes: u64, tag: Tag) {
+        debug_assert!(tag < COLLECTIVE_TAG, "tag {tag}");
         self.ops.push(Op::Send { to, bytes, tag });
     }
 
     /// Starts to send.
     pub fn isend(&mut self, to: Peer, bytes: u64, tag: Tag) -> Label {
+        debug_assert!(tag < COLLECTIVE_TAG, "tag {tag}");
         let label = self.label();
         self.ops.push(Op::Isend {
             to,
