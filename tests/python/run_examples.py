@@ -2,7 +2,8 @@
 
 usage: run_examples.py page.md directory
 
-Blocks of python and sh are run in the directory, each on its own. A block that imports a package that is not
+Blocks of python and sh are run in the directory, each on its own. A block of toml with a file name behind it is written
+to that file. A block that imports a package that is not
 installed is told and passed over.
 """
 
@@ -13,7 +14,7 @@ import re
 import subprocess
 import sys
 
-BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|sh|toml \S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def run_python(code, place):
@@ -46,6 +47,11 @@ def main(page, directory):
     for block in blocks:
         language, code = block.groups()
         line = text.count("\n", 0, block.start()) + 1
+        if language.startswith("toml"):
+            with open(language.split()[1], "w", encoding="utf-8") as file:
+                file.write(code)
+            ran += 1
+            continue
         ran += run[language](code, f"{os.path.basename(page)}:{line}")
     print(f"ran {ran} of {len(blocks)} examples")
 
