@@ -4,10 +4,9 @@ use serde::{Deserialize, Serialize};
 use super::refusals::Refusals;
 use super::scheduler::Scheduler;
 use super::{
-    AnyScheme, Build, Desk, Port, SLACK, Scheme, check_retries, check_slack, check_speculation,
-    check_threshold,
+    About, AnyScheme, Build, Desk, Port, SLACK, Scheme, check_speculation, check_threshold,
 };
-use crate::config::{Duration, Size};
+use crate::config::{ConfigError, Duration, Section, Size};
 use crate::model::{Classes, Origin, PacketKind, Time};
 use crate::registry::Entry;
 
@@ -59,6 +58,24 @@ pub(super) struct Policy {
 }
 
 impl Policy {
+    /// The policy that a section describes. `timeout` counts with `fabric_drop` only.
+    pub(super) fn new(
+        section: &Section,
+        about: &About,
+        threshold: Size,
+        fabric_drop: bool,
+        timeout: Duration,
+        loss: f64,
+    ) -> Result<Policy, ConfigError> {
+        let timeout = fabric_drop.then_some(timeout.0);
+        check_speculation(section, about, loss, timeout)?;
+        Ok(Policy {
+            threshold: check_threshold(section, about, threshold)?,
+            timeout: timeout.unwrap_or(Time::MAX),
+            loss,
+        })
+    }
+
     pub(super) fn allowed(&self, port: &Port) -> Time {
         match (port.last_hop, port.level > self.threshold) {
             (true, true) => 0,
@@ -129,18 +146,20 @@ pub const ENTRY: Entry<Build> = Entry {
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
-        let timeout = parameters.fabric_drop.then_some(parameters.timeout.0);
-        check_retries(section, parameters.retries)?;
-        check_speculation(section, about, parameters.loss, timeout)?;
-        let policy = Policy {
-            threshold: check_threshold(section, about, parameters.threshold)?,
-            timeout: timeout.unwrap_or(Time::MAX),
-            loss: parameters.loss,
-        };
+        let Parameters {
+            threshold,
+            fabric_drop,
+            timeout,
+            retries,
+            slack,
+            loss,
+            ..
+        } = parameters;
+        let policy = Policy::new(section, about, threshold, fabric_drop, timeout, loss)?;
         Ok(AnyScheme::Lhrp(Lhrp {
             policy,
-            source: Refusals::new(*about, parameters.retries),
-            scheduler: Scheduler::new(*about, check_slack(section, parameters.slack)?, 0),
+            source: Refusals::new(section, *about, retries)?,
+            scheduler: Scheduler::new(section, *about, slack, 0)?,
         }))
     },
 };

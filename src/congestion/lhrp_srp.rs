@@ -5,10 +5,7 @@ use super::handshake::Handshakes;
 use super::lhrp::Policy;
 use super::refusals::{BATCH, Refusals};
 use super::scheduler::Scheduler;
-use super::{
-    About, AnyScheme, Build, Desk, Port, SLACK, Scheme, check_retries, check_slack,
-    check_speculation, check_threshold,
-};
+use super::{About, AnyScheme, Build, Desk, Port, SLACK, Scheme};
 use crate::config::{Duration, Size};
 use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -133,22 +130,24 @@ pub const ENTRY: Entry<Build> = Entry {
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
-        let timeout = parameters.fabric_drop.then_some(parameters.timeout.0);
-        check_retries(section, parameters.retries)?;
-        check_speculation(section, about, parameters.loss, timeout)?;
-        let policy = Policy {
-            threshold: check_threshold(section, about, parameters.threshold)?,
-            timeout: timeout.unwrap_or(Time::MAX),
-            loss: parameters.loss,
-        };
+        let Parameters {
+            threshold,
+            fabric_drop,
+            timeout,
+            retries,
+            slack,
+            loss,
+            ..
+        } = parameters;
+        let policy = Policy::new(section, about, threshold, fabric_drop, timeout, loss)?;
         let longest = u64::from(about.max_packet);
         Ok(AnyScheme::LhrpSrp(LhrpSrp {
             about: *about,
             reserve_from: parameters.reserve_from.flits(about.flit, longest),
             policy,
             large: Handshakes::new(*about),
-            small: Refusals::new(*about, parameters.retries),
-            scheduler: Scheduler::new(*about, check_slack(section, parameters.slack)?, 0),
+            small: Refusals::new(section, *about, retries)?,
+            scheduler: Scheduler::new(section, *about, slack, 0)?,
         }))
     },
 };

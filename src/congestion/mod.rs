@@ -271,27 +271,5 @@ fn check_threshold(section: &Section, about: &About, size: Size) -> Result<u32, 
     })
 }
 
-/// Retries are counted in a byte, of which one value means something else.
-fn check_retries(section: &Section, retries: u8) -> Result<(), ConfigError> {
-    if retries <= 200 {
-        return Ok(());
-    }
-    let what = "so many retries cannot be counted";
-    Err(section.refuse(Invalid::new("retries", what, "give a number from 0 to 200")))
-}
-
 /// What a schedule books for each flit by default. The author's earlier public simulator has the same.
 const SLACK: f64 = 1.05;
-
-/// A schedule that books less than is sent overloads its endpoint for ever.
-fn check_slack(section: &Section, slack: f64) -> Result<f64, ConfigError> {
-    if (1.0..=100.0).contains(&slack) {
-        return Ok(slack);
-    }
-    let what = "a schedule has to book at least what is sent";
-    Err(section.refuse(Invalid::new(
-        "slack",
-        what,
-        "give a number from 1 to 100, such as 1.05",
-    )))
-}

@@ -4,7 +4,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{About, Desk};
-use crate::model::{EndpointId, Origin, PacketKind};
+use crate::config::{ConfigError, Section};
+use crate::model::{EndpointId, Invalid, Origin, PacketKind};
 
 /// Marks the reservation for a batch of packets, and its grant.
 pub const BATCH: u8 = u8::MAX;
@@ -28,13 +29,18 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// None waiting.
-    pub fn new(about: About, patience: u8) -> Self {
-        Refusals {
-            about,
-            patience,
-            batches: FxHashMap::default(),
+    /// None waiting. Retries are counted in a byte, of which one value means something else.
+    pub fn new(section: &Section, about: About, retries: u8) -> Result<Self, ConfigError> {
+        if retries > 200 {
+            let what = "so many retries cannot be counted";
+            let remedy = "give a number from 0 to 200";
+            return Err(section.refuse(Invalid::new("retries", what, remedy)));
         }
+        Ok(Refusals {
+            about,
+            patience: retries,
+            batches: FxHashMap::default(),
+        })
     }
 
     /// A packet was dropped.

@@ -1,5 +1,6 @@
 use super::{About, Desk};
-use crate::model::{Origin, PacketKind, Time};
+use crate::config::{ConfigError, Section};
+use crate::model::{Invalid, Origin, PacketKind, Time};
 
 /// Hands out times to send to endpoints: one schedule per endpoint (paper 000 sections 2.2 and 3.2).
 ///
@@ -18,14 +19,24 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Without endpoints.
-    pub fn new(about: About, slack: f64, overhead: u32) -> Self {
-        Scheduler {
+    /// Without endpoints. A schedule that books less than is sent would overload its endpoint for ever.
+    pub fn new(
+        section: &Section,
+        about: About,
+        slack: f64,
+        overhead: u32,
+    ) -> Result<Self, ConfigError> {
+        if !(1.0..=100.0).contains(&slack) {
+            let what = "a schedule has to book at least what is sent";
+            let remedy = "give a number from 1 to 100, such as 1.05";
+            return Err(section.refuse(Invalid::new("slack", what, remedy)));
+        }
+        Ok(Scheduler {
             about,
             slack,
             overhead,
             booked: Vec::new(),
-        }
+        })
     }
 
     /// Nothing booked for any of `places`.

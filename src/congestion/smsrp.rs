@@ -5,7 +5,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::scheduler::Scheduler;
-use super::{About, AnyScheme, Build, Desk, Port, SLACK, Scheme, check_slack, check_speculation};
+use super::{About, AnyScheme, Build, Desk, Port, SLACK, Scheme, check_speculation};
 use crate::config::Duration;
 use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -156,7 +156,7 @@ pub const ENTRY: Entry<Build> = Entry {
             reservations: parameters.reservations,
             loss: parameters.loss,
             about: *about,
-            scheduler: Scheduler::new(*about, check_slack(section, parameters.slack)?, 1),
+            scheduler: Scheduler::new(section, *about, parameters.slack, 1)?,
             dropped: FxHashMap::default(),
         }))
     },

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::handshake::Handshakes;
 use super::scheduler::Scheduler;
-use super::{AnyScheme, Build, Desk, Port, SLACK, Scheme, check_slack, check_speculation};
+use super::{AnyScheme, Build, Desk, Port, SLACK, Scheme, check_speculation};
 use crate::config::Duration;
 use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -98,7 +98,7 @@ pub const ENTRY: Entry<Build> = Entry {
             timeout: parameters.timeout.0,
             loss: parameters.loss,
             source: Handshakes::new(*about),
-            scheduler: Scheduler::new(*about, check_slack(section, parameters.slack)?, 1),
+            scheduler: Scheduler::new(section, *about, parameters.slack, 1)?,
         }))
     },
 };

@@ -138,12 +138,7 @@ impl<S: Scheme> FabricDomain<S> {
 
     /// The places of the rings of an output and an input for a class.
     #[inline]
-    pub(super) fn ring_places(
-        &self,
-        output: OutIndex,
-        input: InIndex,
-        class: u8,
-    ) -> (usize, usize) {
+    fn ring_places(&self, output: OutIndex, input: InIndex, class: u8) -> (usize, usize) {
         let classes = usize::from(self.fixed.classes.count());
         let class = usize::from(class);
         (
@@ -368,15 +363,27 @@ impl<S: Scheme> FabricDomain<S> {
         let (at_output, at_input) = self.ring_places(output, input, class);
         self.rings.outputs[at_output].next = self.requests.after(at, Side::Output);
         self.rings.inputs[at_input].next = self.requests.after(at, Side::Input);
-        let Some(index) = self.requests.queue_mut(at).pop(&self.pool) else {
-            return;
-        };
+        if let Some(index) = self.take_head(at) {
+            self.cross(index, input, output, now);
+        }
+    }
+
+    /// Takes the first packet of a request out, and the request with its last packet.
+    pub(super) fn take_head(&mut self, at: RequestIndex) -> Option<PacketIndex> {
+        let Request {
+            input,
+            output,
+            class,
+            ..
+        } = *self.requests.get(at);
+        let index = self.requests.queue_mut(at).pop(&self.pool)?;
         if self.requests.get(at).queue.is_empty() {
+            let (at_output, at_input) = self.ring_places(output, input, class);
             let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
             self.requests
                 .remove(at, &mut outputs[at_output], &mut inputs[at_input]);
         }
-        self.cross(index, input, output, now);
+        Some(index)
     }
 
     /// A packet crosses: the input's buffer is given back, the packet joins its output queue or goes onto the link.

@@ -277,17 +277,9 @@ impl<S: Scheme> FabricDomain<S> {
             0
         };
         let plain = Origin {
-            generated: message.generated,
-            message_bits: message.bits,
             payload_bits: payload as u32,
-            source: self.nics[nic as usize].id,
-            message: message.number,
-            sequence: 0,
-            job: message.job,
-            kind: PacketKind::Data as u8,
-            tries: 0,
             part,
-            high: 0,
+            ..message.origin(self.nics[nic as usize].id)
         };
         let origin = match S::SPECULATES {
             true => plain,
@@ -349,19 +341,7 @@ impl<S: Scheme> FabricDomain<S> {
         if std::mem::replace(&mut message.begun, true) {
             return false;
         }
-        let origin = Origin {
-            generated: message.generated,
-            message_bits: message.bits,
-            payload_bits: 0,
-            source: 0,
-            message: message.number,
-            sequence: 0,
-            job: message.job,
-            kind: PacketKind::Data as u8,
-            tries: 0,
-            part: 0,
-            high: 0,
-        };
+        let origin = message.origin(self.nics[nic as usize].id);
         self.at_desk(nic, now, |scheme, desk| scheme.begin(desk, to, &origin))
     }
 

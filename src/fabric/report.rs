@@ -66,7 +66,7 @@ impl<S: Scheme> FabricDomain<S> {
         let ports = self.port_rows(end);
         let (state, packets) = self.memory_bytes();
         let totals = Totals {
-            injected: self.stats.injected,
+            injected: self.stats.tally.injected.iter().sum(),
             delivered: self.stats.delivered,
             tally: self.stats.tally,
             in_flight: self.packets_in_flight(),

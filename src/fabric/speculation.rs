@@ -6,9 +6,7 @@ use super::nic::blank;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::state::{InIndex, OutIndex, Output, Wire};
 use crate::congestion::{Port, Scheme};
-use crate::model::{
-    Classes, EndpointId, NEVER, Origin, Packet, PacketIndex, PacketKind, Time, unit,
-};
+use crate::model::{Classes, NEVER, Origin, Packet, PacketIndex, PacketKind, Time, unit};
 
 impl<S: Scheme> FabricDomain<S> {
     /// An output as the scheme sees it.
@@ -143,21 +141,15 @@ impl<S: Scheme> FabricDomain<S> {
 
     /// Drops the first packet of a request.
     fn drop_head(&mut self, at: RequestIndex, port: &Port, now: Time) {
-        let request = *self.requests.get(at);
-        let (at_output, at_input) = self.ring_places(request.output, request.input, request.class);
-        let Some(index) = self.requests.queue_mut(at).pop(&self.pool) else {
+        let input = self.requests.get(at).input;
+        let Some(index) = self.take_head(at) else {
             return;
         };
-        if self.requests.get(at).queue.is_empty() {
-            let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
-            self.requests
-                .remove(at, &mut outputs[at_output], &mut inputs[at_input]);
-        }
         let flits = u32::from(self.pool.get(index).flits);
         let out = &mut self.outputs[port.output as usize];
         out.waiting -= flits;
         out.lossy -= flits;
-        self.leave_input(index, request.input, now);
+        self.leave_input(index, input, now);
         self.discard(index, port.output, now);
     }
 
@@ -211,51 +203,45 @@ impl<S: Scheme> FabricDomain<S> {
 
     /// Drops a packet that is out of its queue, and tells its source.
     fn discard(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
-        let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
-        self.pool.remove(index);
         let port = self.port(output);
         self.stats.dropped(port.last_hop);
-        let time = self.scheme.refuse(&port, &origin, packet.flits, now);
-        let reply = Origin {
-            source: packet.flight.destination,
-            ..origin.with_time(time)
-        };
-        self.send_from_router(output, PacketKind::Nack, origin.source, reply, now);
+        let (origin, flits) = (*self.pool.origin(index), self.pool.get(index).flits);
+        let time = self.scheme.refuse(&port, &origin, flits, now);
+        self.answer(index, output, PacketKind::Nack, time, now);
     }
 
     /// The last router answers a reservation for one of its endpoints.
     fn take_reservation(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
-        let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
-        self.pool.remove(index);
-        self.stats.tally.absorbed += 1;
         let port = self.port(output);
-        let time = self.scheme.grant(&port, origin.payload_bits, now);
-        let reply = Origin {
-            source: packet.flight.destination,
-            ..origin.with_time(Some(time))
-        };
-        self.send_from_router(output, PacketKind::Grant, origin.source, reply, now);
+        self.stats.tally.absorbed += 1;
+        let flits = self.pool.origin(index).payload_bits;
+        let time = self.scheme.grant(&port, flits, now);
+        self.answer(index, output, PacketKind::Grant, Some(time), now);
     }
 
-    /// The router of an output sends a control packet of its own. It enters by the port after the real ones.
-    fn send_from_router(
+    /// The router of an output keeps a packet and answers its source in the name of its destination. The answer enters
+    /// the router by the port after the real ones.
+    fn answer(
         &mut self,
+        index: PacketIndex,
         output: OutIndex,
         kind: PacketKind,
-        to: EndpointId,
-        origin: Origin,
+        time: Option<Time>,
         now: Time,
     ) {
+        let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
+        self.pool.remove(index);
         let router = &self.routers[self.inputs[output as usize].router as usize];
         let input = router.base + u32::from(router.ports);
         let class = class_of(kind, self.fixed.classes);
-        let origin = Origin {
+        let reply = Origin {
+            source: packet.flight.destination,
             kind: kind as u8,
-            ..origin
+            ..origin.with_time(time)
         };
-        let mut packet = blank(to, class, true, 1, now);
-        packet.in_vc = class;
-        let index = self.pool.insert(packet, origin);
+        let mut answer = blank(origin.source, class, true, 1, now);
+        answer.in_vc = class;
+        let index = self.pool.insert(answer, reply);
         self.stats.injected_by_router(kind);
         self.enter(index, input, now);
     }

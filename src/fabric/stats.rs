@@ -93,7 +93,6 @@ pub struct Stats {
     pub jobs: Vec<JobStats>,
     /// Ejected flits per class and bin.
     pub ejected: Vec<Vec<u64>>,
-    pub injected: u64,
     pub delivered: u64,
     pub tally: Tally,
     pub messages_generated: u64,
@@ -124,7 +123,6 @@ impl Stats {
             recording,
             jobs: vec![job; jobs],
             ejected: vec![Vec::new(); usize::from(classes)],
-            injected: 0,
             delivered: 0,
             tally: Tally::default(),
             messages_generated: 0,
@@ -157,7 +155,6 @@ impl Stats {
     /// A head has left its NIC.
     #[inline]
     pub fn injected(&mut self, origin: &Origin, nic: u32, now: Time) {
-        self.injected += 1;
         self.tally.injected[usize::from(origin.kind)] += 1;
         if origin.kind == PacketKind::Data as u8 {
             let bin = self.bin(now);
@@ -170,7 +167,6 @@ impl Stats {
     /// A router has made a packet.
     #[inline]
     pub fn injected_by_router(&mut self, kind: PacketKind) {
-        self.injected += 1;
         self.tally.injected[kind as usize] += 1;
     }
 
