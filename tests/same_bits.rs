@@ -132,6 +132,29 @@ fn last_hop_reservations() {
 }
 
 #[test]
+fn signals_past_the_queues() {
+    // Signals that cross between domains as fast as packets can, and slower.
+    let many = [
+        ("buffer", "100 flits".into()),
+        ("latency", "100 ns".into()),
+        ("period", "1 us".into()),
+    ];
+    same_under("codes_cc", &many);
+    let late = [
+        ("threshold", 0.1.into()),
+        ("latency", "1300 ns".into()),
+        ("ports", "last_hop".into()),
+    ];
+    same_under("codes_cc", &late);
+    let few = [
+        ("streams", 2.into()),
+        ("threshold", "100 flits".into()),
+        ("smallest", "1 flits".into()),
+    ];
+    same_under("sst_cm", &few);
+}
+
+#[test]
 fn several_applications_beside_traffic_that_never_stops() {
     let experiment = Experiment::dragonfly(2, 4, 2)
         .routing("par")

@@ -89,6 +89,16 @@ fn prepare(options: &RunOptions, ranks: u32) -> Result<(Experiment, Plan), Failu
              help: a domain (a group or a pod) is simulated by one rank; start at most {domains} ranks"
         )));
     }
+    if let Some(haste) = plan.schedule.haste
+        && ranks > 1
+    {
+        let (scheme, delay) = (plan.scheme.name(), haste.delay as f64 / 1e3);
+        let least = plan.lookahead as f64 / 1e3;
+        return Err(Failure::bad_input(format!(
+            "error: the signals of {scheme} take {delay} ns, and {ranks} ranks can exchange nothing faster than {least} ns\n  \
+             help: run this on one rank (exact, but slower), or with congestion.latency = \"{least} ns\" or more"
+        )));
+    }
     if let Some((source, _)) = watched
         && source >= plan.network().topology.endpoints()
     {

@@ -110,7 +110,7 @@ impl Scheme for Ecn {
         now.max(pace.tail + pace.delay - k * self.decrement)
     }
 
-    fn sent(&mut self, nic: u32, to: EndpointId, tail: Time) {
+    fn sent(&mut self, nic: u32, to: EndpointId, _head: Time, tail: Time) {
         if let Some(pace) = self.paces.get_mut(&(nic, to)) {
             pace.tail = tail;
         }
@@ -192,13 +192,13 @@ mod tests {
         assert_eq!(ecn.ready_at(0, 7, 1_000_000), 1_000_000);
         ecn.heard(&mut desk, &ack, true);
         ecn.heard(&mut desk, &ack, true);
-        ecn.sent(0, 7, 1_010_000);
+        ecn.sent(0, 7, 1_000_000, 1_010_000);
         // Two steps of 24 ns after the tail; other destinations and other NICs go on.
         assert_eq!(ecn.ready_at(0, 7, 1_010_000), 1_010_000 + 48_000);
         assert_eq!(ecn.ready_at(0, 8, 1_010_000), 1_010_000);
         assert_eq!(ecn.ready_at(1, 7, 1_010_000), 1_010_000);
         // 10 timers later the delay is 38 ns, and after 48 timers nothing is left.
-        ecn.sent(0, 7, 1_960_000);
+        ecn.sent(0, 7, 1_950_000, 1_960_000);
         assert_eq!(ecn.ready_at(0, 7, 1_960_000), 1_960_000 + 38_000);
         let later = 1_000_000 + 48 * 96_000;
         assert_eq!(ecn.ready_at(0, 7, later), later);
@@ -211,6 +211,7 @@ mod tests {
             output: 0,
             last_hop: false,
             level,
+            capacity: 384,
         };
         assert!(ecn().mark(&port(193), true));
         assert!(!ecn().mark(&port(193), false));

@@ -4,6 +4,7 @@
 //! The fabric asks it through the hooks of [`Scheme`], which it is compiled for: what a scheme does not use costs
 //! nothing. A scheme knows no topology: it sees ports, queues, packets and its own timers.
 
+mod codes_cc;
 mod ecn;
 mod handshake;
 mod lhrp;
@@ -13,12 +14,13 @@ mod refusals;
 mod scheduler;
 mod smsrp;
 mod srp;
+mod sst_cm;
 #[cfg(test)]
 mod testing;
 
 use crate::config::{ConfigError, Section, Size};
 use crate::model::{
-    Bandwidth, Classes, EndpointId, FlitSize, Invalid, Origin, Packet, PacketKind, Time,
+    Bandwidth, Classes, EndpointId, FlitSize, Invalid, Notice, Origin, Packet, PacketKind, Time,
 };
 use crate::registry::Entry;
 
@@ -74,6 +76,41 @@ pub struct Port {
     pub last_hop: bool,
     /// Flits that wait in this router for it, in input and output queues, of all classes.
     pub level: u32,
+    /// Flits that its output queues hold, of one traffic class; 0 if routers have none.
+    pub capacity: u32,
+}
+
+/// A data packet that passes by, as a scheme sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Passing {
+    /// Who has sent it.
+    pub source: EndpointId,
+    /// Whom it is for.
+    pub destination: EndpointId,
+    /// Its length.
+    pub flits: u16,
+}
+
+/// What a scheme wants to say out of band, and when it wants to be asked again: its hooks write it down, the fabric
+/// carries it out.
+#[derive(Debug, Default)]
+pub struct Dispatch {
+    /// To whom, what kind, what.
+    pub notices: Vec<(EndpointId, u16, [u64; 2])>,
+    /// When to call [`Scheme::alarm`] about the port that the hook was about.
+    pub alarm: Option<Time>,
+}
+
+impl Dispatch {
+    /// Tells an endpoint something.
+    pub fn tell(&mut self, to: EndpointId, kind: u16, words: [u64; 2]) {
+        self.notices.push((to, kind, words));
+    }
+
+    /// Asks to be called again, at `time` or (if that is over) at once.
+    pub fn wake(&mut self, time: Time) {
+        self.alarm = Some(time);
+    }
 }
 
 /// The desk at which a scheme works at a NIC: what it can see and do there.
@@ -107,9 +144,19 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     const RESERVES: bool = false;
     /// The last router takes reservations instead of the endpoint.
     const LAST_HOP_GRANTS: bool = false;
+    /// Routers and endpoints tell sources things out of band: [`Scheme::routed`], [`Scheme::left`], [`Scheme::alarm`],
+    /// [`Scheme::delivered`] and [`Scheme::told`] are called.
+    const NOTIFIES: bool = false;
+
+    /// Names of what [`Scheme::counts`] counts.
+    const COUNTERS: &'static [&'static str] = &[];
 
     /// The name in the experiment file.
     fn name(&self) -> &'static str;
+    /// What the scheme has counted in its domain, in the order of [`Scheme::COUNTERS`].
+    fn counts(&self) -> Vec<u64> {
+        Vec::new()
+    }
     /// The traffic classes.
     fn classes(&self) -> Classes;
     /// Called once, before anything else, with the numbers of NICs and outputs of the domain.
@@ -129,8 +176,8 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
         now
     }
-    /// A queue pair has sent a packet; its tail leaves at `tail`.
-    fn sent(&mut self, nic: u32, to: EndpointId, tail: Time) {}
+    /// A queue pair has sent a packet, from `head` to `tail`.
+    fn sent(&mut self, nic: u32, to: EndpointId, head: Time, tail: Time) {}
     /// A message is about to be sent. True if a reservation goes first.
     fn begin<D: Desk>(&mut self, desk: &mut D, to: EndpointId, message: &Origin) -> bool {
         false
@@ -150,6 +197,31 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     /// The last router has taken a reservation for the endpoint behind a port: when to send.
     fn grant(&mut self, port: &Port, flits: u32, now: Time) -> Time {
         now
+    }
+
+    /// How long notices are under way, ps; None: as long as a packet without length on a shortest way through an empty
+    /// network.
+    fn notice_delay(&self) -> Option<Time> {
+        None
+    }
+    /// A data packet has come to a router and will leave it by a port; `port.level` counts it.
+    fn routed(&mut self, dispatch: &mut Dispatch, port: &Port, packet: &Passing, now: Time) {}
+    /// A data packet has begun to leave by a port; `port.level` does not count it any more.
+    fn left(&mut self, dispatch: &mut Dispatch, port: &Port, packet: &Passing, now: Time) {}
+    /// The time that the scheme has asked for ([`Dispatch::wake`]); earlier ones that it asked for come, too.
+    fn alarm(&mut self, dispatch: &mut Dispatch, port: &Port, now: Time) {}
+    /// A data packet is at its endpoint.
+    fn delivered(&mut self, dispatch: &mut Dispatch, packet: &Passing, now: Time) {}
+    /// A notice has been sent to a NIC; it takes effect at `notice.time`. True if the scheme has taken it in: it counts it
+    /// by its time only, and looks at times that are over only.
+    fn taken_early(&mut self, nic: u32, notice: &Notice) -> bool {
+        false
+    }
+    /// A notice takes effect at a NIC.
+    fn told(&mut self, nic: u32, notice: &Notice) {}
+    /// Bytes of memory that the state of the scheme holds beyond its own size.
+    fn memory_bytes(&self) -> usize {
+        0
     }
 }
 
@@ -197,6 +269,8 @@ schemes! {
     smsrp::Smsrp,
     lhrp::Lhrp,
     lhrp_srp::LhrpSrp,
+    codes_cc::CodesCc,
+    sst_cm::SstCm,
 }
 
 impl AnyScheme {
@@ -207,6 +281,30 @@ impl AnyScheme {
             type Output = Classes;
             fn visit<S: Scheme>(self, scheme: &S) -> Classes {
                 scheme.classes()
+            }
+        }
+        self.visit(Ask)
+    }
+
+    /// Names of what the scheme counts itself.
+    pub fn counters(&self) -> &'static [&'static str] {
+        struct Ask;
+        impl Visitor for Ask {
+            type Output = &'static [&'static str];
+            fn visit<S: Scheme>(self, _: &S) -> &'static [&'static str] {
+                S::COUNTERS
+            }
+        }
+        self.visit(Ask)
+    }
+
+    /// Whether the scheme talks out of band, and if so the delay ([`Scheme::notice_delay`]).
+    pub fn notices(&self) -> Option<Option<Time>> {
+        struct Ask;
+        impl Visitor for Ask {
+            type Output = Option<Option<Time>>;
+            fn visit<S: Scheme>(self, scheme: &S) -> Option<Option<Time>> {
+                S::NOTIFIES.then(|| scheme.notice_delay())
             }
         }
         self.visit(Ask)

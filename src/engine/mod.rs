@@ -7,6 +7,7 @@
 //! skipped; what a domain does depends on its own state and its mail only, and mail is delivered in the order of
 //! its senders. So a run gives the same bits on any number of ranks.
 
+mod interleave;
 mod queue;
 mod run;
 mod share;
@@ -14,6 +15,7 @@ mod transport;
 #[cfg(feature = "mpi")]
 mod transport_mpi;
 
+pub use interleave::Haste;
 pub use queue::{EventKey, EventQueue};
 pub use run::{End, Progress, Schedule, Settled, run};
 pub use share::Share;
@@ -56,6 +58,11 @@ pub trait Domain {
     fn outbox(&mut self, neighbour: usize) -> &mut Self::Mail;
     /// Takes in the mail of a neighbour. Called in the order of the senders' numbers.
     fn deliver(&mut self, neighbour: usize, mail: &Self::Mail);
+    /// A neighbour whose mail has to be delivered before the end of the window, and has not been named yet. Asked only
+    /// where the schedule has [`Schedule::haste`].
+    fn urgent(&mut self) -> Option<usize> {
+        None
+    }
     /// True if the run has got from this domain what it was for, though there may be more to do. When all domains say so
     /// the run ends.
     fn finished(&self) -> bool {

@@ -1,5 +1,6 @@
 use std::ops::ControlFlow;
 
+use super::interleave::{Haste, interleave};
 use super::{Agreement, Domain, Mail, Share, Transport, TransportError};
 use crate::model::{DomainId, NEVER, Time};
 
@@ -10,6 +11,8 @@ pub struct Schedule {
     pub window: Time,
     /// No event at or after this time is processed; [`NEVER`] runs until nothing is left to do.
     pub end: Time,
+    /// Set if mail can take effect sooner than a window ends. Possible on a single rank only.
+    pub haste: Option<Haste>,
 }
 
 /// Why a run ended.
@@ -90,9 +93,14 @@ where
         }
         let start = common.next - common.next % schedule.window;
         until = start.saturating_add(schedule.window).min(schedule.end);
-        for (at, domain) in domains.iter_mut().enumerate() {
-            post.deliver(at, domain);
-            domain.advance(until)?;
+        if let Some(haste) = schedule.haste {
+            post.deliver_all(domains);
+            interleave(&mut post, domains, until, haste)?;
+        } else {
+            for (at, domain) in domains.iter_mut().enumerate() {
+                post.deliver(at, domain);
+                domain.advance(until)?;
+            }
         }
         windows += 1;
         let moved_here: u64 = domains.iter().map(Domain::moved).sum();
@@ -156,7 +164,7 @@ fn earliest<D: Domain>(domains: &[D]) -> Time {
 
 /// Hands the outboxes over: by a swap inside the rank, in one message to each neighbouring rank. What has come is
 /// kept until its receiver runs next, so that it is fresh in the cache then.
-struct PostOffice<M> {
+pub(super) struct PostOffice<M> {
     around: Vec<Neighbourhood>,
     /// For each domain of this rank and each of its neighbours: what is to be delivered.
     inboxes: Vec<Vec<M>>,
@@ -318,6 +326,24 @@ impl<M: Mail> PostOffice<M> {
                 mail.clear();
             }
         }
+    }
+
+    /// Delivers the mail of a domain for one of its neighbours on this rank at once. Returns the receiver's place.
+    pub(super) fn pass_on<D: Domain<Mail = M>>(
+        &mut self,
+        domains: &mut [D],
+        sender: usize,
+        slot: usize,
+    ) -> usize {
+        let Place::Here(receiver) = self.around[sender].places[slot] else {
+            unreachable!("a schedule with haste runs on one rank");
+        };
+        let back = self.around[sender].back[slot];
+        let inbox = &mut self.inboxes[receiver][back];
+        std::mem::swap(domains[sender].outbox(slot), inbox);
+        domains[receiver].deliver(back, inbox);
+        inbox.clear();
+        receiver
     }
 
     /// Delivers what has come for one of this rank's domains, in the order of the senders.

@@ -8,6 +8,7 @@ use super::event::EventKind;
 use super::hosts::Hosts;
 use super::network::Network;
 use super::nic::Nic;
+use super::notices::Notices;
 use super::pool::{Fifo, Pool};
 use super::post::Post;
 use super::resend::Resends;
@@ -83,6 +84,7 @@ impl<S: Scheme> FabricDomain<S> {
             partial: Default::default(),
             sources: Slots::default(),
             hosts: Hosts::default(),
+            notices: Notices::new(network.hurry),
             first_nic_output: 0,
             outboxes: Vec::new(),
             stats: Stats::new(blueprint.recording, 0, fixed.classes.count(), 0),

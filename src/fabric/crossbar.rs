@@ -98,6 +98,9 @@ impl<S: Scheme> FabricDomain<S> {
             out.lossy += u32::from(packet.flits);
         }
         out.peak = out.peak.max(out.waiting + out.queued);
+        if S::NOTIFIES {
+            self.tell_routed(index, output, now);
+        }
         self.ask(index, input, output, now);
         if S::SPECULATES && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_)) {
             // The more there is for an endpoint, the more may have to go.

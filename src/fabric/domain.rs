@@ -7,6 +7,7 @@ use super::event::{EventKind, key, unkey};
 use super::hosts::Hosts;
 use super::network::Network;
 use super::nic::Nic;
+use super::notices::Notices;
 use super::pool::Pool;
 use super::post::Post;
 use super::resend::Resends;
@@ -20,7 +21,7 @@ use super::watch::Step;
 use crate::config::Arbitration;
 use crate::congestion::{About, Scheme};
 use crate::engine::{Domain, EventQueue};
-use crate::model::{Classes, DomainId, EndpointId, Time};
+use crate::model::{Classes, DomainId, EndpointId, Notice, Time};
 use crate::simulation::RunError;
 
 /// The parameters that the inner loops look at.
@@ -67,6 +68,8 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) sources: Slots<Source>,
     /// Tasks of applications.
     pub(super) hosts: Hosts,
+    /// What the scheme says out of band.
+    pub(super) notices: Notices,
     pub(super) first_nic_output: OutIndex,
     pub(super) outboxes: Vec<Post>,
     pub(super) stats: Stats,
@@ -129,6 +132,7 @@ impl<S: Scheme> FabricDomain<S> {
                 EventKind::Deliver => self.arrive_at_endpoint(component, now),
                 EventKind::Generate => self.generate(component, now),
                 EventKind::Task => self.task_event(component, now),
+                EventKind::Scheme => self.scheme_event(component, now),
             }
         }
     }
@@ -177,14 +181,16 @@ impl<S: Scheme> FabricDomain<S> {
             + self.sends.memory_bytes()
             + self.resends.capacity() * size_of::<Resends>()
             + self.sources.capacity() * size_of::<Source>()
-            + self.hosts.memory_bytes();
+            + self.hosts.memory_bytes()
+            + self.scheme.memory_bytes();
         let mail = self.outboxes.iter().map(|post| {
             post.packets.capacity() * size_of::<super::post::PacketMail>()
                 + post.credits.capacity() * size_of::<super::post::CreditMail>()
+                + post.notices.capacity() * size_of::<Notice>()
         });
         let again: usize = self.resends.iter().map(Resends::memory_bytes).sum();
         let packets = self.pool.memory_bytes() + self.credits.memory_bytes() + mail.sum::<usize>();
-        let packets = packets + again;
+        let packets = packets + again + self.notices.memory_bytes();
         (state, packets)
     }
 }
@@ -229,6 +235,16 @@ impl<S: Scheme> Domain for FabricDomain<S> {
             let output = self.flat_port(mail.router, mail.port);
             self.take_credit(output, mail.vc, mail.flits, mail.time);
         }
+        for notice in &mail.notices {
+            self.take_notice(*notice);
+        }
+    }
+
+    fn urgent(&mut self) -> Option<usize> {
+        self.notices
+            .urgent
+            .pop()
+            .map(|neighbour| neighbour as usize)
     }
 
     fn finished(&self) -> bool {

@@ -222,6 +222,9 @@ impl<S: Scheme> FabricDomain<S> {
         if S::MARKS {
             self.mark(index, output);
         }
+        if S::NOTIFIES && output < self.first_nic_output {
+            self.tell_left(index, output, depart);
+        }
         let packet = self.pool.get(index);
         let (head, tail) = (packet.head, packet.head + u64::from(packet.tail_lag));
         if packet.flags & crate::model::Packet::WATCHED != 0 {

@@ -24,6 +24,7 @@ mod hosts;
 mod link;
 mod network;
 mod nic;
+mod notices;
 mod pool;
 mod post;
 mod report;

@@ -62,6 +62,10 @@ pub struct Network {
     pub classes: Classes,
     /// What schemes may know.
     pub about: About,
+    /// Whether the scheme talks out of band, to any endpoint of the network.
+    pub notices: bool,
+    /// What it says may take effect before the end of the window in which it is said.
+    pub hurry: bool,
 }
 
 impl Network {
@@ -110,8 +114,13 @@ impl Network {
         }
     }
 
-    /// The domains that share a link with `domain`, ascending.
+    /// The domains that `domain` exchanges mail with, ascending: those that share a link with it, or all others if any
+    /// endpoint may be told something out of band.
     pub fn neighbours(&self, domain: DomainId) -> Vec<DomainId> {
+        if self.notices {
+            let all = 0..self.topology.domains();
+            return all.filter(|&other| other != domain).collect();
+        }
         let mut list: Vec<DomainId> = self.links_out(domain).map(|(other, _)| other).collect();
         list.sort_unstable();
         list.dedup();
@@ -145,6 +154,15 @@ impl Network {
             .map(|(_, link)| link.latency)
             .min()
             .unwrap_or(NEVER)
+    }
+
+    /// The least latency of any link of any domain, ps.
+    pub fn least_latency(&self) -> Time {
+        let topology = &self.topology;
+        let links = (0..topology.routers()).flat_map(|router| {
+            (0..topology.ports(router)).map(move |port| topology.link(router, port).latency)
+        });
+        links.min().unwrap_or(1)
     }
 
     /// The longest latency of any link of a domain, for the size of its event wheel.

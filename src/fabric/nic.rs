@@ -121,7 +121,7 @@ impl<S: Scheme> FabricDomain<S> {
     }
 
     /// Looks at a NIC that has got something to send, unless it is busy or waiting already.
-    fn kick_nic(&mut self, nic: u32, now: Time) {
+    pub(super) fn kick_nic(&mut self, nic: u32, now: Time) {
         let output = self.first_nic_output + nic;
         let out = &self.outputs[output as usize];
         if out.link_free > now {
@@ -297,7 +297,7 @@ impl<S: Scheme> FabricDomain<S> {
                 }
                 if S::PACES {
                     let tail = now + self.outputs[output as usize].rate.time(flits);
-                    self.scheme.sent(nic, destination, tail);
+                    self.scheme.sent(nic, destination, now, tail);
                 }
                 Ok((index, vc))
             }
@@ -404,6 +404,9 @@ impl<S: Scheme> FabricDomain<S> {
                 self.kick_nic(nic, now);
             }
             return;
+        }
+        if S::NOTIFIES {
+            self.tell_delivered(nic, &packet, &origin, now);
         }
         let whole = self.reassemble(&origin, packet.flight.destination);
         if whole {

@@ -1,7 +1,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::engine::Mail;
-use crate::model::{NEVER, Origin, Packet, PortId, RouterId, Time};
+use crate::model::{NEVER, Notice, Origin, Packet, PortId, RouterId, Time};
 
 /// A packet that crosses into another domain: its head will be at a router's port at `packet.head`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -31,6 +31,8 @@ pub struct CreditMail {
 pub struct Post {
     pub packets: Vec<PacketMail>,
     pub credits: Vec<CreditMail>,
+    /// For endpoints there, out of band.
+    pub notices: Vec<Notice>,
 }
 
 impl Post {
@@ -60,7 +62,7 @@ impl Post {
 
 impl Mail for Post {
     fn is_empty(&self) -> bool {
-        self.packets.is_empty() && self.credits.is_empty()
+        self.packets.is_empty() && self.credits.is_empty() && self.notices.is_empty()
     }
 
     /// Credits alone make nothing happen before a packet asks for them, but a port may be waiting for one.
@@ -68,36 +70,44 @@ impl Mail for Post {
         let packets = self.packets.iter().map(|mail| mail.packet.head);
         packets
             .chain(self.credits.iter().map(|mail| mail.time))
+            .chain(self.notices.iter().map(|notice| notice.time))
             .min()
             .unwrap_or(NEVER)
     }
 
+    /// The numbers of packets and credits, then all of them, then the notices.
     fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&(self.packets.len() as u64).to_le_bytes());
+        let counts = [self.packets.len() as u64, self.credits.len() as u64];
+        bytes.extend_from_slice(bytemuck::bytes_of(&counts));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.packets));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.credits));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.notices));
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
-        let (count, rest) = bytes.split_at_checked(8)?;
-        let count = u64::from_le_bytes(count.try_into().ok()?);
-        let length = usize::try_from(count)
-            .ok()?
-            .checked_mul(size_of::<PacketMail>())?;
-        let (packets, credits) = rest.split_at_checked(length)?;
-        if credits.len() % size_of::<CreditMail>() != 0 {
-            return None;
-        }
-        let packets = packets.chunks_exact(size_of::<PacketMail>());
-        let credits = credits.chunks_exact(size_of::<CreditMail>());
-        Some(Post {
-            packets: packets.map(bytemuck::pod_read_unaligned).collect(),
-            credits: credits.map(bytemuck::pod_read_unaligned).collect(),
+        let (counts, rest) = bytes.split_at_checked(16)?;
+        let [packets, credits]: [u64; 2] = bytemuck::pod_read_unaligned(counts);
+        let (packets, rest) = list(rest, packets)?;
+        let (credits, rest) = list(rest, credits)?;
+        let (notices, rest) = list(rest, (rest.len() / size_of::<Notice>()) as u64)?;
+        rest.is_empty().then_some(Post {
+            packets,
+            credits,
+            notices,
         })
     }
 
     fn clear(&mut self) {
         self.packets.clear();
         self.credits.clear();
+        self.notices.clear();
     }
+}
+
+/// The first so many things of a message, and the rest of it.
+fn list<T: Pod>(bytes: &[u8], count: u64) -> Option<(Vec<T>, &[u8])> {
+    let length = usize::try_from(count).ok()?.checked_mul(size_of::<T>())?;
+    let (list, rest) = bytes.split_at_checked(length)?;
+    let list = list.chunks_exact(size_of::<T>());
+    Some((list.map(bytemuck::pod_read_unaligned).collect(), rest))
 }

@@ -55,6 +55,8 @@ pub struct DomainReport {
     pub occupancy: Vec<u64>,
     /// Tasks of applications here.
     pub tasks: Vec<TaskRow>,
+    /// What the scheme has counted.
+    pub scheme: Vec<u64>,
     /// Channels whose credits are not all home: router, port, virtual channel, missing flits.
     pub credits_missing: Vec<[u64; 4]>,
 }
@@ -95,6 +97,7 @@ impl<S: Scheme> FabricDomain<S> {
             messages: std::mem::take(&mut self.stats.message_rows),
             occupancy: std::mem::take(&mut self.stats.occupancy),
             tasks: self.task_rows(end),
+            scheme: self.scheme.counts(),
             credits_missing: self.credits_missing(),
         }
     }
@@ -216,6 +219,7 @@ impl DomainReport {
         out.list(self.messages.as_flattened());
         out.list(&self.occupancy);
         out.list(self.tasks.as_flattened());
+        out.list(&self.scheme);
         out.list(self.credits_missing.as_flattened());
         out.0
     }
@@ -245,6 +249,7 @@ impl DomainReport {
             messages: from.rows()?,
             occupancy: from.list()?,
             tasks: from.rows()?,
+            scheme: from.list()?,
             credits_missing: from.rows()?,
         };
         *words = from.0;

@@ -11,12 +11,16 @@ use crate::model::{Classes, NEVER, Origin, Packet, PacketIndex, PacketKind, Time
 impl<S: Scheme> FabricDomain<S> {
     /// An output as the scheme sees it.
     #[inline]
-    fn port(&self, output: OutIndex) -> Port {
+    pub(super) fn port(&self, output: OutIndex) -> Port {
         let out = &self.outputs[output as usize];
         Port {
             output,
             last_hop: matches!(out.wire, Wire::Endpoint(_)),
             level: out.waiting + out.queued,
+            capacity: self
+                .fixed
+                .output_queue
+                .map_or(0, |flits| flits.saturating_mul(u32::from(out.vcs))),
         }
     }
 

@@ -3,6 +3,7 @@
 mod divisor;
 mod histogram;
 mod invalid;
+mod notice;
 mod packet;
 mod rate;
 mod rng;
@@ -10,6 +11,7 @@ mod rng;
 pub use divisor::Divisor;
 pub use histogram::Histogram;
 pub use invalid::Invalid;
+pub use notice::Notice;
 pub use packet::{Classes, Flight, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp};
 pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, stream, unit};

@@ -7,7 +7,7 @@ use crate::config::{
     WorkloadConfig,
 };
 use crate::congestion::{self, About, AnyScheme, Scheme, Visitor};
-use crate::engine::Schedule;
+use crate::engine::{Haste, Schedule};
 use crate::fabric::{
     Application, Blueprint, Drive, FabricDomain, Network, Open, Parameters, Recording, Traffic,
 };
@@ -48,11 +48,13 @@ impl Plan {
         experiment: &Experiment,
         watched: Option<(EndpointId, u32)>,
     ) -> Result<Plan, ConfigError> {
-        let (network, scheme) = network(experiment)?;
+        let (mut network, scheme) = network(experiment)?;
+        let lookahead = network.lookahead();
+        let haste = haste(&network, &scheme, lookahead);
+        network.hurry = haste.is_some();
         let network = Arc::new(network);
         let recording = recording(experiment);
         let traffic = traffic(experiment, &network)?;
-        let lookahead = network.lookahead();
         let window = if lookahead == NEVER {
             LONE_WINDOW
         } else {
@@ -80,7 +82,7 @@ impl Plan {
         Ok(Plan {
             blueprint,
             scheme,
-            schedule: Schedule { window, end },
+            schedule: Schedule { window, end, haste },
             lookahead,
             patience,
         })
@@ -102,6 +104,16 @@ impl Plan {
     pub fn network(&self) -> &Network {
         &self.blueprint.network
     }
+}
+
+/// Set if the scheme's notices can take effect before the end of the window in which they are sent. Those that take the
+/// time of an empty network cannot: their way to another domain crosses a link between domains.
+fn haste(network: &Network, scheme: &AnyScheme, lookahead: Time) -> Option<Haste> {
+    let delay = scheme.notices()??;
+    (lookahead != NEVER && delay < lookahead).then(|| Haste {
+        delay,
+        reaction: network.least_latency().max(1),
+    })
 }
 
 /// Longer than any packet or credit is under way anywhere: some round trips of the longest link.
@@ -134,6 +146,8 @@ fn network(experiment: &Experiment) -> Result<(Network, AnyScheme), ConfigError>
         routing,
         parameters,
         about,
+        notices: scheme.notices().is_some(),
+        hurry: false,
     };
     check_channels(experiment, &network)?;
     Ok((network, scheme))

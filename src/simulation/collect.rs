@@ -212,6 +212,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         scheme: Scheme {
             name: plan.scheme.name().into(),
             ..scheme(
+                plan.scheme.counters(),
                 reports,
                 everyone,
                 u64::from(plan.network().parameters.flit.0),
@@ -247,7 +248,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
 }
 
 /// What packets were for, and what became of them.
-fn scheme(reports: &[DomainReport], capacity: f64, flit_bits: u64) -> Scheme {
+fn scheme(own: &[&str], reports: &[DomainReport], capacity: f64, flit_bits: u64) -> Scheme {
     let sum = |field: &dyn Fn(&Tally) -> u64| -> u64 {
         reports.iter().map(|r| field(&r.totals.tally)).sum()
     };
@@ -268,6 +269,10 @@ fn scheme(reports: &[DomainReport], capacity: f64, flit_bits: u64) -> Scheme {
         ("reservations_absorbed", sum(&|tally| tally.absorbed)),
     ];
     counters.extend(others.map(|(name, count)| (name.to_string(), count)));
+    counters.extend(own.iter().enumerate().map(|(at, name)| {
+        let counts = reports.iter().filter_map(|report| report.scheme.get(at));
+        (name.to_string(), counts.sum())
+    }));
     let shares = kinds.map(|&kind| {
         let flits = sum(&|tally| tally.ejected_flits[kind as usize]);
         (

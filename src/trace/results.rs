@@ -3,7 +3,7 @@
 use crate::model::{EndpointId, Histogram, LinkKind, PortId, RouterId, Time};
 
 /// Everything under `/data`. Bit-identical for any number of ranks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Data {
     /// Attributes of `/data/summary`.
     pub summary: Summary,
@@ -26,7 +26,7 @@ pub struct Data {
 }
 
 /// `/data/summary`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Simulated time at the end of the run, ps.
     pub simulated_ps: Time,
@@ -57,7 +57,7 @@ pub struct Summary {
 }
 
 /// One workload.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     /// Its name in the experiment file.
     pub name: String,
@@ -83,7 +83,7 @@ pub struct Job {
 }
 
 /// `/data/ports`: one row per used router port, for its outgoing direction.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ports {
     /// Router.
     pub router: Vec<RouterId>,
@@ -106,7 +106,7 @@ pub struct Ports {
 }
 
 /// `/data/series`: equal time bins.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// Width of a bin, ps.
     pub bin_ps: Time,
@@ -119,7 +119,7 @@ pub struct Series {
 }
 
 /// Time series of one job.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobSeries {
     /// Its name.
     pub name: String,
@@ -138,7 +138,7 @@ pub struct JobSeries {
 }
 
 /// `/data/occupancy`: what all routers held at chosen times.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Occupancy {
     /// When, ps.
     pub time_ps: Vec<Time>,
@@ -149,7 +149,7 @@ pub struct Occupancy {
 }
 
 /// `/data/packets`: one row per delivered data packet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packets {
     /// Sender.
     pub source: Vec<u32>,
@@ -172,7 +172,7 @@ pub struct Packets {
 }
 
 /// `/data/messages`: one row per received message.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Messages {
     /// Sender.
     pub source: Vec<u32>,
@@ -191,7 +191,7 @@ pub struct Messages {
 }
 
 /// `/data/scheme`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scheme {
     /// The scheme's name.
     pub name: String,
@@ -204,7 +204,7 @@ pub struct Scheme {
 }
 
 /// `/run`: how this run went; differs between runs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// From the start of the simulation to its end, s.
     pub wall_seconds: f64,

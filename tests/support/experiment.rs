@@ -191,6 +191,8 @@ impl Experiment {
             parameters: network.parameters.clone(),
             classes: network.classes,
             about: network.about,
+            notices: network.notices,
+            hurry: network.hurry,
             topology,
         });
         run_plan(&plan)

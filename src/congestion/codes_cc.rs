@@ -1,0 +1,434 @@
+use rustc_hash::FxHashMap;
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::{About, AnyScheme, Build, Dispatch, Passing, Port, Scheme};
+use crate::config::{Buffer, Duration};
+use crate::model::{Classes, EndpointId, Invalid, Notice, Time};
+use crate::registry::Entry;
+
+/// The congestion control of the simulator CODES, after HPE Cray's patents: a router whose port holds too much throttles
+/// all endpoints that have packets there, until the port has drained. A throttled endpoint injects at the rate at which
+/// the network has lately delivered its packets, and at 1/N of its link at least, where N counts the endpoints that the
+/// port throttles. All signals (throttling, release, deliveries) go out of band.
+///
+/// Choices of ours where the paper is silent: when another endpoint joins those that a port throttles, all are told
+/// the new N; an endpoint that several ports throttle keeps the largest N; orders are counted by port, not by router.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Parameters {
+    /// A port is congested when more than this share of `buffer` waits for it.
+    threshold: f64,
+    /// It is not congested any more when no more than this share of `buffer` waits, and the time is over that draining
+    /// it to there takes.
+    release: f64,
+    /// What the two are shares of: "auto" is all output queues of the port, otherwise a size.
+    buffer: Buffer,
+    /// Endpoints count what is delivered of theirs over periods of this length …
+    period: Duration,
+    /// … and take the mean of so many.
+    periods: u32,
+    /// How long all signals are under way. Less than the least latency between domains (groups, pods) is exact on one
+    /// rank, and refused on several.
+    latency: Duration,
+    /// The ports that are watched: "all" ports of routers, or those of the "last_hop", which endpoints are attached to.
+    ports: Ports,
+}
+
+/// Which ports are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Ports {
+    /// All of them.
+    All,
+    /// Those that endpoints are attached to.
+    LastHop,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters {
+            threshold: 0.3,
+            release: 0.1,
+            buffer: Buffer::Auto,
+            period: Duration(10_000_000),
+            periods: 5,
+            latency: Duration(0),
+            ports: Ports::All,
+        }
+    }
+}
+
+/// Kinds of notices.
+const THROTTLE: u16 = 0;
+const RELEASE: u16 = 1;
+const DELIVERED: u16 = 2;
+
+/// An endpoint with packets at a port, or one that the port throttles.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sender {
+    flits: u32,
+    throttled: bool,
+}
+
+/// A port of a router.
+#[derive(Clone, Debug, Default)]
+struct Watch {
+    senders: FxHashMap<EndpointId, Sender>,
+    congested: bool,
+    /// How many it throttles.
+    throttled: u32,
+    /// When it may be drained at the earliest.
+    drained: Time,
+    /// The alarm that counts.
+    alarm: Time,
+}
+
+/// An endpoint as a source.
+#[derive(Clone, Debug, Default)]
+struct Source {
+    /// The ports that throttle it, and how many others with it.
+    orders: Vec<(u64, u32)>,
+    /// A ring of periods: which one (from 1), and the flits delivered in it.
+    delivered: Vec<(u32, u32)>,
+    /// When its last packet began to leave, and how long that took.
+    last: (Time, Time),
+    /// Since when it has been throttled.
+    since: Time,
+}
+
+/// See [`Parameters`].
+#[derive(Clone, Debug)]
+pub struct CodesCc {
+    about: About,
+    threshold: f64,
+    release: f64,
+    /// Flits; None: the port's own output queues.
+    buffer: Option<u32>,
+    period: Time,
+    periods: u32,
+    latency: Time,
+    ports: Ports,
+    /// Flits that a link carries in all periods that are looked at.
+    full: u64,
+    watches: Vec<Watch>,
+    sources: Vec<Source>,
+    /// Times that a port became congested, and that one was released.
+    congestions: u64,
+    releases: u64,
+    /// Time that endpoints were throttled in all, ps; times that one was.
+    throttled_ps: u64,
+    throttlings: u64,
+}
+
+impl CodesCc {
+    /// The flits at which a port is congested, and those at which it is not any more.
+    fn levels(&self, port: &Port) -> (u32, u32) {
+        let buffer = f64::from(self.buffer.unwrap_or(port.capacity));
+        (
+            (buffer * self.threshold) as u32,
+            (buffer * self.release) as u32,
+        )
+    }
+
+    fn watched(&self, port: &Port) -> bool {
+        port.last_hop || self.ports == Ports::All
+    }
+
+    /// Tells all that a port throttles how many they are.
+    fn throttle_all(dispatch: &mut Dispatch, watch: &Watch) {
+        for (&to, sender) in &watch.senders {
+            if sender.throttled {
+                dispatch.tell(to, THROTTLE, [u64::from(watch.throttled), 0]);
+            }
+        }
+    }
+
+    fn release_all(&mut self, dispatch: &mut Dispatch, output: u32) {
+        let watch = &mut self.watches[output as usize];
+        watch.congested = false;
+        watch.throttled = 0;
+        self.releases += 1;
+        watch.senders.retain(|&to, sender| {
+            if std::mem::take(&mut sender.throttled) {
+                dispatch.tell(to, RELEASE, [0, 0]);
+            }
+            sender.flits > 0
+        });
+    }
+
+    /// The share of its link that a throttled source may use, as a fraction. `now` is in a period that does not count yet.
+    fn share(&self, source: &Source, now: Time) -> (u64, u64) {
+        let present = (now / self.period) as u32 + 1;
+        let counts = present.saturating_sub(self.periods)..present;
+        let bins = source.delivered.iter();
+        let flits: u64 = bins
+            .filter(|(period, _)| counts.contains(period) && *period > 0)
+            .map(|&(_, flits)| u64::from(flits))
+            .sum();
+        let most = source.orders.iter().map(|&(_, n)| n).max().unwrap_or(1);
+        if flits >= self.full {
+            (1, 1)
+        } else if flits * u64::from(most) < self.full {
+            (1, u64::from(most))
+        } else {
+            (flits, self.full)
+        }
+    }
+}
+
+impl Scheme for CodesCc {
+    const LISTENS: bool = false;
+    const PACES: bool = true;
+    const NOTIFIES: bool = true;
+    const COUNTERS: &'static [&'static str] = &[
+        "ports_congested",
+        "ports_released",
+        "endpoints_throttled",
+        "throttled_ps",
+    ];
+
+    fn name(&self) -> &'static str {
+        "codes_cc"
+    }
+
+    fn classes(&self) -> Classes {
+        match self.about.acknowledge {
+            true => Classes::PLAIN,
+            false => Classes::DATA,
+        }
+    }
+
+    fn prepare(&mut self, nics: usize, outputs: usize) {
+        self.watches = vec![Watch::default(); outputs];
+        self.sources = vec![Source::default(); nics];
+    }
+
+    fn notice_delay(&self) -> Option<Time> {
+        Some(self.latency)
+    }
+
+    fn routed(&mut self, dispatch: &mut Dispatch, port: &Port, packet: &Passing, now: Time) {
+        if !self.watched(port) {
+            return;
+        }
+        let (high, low) = self.levels(port);
+        let watch = &mut self.watches[port.output as usize];
+        let sender = watch.senders.entry(packet.source).or_default();
+        sender.flits += u32::from(packet.flits);
+        if watch.congested {
+            watch.drained += self.about.link_time(u64::from(packet.flits));
+            if !std::mem::replace(&mut sender.throttled, true) {
+                watch.throttled += 1;
+                Self::throttle_all(dispatch, watch);
+            }
+        } else if port.level > high {
+            watch.congested = true;
+            self.congestions += 1;
+            let above = u64::from(port.level - low.min(port.level));
+            watch.drained = now + self.about.link_time(above);
+            watch.alarm = watch.drained;
+            dispatch.wake(watch.alarm);
+            for sender in watch.senders.values_mut() {
+                sender.throttled = true;
+            }
+            watch.throttled = watch.senders.len() as u32;
+            Self::throttle_all(dispatch, watch);
+        }
+    }
+
+    fn left(&mut self, dispatch: &mut Dispatch, port: &Port, packet: &Passing, now: Time) {
+        if !self.watched(port) {
+            return;
+        }
+        let (_, low) = self.levels(port);
+        let watch = &mut self.watches[port.output as usize];
+        if let Some(sender) = watch.senders.get_mut(&packet.source) {
+            sender.flits -= u32::from(packet.flits);
+            if sender.flits == 0 && !sender.throttled {
+                watch.senders.remove(&packet.source);
+            }
+        }
+        if watch.congested && now >= watch.drained && port.level <= low {
+            self.release_all(dispatch, port.output);
+        }
+    }
+
+    fn alarm(&mut self, dispatch: &mut Dispatch, port: &Port, now: Time) {
+        let (_, low) = self.levels(port);
+        let watch = &mut self.watches[port.output as usize];
+        if !watch.congested || now != watch.alarm {
+            return;
+        }
+        if now < watch.drained {
+            watch.alarm = watch.drained;
+            dispatch.wake(watch.alarm);
+        } else if port.level <= low {
+            self.release_all(dispatch, port.output);
+        }
+    }
+
+    fn delivered(&mut self, dispatch: &mut Dispatch, packet: &Passing, _now: Time) {
+        dispatch.tell(packet.source, DELIVERED, [u64::from(packet.flits), 0]);
+    }
+
+    fn taken_early(&mut self, nic: u32, notice: &Notice) -> bool {
+        if notice.kind != DELIVERED {
+            return false;
+        }
+        let ring = &mut self.sources[nic as usize].delivered;
+        if ring.is_empty() {
+            // Those that count, the present one, and those up to a signal that is sent now.
+            let ahead = self.latency / self.period + 2;
+            ring.resize(self.periods as usize + ahead as usize, (0, 0));
+        }
+        let period = (notice.time / self.period) as u32 + 1;
+        let place = period as usize % ring.len();
+        if ring[place].0 != period {
+            ring[place] = (period, 0);
+        }
+        ring[place].1 += notice.words[0] as u32;
+        true
+    }
+
+    fn told(&mut self, nic: u32, notice: &Notice) {
+        let source = &mut self.sources[nic as usize];
+        let port = u64::from(notice.from) << 16 | u64::from(notice.port);
+        let before = source.orders.is_empty();
+        match notice.kind {
+            THROTTLE => {
+                let n = notice.words[0] as u32;
+                match source.orders.iter_mut().find(|order| order.0 == port) {
+                    Some(order) => order.1 = n,
+                    None => source.orders.push((port, n)),
+                }
+                if before {
+                    source.since = notice.time;
+                    self.throttlings += 1;
+                }
+            }
+            _ => {
+                source.orders.retain(|order| order.0 != port);
+                if !before && source.orders.is_empty() {
+                    self.throttled_ps += notice.time - source.since;
+                }
+            }
+        }
+    }
+
+    fn ready_at(&mut self, nic: u32, _to: EndpointId, now: Time) -> Time {
+        let source = &self.sources[nic as usize];
+        if source.orders.is_empty() {
+            return now;
+        }
+        let (part, whole) = self.share(source, now);
+        let (head, length) = source.last;
+        let wait = u128::from(length) * u128::from(whole) / u128::from(part);
+        let ready = head.saturating_add(wait as Time);
+        if ready <= now {
+            return now;
+        }
+        // The rate may be another one in the next period.
+        ready.min((now / self.period + 1) * self.period)
+    }
+
+    fn sent(&mut self, nic: u32, _to: EndpointId, head: Time, tail: Time) {
+        self.sources[nic as usize].last = (head, tail - head);
+    }
+
+    fn counts(&self) -> Vec<u64> {
+        vec![
+            self.congestions,
+            self.releases,
+            self.throttlings,
+            self.throttled_ps,
+        ]
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let watch = |watch: &Watch| size_of::<Watch>() + watch.senders.capacity() * 16;
+        let source = |source: &Source| {
+            size_of::<Source>() + source.delivered.capacity() * 8 + source.orders.capacity() * 16
+        };
+        self.watches.iter().map(watch).sum::<usize>()
+            + self.sources.iter().map(source).sum::<usize>()
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "codes_cc",
+    summary: "Routers throttle all sources of a full port to the rate at which they are delivered.",
+    source: "003 sections III.A and IV.C (CODES_CC)",
+    parameters: || schema_for!(Parameters),
+    build: |section, about| {
+        let parameters: Parameters = section.parse()?;
+        let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
+        let Parameters {
+            threshold, release, ..
+        } = parameters;
+        if !(threshold > 0.0 && threshold.is_finite()) {
+            let what = "the threshold is not above 0";
+            return refuse("threshold", what, "give a share such as 0.3");
+        }
+        if !(0.0..=threshold).contains(&release) {
+            let what = "a port is released at no more than the threshold at which it is congested";
+            return refuse(
+                "release",
+                what,
+                "give a share from 0 to `threshold`, such as 0.1",
+            );
+        }
+        if parameters.period.0 == 0 {
+            let what = "a period has to have a length";
+            return refuse("period", what, "give a time such as \"10 us\"");
+        }
+        if !(1..=1_000).contains(&parameters.periods) {
+            let what = "this many periods cannot be averaged";
+            return refuse("periods", what, "give a number from 1 to 1000");
+        }
+        if parameters.latency.0 / parameters.period.0 > 10_000 {
+            let what = "signals are under way for more than 10,000 periods";
+            return refuse(
+                "latency",
+                what,
+                "give a shorter latency or a longer `period`",
+            );
+        }
+        let buffer = match parameters.buffer {
+            Buffer::Size(size) => {
+                let flits = size.flits(about.flit, u64::from(about.max_packet));
+                Some(u32::try_from(flits).unwrap_or(u32::MAX))
+            }
+            // Half of all is what an unlimited queue calls itself.
+            Buffer::Auto if about.output_queue.is_none_or(|flits| flits >= u32::MAX / 2) => {
+                let what =
+                    "the routers' output queues are what the shares are of, and they have no size";
+                return refuse("buffer", what, "give a size such as \"64 KiB\"");
+            }
+            Buffer::Auto => None,
+        };
+        let span = u128::from(parameters.period.0) * u128::from(parameters.periods);
+        let bits = span * u128::from(about.bandwidth.0) / 1_000_000_000_000;
+        Ok(AnyScheme::CodesCc(CodesCc {
+            about: *about,
+            threshold,
+            release,
+            buffer,
+            period: parameters.period.0,
+            periods: parameters.periods,
+            latency: parameters.latency.0,
+            ports: parameters.ports,
+            full: (bits / u128::from(about.flit.0)).max(1) as u64,
+            watches: Vec::new(),
+            sources: Vec::new(),
+            congestions: 0,
+            releases: 0,
+            throttled_ps: 0,
+            throttlings: 0,
+        }))
+    },
+};
+
+#[cfg(test)]
+#[path = "tests/codes_cc.rs"]
+mod tests;

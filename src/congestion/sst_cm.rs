@@ -1,0 +1,342 @@
+use std::collections::hash_map::Entry as Slot;
+
+use rustc_hash::FxHashMap;
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::{About, AnyScheme, Build, Dispatch, Passing, Port, Scheme, check_threshold};
+use crate::config::{Buffer, Size};
+use crate::model::{Classes, EndpointId, Invalid, NEVER, Notice, Time};
+use crate::registry::Entry;
+
+/// The congestion management of the simulator SST: the last router counts, for each of its endpoints, the data that waits
+/// for it and the sources that send to it. When both are too many it tells each of these sources to pause, and then to
+/// send to that endpoint (and no other) at 1/N of its link, where N is the number of sources. Signals take the time of an
+/// empty network.
+///
+/// Choices of ours where the paper is silent: a source that joins while control is on pauses as well, by what waits
+/// then; nothing is expected of a source before its pause is over (the pause may be longer than the time-out, and control
+/// would end before it has begun); a time-out is looked at when it is over, not only when the port sends.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Parameters {
+    /// So many sources or more make an incast …
+    streams: u32,
+    /// … if so much or more waits in the last router.
+    threshold: Size,
+    /// The pause, as a multiple of the time that what waits takes on the endpoint's link.
+    pause: f64,
+    /// A source counts no more when nothing has come from it for so many times N times the time of `mtu` on the link.
+    timeout: f64,
+    /// The longest packet that sources are reckoned to send: "auto" is nic.max_packet.
+    mtu: Buffer,
+    /// Shorter packets do not make their sender one of the sources.
+    smallest: Size,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters {
+            streams: 8,
+            threshold: Size::Bits(32 * 1024 * 8),
+            pause: 4.0,
+            timeout: 1.5,
+            mtu: Buffer::Auto,
+            smallest: Size::Bits(128 * 8),
+        }
+    }
+}
+
+/// The kind of notice: the first word holds the endpoint that congestion is about, and N (0: no limit) in the upper half;
+/// the second one how long to pause, ps.
+const LIMIT: u16 = 0;
+
+/// The port of an endpoint.
+#[derive(Clone, Debug)]
+struct Watch {
+    /// The endpoint.
+    target: EndpointId,
+    /// When a packet of a source came last, or (if that is later) when its pause will be over.
+    streams: FxHashMap<EndpointId, Time>,
+    /// Before this time no source can be timed out.
+    check: Time,
+    /// Whether sources are limited.
+    on: bool,
+    /// The alarm that counts.
+    alarm: Time,
+}
+
+impl Watch {
+    fn tell(&self, dispatch: &mut Dispatch, to: EndpointId, n: u32, pause: Time) {
+        dispatch.tell(
+            to,
+            LIMIT,
+            [u64::from(self.target) | u64::from(n) << 32, pause],
+        );
+    }
+
+    fn tell_all(&self, dispatch: &mut Dispatch, n: u32, pause: Time) {
+        for &to in self.streams.keys() {
+            self.tell(dispatch, to, n, pause);
+        }
+    }
+}
+
+/// What holds a source back from one endpoint.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    n: u32,
+    pause_until: Time,
+    /// When its last packet to there began to leave, and how long that took.
+    last: (Time, Time),
+}
+
+/// See [`Parameters`].
+#[derive(Clone, Debug)]
+pub struct SstCm {
+    about: About,
+    streams: u32,
+    /// Flits.
+    threshold: u32,
+    pause: f64,
+    /// The time-out of one source alone, ps.
+    timeout: f64,
+    /// Flits.
+    smallest: u16,
+    watches: Vec<Option<Box<Watch>>>,
+    /// By NIC and endpoint, while there is a limit.
+    limits: FxHashMap<(u32, EndpointId), Limit>,
+    /// Times that control began and ended at a port, and that a source was paused.
+    begun: u64,
+    ended: u64,
+    pauses: u64,
+}
+
+impl SstCm {
+    fn timeout(&self, streams: usize) -> Time {
+        (self.timeout * streams as f64) as Time
+    }
+
+    /// The pause for what waits at a port.
+    fn pause(&self, port: &Port) -> Time {
+        (self.pause * self.about.link_time(u64::from(port.level)) as f64) as Time
+    }
+
+    /// Forgets the sources that are timed out.
+    fn expire(&mut self, dispatch: &mut Dispatch, port: &Port, now: Time) {
+        let Some(mut watch) = self.watches[port.output as usize].take() else {
+            return;
+        };
+        if now >= watch.check {
+            let (before, limit) = (watch.streams.len(), self.timeout(watch.streams.len()));
+            let mut gone = Vec::new();
+            watch.streams.retain(|&source, &mut last| {
+                let stays = last + limit > now;
+                if !stays {
+                    gone.push(source);
+                }
+                stays
+            });
+            let left = watch.streams.len();
+            if watch.on && left < before {
+                for source in gone {
+                    watch.tell(dispatch, source, 0, 0);
+                }
+                watch.on = left >= self.streams as usize;
+                self.ended += u64::from(!watch.on);
+                let n = if watch.on { left as u32 } else { 0 };
+                watch.tell_all(dispatch, n, 0);
+            }
+            let first = watch.streams.values().min();
+            watch.check = first.map_or(NEVER, |last| (last + self.timeout(left)).max(now + 1));
+            if watch.on {
+                watch.alarm = watch.check;
+                dispatch.wake(watch.alarm);
+            }
+        }
+        self.watches[port.output as usize] = Some(watch);
+    }
+}
+
+impl Scheme for SstCm {
+    const LISTENS: bool = false;
+    const PACES: bool = true;
+    const NOTIFIES: bool = true;
+    const COUNTERS: &'static [&'static str] = &["incasts_begun", "incasts_ended", "pauses"];
+
+    fn name(&self) -> &'static str {
+        "sst_cm"
+    }
+
+    fn classes(&self) -> Classes {
+        match self.about.acknowledge {
+            true => Classes::PLAIN,
+            false => Classes::DATA,
+        }
+    }
+
+    fn prepare(&mut self, _nics: usize, outputs: usize) {
+        self.watches = vec![None; outputs];
+    }
+
+    fn routed(&mut self, dispatch: &mut Dispatch, port: &Port, packet: &Passing, now: Time) {
+        if !port.last_hop {
+            return;
+        }
+        self.expire(dispatch, port, now);
+        if packet.flits < self.smallest {
+            return;
+        }
+        let pause = self.pause(port);
+        let alone = self.timeout(1);
+        let watch = self.watches[port.output as usize].get_or_insert_with(|| {
+            Box::new(Watch {
+                target: packet.destination,
+                streams: FxHashMap::default(),
+                check: NEVER,
+                on: false,
+                alarm: NEVER,
+            })
+        });
+        let last = watch.streams.entry(packet.source);
+        let joins = matches!(last, Slot::Vacant(_));
+        let last = last.or_insert(now);
+        *last = now.max(*last);
+        let n = watch.streams.len() as u32;
+        if n == 1 {
+            watch.check = now + alone;
+        }
+        if watch.on {
+            if joins {
+                watch.tell_all(dispatch, n, 0);
+                watch.tell(dispatch, packet.source, n, pause);
+                watch.streams.insert(packet.source, now + pause);
+                self.pauses += 1;
+            }
+        } else if n >= self.streams && port.level >= self.threshold {
+            watch.on = true;
+            watch.tell_all(dispatch, n, pause);
+            for last in watch.streams.values_mut() {
+                *last = now + pause;
+            }
+            watch.alarm = watch.check.max(now + 1);
+            dispatch.wake(watch.alarm);
+            self.begun += 1;
+            self.pauses += u64::from(n);
+        }
+    }
+
+    fn left(&mut self, dispatch: &mut Dispatch, port: &Port, _packet: &Passing, now: Time) {
+        if port.last_hop {
+            self.expire(dispatch, port, now);
+        }
+    }
+
+    fn alarm(&mut self, dispatch: &mut Dispatch, port: &Port, now: Time) {
+        let Some(watch) = &mut self.watches[port.output as usize] else {
+            return;
+        };
+        if watch.on && watch.alarm == now {
+            if now < watch.check {
+                watch.alarm = watch.check;
+                dispatch.wake(watch.alarm);
+            } else {
+                self.expire(dispatch, port, now);
+            }
+        }
+    }
+
+    fn told(&mut self, nic: u32, notice: &Notice) {
+        let (target, n) = (
+            notice.words[0] as EndpointId,
+            (notice.words[0] >> 32) as u32,
+        );
+        if n == 0 {
+            self.limits.remove(&(nic, target));
+            return;
+        }
+        let limit = self.limits.entry((nic, target)).or_insert(Limit {
+            n,
+            pause_until: 0,
+            last: (0, 0),
+        });
+        limit.n = n;
+        limit.pause_until = limit.pause_until.max(notice.time + notice.words[1]);
+    }
+
+    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
+        if self.limits.is_empty() {
+            return now;
+        }
+        let Some(limit) = self.limits.get(&(nic, to)) else {
+            return now;
+        };
+        let (head, length) = limit.last;
+        let next = head + length * u64::from(limit.n);
+        next.max(limit.pause_until).max(now)
+    }
+
+    fn sent(&mut self, nic: u32, to: EndpointId, head: Time, tail: Time) {
+        if let Some(limit) = self.limits.get_mut(&(nic, to)) {
+            limit.last = (head, tail - head);
+        }
+    }
+
+    fn counts(&self) -> Vec<u64> {
+        vec![self.begun, self.ended, self.pauses]
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let watches = self.watches.iter().flatten();
+        let watch = |watch: &Watch| size_of::<Watch>() + watch.streams.capacity() * 16;
+        self.watches.capacity() * size_of::<usize>()
+            + watches.map(|one| watch(one)).sum::<usize>()
+            + self.limits.capacity() * 48
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "sst_cm",
+    summary: "The last router makes the sources of an incast pause, and then share its endpoint's link.",
+    source: "003 sections III.B and IV.C (SST_CM)",
+    parameters: || schema_for!(Parameters),
+    build: |section, about| {
+        let parameters: Parameters = section.parse()?;
+        let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
+        if parameters.streams == 0 {
+            let what = "no sources make no incast";
+            return refuse("streams", what, "give a number of 1 or more, such as 8");
+        }
+        if !(0.0..=1e6).contains(&parameters.pause) {
+            let what = "this is no multiple of a time";
+            return refuse("pause", what, "give a number of 0 or more, such as 4.0");
+        }
+        if !(parameters.timeout > 0.0 && parameters.timeout <= 1e6) {
+            let what = "this is no multiple of a time";
+            return refuse("timeout", what, "give a number above 0, such as 1.5");
+        }
+        let longest = u64::from(about.max_packet);
+        let mtu = match parameters.mtu {
+            Buffer::Auto => longest,
+            Buffer::Size(size) => size.flits(about.flit, longest).max(1),
+        };
+        let smallest = parameters.smallest.flits(about.flit, longest);
+        Ok(AnyScheme::SstCm(SstCm {
+            about: *about,
+            streams: parameters.streams,
+            threshold: check_threshold(section, about, parameters.threshold)?,
+            pause: parameters.pause,
+            timeout: parameters.timeout * about.link_time(mtu) as f64,
+            smallest: u16::try_from(smallest).unwrap_or(u16::MAX),
+            watches: Vec::new(),
+            limits: FxHashMap::default(),
+            begun: 0,
+            ended: 0,
+            pauses: 0,
+        }))
+    },
+};
+
+#[cfg(test)]
+#[path = "tests/sst_cm.rs"]
+mod tests;

@@ -1,0 +1,130 @@
+//! What schemes say out of band: when it takes effect, in which order domains hear it, and what comes of it.
+
+mod support;
+
+use std::sync::Arc;
+
+use support::{Experiment, difference, run_plan};
+use weir::engine::Haste;
+use weir::trace::Data;
+
+/// Many endpoints send to one, others at random.
+fn incast(scheme: &str) -> Experiment {
+    storm(scheme, 0.9)
+}
+
+fn storm(scheme: &str, load: f64) -> Experiment {
+    Experiment::dragonfly(2, 4, 2)
+        .routing("par")
+        .set("congestion.scheme", scheme)
+        // What is under way when control begins finds room at the last router.
+        .set("router.input_buffer", "4000 flits")
+        .hotspot(40, 1, load)
+        .with("name", "storm")
+        .with("endpoints.count", 41)
+        .with("endpoints.placement", "random")
+        .message("24 flits")
+        .uniform(0.3)
+        .with("name", "others")
+        .with("endpoints", "rest")
+        .message("24 flits")
+        .until("60 us")
+}
+
+fn codes(latency: &str) -> Experiment {
+    incast("codes_cc")
+        .set("congestion.latency", latency)
+        .set("congestion.period", "2 us")
+}
+
+/// What a scheme counted.
+fn counted(data: &Data, name: &str) -> u64 {
+    let counters = data.scheme.counters.iter();
+    let mut found = counters.filter(|(counter, _)| counter == name);
+    found
+        .next()
+        .unwrap_or_else(|| panic!("no counter {name}"))
+        .1
+}
+
+/// The windows of domains that run alone, and the global order of time, are two ways to the same thing.
+#[test]
+fn the_global_order_of_time_gives_the_same_as_windows() {
+    for (scheme, experiment) in [("codes_cc", codes("100 ns")), ("sst_cm", incast("sst_cm"))] {
+        let plan = experiment.plan();
+        assert_eq!(plan.schedule.haste, None, "{scheme}");
+        let windows = run_plan(&plan).unwrap();
+        let mut plan = experiment.plan();
+        // Signals that cross to another domain take 100 ns at least.
+        plan.schedule.haste = Some(Haste {
+            delay: 100_000,
+            reaction: 5_000,
+        });
+        Arc::get_mut(&mut plan.blueprint.network).unwrap().hurry = true;
+        let ordered = run_plan(&plan).unwrap();
+        assert!(windows.data.summary.packets_delivered > 5_000);
+        let notices: u64 = windows.data.scheme.counters.iter().map(|(_, n)| n).sum();
+        assert!(notices > 0);
+        assert!(windows.data == ordered.data, "{scheme} differs");
+    }
+}
+
+#[test]
+fn signals_that_take_no_time_need_one_rank() {
+    let ran = codes("0 ns").cli().ranks(2).go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    for part in [
+        "codes_cc take 0 ns",
+        "2 ranks",
+        "congestion.latency = \"100 ns\"",
+    ] {
+        assert!(ran.stderr.contains(part), "{}", ran.stderr);
+    }
+    // On one rank the same bits each time, with MPI or without.
+    let alone = codes("0 ns").cli().succeeds();
+    let mpi = codes("0 ns").cli().ranks(1).succeeds();
+    assert_eq!(difference(&alone, &mpi), "");
+}
+
+/// The sources of the storm throttle to what one endpoint takes; what is not of the storm gets its load through.
+#[test]
+fn an_incast_is_brought_down_to_the_link_of_its_endpoint() {
+    let of = |data: &Data, name: &str| {
+        let job = data.jobs.iter().find(|job| job.name == name).unwrap();
+        let latency = data.latency.iter();
+        let mut latency = latency.filter(|(class, _)| *class == format!("job.{name}.network"));
+        (job.accepted_load, latency.next().unwrap().1.mean())
+    };
+    let measured = |experiment: Experiment| {
+        let experiment = experiment.set("run.warmup", "20 us");
+        experiment.run().data
+    };
+    let without = measured(incast("none"));
+    let quiet = measured(storm("none", 0.01));
+    let (_, undisturbed) = of(&quiet, "others");
+    let (_, hurt) = of(&without, "others");
+    assert!(
+        hurt > 2.0 * undisturbed,
+        "the storm does not hurt: {hurt} {undisturbed}"
+    );
+    let storm = ["codes_cc", "sst_cm"].map(|scheme| match scheme {
+        "codes_cc" => codes("0 ns"),
+        _ => incast(scheme),
+    });
+    for (scheme, experiment) in ["codes_cc", "sst_cm"].into_iter().zip(storm) {
+        let data = measured(experiment);
+        let (accepted, _) = of(&data, "storm");
+        assert!(
+            accepted > 0.85,
+            "{scheme}: the endpoint starves: {accepted}"
+        );
+        let (_, latency) = of(&data, "others");
+        assert!(
+            latency < undisturbed + 0.25 * (hurt - undisturbed),
+            "{scheme}: {latency}, {undisturbed} without the storm, {hurt} without control"
+        );
+        let begun = ["ports_congested", "incasts_begun"];
+        let begun = begun[usize::from(scheme == "sst_cm")];
+        assert!(counted(&data, begun) > 0, "{scheme}");
+    }
+}
