@@ -11,7 +11,7 @@ use support::{Experiment, run_plan};
 use weir::fabric::{Application, Drive, Traffic};
 use weir::simulation::{Plan, RunError};
 use weir::trace::Job;
-use weir::workload::tasks::{Algorithms, Job as Tasks, Motif, MpiPreset, Script};
+use weir::workload::tasks::{Algorithms, Job as Tasks, Motif, MpiPreset, Protocol, Script};
 
 const NS: u64 = 1_000;
 
@@ -131,55 +131,29 @@ fn fewer_tasks_than_endpoints_and_lists() {
     assert_eq!(run.data.jobs[0].endpoint, [70, 3]);
 }
 
-/// Four applications and traffic, the first at random.
-fn mixed() -> Experiment {
-    Experiment::dragonfly(2, 4, 2)
-        .routing("par")
-        .job("halo3d26", 18)
-        .with("name", "halo")
-        .with("motif.cells", vec![6, 6, 6])
-        .with("motif.iterations", 3)
-        .with("motif.compute", "1 us")
-        .with("placement", "random")
-        .job("incast", 9)
-        .with("name", "incast")
-        .with("motif.bytes", "20 kB")
-        .with("motif.iterations", 3)
-        .with("start", "2 us")
-        .with("placement", "random")
-        .job("lammps", 12)
-        .with("name", "md")
-        .with("motif.steps", 1)
-        .with("motif.mesh", vec![12, 16, 15])
-        .with("motif.replicas", vec![1, 1, 1])
-        .with("placement", "random_groups")
-        .job("fixed_pairs", 8)
-        .with("name", "pairs")
-        .with("motif.bytes", "30 kB")
-        .with("mpi.preset", "codes")
-}
+const SCHEMES: [&str; 6] = ["none", "ecn", "srp", "smsrp", "lhrp", "lhrp_srp"];
 
 #[test]
-fn several_applications_complete() {
-    let outcome = mixed().run();
-    for job in &outcome.data.jobs {
-        assert!(
-            job.task_finish_ps
-                .iter()
-                .all(|&finish| finish > job.start_ps),
-            "{}",
-            job.name
-        );
-        assert_eq!(job.finish_ps, *job.task_finish_ps.iter().max().unwrap());
+fn several_applications_complete_under_every_scheme() {
+    for scheme in SCHEMES {
+        let outcome = Experiment::dragonfly(2, 4, 2)
+            .routing("par")
+            .set("congestion.scheme", scheme)
+            .applications()
+            .run();
+        for job in &outcome.data.jobs {
+            let finish = &job.task_finish_ps;
+            let started = finish.iter().all(|&finish| finish > job.start_ps);
+            assert!(started, "{} under {scheme}", job.name);
+            assert_eq!(job.finish_ps, *finish.iter().max().unwrap());
+        }
+        let summary = &outcome.data.summary;
+        assert_eq!(summary.messages_generated, summary.messages_received);
+        assert_eq!(summary.packets_in_flight, 0);
+        // 8 of 20 kB, three times, with requests and answers of 64 bytes; nothing else belongs to that job.
+        let incast = outcome.data.jobs[1].bytes_delivered;
+        assert_eq!(incast, 3 * 8 * (20_000 + 2 * 64), "{scheme}");
     }
-    let summary = &outcome.data.summary;
-    assert_eq!(summary.messages_generated, summary.messages_received);
-    assert_eq!(summary.packets_in_flight, 0);
-    // 2 × 8 of 20 kB, three times, with requests and answers of 64 bytes; nothing else belongs to that job.
-    assert_eq!(
-        outcome.data.jobs[1].bytes_delivered,
-        3 * 8 * (20_000 + 2 * 64)
-    );
 }
 
 #[test]
@@ -210,10 +184,10 @@ fn a_run_that_ends_too_early_says_how_far_tasks_are() {
     assert_eq!(job.task_finish_ps, [5_000 * NS; 2]);
 }
 
-/// A motif with a mistake.
-struct Wrong(fn(&mut Script));
+/// A motif of one part.
+struct Program<F>(F);
 
-impl Motif for Wrong {
+impl<F: Fn(&mut Script) + Send + Sync> Motif for Program<F> {
     fn part(&self, part: u32, script: &mut Script) -> bool {
         if part == 0 {
             (self.0)(script);
@@ -222,23 +196,31 @@ impl Motif for Wrong {
     }
 }
 
-/// A run of two jobs: one that is well, and this one on endpoints 0 to 3.
-fn run_wrong(experiment: Experiment, program: fn(&mut Script)) -> Result<(), RunError> {
-    let mut plan = plan_of(experiment);
+/// A run with this program instead of the first workload, an application of four tasks.
+fn run_program(
+    experiment: Experiment,
+    program: impl Fn(&mut Script) + Send + Sync + 'static,
+) -> Result<Vec<Job>, RunError> {
+    let mut plan = experiment.plan();
     let Some(old) = Arc::get_mut(&mut plan.blueprint.traffic) else {
         panic!("nobody else has it");
     };
-    let numbers = (0..4).map(|task| (task, task)).collect();
+    let tasks = old[0].tasks.clone();
+    let numbers = tasks.iter().zip(0..).map(|(&at, task)| (at, task));
+    let numbers = numbers.collect();
     old[0] = Traffic {
-        name: "wrong".into(),
-        tasks: (0..4).collect(),
-        members: (0..4).collect(),
+        name: "program".into(),
+        members: tasks.clone(),
+        tasks,
         drive: Drive::Motif(Application {
             job: Tasks {
-                motif: Box::new(Wrong(program)),
+                motif: Box::new(Program(program)),
                 tasks: 4,
                 repetitions: 1,
-                protocol: MpiPreset::Plain.protocol(),
+                protocol: Protocol {
+                    control_bytes: 25,
+                    ..MpiPreset::Plain.protocol()
+                },
                 algorithms: Algorithms::default(),
             },
             numbers,
@@ -246,11 +228,15 @@ fn run_wrong(experiment: Experiment, program: fn(&mut Script)) -> Result<(), Run
         start: 0,
         stop: u64::MAX,
     };
-    run_plan(&plan).map(|_| ())
+    run_plan(&plan).map(|outcome| outcome.data.jobs)
 }
 
-fn plan_of(experiment: Experiment) -> Plan {
-    experiment.job("ping_pong", 4).plan()
+/// The same alone.
+fn run_alone(
+    experiment: Experiment,
+    program: impl Fn(&mut Script) + Send + Sync + 'static,
+) -> Result<Vec<Job>, RunError> {
+    run_program(experiment.job("ping_pong", 4), program)
 }
 
 fn hang(script: &mut Script) {
@@ -269,10 +255,10 @@ const HANG: &str = "3 of its tasks wait for ever, with no message on its way and
 
 #[test]
 fn a_hung_application_is_an_error_that_names_who_waits_for_whom() {
-    let error = run_wrong(network(), hang).unwrap_err();
+    let error = run_alone(network(), hang).unwrap_err();
     let words = error.to_string();
     assert!(
-        words.starts_with("the application \"wrong\" hangs at"),
+        words.starts_with("the application \"program\" hangs at"),
         "{words}"
     );
     assert!(words.ends_with(HANG), "{words}");
@@ -282,7 +268,7 @@ fn a_hung_application_is_an_error_that_names_who_waits_for_whom() {
 #[test]
 fn a_hung_application_is_found_while_others_go_on() {
     // The traffic goes on for 2,000 windows, and the first search that finds the hang is among the first 1,000.
-    let error = run_wrong(plain_traffic_after(), hang).unwrap_err();
+    let error = run_program(plain_traffic_after(), hang).unwrap_err();
     let RunError::Hung {
         simulated_ps,
         job,
@@ -292,11 +278,11 @@ fn a_hung_application_is_found_while_others_go_on() {
     else {
         panic!("{error}");
     };
-    assert_eq!((job.as_str(), tasks), ("wrong", 3));
+    assert_eq!((job.as_str(), tasks), ("program", 3));
     assert!(simulated_ps < 110_000 * NS, "{simulated_ps}");
 }
 
-/// The wrong job replaces the first workload; this is the second.
+/// The program replaces the first workload; this is the second.
 fn plain_traffic_after() -> Experiment {
     network()
         .job("ping_pong", 4)
@@ -307,7 +293,7 @@ fn plain_traffic_after() -> Experiment {
 
 #[test]
 fn messages_that_nobody_receives_are_an_error() {
-    let error = run_wrong(network(), |script| {
+    let error = run_alone(network(), |script| {
         if script.task() == 3 {
             script.send(2, 10, 1);
         }
@@ -317,6 +303,142 @@ fn messages_that_nobody_receives_are_an_error() {
         words.contains("task 2 of workload 0 never received 1 of its messages"),
         "{words}"
     );
+}
+
+/// The same network with a scheme; of one that drops packets, with this probability at each router.
+fn under(scheme: &str, loss: f64) -> Experiment {
+    let network = Experiment::dragonfly(2, 4, 2).set("congestion.scheme", scheme);
+    match scheme {
+        "none" | "ecn" => network,
+        _ => network.set("congestion.loss", loss),
+    }
+}
+
+/// When a blocking receive of so many bytes from the other endpoint of the router is complete, and when the send is.
+fn received_and_sent(scheme: &str, loss: f64, bytes: u64) -> (u64, u64) {
+    let program = move |script: &mut Script| match script.task() {
+        0 => script.send(1, bytes, 0),
+        1 => script.recv(0, 0),
+        _ => {}
+    };
+    let jobs = run_alone(under(scheme, loss), program).unwrap();
+    let finish = &jobs[0].task_finish_ps;
+    (finish[1] / NS, finish[0] / NS)
+}
+
+/// The time of a packet of one flit between the endpoints of a router, ns.
+const CONTROL: u64 = SAME_ROUTER / NS + 1;
+
+#[test]
+fn a_send_is_complete_when_it_has_left_or_where_packets_may_be_dropped_when_it_is_acknowledged() {
+    // 250 bytes are 20 flits, 750 bytes are packets of 24, 24 and 12.
+    for (bytes, flits) in [(0, 1), (250, 20), (750, 60)] {
+        for scheme in ["none", "ecn"] {
+            let times = received_and_sent(scheme, 0.0, bytes);
+            assert_eq!(times, (20 + flits, flits), "{scheme}");
+        }
+        for scheme in ["smsrp", "lhrp"] {
+            let times = received_and_sent(scheme, 0.0, bytes);
+            assert_eq!(times, (20 + flits, 20 + flits + CONTROL), "{scheme}");
+        }
+        // A reservation of one flit goes first. The grant for the long message comes while it is being sent.
+        let times = received_and_sent("srp", 0.0, bytes);
+        assert_eq!(times, (1 + 20 + flits, 1 + 20 + flits + CONTROL));
+    }
+}
+
+#[test]
+fn a_long_message_is_complete_when_it_is_acknowledged() {
+    // Request and answer of 2 flits, each after an acknowledgement at the side that answers; then 800 flits.
+    let whole = (20 + 2) + (1 + 20 + 2) + (1 + 20 + 800);
+    let times = received_and_sent("lhrp", 0.0, 10_000);
+    assert_eq!(times, (whole, whole + CONTROL));
+    // A reservation before each of the three.
+    let times = received_and_sent("srp", 0.0, 10_000);
+    assert_eq!(times, (3 + whole, 3 + whole + CONTROL));
+}
+
+#[test]
+fn a_dropped_packet_takes_its_time_to_be_sent_again() {
+    // Routers drop all that they may. The head is in the router after 5 ns; the answer is a control packet that begins
+    // there; then the message goes without loss.
+    let refused = 5 + 10 + 5 + 1;
+    let once = 20 + 20;
+    let again = refused + once;
+    assert_eq!(
+        received_and_sent("lhrp", 1.0, 250),
+        (again, again + CONTROL)
+    );
+    // The source has to ask for a time: a reservation to the destination and its grant.
+    let asked = refused + 2 * CONTROL + once;
+    assert_eq!(
+        received_and_sent("smsrp", 1.0, 250),
+        (asked, asked + CONTROL)
+    );
+    // It has asked before: the refusal is there before the grant.
+    let granted = 2 * CONTROL + once;
+    assert_eq!(
+        received_and_sent("srp", 1.0, 250),
+        (granted, granted + CONTROL)
+    );
+    // The router takes the reservation and grants at once; the first packet is under way then (from 1 to 25 ns) and is
+    // refused, the second and the third follow it, and then the first once more.
+    let first_again = 25 + 24 + 12;
+    let all = first_again + 20 + 24;
+    assert_eq!(
+        received_and_sent("lhrp_srp", 1.0, 750),
+        (all, all + CONTROL)
+    );
+}
+
+#[test]
+fn who_waits_for_an_acknowledgement_does_not_hang() {
+    // Endpoints 0 and 8 are in different groups. Half of the time nothing but an acknowledgement is on its way; hung tasks
+    // are looked for after every 512 windows, of 100 ns each.
+    let experiment = under("lhrp", 0.0)
+        .job("ping_pong", 4)
+        .with("endpoints", vec![0, 8, 16, 24]);
+    let jobs = run_program(experiment, |script| {
+        for _ in 0..4_000 {
+            match script.task() {
+                0 => script.send(1, 250, 0),
+                1 => script.recv(0, 0),
+                _ => {}
+            }
+        }
+    });
+    // There and back by a global link.
+    let finish = jobs.unwrap()[0].finish_ps;
+    assert!(finish > 4_000 * 2 * 100 * NS, "{finish}");
+}
+
+#[test]
+fn a_hang_is_found_under_a_scheme_that_drops_packets() {
+    for scheme in ["srp", "smsrp", "lhrp", "lhrp_srp"] {
+        let words = run_alone(under(scheme, 0.5), hang).unwrap_err().to_string();
+        assert!(words.ends_with(HANG), "{scheme}: {words}");
+    }
+}
+
+#[test]
+fn a_message_of_too_many_packets_to_tell_apart_is_refused() {
+    let network = under("smsrp", 0.0)
+        .set("router.flit", "1 bits")
+        .set("nic.max_packet", "1 flits");
+    let longest = u64::from(u32::MAX) / 8;
+    let error = run_alone(network.clone(), move |script| match script.task() {
+        0 => script.send(1, longest + 1, 0),
+        1 => script.recv(0, 0),
+        _ => {}
+    });
+    let error = error.unwrap_err();
+    let words = error.to_string();
+    assert!(words.contains("a message of 536870912 bytes"), "{words}");
+    assert_eq!(error.exit_code(), 2);
+    // What patterns send is known before.
+    let words = refusal(network.clone().uniform(0.1).message("4294967296 bits"));
+    assert!(words.contains("more than 4,294,967,295 packets"), "{words}");
+    network.uniform(0.1).message("4294967295 bits").plan();
 }
 
 #[test]
@@ -341,21 +463,20 @@ fn every_ready_application_can_be_run() {
     }
 }
 
+/// What is said about an experiment that cannot be run, on one line.
+fn refusal(experiment: Experiment) -> String {
+    let checked = experiment.checked();
+    let Err(error) = Plan::new(&checked, None) else {
+        panic!("{experiment:?} should be refused");
+    };
+    assert!(error.line().is_some());
+    let words = error.render(false);
+    let words: Vec<&str> = words.split_whitespace().filter(|w| *w != "│").collect();
+    words.join(" ")
+}
+
 #[test]
 fn what_cannot_run_is_refused() {
-    let refusal = |experiment: Experiment| {
-        let checked = experiment.checked();
-        let Err(error) = Plan::new(&checked, None) else {
-            panic!("{experiment:?} should be refused");
-        };
-        assert!(error.line().is_some());
-        let words = error.render(false);
-        words
-            .split_whitespace()
-            .filter(|w| *w != "│")
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
     let words = refusal(network().job("ping_pong", 73));
     assert!(words.contains("73 endpoints are asked for"), "{words}");
     let words = refusal(network().job("ping_pong", 3).with("endpoints", vec![1, 2]));
@@ -371,9 +492,4 @@ fn what_cannot_run_is_refused() {
     assert!(words.contains("24 tasks, and the job has 16"), "{words}");
     let words = refusal(network().job("milc", 16).with("mpi.send_delay", 5));
     assert!(words.contains("mpi.send_delay: 5 has no unit"), "{words}");
-    let scheme = network()
-        .set("nic.acknowledge", true)
-        .set("congestion.scheme", "lhrp");
-    let words = refusal(scheme.job("milc", 16));
-    assert!(words.contains("a scheme that drops packets"), "{words}");
 }

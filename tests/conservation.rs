@@ -183,16 +183,66 @@ fn traffic(experiment: Experiment) -> impl Strategy<Value = Experiment> {
         })
 }
 
-fn experiment() -> impl Strategy<Value = Experiment> {
-    network()
-        .prop_flat_map(router)
-        .prop_flat_map(nic)
-        .prop_flat_map(traffic)
+/// A small application, alone or beside traffic, with messages of all lengths, eager and not.
+fn application(experiment: Experiment) -> impl Strategy<Value = Experiment> {
+    let motif = prop_oneof![
+        Just("allreduce"),
+        Just("alltoall"),
+        Just("incast"),
+        Just("fixed_pairs"),
+        Just("nearest_neighbor"),
+        Just("ping_pong"),
+    ];
+    let bytes = prop_oneof![Just("3 B"), Just("333 B"), Just("2 kB"), Just("20 kB")];
+    let eager = prop_oneof![Just("100 B"), Just("1 kB"), Just("1 MB")];
+    let completes = prop_oneof![Just("sent"), Just("copied")];
+    let placement = prop_oneof![Just("linear"), Just("random")];
+    (
+        motif,
+        bytes,
+        1..4i64,
+        eager,
+        completes,
+        placement,
+        any::<bool>(),
+    )
+        .prop_map(
+            move |(motif, bytes, iterations, eager, completes, placement, beside)| {
+                let plan = experiment.clone().uniform(0.1).plan();
+                let endpoints = i64::from(plan.network().topology.endpoints());
+                let with = experiment
+                    .clone()
+                    .job(motif, endpoints.min(8) & !1)
+                    .with("motif.bytes", bytes)
+                    .with("motif.iterations", iterations)
+                    .with("mpi.rendezvous_from", eager)
+                    .with("mpi.completes", completes)
+                    .with("placement", placement);
+                match beside && endpoints > 9 {
+                    true => with
+                        .uniform(0.5)
+                        .with("endpoints", "rest")
+                        .to_completion("2 us"),
+                    false => with,
+                }
+            },
+        )
 }
 
-/// A scheme that drops packets, with parameters under which it does so often, and losses at any hop besides.
-fn lossy(experiment: Experiment) -> impl Strategy<Value = Experiment> {
-    let scheme = prop_oneof![Just("srp"), Just("smsrp"), Just("lhrp"), Just("lhrp_srp")];
+fn experiment() -> impl Strategy<Value = Experiment> {
+    let network = network().prop_flat_map(router).prop_flat_map(nic);
+    network.prop_flat_map(|network| prop_oneof![traffic(network.clone()), application(network)])
+}
+
+/// A scheme, with parameters under which one that drops packets does so often, and losses at any hop besides.
+fn scheme(experiment: Experiment) -> impl Strategy<Value = Experiment> {
+    let scheme = prop_oneof![
+        Just("ecn"),
+        Just("srp"),
+        Just("smsrp"),
+        Just("lhrp"),
+        Just("lhrp_srp")
+    ];
     let loss = prop_oneof![Just(0.0), Just(0.02), Just(0.3), Just(0.9)];
     let timeout = prop_oneof![Just("0 ns"), Just("50 ns"), Just("1 us")];
     let threshold = prop_oneof![Just("1 flits"), Just("30 flits"), Just("1000 flits")];
@@ -201,7 +251,11 @@ fn lossy(experiment: Experiment) -> impl Strategy<Value = Experiment> {
             let with = experiment
                 .clone()
                 .set("nic.acknowledge", true)
-                .set("congestion.scheme", scheme)
+                .set("congestion.scheme", scheme);
+            if scheme == "ecn" {
+                return with.set("congestion.buffer", threshold);
+            }
+            let with = with
                 .set("congestion.loss", loss)
                 .set("congestion.timeout", timeout);
             if !scheme.starts_with("lhrp") {
@@ -254,7 +308,7 @@ proptest! {
     }
 
     #[test]
-    fn everything_arrives_once_whatever_is_dropped(experiment in experiment().prop_flat_map(lossy)) {
+    fn everything_arrives_once_under_every_scheme(experiment in experiment().prop_flat_map(scheme)) {
         let checked = experiment.checked();
         let Ok(plan) = weir::simulation::Plan::new(&checked, None) else {
             return Err(TestCaseError::reject("the pattern does not suit the network"));
@@ -274,6 +328,12 @@ proptest! {
         );
         prop_assert_eq!(summary.packets_in_flight, 0);
         prop_assert_eq!(summary.messages_generated, summary.messages_received);
+        // The same messages as without a scheme: every program has come to its end.
+        let plain = experiment.set("congestion", toml::Table::new()).run().data;
+        prop_assert_eq!(summary.messages_generated, plain.summary.messages_generated);
+        for (job, plain) in outcome.data.jobs.iter().zip(&plain.jobs) {
+            prop_assert_eq!(job.bytes_delivered, plain.bytes_delivered);
+        }
         // Every packet that arrives is acknowledged once, and every one that is dropped is told of and sent again.
         prop_assert_eq!(count("packets_nack"), summary.packets_dropped);
         prop_assert_eq!(count("packets_ack"), count("packets_data") - summary.packets_dropped);

@@ -6,9 +6,13 @@ use support::{Experiment, difference};
 
 /// Everything under `/data` of one process, and of as many ranks as the network allows, up to 8.
 fn same_on_all_ranks(experiment: &Experiment) {
+    same_on(&[1, 2, 3, 4, 8], experiment);
+}
+
+fn same_on(ranks: &[u32], experiment: &Experiment) {
     let alone = experiment.cli().succeeds();
     let domains = experiment.plan().network().topology.domains();
-    for ranks in [1, 2, 3, 4, 8].into_iter().filter(|&n| n <= domains) {
+    for &ranks in ranks.iter().filter(|&&n| n <= domains) {
         let shared = experiment.cli().ranks(ranks).succeeds();
         let found = difference(&alone, &shared);
         assert_eq!(
@@ -160,26 +164,22 @@ fn several_applications_beside_traffic_that_never_stops() {
         .routing("par")
         .uniform(0.3)
         .with("endpoints", "rest")
-        .job("halo3d26", 18)
-        .with("name", "halo")
-        .with("motif.cells", vec![6, 6, 6])
-        .with("motif.iterations", 3)
-        .with("motif.compute", "1 us")
-        .with("placement", "random")
-        .job("incast", 9)
-        .with("name", "incast")
-        .with("motif.bytes", "20 kB")
-        .with("motif.iterations", 2)
-        .with("start", "2 us")
-        .with("placement", "random")
-        .job("lammps", 12)
-        .with("name", "md")
-        .with("motif.steps", 1)
-        .with("motif.mesh", vec![12, 16, 15])
-        .with("motif.replicas", vec![1, 1, 1])
-        .with("mpi.preset", "codes")
+        .applications()
         .set("output.messages", true);
     same_on_all_ranks(&experiment);
+}
+
+#[test]
+fn applications_whose_packets_are_dropped() {
+    for scheme in ["srp", "lhrp_srp"] {
+        let experiment = Experiment::dragonfly(2, 4, 2)
+            .routing("par")
+            .applications()
+            .set("congestion.scheme", scheme)
+            .set("congestion.loss", 0.05)
+            .set("output.messages", true);
+        same_on(&[1, 2, 4], &experiment);
+    }
 }
 
 #[test]

@@ -39,7 +39,10 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
     tracing::info!(topology = %plan.network().topology.describe(), "running");
     let outcome = match simulation::run(&plan, transport, &mut viewer) {
         Ok(outcome) => Ok(outcome),
-        Err(error @ RunError::Transport(_)) => return Err(give_up(transport, &failure(&error))),
+        // Only this rank knows.
+        Err(error @ (RunError::Transport(_) | RunError::TooLong { .. })) => {
+            return Err(give_up(transport, &failure(&error)));
+        }
         Err(error) => Err(failure(&error)),
     };
     viewer.finish();

@@ -12,7 +12,7 @@ struct Open {
     /// The granted time; None until the grant is here.
     granted: Option<Time>,
     /// Packets that wait for the grant.
-    held: Vec<u16>,
+    held: Vec<u32>,
     /// Packets that are not acknowledged.
     missing: u32,
 }
@@ -42,12 +42,7 @@ impl Handshakes {
             missing: packets as u32,
         };
         self.open.insert((desk.nic(), message.message), open);
-        let origin = Origin {
-            payload_bits: flits as u32,
-            tries: 0,
-            ..*message
-        };
-        desk.reply(PacketKind::Reservation, to, origin);
+        desk.reply(PacketKind::Reservation, to, message.with_flits(flits));
     }
 
     /// A packet has arrived at its destination. A message is closed when all have, and its grant is here.

@@ -130,11 +130,11 @@ impl Scheme for Lhrp {
     }
 
     fn refuse(&mut self, port: &Port, _origin: &Origin, flits: u16, now: Time) -> Option<Time> {
-        let book = || self.scheduler.book(port.output, u32::from(flits), now);
+        let book = || self.scheduler.book(port.output, u64::from(flits), now);
         port.last_hop.then(book)
     }
 
-    fn grant(&mut self, port: &Port, flits: u32, now: Time) -> Time {
+    fn grant(&mut self, port: &Port, flits: u64, now: Time) -> Time {
         self.scheduler.book(port.output, flits, now)
     }
 }

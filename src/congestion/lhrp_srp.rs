@@ -115,10 +115,10 @@ impl Scheme for LhrpSrp {
         if !port.last_hop || self.is_large(origin.message_bits) {
             return None;
         }
-        Some(self.scheduler.book(port.output, u32::from(flits), now))
+        Some(self.scheduler.book(port.output, u64::from(flits), now))
     }
 
-    fn grant(&mut self, port: &Port, flits: u32, now: Time) -> Time {
+    fn grant(&mut self, port: &Port, flits: u64, now: Time) -> Time {
         self.scheduler.book(port.output, flits, now)
     }
 }

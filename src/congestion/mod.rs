@@ -46,8 +46,9 @@ impl About {
         (bits * 1_000_000_000_000).div_ceil(u128::from(self.bandwidth.0.max(1))) as Time
     }
 
-    /// Packets and flits of a message.
+    /// Packets and flits of a message. One without content is a packet, too.
     pub fn packets(&self, bits: u64) -> (u64, u64) {
+        let bits = bits.max(1);
         let most = u64::from(self.max_packet) * u64::from(self.flit.0);
         let whole = bits / most;
         let rest = bits % most;
@@ -58,8 +59,13 @@ impl About {
         )
     }
 
+    /// Whether the packets of a message can be told apart by [`Origin::part`].
+    pub fn countable(&self, bits: u64) -> bool {
+        self.packets(bits).0 <= u64::from(u32::MAX)
+    }
+
     /// Payload bits of one packet of a message.
-    pub fn payload(&self, message_bits: u64, part: u16) -> u64 {
+    pub fn payload(&self, message_bits: u64, part: u32) -> u64 {
         let most = u64::from(self.max_packet) * u64::from(self.flit.0);
         message_bits
             .saturating_sub(u64::from(part) * most)
@@ -125,7 +131,7 @@ pub trait Desk {
     /// Sends a data packet again, at `at` or later; `origin` names it by message and part. `lossy`: routers may drop it.
     fn resend(&mut self, at: Time, lossy: bool, to: EndpointId, origin: Origin);
     /// Takes a message that is not wholly sent out of its queue pair: the parts that are left.
-    fn withdraw(&mut self, to: EndpointId, message: u32) -> std::ops::Range<u16>;
+    fn withdraw(&mut self, to: EndpointId, message: u32) -> std::ops::Range<u32>;
 }
 
 /// A congestion-control scheme, with the state that it keeps in one domain.
@@ -195,7 +201,7 @@ pub trait Scheme: Clone + Send + Sync + 'static {
         None
     }
     /// The last router has taken a reservation for the endpoint behind a port: when to send.
-    fn grant(&mut self, port: &Port, flits: u32, now: Time) -> Time {
+    fn grant(&mut self, port: &Port, flits: u64, now: Time) -> Time {
         now
     }
 

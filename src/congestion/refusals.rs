@@ -96,9 +96,8 @@ impl Batch {
             .sum();
         if let Some(&first) = self.asked.first() {
             let origin = Origin {
-                payload_bits: flits as u32,
                 tries: BATCH,
-                ..first
+                ..first.with_flits(flits)
             };
             desk.reply(PacketKind::Reservation, to, origin);
         }

@@ -13,7 +13,7 @@ pub struct Scheduler {
     /// How much is booked for each flit that is asked for.
     slack: f64,
     /// Flits booked besides: the reservation's own, where it takes the endpoint's link.
-    overhead: u32,
+    overhead: u64,
     /// By endpoint: when its link has been given away up to, ps.
     booked: Vec<Time>,
 }
@@ -24,7 +24,7 @@ impl Scheduler {
         section: &Section,
         about: About,
         slack: f64,
-        overhead: u32,
+        overhead: u64,
     ) -> Result<Self, ConfigError> {
         if !(1.0..=100.0).contains(&slack) {
             let what = "a schedule has to book at least what is sent";
@@ -45,19 +45,17 @@ impl Scheduler {
     }
 
     /// The first free time for so many flits.
-    pub fn book(&mut self, place: u32, flits: u32, now: Time) -> Time {
+    pub fn book(&mut self, place: u32, flits: u64, now: Time) -> Time {
         let booked = &mut self.booked[place as usize];
         let start = now.max(*booked);
-        let time = self
-            .about
-            .link_time(u64::from(flits) + u64::from(self.overhead));
+        let time = self.about.link_time(flits + self.overhead);
         *booked = start + (time as f64 * self.slack) as Time;
         start
     }
 
     /// Answers a reservation at the endpoint's own NIC.
     pub fn answer<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
-        let at = self.book(desk.nic(), origin.payload_bits, desk.now());
+        let at = self.book(desk.nic(), origin.flits(), desk.now());
         desk.reply(PacketKind::Grant, origin.source, origin.with_time(Some(at)));
     }
 }

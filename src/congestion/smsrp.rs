@@ -69,9 +69,8 @@ impl Smsrp {
     fn reserve<D: Desk>(&self, desk: &mut D, origin: &Origin) {
         let payload = self.about.payload(origin.message_bits, origin.part);
         let request = Origin {
-            payload_bits: self.about.flit.flits(payload) as u32,
             tries: RESERVED,
-            ..*origin
+            ..origin.with_flits(self.about.flit.flits(payload))
         };
         desk.reply(PacketKind::Reservation, origin.source, request);
     }

@@ -10,9 +10,9 @@ pub struct Seen {
     /// Kind, destination, message, payload word.
     pub replies: Vec<(PacketKind, EndpointId, u32, u32)>,
     /// Time, lossy, destination, message, part.
-    pub resent: Vec<(Time, bool, EndpointId, u32, u16)>,
+    pub resent: Vec<(Time, bool, EndpointId, u32, u32)>,
     /// Parts that are not sent when a message is withdrawn.
-    pub left: std::ops::Range<u16>,
+    pub left: std::ops::Range<u32>,
 }
 
 impl Seen {
@@ -46,7 +46,7 @@ impl Desk for Seen {
             .push((at, lossy, to, origin.message, origin.part));
     }
 
-    fn withdraw(&mut self, _to: EndpointId, _message: u32) -> std::ops::Range<u16> {
+    fn withdraw(&mut self, _to: EndpointId, _message: u32) -> std::ops::Range<u32> {
         std::mem::take(&mut self.left)
     }
 }

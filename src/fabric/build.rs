@@ -11,6 +11,7 @@ use super::nic::Nic;
 use super::notices::Notices;
 use super::pool::{Fifo, Pool};
 use super::post::Post;
+use super::reassembly::Reassembly;
 use super::resend::Resends;
 use super::ring::{Requests, Ring};
 use super::send_queues::SendQueues;
@@ -81,7 +82,8 @@ impl<S: Scheme> FabricDomain<S> {
             nics: Slots::default(),
             sends: SendQueues::default(),
             resends: Vec::new(),
-            partial: Default::default(),
+            partial: Reassembly::default(),
+            acknowledged: Reassembly::default(),
             sources: Slots::default(),
             hosts: Hosts::default(),
             notices: Notices::new(network.hurry),
@@ -99,6 +101,7 @@ impl<S: Scheme> FabricDomain<S> {
                 NEVER
             },
             traffic: blueprint.traffic.clone(),
+            fault: None,
             until_done: blueprint.until_done,
         };
         domain

@@ -66,7 +66,7 @@ impl Desk for NicDesk<'_> {
         }
     }
 
-    fn withdraw(&mut self, to: EndpointId, message: u32) -> Range<u16> {
+    fn withdraw(&mut self, to: EndpointId, message: u32) -> Range<u32> {
         let found = self
             .sends
             .withdraw(self.nic, &mut self.state.ring, to, message);
@@ -75,6 +75,6 @@ impl Desk for NicDesk<'_> {
         };
         let (packets, _) = self.about.packets(message.bits);
         let (left, _) = self.about.packets(message.left);
-        (packets - left) as u16..packets as u16
+        (packets - left) as u32..packets as u32
     }
 }

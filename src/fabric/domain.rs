@@ -1,7 +1,5 @@
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::credit::CreditPool;
 use super::event::{EventKind, key, unkey};
 use super::hosts::Hosts;
@@ -10,6 +8,7 @@ use super::nic::Nic;
 use super::notices::Notices;
 use super::pool::Pool;
 use super::post::Post;
+use super::reassembly::Reassembly;
 use super::resend::Resends;
 use super::ring::Requests;
 use super::send_queues::SendQueues;
@@ -64,7 +63,10 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) sends: SendQueues,
     /// By NIC; of schemes that send packets again only.
     pub(super) resends: Vec<Resends>,
-    pub(super) partial: FxHashMap<(EndpointId, u32, EndpointId), u64>,
+    /// Messages that have come in part.
+    pub(super) partial: Reassembly,
+    /// Messages of tasks that are acknowledged in part; of schemes that may drop packets only.
+    pub(super) acknowledged: Reassembly,
     pub(super) sources: Slots<Source>,
     /// Tasks of applications.
     pub(super) hosts: Hosts,
@@ -84,6 +86,8 @@ pub struct FabricDomain<S: Scheme> {
     /// When the contents of the routers are recorded next; [`crate::model::NEVER`] if they are not.
     pub(super) sample_at: Time,
     pub(super) traffic: Arc<Vec<Traffic>>,
+    /// Why this domain cannot go on.
+    pub(super) fault: Option<RunError>,
     /// Whether the run ends when all tasks of applications are done.
     pub(super) until_done: bool,
 }
@@ -190,8 +194,8 @@ impl<S: Scheme> FabricDomain<S> {
         });
         let again: usize = self.resends.iter().map(Resends::memory_bytes).sum();
         let packets = self.pool.memory_bytes() + self.credits.memory_bytes() + mail.sum::<usize>();
-        let packets = packets + again + self.notices.memory_bytes();
-        (state, packets)
+        let parts = self.partial.memory_bytes() + self.acknowledged.memory_bytes();
+        (state, packets + again + parts + self.notices.memory_bytes())
     }
 }
 
@@ -217,7 +221,7 @@ impl<S: Scheme> Domain for FabricDomain<S> {
             self.sample();
         }
         self.process_before(until);
-        Ok(())
+        self.fault.take().map_or(Ok(()), Err)
     }
 
     fn outbox(&mut self, neighbour: usize) -> &mut Post {

@@ -7,6 +7,7 @@ use super::event::EventKind;
 use super::nic::NewMessage;
 use crate::congestion::Scheme;
 use crate::model::{EndpointId, Origin, Time};
+use crate::simulation::RunError;
 use crate::workload::tasks::{Envelope, EnvelopeKind, Job, Peer, Task, Waiting, Wire};
 
 /// An application: the same for all domains.
@@ -29,7 +30,7 @@ pub struct JobState {
     pub sent: u64,
     /// Messages that have come whole.
     pub received: u64,
-    /// Times that tasks wait for.
+    /// Times that tasks wait for, and messages that are not wholly acknowledged where routers may drop packets.
     pub pending: u64,
     /// Tasks that are not done.
     pub unfinished: u64,
@@ -231,7 +232,14 @@ impl<S: Scheme> FabricDomain<S> {
             self.expect(place, now, Action::Sent { to, envelope });
             return self.expect(place, now, Action::Arrived { from: to, envelope });
         }
-        self.hosts.jobs[usize::from(job)].sent += 1;
+        if S::SPECULATES && !self.about.countable(8 * bytes) {
+            let job = self.traffic[usize::from(job)].name.clone();
+            self.fault = Some(RunError::TooLong { job, bytes });
+            return;
+        }
+        let state = &mut self.hosts.jobs[usize::from(job)];
+        state.sent += 1;
+        state.pending += u64::from(S::SPECULATES);
         let destination = self.traffic[usize::from(job)].tasks[to as usize];
         let message = NewMessage {
             nic,
@@ -243,7 +251,19 @@ impl<S: Scheme> FabricDomain<S> {
         self.submit(message, now);
     }
 
-    /// The last bit of a task's message leaves its NIC at `tail`.
+    /// A packet of a task's message has arrived, as its destination says, under a scheme that may drop packets. There
+    /// the NIC may need the message again until all of it is acknowledged: that is when it leaves.
+    #[inline(never)]
+    pub(super) fn packet_acknowledged(&mut self, nic: u32, origin: &Origin, now: Time) {
+        let (own, destination) = (self.nics[nic as usize].id, origin.source);
+        if self.acknowledged.add(origin, own, destination) {
+            self.hosts.jobs[usize::from(origin.job)].pending -= 1;
+            self.message_leaves(nic, destination, origin, now);
+        }
+    }
+
+    /// The last bit of a task's message leaves its NIC at `tail`; from then on the task may do with its content what it
+    /// likes.
     #[inline(never)]
     pub(super) fn message_leaves(
         &mut self,

@@ -27,6 +27,7 @@ mod nic;
 mod notices;
 mod pool;
 mod post;
+mod reassembly;
 mod report;
 mod resend;
 mod ring;

@@ -228,11 +228,9 @@ impl<S: Scheme> FabricDomain<S> {
             Ok(vc) => {
                 self.resends[nic as usize].pop(lossy);
                 let origin = Origin {
-                    payload_bits: payload as u32,
-                    high: 0,
                     source: self.nics[nic as usize].id,
                     kind: PacketKind::Data as u8,
-                    ..origin
+                    ..origin.with_payload(payload as u32)
                 };
                 self.stats.resent(lossy);
                 let packet = blank(to, class, false, flits, now);
@@ -272,18 +270,14 @@ impl<S: Scheme> FabricDomain<S> {
             self.fixed.classes.data
         };
         let part = if S::SPECULATES {
-            ((message.bits - message.left) / most) as u16
+            ((message.bits - message.left) / most) as u32
         } else {
             0
         };
-        let plain = Origin {
+        let origin = Origin {
             payload_bits: payload as u32,
             part,
             ..message.origin(self.nics[nic as usize].id)
-        };
-        let origin = match S::SPECULATES {
-            true => plain,
-            false => plain.with_stamp(message.stamp),
         };
         match self.injection_vc(output, class, flits, now) {
             Ok(vc) => {
@@ -402,13 +396,18 @@ impl<S: Scheme> FabricDomain<S> {
             }
             if S::SPECULATES {
                 self.kick_nic(nic, now);
+                if origin.kind == PacketKind::Ack as u8 && origin.stamp() != Stamp::NONE {
+                    self.packet_acknowledged(nic, &origin, now);
+                }
             }
             return;
         }
         if S::NOTIFIES {
             self.tell_delivered(nic, &packet, &origin, now);
         }
-        let whole = self.reassemble(&origin, packet.flight.destination);
+        let whole = self
+            .partial
+            .add(&origin, origin.source, packet.flight.destination);
         if whole {
             self.stats
                 .received(&origin, packet.flight.destination, nic, now);
@@ -423,7 +422,7 @@ impl<S: Scheme> FabricDomain<S> {
             }
             self.kick_nic(nic, now);
         }
-        if !S::SPECULATES && whole && origin.stamp() != Stamp::NONE {
+        if whole && origin.stamp() != Stamp::NONE {
             self.message_arrives(nic, &origin, now);
         }
     }
@@ -448,21 +447,5 @@ impl<S: Scheme> FabricDomain<S> {
             last: NO_PACKET,
         };
         work(&mut self.scheme, &mut desk)
-    }
-
-    /// True when the last packet of a message is in. Packets of one message may overtake each other.
-    fn reassemble(&mut self, origin: &Origin, destination: EndpointId) -> bool {
-        let payload = u64::from(origin.payload_bits);
-        if payload == origin.message_bits {
-            return true;
-        }
-        let key = (origin.source, origin.message, destination);
-        let got = self.partial.entry(key).or_insert(0);
-        *got += payload;
-        if *got < origin.message_bits {
-            return false;
-        }
-        self.partial.remove(&key);
-        true
     }
 }

@@ -1,7 +1,7 @@
 //! The queue pairs of a domain's NICs: a send queue per destination, each a packet at a time in turn.
 
 use super::slots::Slots;
-use crate::model::{EndpointId, Origin, PacketKind, Stamp, Time};
+use crate::model::{EndpointId, Origin, Stamp, Time};
 
 /// No queue pair, no message.
 pub const NONE: u32 = u32::MAX;
@@ -80,19 +80,8 @@ impl Message {
     /// What its packets have in common, as the origin of the first one, without payload yet.
     #[inline]
     pub fn origin(&self, source: EndpointId) -> Origin {
-        Origin {
-            generated: self.generated,
-            message_bits: self.bits,
-            payload_bits: 0,
-            source,
-            message: self.number,
-            sequence: 0,
-            job: self.job,
-            kind: PacketKind::Data as u8,
-            tries: 0,
-            part: 0,
-            high: 0,
-        }
+        let (generated, bits) = (self.generated, self.bits);
+        Origin::of_message(source, self.number, self.job, generated, bits, self.stamp)
     }
 }
 

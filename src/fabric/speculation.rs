@@ -218,7 +218,7 @@ impl<S: Scheme> FabricDomain<S> {
     fn take_reservation(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let port = self.port(output);
         self.stats.tally.absorbed += 1;
-        let flits = self.pool.origin(index).payload_bits;
+        let flits = self.pool.origin(index).flits();
         let time = self.scheme.grant(&port, flits, now);
         self.answer(index, output, PacketKind::Grant, Some(time), now);
     }

@@ -184,8 +184,8 @@ pub struct Origin {
     pub generated: Time,
     /// Length of the whole message in bits.
     pub message_bits: u64,
-    /// Of data: the payload of this packet in bits. Of a reservation: the flits that are asked for. Of a grant or a
-    /// negative acknowledgement: the low half of [`Origin::time`].
+    /// Of data and its acknowledgement: the payload of this packet in bits. Of other control packets: the low part of
+    /// [`Origin::flits`] or [`Origin::time`].
     pub payload_bits: u32,
     /// Who sent it.
     pub source: EndpointId,
@@ -193,17 +193,16 @@ pub struct Origin {
     pub message: u32,
     /// The packet's number at its source, from 0: `source:sequence` names it everywhere.
     pub sequence: u32,
+    /// Which packet of its message it is, from 0.
+    pub part: u32,
     /// Which workload it belongs to.
     pub job: u16,
     /// A [`PacketKind`].
     pub kind: u8,
-    /// How often this packet has been dropped before without being given a time. Of messages between tasks of an
-    /// application, which nobody drops, this and the next two are the [`Stamp`].
+    /// How often this packet has been dropped before without being given a time.
     pub tries: u8,
-    /// Which packet of its message it is, from 0.
-    pub part: u16,
-    /// High half of [`Origin::time`].
-    pub high: u16,
+    /// The [`Stamp`] in the low 40 bits; in the high 16 the high part of [`Origin::flits`] or [`Origin::time`].
+    pub word: u64,
 }
 
 /// What tasks of an application know a message by: 40 bits that travel in each of its packets.
@@ -228,39 +227,74 @@ impl Stamp {
 }
 
 impl Origin {
-    /// The stamp of a message between tasks. Makes no sense with a scheme that drops packets.
+    /// The first packet of a message, before anything of it is sent.
     #[inline]
-    pub fn stamp(&self) -> Stamp {
-        let [b, c] = self.part.to_le_bytes();
-        let [d, e] = self.high.to_le_bytes();
-        Stamp([self.tries, b, c, d, e])
+    pub fn of_message(
+        source: EndpointId,
+        message: u32,
+        job: u16,
+        generated: Time,
+        bits: u64,
+        stamp: Stamp,
+    ) -> Origin {
+        Origin {
+            generated,
+            message_bits: bits,
+            payload_bits: 0,
+            source,
+            message,
+            sequence: 0,
+            part: 0,
+            job,
+            kind: PacketKind::Data as u8,
+            tries: 0,
+            word: stamp.word(),
+        }
     }
 
-    /// The same with a stamp.
+    /// The stamp of a message between tasks. Control packets about its packets have it, too.
     #[inline]
-    pub fn with_stamp(mut self, stamp: Stamp) -> Origin {
-        let [a, b, c, d, e] = stamp.0;
-        self.tries = a;
-        self.part = u16::from_le_bytes([b, c]);
-        self.high = u16::from_le_bytes([d, e]);
+    pub fn stamp(&self) -> Stamp {
+        Stamp::new(self.word)
+    }
+
+    /// The most that a control packet's number can be; one less for times.
+    const MOST: u64 = (1 << 48) - 1;
+
+    fn number(&self) -> u64 {
+        self.word >> 48 << 32 | u64::from(self.payload_bits)
+    }
+
+    fn with_number(mut self, number: u64) -> Origin {
+        self.payload_bits = number as u32;
+        self.word = number >> 32 << 48 | self.stamp().word();
         self
     }
 
-    /// No time was given.
-    const NO_TIME: u64 = (1 << 48) - 1;
+    /// The same as data with so much payload.
+    pub fn with_payload(self, bits: u32) -> Origin {
+        self.with_number(u64::from(bits))
+    }
+
+    /// The flits that a reservation asks for.
+    pub fn flits(&self) -> u64 {
+        self.number()
+    }
+
+    /// The same as a reservation for so many flits. 48 bits are kept: 2³² packets of 2¹⁶ flits.
+    pub fn with_flits(self, flits: u64) -> Origin {
+        self.with_number(flits.min(Origin::MOST))
+    }
 
     /// The time that a grant or a negative acknowledgement carries, ps.
     pub fn time(&self) -> Option<Time> {
-        let word = u64::from(self.high) << 32 | u64::from(self.payload_bits);
-        (word != Origin::NO_TIME).then_some(word)
+        let number = self.number();
+        (number != Origin::MOST).then_some(number)
     }
 
     /// The same with a time, of which 48 bits are kept: 281 s of simulated time, longer than any run.
-    pub fn with_time(mut self, time: Option<Time>) -> Origin {
-        let word = time.map_or(Origin::NO_TIME, |time| time.min(Origin::NO_TIME - 1));
-        self.payload_bits = word as u32;
-        self.high = (word >> 32) as u16;
-        self
+    pub fn with_time(self, time: Option<Time>) -> Origin {
+        self.with_number(time.map_or(Origin::MOST, |time| time.min(Origin::MOST - 1)))
     }
 }
 
@@ -271,33 +305,45 @@ mod tests {
     #[test]
     fn a_packet_is_small() {
         assert_eq!(size_of::<Packet>(), 48);
-        assert_eq!(size_of::<Origin>(), 40);
+        assert_eq!(size_of::<Origin>(), 48);
+    }
+
+    const STAMPS: [u64; 4] = [0, 1, 0x12_3456_789A, (1 << 40) - 1];
+
+    fn stamped(word: u64) -> Origin {
+        Origin::of_message(3, 4, 5, 6, 7, Stamp::new(word))
     }
 
     #[test]
-    fn an_origin_carries_a_stamp() {
-        let origin: Origin = bytemuck::Zeroable::zeroed();
-        assert_eq!(origin.stamp(), Stamp::NONE);
-        for word in [1, 0x12_3456_789A, (1 << 40) - 1] {
-            let stamp = Stamp::new(word);
-            assert_eq!(
-                (stamp.word(), origin.with_stamp(stamp).stamp()),
-                (word, stamp)
-            );
-        }
-    }
-
-    #[test]
-    fn an_origin_carries_a_time() {
-        let origin: Origin = bytemuck::Zeroable::zeroed();
-        for time in [
+    fn an_origin_carries_a_stamp_and_a_time_at_once() {
+        assert_eq!(stamped(0).stamp(), Stamp::NONE);
+        let times = [
             None,
             Some(0),
             Some(1),
             Some(u64::from(u32::MAX) + 7),
             Some(200_000_000_000_000),
-        ] {
-            assert_eq!(origin.with_time(time).time(), time);
+        ];
+        for word in STAMPS {
+            for time in times {
+                let nack = stamped(word).with_time(time);
+                assert_eq!((nack.time(), nack.stamp().word()), (time, word));
+                let again = nack.with_payload(2_400);
+                assert_eq!((again.payload_bits, again.stamp().word()), (2_400, word));
+                assert_eq!(again.time(), Some(2_400), "nothing is left of the other");
+            }
+        }
+    }
+
+    #[test]
+    fn a_reservation_carries_the_flits_of_the_longest_message() {
+        let longest = u64::from(u32::MAX) * u64::from(u16::MAX);
+        for word in STAMPS {
+            for flits in [1, 24, u64::from(u32::MAX) + 1, longest] {
+                let reservation = stamped(word).with_flits(flits);
+                let carried = (reservation.flits(), reservation.stamp().word());
+                assert_eq!(carried, (flits, word));
+            }
         }
     }
 }

@@ -69,7 +69,7 @@ impl Plan {
         let endless = |traffic: &Traffic| traffic.application().is_none() && traffic.stop == NEVER;
         let until_done = end == NEVER && traffic.iter().any(endless);
         if scheme.visit(Drops) {
-            no_applications(experiment)?;
+            check_lengths(experiment, &traffic, &network)?;
         }
         let blueprint = Blueprint {
             network,
@@ -327,14 +327,23 @@ impl Visitor for Drops {
     }
 }
 
-/// Such schemes number the packets of a message with 16 bits, and do not say when a message has left.
-fn no_applications(experiment: &Experiment) -> Result<(), ConfigError> {
-    match experiment.workloads.iter().find(|one| one.job().is_some()) {
+/// Such schemes name the packets of a message by 32 bits. (Of applications, whose messages are not known before they send
+/// them, the domains check it.)
+fn check_lengths(
+    experiment: &Experiment,
+    traffic: &[Traffic],
+    network: &Network,
+) -> Result<(), ConfigError> {
+    let too_long = |traffic: &Traffic| match &traffic.drive {
+        Drive::Pattern(open) => !network.about.countable(open.sizes.largest()),
+        Drive::Motif(_) => false,
+    };
+    match traffic.iter().position(too_long) {
         None => Ok(()),
-        Some(workload) => Err(workload.section.refuse(Invalid::new(
-            "motif",
-            "applications cannot run with a scheme that drops packets",
-            "choose another congestion.scheme (none and ecn drop nothing), or traffic of a pattern",
+        Some(number) => Err(experiment.workloads[number].section.refuse(Invalid::new(
+            "message",
+            "a message of more than 4,294,967,295 packets, with a scheme that drops packets and has to count them",
+            "write a smaller message or a larger nic.max_packet, or choose another congestion.scheme",
         ))),
     }
 }

@@ -42,6 +42,18 @@ pub enum RunError {
         /// Packets in flight.
         in_flight: u64,
     },
+    /// A message of an application has too many packets for a scheme that has to tell them apart.
+    #[error(
+        "the application {job:?} sends a message of {bytes} bytes, which are more than 4,294,967,295 packets, too many to \
+         count for a scheme that drops packets; make the message smaller or nic.max_packet larger, or choose another \
+         congestion.scheme"
+    )]
+    TooLong {
+        /// The workload's name.
+        job: String,
+        /// Length of the message.
+        bytes: u64,
+    },
     /// A count does not come out.
     #[error(
         "conservation is violated: {0}; this is a defect of weir, please report it with the experiment file"
@@ -53,11 +65,12 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// The exit code of the process: 4 for a stall, 1 for everything else.
+    /// The exit code of the process: 4 for a stall, 2 for what a user can mend, 1 for everything else.
     pub fn exit_code(&self) -> u8 {
         match self {
             RunError::Deadlocked { .. } | RunError::Stuck { .. } | RunError::Hung { .. } => 4,
-            _ => 1,
+            RunError::TooLong { .. } => 2,
+            RunError::Conservation(_) | RunError::Transport(_) => 1,
         }
     }
 }

@@ -73,6 +73,11 @@ impl Sizes {
         self.mean
     }
 
+    /// The largest size in bits.
+    pub fn largest(&self) -> u64 {
+        self.sizes.iter().copied().max().unwrap_or(0)
+    }
+
     /// The size of the next message in bits. A workload of one size draws no random number.
     #[inline]
     pub fn draw(&self, rng: &mut Rng) -> u64 {

@@ -111,6 +111,32 @@ impl Experiment {
         self.until("completion")
     }
 
+    /// Four applications of 47 tasks together that send short and long messages, with computation and without.
+    pub fn applications(self) -> Experiment {
+        self.job("halo3d26", 18)
+            .with("name", "halo")
+            .with("motif.cells", vec![6, 6, 6])
+            .with("motif.iterations", 3)
+            .with("motif.compute", "1 us")
+            .with("placement", "random")
+            .job("incast", 9)
+            .with("name", "incast")
+            .with("motif.bytes", "20 kB")
+            .with("motif.iterations", 3)
+            .with("start", "2 us")
+            .with("placement", "random")
+            .job("lammps", 12)
+            .with("name", "md")
+            .with("motif.steps", 1)
+            .with("motif.mesh", vec![12, 16, 15])
+            .with("motif.replicas", vec![1, 1, 1])
+            .with("placement", "random_groups")
+            .job("fixed_pairs", 8)
+            .with("name", "pairs")
+            .with("motif.bytes", "30 kB")
+            .with("mpi.preset", "codes")
+    }
+
     /// Uniform traffic.
     pub fn uniform(self, load: f64) -> Experiment {
         self.traffic("uniform", load)

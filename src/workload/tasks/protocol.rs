@@ -26,11 +26,12 @@ pub struct Protocol {
     pub completes: Completes,
 }
 
-/// When an eager send is complete. (The send of a long message is complete when its last bit has left.)
+/// When an eager send is complete. (The send of a long message is complete when it is sent.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Completes {
-    /// When its last bit has left the endpoint.
+    /// When its last bit has left the endpoint; with a scheme that drops packets, when all of it is acknowledged: until
+    /// then the NIC may have to send it again.
     Sent,
     /// When it is handed to the NIC.
     Copied,
@@ -78,7 +79,8 @@ pub struct Mpi {
     /// For how long the start of an operation in the background (isend, irecv) keeps its task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_call: Option<Duration>,
-    /// When an eager send is complete: "sent" (its last bit has left the endpoint) or "copied" (it is handed to the NIC).
+    /// When an eager send is complete: "sent" (its last bit has left the endpoint; with a scheme that drops packets, all
+    /// of it is acknowledged) or "copied" (it is handed to the NIC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completes: Option<Completes>,
     /// Algorithms of collective operations; the preset's where nothing is said.

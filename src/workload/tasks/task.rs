@@ -8,8 +8,8 @@ use super::{Completes, Envelope, EnvelopeKind, Job, Label, Op, Peer, Script, Tag
 use crate::model::Time;
 
 /// Where the messages and the times of a task go. Whoever implements it calls the task back: [`Task::arrived`] at the
-/// receiver when the whole message is there, [`Task::sent`] at the sender when its last bit has left, [`Task::wake`]
-/// when a time is over.
+/// receiver when the whole message is there, [`Task::sent`] at the sender when its content is not needed any more (its
+/// last bit has left, or all of it is acknowledged), [`Task::wake`] when a time is over.
 pub trait Wire {
     /// After `delay` ps, hands a message to the network.
     fn send(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time);
