@@ -12,7 +12,7 @@ fn scheme() -> CodesCc {
         output_queue: Some(1_000),
         acknowledge: false,
     };
-    let section = Section::from_toml("scheme = \"codes_cc\"").unwrap();
+    let section = Section::from_toml("scheme = \"codes_cc\"\nperiod = \"10 us\"").unwrap();
     let AnyScheme::CodesCc(mut scheme) = (ENTRY.build)(&section, &about).unwrap() else {
         panic!("another scheme");
     };
