@@ -10,7 +10,8 @@ use crate::registry::Entry;
 /// The congestion control of the simulator CODES, after HPE Cray's patents: a router whose port holds too much throttles
 /// all endpoints that have packets there, until the port has drained. A throttled endpoint injects at the rate at which
 /// the network has lately delivered its packets, and at 1/N of its link at least, where N counts the endpoints that the
-/// port throttles. All signals (throttling, release, deliveries) go out of band.
+/// port throttles and the one that they send to: the paper's 99 senders go down to one-hundredth. All signals (throttling,
+/// release, deliveries) go out of band.
 ///
 /// Choices of ours where the paper is silent: when another endpoint joins those that a port throttles, all are told
 /// the new N; an endpoint that several ports throttle keeps the largest N; orders are counted by port, not by router.
@@ -27,7 +28,7 @@ struct Parameters {
     /// Endpoints count what is delivered of theirs over periods of this length … All of them together should see many
     /// packets even at 1/N: a share that is rounded to whole packets and then not less than 1/N is above 1/N in the mean, and
     /// the queue grows. (The paper gives no length. With 10 µs, as in the authors' public code, 5 periods see 3 packets of 4 KiB
-    /// at 1/100 of 25 GB/s, and 100 sources send 1.2 times what one endpoint takes.)
+    /// at 1/100 of 25 GB/s, and 99 sources send 1.2 times what one endpoint takes.)
     period: Duration,
     /// … and take the mean of so many.
     periods: u32,
@@ -54,7 +55,7 @@ impl Default for Parameters {
             threshold: 0.3,
             release: 0.1,
             buffer: Buffer::Auto,
-            period: Duration(100_000_000),
+            period: Duration(500_000_000),
             periods: 5,
             latency: Duration(0),
             ports: Ports::All,
@@ -138,11 +139,12 @@ impl CodesCc {
         port.last_hop || self.ports == Ports::All
     }
 
-    /// Tells all that a port throttles how many they are.
+    /// Tells all that a port throttles how many share what is behind it: themselves and their destination. (With the
+    /// destination they send a little less than it takes, and the port drains.)
     fn throttle_all(dispatch: &mut Dispatch, watch: &Watch) {
         for (&to, sender) in &watch.senders {
             if sender.throttled {
-                dispatch.tell(to, THROTTLE, [u64::from(watch.throttled), 0]);
+                dispatch.tell(to, THROTTLE, [u64::from(watch.throttled) + 1, 0]);
             }
         }
     }
@@ -383,7 +385,7 @@ pub const ENTRY: Entry<Build> = Entry {
         }
         if parameters.period.0 == 0 {
             let what = "a period has to have a length";
-            return refuse("period", what, "give a time such as \"100 us\"");
+            return refuse("period", what, "give a time such as \"500 us\"");
         }
         if !(1..=1_000).contains(&parameters.periods) {
             let what = "this many periods cannot be averaged";

@@ -68,14 +68,14 @@ fn a_port_throttles_all_that_fill_it_and_those_that_join_until_it_is_drained() {
         scheme.routed(&mut dispatch, &port(level), &packet(source), 0);
         assert_eq!(said(&mut dispatch), (vec![], None));
     }
-    // At 340 the two senders are told of each other. Draining to 100 takes 240 flits.
+    // At 340 the two senders are told: with the destination they are three. Draining to 100 takes 240 flits.
     scheme.routed(&mut dispatch, &port(340), &packet(6), 1_000);
     let drained = 1_000 + 240 * 2_500;
-    let both = vec![(5, THROTTLE, 2), (6, THROTTLE, 2)];
+    let both = vec![(5, THROTTLE, 3), (6, THROTTLE, 3)];
     assert_eq!(said(&mut dispatch), (both, Some(drained)));
     // A third one: all are told, and it takes 64 flits more.
     scheme.routed(&mut dispatch, &port(404), &packet(7), 2_000);
-    let three = vec![(5, THROTTLE, 3), (6, THROTTLE, 3), (7, THROTTLE, 3)];
+    let three = vec![(5, THROTTLE, 4), (6, THROTTLE, 4), (7, THROTTLE, 4)];
     assert_eq!(said(&mut dispatch), (three, None));
     scheme.alarm(&mut dispatch, &port(90), drained);
     let later = drained + 64 * 2_500;
@@ -92,7 +92,7 @@ fn a_port_throttles_all_that_fill_it_and_those_that_join_until_it_is_drained() {
     assert_eq!(scheme.counts()[..2], [1, 1]);
     // Who has packets there is known still: 5 has one left.
     scheme.routed(&mut dispatch, &port(301), &packet(8), later + 10);
-    let again = [5, 6, 7, 8].map(|source| (source, THROTTLE, 4));
+    let again = [5, 6, 7, 8].map(|source| (source, THROTTLE, 5));
     assert_eq!(said(&mut dispatch).0, again);
 }
 
@@ -108,7 +108,7 @@ fn ports_within_the_network_are_left_alone_if_so_wished() {
     assert_eq!(said(&mut dispatch), (vec![], None));
     scheme.ports = Ports::All;
     scheme.routed(&mut dispatch, &inner, &packet(5), 0);
-    assert_eq!(said(&mut dispatch).0, [(5, THROTTLE, 1)]);
+    assert_eq!(said(&mut dispatch).0, [(5, THROTTLE, 2)]);
 }
 
 #[test]
