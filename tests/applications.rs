@@ -210,6 +210,7 @@ fn run_program(
     let numbers = numbers.collect();
     old[0] = Traffic {
         name: "program".into(),
+        number: 0,
         members: tasks.clone(),
         tasks,
         drive: Drive::Motif(Application {
@@ -217,6 +218,7 @@ fn run_program(
                 motif: Box::new(Program(program)),
                 tasks: 4,
                 repetitions: 1,
+                iterations: false,
                 protocol: Protocol {
                     control_bytes: 25,
                     ..MpiPreset::Plain.protocol()

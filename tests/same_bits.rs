@@ -35,6 +35,9 @@ fn busy(experiment: Experiment) -> Experiment {
         .set("output.packets", true)
         .set("output.messages", true)
         .set("output.occupancy", "1 us")
+        .set("output.rates.interval", "700 ns")
+        .set("output.rates.endpoints", vec![5, 0])
+        .set("output.rates.tasks.workload0", vec![7, 0])
         .set("output.bin", "1 us")
         .until("15 us")
 }
@@ -165,6 +168,7 @@ fn several_applications_beside_traffic_that_never_stops() {
         .uniform(0.3)
         .with("endpoints", "rest")
         .applications()
+        .set("output.iterations", true)
         .set("output.messages", true);
     same_on_all_ranks(&experiment);
 }

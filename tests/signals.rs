@@ -128,3 +128,25 @@ fn an_incast_is_brought_down_to_the_link_of_its_endpoint() {
         assert!(counted(&data, begun) > 0, "{scheme}");
     }
 }
+
+/// What sources may do is recorded: those of the storm are throttled, and not before it begins.
+#[test]
+fn the_rates_of_an_incast_fall() {
+    let experiment = codes("100 ns")
+        .set("output.rates.interval", "500 ns")
+        .set("output.rates.tasks.storm", vec![3, 17])
+        .set("output.rates.tasks.others", vec![0]);
+    let rates = experiment.run().data.rates.expect("rates");
+    let of =
+        |place: usize| -> Vec<f64> { rates.share.iter().skip(place).step_by(3).copied().collect() };
+    // By the names of the workloads.
+    assert_eq!(rates.job[..3], [1, 0, 0]);
+    for place in [1, 2] {
+        let shares = of(place);
+        assert_eq!(shares[0], 1.0);
+        let least = shares.iter().copied().fold(1.0, f64::min);
+        assert!((0.01..0.2).contains(&least), "task {place}: {least}");
+    }
+    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len() as f64;
+    assert!(mean(&of(0)) > mean(&of(1)));
+}

@@ -100,6 +100,7 @@ pub(super) fn values(experiment: &Experiment) -> Result<(), ConfigError> {
     }
     run(experiment).map_err(refuse)?;
     output(experiment).map_err(refuse)?;
+    rates(experiment).map_err(refuse)?;
     workload_times(experiment)?;
     unique_names(experiment)
 }
@@ -240,6 +241,10 @@ fn output(experiment: &Experiment) -> Result<(), Invalid> {
     let intervals = [
         ("output.bin", Some(experiment.output.bin)),
         ("output.occupancy", experiment.output.occupancy),
+        (
+            "output.rates.interval",
+            experiment.output.rates.as_ref().map(|rates| rates.interval),
+        ),
     ];
     for (key, interval) in intervals {
         let Some(interval) = interval else { continue };
@@ -264,6 +269,38 @@ fn output(experiment: &Experiment) -> Result<(), Invalid> {
         }
     }
     Ok(())
+}
+
+/// Somebody's rates are to be recorded, and those of workloads that there are.
+fn rates(experiment: &Experiment) -> Result<(), Invalid> {
+    let Some(rates) = &experiment.output.rates else {
+        return Ok(());
+    };
+    let tasks = rates.tasks.values().map(Vec::len).sum::<usize>();
+    if tasks + rates.endpoints.len() == 0 {
+        return Err(Invalid::new(
+            "output.rates",
+            "this chooses nobody",
+            "name tasks, as in tasks = { storm = [0, 1] }, or endpoints",
+        ));
+    }
+    let names: Vec<&str> = experiment
+        .workloads
+        .iter()
+        .map(|workload| workload.name.as_str())
+        .collect();
+    match rates
+        .tasks
+        .keys()
+        .find(|own| !names.contains(&own.as_str()))
+    {
+        Some(unknown) => Err(Invalid::new(
+            format!("output.rates.tasks.{unknown}"),
+            format!("there is no workload called {unknown:?}"),
+            suggest(unknown, "names", &names, '"'),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// A name is one for results.
@@ -330,8 +367,16 @@ pub(super) fn workload(section: &Section, given: &WorkloadFile) -> Result<(), Co
 
 fn workload_times(experiment: &Experiment) -> Result<(), ConfigError> {
     // With an application the run is complete when all of them are, whatever else goes on.
-    let jobs = experiment.workloads.iter().any(|one| one.job().is_some());
-    for workload in &experiment.workloads {
+    let enabled = || experiment.workloads.iter().filter(|one| one.enabled);
+    let jobs = enabled().any(|one| one.job().is_some());
+    if enabled().next().is_none() {
+        return Err(experiment.file.refuse(Invalid::new(
+            "workload",
+            "no workload is enabled",
+            "leave `enabled` away in one of them",
+        )));
+    }
+    for workload in enabled() {
         let endless = workload.pattern().is_some_and(|one| one.stop.is_none());
         match experiment.run.until {
             Until::Completion if endless && !jobs => {

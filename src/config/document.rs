@@ -92,6 +92,24 @@ impl Document {
         workloads.map_or(Vec::new(), |member| element_names(&member.value))
     }
 
+    /// The names of the copies of a workload, if there were so many of them.
+    pub fn copies_of(&self, workload: &str, count: u64) -> Vec<String> {
+        let list = self.root.get("workload").map(|member| &member.value.value);
+        let names = match list {
+            Some(Value::Array(items)) => sets::names(items),
+            _ => Vec::new(),
+        };
+        let named = workload
+            .parse()
+            .ok()
+            .and_then(|index: usize| names.get(index));
+        let name = named.map_or(workload, String::as_str);
+        let count = count.min(sets::MOST_NAMES as u64) as u32;
+        (0..count)
+            .map(|number| sets::copy_name(name, number))
+            .collect()
+    }
+
     /// A whole number at a path of keys, if there is one.
     pub fn whole_number(&self, key: &str) -> Option<u64> {
         let mut node = &self.root;
@@ -261,7 +279,7 @@ impl Given {
 
 fn element_names(node: &Node) -> Vec<String> {
     match &node.value {
-        Value::Array(items) => sets::names(items),
+        Value::Array(items) => sets::names_of_all(items),
         _ => Vec::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! The sections of the experiment file that are the same for every variant.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -157,6 +159,31 @@ pub struct OutputConfig {
     pub packets: bool,
     /// Record `/data/messages`.
     pub messages: bool,
+    /// Record `/data/iterations`: when the iterations of applications began and ended.
+    #[serde(skip_serializing_if = "is_no")]
+    pub iterations: bool,
+    /// Record `/data/rates`: at which share of their link's bandwidth the congestion control lets endpoints inject.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<RatesConfig>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+fn is_no(value: &bool) -> bool {
+    !value
+}
+
+/// `output.rates`.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RatesConfig {
+    /// How often.
+    pub interval: Duration,
+    /// Whose: tasks by the names of their workloads, such as { storm = [0, 1] }.
+    #[serde(default)]
+    pub tasks: BTreeMap<String, Vec<u32>>,
+    /// Whose: endpoints by their numbers.
+    #[serde(default)]
+    pub endpoints: Vec<u32>,
 }
 
 impl Default for OutputConfig {
@@ -166,6 +193,8 @@ impl Default for OutputConfig {
             occupancy: None,
             packets: false,
             messages: false,
+            iterations: false,
+            rates: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tree::{Member, Node, Value};
-use super::workload::{Elsewhere, at_once};
+use super::workload::{Elsewhere, at_once, is_yes, yes};
 use super::{ConfigError, Duration, Endpoints, Placement, Section};
 use crate::model::Invalid;
 
@@ -44,6 +44,17 @@ pub(super) struct JobFile {
     /// Whether these endpoints may also belong to other workloads.
     #[serde(default)]
     pub shared: bool,
+    /// Whether it runs. One that does not keeps its endpoints, so that the others are where they were: a baseline. It is not
+    /// in the results.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
+    /// How many of it there are, each on endpoints of its own: `name-0`, `name-1`, … Only one, called `name`, by default.
+    #[serde(default, skip_serializing)]
+    #[expect(
+        dead_code,
+        reason = "makes `copies` a known key; it is read with the list"
+    )]
+    pub copies: Option<u32>,
     /// When its tasks begin.
     #[serde(default = "at_once")]
     pub start: Duration,

@@ -7,6 +7,7 @@ use super::document::Document;
 use super::experiment::{Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
 use super::job::{self, JobConfig, JobFile, with_kind};
 use super::nearest::suggest;
+use super::sets::copy_name;
 use super::tree::{Member, Node, Origin, Source, Value};
 use super::workload::{DriveConfig, PatternConfig, WorkloadConfig, WorkloadFile};
 use super::{ConfigError, Section, check, resolve};
@@ -24,6 +25,9 @@ pub(super) const SECTIONS: [&str; 8] = [
     "run",
     "output",
 ];
+
+/// More copies of a workload than any network has room for.
+const MOST_COPIES: i64 = 1_000_000;
 
 /// What a job file has besides: see the room `study`.
 pub(crate) const STUDY: [&str; 7] = [
@@ -316,9 +320,8 @@ fn workloads(
         }
     };
     let workloads = items.iter().enumerate();
-    workloads
-        .map(|(index, node)| workload(index, node, folder, catalog))
-        .collect()
+    let each = workloads.map(|(index, node)| workload(index, node, folder, catalog));
+    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 fn workload(
@@ -326,7 +329,7 @@ fn workload(
     node: &Node,
     folder: &Path,
     catalog: &Catalog,
-) -> Result<WorkloadConfig, ConfigError> {
+) -> Result<Vec<WorkloadConfig>, ConfigError> {
     let path = format!("workload.{index}");
     let mut section = Section::new(with_kind(node.clone()), &path);
     if let Some(name) = file_name(&section)? {
@@ -340,9 +343,33 @@ fn workload(
         let node = with_kind(base).overlaid(without_file(section.node));
         section = Section::new(node, &path);
     }
-    match section.node.get("motif") {
+    let copies = copies(&section)?;
+    let one = match section.node.get("motif") {
         Some(_) => application(index, section, &path),
         None => open_loop(index, section, &path),
+    }?;
+    let Some(copies) = copies else {
+        return Ok(vec![one]);
+    };
+    let copy = |number| WorkloadConfig {
+        name: copy_name(&one.name, number),
+        ..one.clone()
+    };
+    Ok((0..copies).map(copy).collect())
+}
+
+/// How many copies there are of a workload; None if it is not said.
+fn copies(section: &Section) -> Result<Option<u32>, ConfigError> {
+    let Some(member) = section.node.get("copies") else {
+        return Ok(None);
+    };
+    match member.value.value {
+        Value::Integer(count @ 1..=MOST_COPIES) => Ok(Some(count as u32)),
+        _ => Err(section.refuse(Invalid::new(
+            "copies",
+            "this is no number of copies",
+            format!("write a whole number from 1 to {MOST_COPIES}"),
+        ))),
     }
 }
 
@@ -355,6 +382,7 @@ fn application(index: usize, section: Section, path: &str) -> Result<WorkloadCon
         endpoints,
         name: given.name.unwrap_or_else(|| format!("workload{index}")),
         shared: given.shared,
+        enabled: given.enabled,
         start: given.start,
         drive: DriveConfig::Motif(JobConfig {
             motif: job::motif(&section, path)?,
@@ -383,6 +411,7 @@ fn open_loop(index: usize, section: Section, path: &str) -> Result<WorkloadConfi
         name: given.name.unwrap_or_else(|| format!("workload{index}")),
         endpoints: given.endpoints,
         shared: given.shared,
+        enabled: given.enabled,
         start: given.start,
         drive: DriveConfig::Pattern(PatternConfig {
             stop: given.stop,

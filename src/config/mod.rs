@@ -29,7 +29,8 @@ mod workload;
 pub use document::{Document, Given};
 pub use error::ConfigError;
 pub use experiment::{
-    Arbitration, Backlog, BufferPer, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig,
+    Arbitration, Backlog, BufferPer, Experiment, NicConfig, OutputConfig, RatesConfig,
+    RouterConfig, RunConfig,
 };
 pub use job::JobConfig;
 pub(crate) use nearest::suggest;

@@ -103,6 +103,28 @@ pub(super) fn names(items: &[Node]) -> Vec<String> {
     items.iter().enumerate().map(name).collect()
 }
 
+/// The names of the workloads of a list, each copy by its own.
+pub(super) fn names_of_all(items: &[Node]) -> Vec<String> {
+    let each = names(items).into_iter().zip(items);
+    let all = each.flat_map(
+        |(name, item)| match item.get("copies").map(|m| &m.value.value) {
+            Some(&Value::Integer(count)) => (0..count.clamp(0, MOST_NAMES))
+                .map(|number| copy_name(&name, number as u32))
+                .collect(),
+            _ => vec![name],
+        },
+    );
+    all.collect()
+}
+
+/// What the copies of a workload are called.
+pub(super) fn copy_name(name: &str, number: u32) -> String {
+    format!("{name}-{number}")
+}
+
+/// No figure shows more jobs.
+pub(super) const MOST_NAMES: i64 = 10_000;
+
 fn no_element(items: &[Node], parts: &[&str], depth: usize, origin: &Origin) -> ConfigError {
     let (list, part) = (parts[..depth].join("."), parts[depth]);
     if list == "workload" && part.parse::<usize>().is_err() {

@@ -19,6 +19,8 @@ pub struct WorkloadConfig {
     pub endpoints: Endpoints,
     /// Whether these endpoints may also belong to other workloads.
     pub shared: bool,
+    /// Whether it runs; if not it only keeps its endpoints.
+    pub enabled: bool,
     /// When it begins to send.
     pub start: Duration,
     /// What makes it send.
@@ -83,6 +85,17 @@ pub(super) struct WorkloadFile {
     /// Whether these endpoints may also belong to other workloads.
     #[serde(default)]
     pub shared: bool,
+    /// Whether it runs. One that does not keeps its endpoints, so that the others are where they were: a baseline. It is not
+    /// in the results.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
+    /// How many of it there are, each on endpoints of its own: `name-0`, `name-1`, … Only one, called `name`, by default.
+    #[serde(default, skip_serializing)]
+    #[expect(
+        dead_code,
+        reason = "makes `copies` a known key; it is read with the list"
+    )]
+    pub copies: Option<u32>,
     /// When it begins to send.
     #[serde(default = "at_once")]
     pub start: Duration,
@@ -111,6 +124,15 @@ fn all() -> Endpoints {
 
 pub(super) fn at_once() -> Duration {
     Duration(0)
+}
+
+pub(super) fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+pub(super) fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 fn bernoulli() -> Injection {

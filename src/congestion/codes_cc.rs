@@ -337,6 +337,15 @@ impl Scheme for CodesCc {
         ready.min((now / self.period + 1) * self.period)
     }
 
+    fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
+        let source = &self.sources[nic as usize];
+        if source.orders.is_empty() {
+            return 1.0;
+        }
+        let (part, whole) = self.share(source, now);
+        part as f64 / whole as f64
+    }
+
     fn sent(&mut self, nic: u32, _to: EndpointId, head: Time, tail: Time) {
         self.sources[nic as usize].last = (head, tail - head);
     }

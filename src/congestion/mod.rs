@@ -182,6 +182,11 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
         now
     }
+    /// The share of its link's bandwidth at which a NIC may inject, from 0 to 1; of a scheme that limits destinations one by
+    /// one, to the one that it limits most. For records only.
+    fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
+        1.0
+    }
     /// A queue pair has sent a packet, from `head` to `tail`.
     fn sent(&mut self, nic: u32, to: EndpointId, head: Time, tail: Time) {}
     /// A message is about to be sent. True if a reservation goes first.

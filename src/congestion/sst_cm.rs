@@ -276,6 +276,15 @@ impl Scheme for SstCm {
         next.max(limit.pause_until).max(now)
     }
 
+    fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
+        let own = self.limits.iter().filter(|((own, _), _)| *own == nic);
+        let shares = own.map(|(_, limit)| match limit.pause_until > now {
+            true => 0.0,
+            false => 1.0 / f64::from(limit.n),
+        });
+        shares.fold(1.0, f64::min)
+    }
+
     fn sent(&mut self, nic: u32, to: EndpointId, head: Time, tail: Time) {
         if let Some(limit) = self.limits.get_mut(&(nic, to)) {
             limit.last = (head, tail - head);

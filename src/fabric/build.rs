@@ -14,6 +14,7 @@ use super::post::Post;
 use super::reassembly::Reassembly;
 use super::resend::Resends;
 use super::ring::{Requests, Ring};
+use super::samples::{Rated, Samples};
 use super::send_queues::SendQueues;
 use super::slots::Slots;
 use super::source::{Source, Traffic};
@@ -37,6 +38,8 @@ pub struct Blueprint {
     pub traffic: Arc<Vec<Traffic>>,
     /// What is recorded.
     pub recording: Recording,
+    /// The endpoints whose allowed rates are recorded.
+    pub rated: Arc<[Rated]>,
     /// The run's seed.
     pub seed: u64,
     /// The packet to follow.
@@ -95,11 +98,7 @@ impl<S: Scheme> FabricDomain<S> {
             watched: blueprint.watched,
             steps: Vec::new(),
             watch_arrival: 0,
-            sample_at: if blueprint.recording.occupancy > 0 {
-                0
-            } else {
-                NEVER
-            },
+            samples: Samples::new(0, 0, Vec::new()),
             traffic: blueprint.traffic.clone(),
             fault: None,
             until_done: blueprint.until_done,
@@ -121,6 +120,7 @@ impl<S: Scheme> FabricDomain<S> {
             fixed.classes.count(),
             domain.nics.len(),
         );
+        domain.add_samples(blueprint);
         domain
             .scheme
             .prepare(domain.nics.len(), domain.outputs.len());
@@ -276,6 +276,18 @@ impl<S: Scheme> FabricDomain<S> {
         self.channels.shrink_to_fit();
         self.outputs.shrink_to_fit();
         self.nics.shrink_to_fit();
+    }
+
+    fn add_samples(&mut self, blueprint: &Blueprint) {
+        let Recording {
+            occupancy, rates, ..
+        } = blueprint.recording;
+        let rated = blueprint.rated.iter().zip(0..);
+        let here = rated.filter_map(|(rated, place)| {
+            let nic = self.nics.iter().position(|nic| nic.id == rated.endpoint)?;
+            Some((nic as u32, place))
+        });
+        self.samples = Samples::new(occupancy, rates, here.collect());
     }
 
     fn add_sources(&mut self, blueprint: &Blueprint) {

@@ -11,6 +11,7 @@ use super::post::Post;
 use super::reassembly::Reassembly;
 use super::resend::Resends;
 use super::ring::Requests;
+use super::samples::Samples;
 use super::send_queues::SendQueues;
 use super::slots::Slots;
 use super::source::{Source, Traffic};
@@ -83,8 +84,7 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) steps: Vec<Step>,
     /// When the head of the watched packet reached the router it is in.
     pub(super) watch_arrival: Time,
-    /// When the contents of the routers are recorded next; [`crate::model::NEVER`] if they are not.
-    pub(super) sample_at: Time,
+    pub(super) samples: Samples,
     pub(super) traffic: Arc<Vec<Traffic>>,
     /// Why this domain cannot go on.
     pub(super) fault: Option<RunError>,
@@ -96,32 +96,6 @@ impl<S: Scheme> FabricDomain<S> {
     #[inline]
     pub(super) fn schedule(&mut self, kind: EventKind, component: u32, time: Time) {
         self.queue.push(time, key(kind, component, time));
-    }
-
-    /// Records the contents of all routers at the time of the next sample.
-    ///
-    /// Samples are no events: they would keep a run to completion alive for ever, and empty time from being skipped.
-    fn sample(&mut self) {
-        for router in self.routers.iter() {
-            let first = router.base as usize;
-            let ports = first..first + usize::from(router.ports);
-            let flits: u64 = ports
-                .map(|port| u64::from(self.outputs[port].waiting + self.outputs[port].queued))
-                .sum();
-            self.stats.occupancy.push(flits);
-        }
-        self.sample_at += self.stats.recording.occupancy;
-    }
-
-    /// The samples of a run that ended at `end`: nothing has happened since the last event.
-    pub(super) fn finish_samples(&mut self, end: Time) {
-        while self.sample_at < end {
-            self.sample();
-        }
-        if self.stats.recording.occupancy > 0 {
-            let rows = end.div_ceil(self.stats.recording.occupancy) as usize;
-            self.stats.occupancy.truncate(rows * self.routers.len());
-        }
     }
 
     fn process_before(&mut self, until: Time) {
@@ -216,8 +190,8 @@ impl<S: Scheme> Domain for FabricDomain<S> {
     }
 
     fn advance(&mut self, until: Time) -> Result<(), RunError> {
-        while self.sample_at < until {
-            self.process_before(self.sample_at + 1);
+        while self.samples.next() < until {
+            self.process_before(self.samples.next() + 1);
             self.sample();
         }
         self.process_before(until);

@@ -1,5 +1,7 @@
 //! The tasks of applications at the NICs: they send by them, and hear when a message has left or arrived.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use super::domain::FabricDomain;
@@ -21,6 +23,10 @@ pub struct Application {
 /// One task at the end: job, task, when it was done (the end of the run if it was not), its communication time, whether
 /// it was done, messages that it never received.
 pub type TaskRow = [u64; 6];
+
+/// One iteration of a job in one domain: job, iteration, when the first task began it, when the last one ended it, tasks
+/// that began it, tasks that ended it. Tasks with nothing to do in it do not count.
+pub type IterationRow = [u64; 6];
 
 /// How far the tasks of one job are in one domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -347,5 +353,22 @@ impl<S: Scheme> FabricDomain<S> {
             ]
         };
         self.hosts.hosts.iter().map(row).collect()
+    }
+
+    /// The iterations of the applications here, by job, then number. Empty if they are not written down.
+    pub(super) fn iteration_rows(&self) -> Vec<IterationRow> {
+        let mut rows: BTreeMap<(u16, usize), IterationRow> = BTreeMap::new();
+        for host in &self.hosts.hosts {
+            let iterations = host.task.iterations().iter().enumerate();
+            for (number, iteration) in iterations.filter(|(_, one)| !one.idle) {
+                let new = [u64::from(host.job), number as u64, Time::MAX, 0, 0, 0];
+                let row = rows.entry((host.job, number)).or_insert(new);
+                row[2] = row[2].min(iteration.begin);
+                row[3] = row[3].max(iteration.end.unwrap_or(0));
+                row[4] += 1;
+                row[5] += u64::from(iteration.end.is_some());
+            }
+        }
+        rows.into_values().collect()
     }
 }

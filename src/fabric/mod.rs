@@ -31,6 +31,7 @@ mod reassembly;
 mod report;
 mod resend;
 mod ring;
+mod samples;
 mod send_queues;
 mod slots;
 mod source;
@@ -43,9 +44,10 @@ mod watch;
 
 pub use build::Blueprint;
 pub use domain::FabricDomain;
-pub use hosts::{Application, JobState, TaskRow};
+pub use hosts::{Application, IterationRow, JobState, TaskRow};
 pub use network::{Network, Parameters};
 pub use report::{DomainReport, Totals};
+pub use samples::Rated;
 pub use source::{Drive, Open, Traffic};
 pub use stall::{Deadlock, Wait, find_deadlock};
 pub use stats::{

@@ -1,7 +1,7 @@
 //! What a domain reports at the end of a run, as words that cross to rank 0.
 
 use super::domain::FabricDomain;
-use super::hosts::TaskRow;
+use super::hosts::{IterationRow, TaskRow};
 use super::state::Wire;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
 use crate::congestion::Scheme;
@@ -53,8 +53,14 @@ pub struct DomainReport {
     pub packets: Vec<PacketRow>,
     pub messages: Vec<MessageRow>,
     pub occupancy: Vec<u64>,
+    /// The places of this domain's endpoints among those whose allowed rates are recorded.
+    pub rated: Vec<u64>,
+    /// Their rates, sample by sample, as the bits of an `f64`.
+    pub rates: Vec<u64>,
     /// Tasks of applications here.
     pub tasks: Vec<TaskRow>,
+    /// Their iterations, if asked for.
+    pub iterations: Vec<IterationRow>,
     /// What the scheme has counted.
     pub scheme: Vec<u64>,
     /// Channels whose credits are not all home: router, port, virtual channel, missing flits.
@@ -96,7 +102,10 @@ impl<S: Scheme> FabricDomain<S> {
             packets: std::mem::take(&mut self.stats.packet_rows),
             messages: std::mem::take(&mut self.stats.message_rows),
             occupancy: std::mem::take(&mut self.stats.occupancy),
+            rated: self.samples.places().map(u64::from).collect(),
+            rates: self.stats.rates.drain(..).map(f64::to_bits).collect(),
             tasks: self.task_rows(end),
+            iterations: self.iteration_rows(),
             scheme: self.scheme.counts(),
             credits_missing: self.credits_missing(),
         }
@@ -218,7 +227,10 @@ impl DomainReport {
         out.list(self.packets.as_flattened());
         out.list(self.messages.as_flattened());
         out.list(&self.occupancy);
+        out.list(&self.rated);
+        out.list(&self.rates);
         out.list(self.tasks.as_flattened());
+        out.list(self.iterations.as_flattened());
         out.list(&self.scheme);
         out.list(self.credits_missing.as_flattened());
         out.0
@@ -248,7 +260,10 @@ impl DomainReport {
             packets: from.rows()?,
             messages: from.rows()?,
             occupancy: from.list()?,
+            rated: from.list()?,
+            rates: from.list()?,
             tasks: from.rows()?,
+            iterations: from.rows()?,
             scheme: from.list()?,
             credits_missing: from.rows()?,
         };

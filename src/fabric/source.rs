@@ -16,6 +16,8 @@ const SOURCE_STREAM: u64 = 2;
 pub struct Traffic {
     /// Its name.
     pub name: String,
+    /// Its number in the experiment file, of which its random streams are made.
+    pub number: u16,
     /// The endpoints of its tasks, in task order.
     pub tasks: Arc<[EndpointId]>,
     /// The same, ascending.
@@ -85,7 +87,8 @@ impl Source {
         let Drive::Pattern(open) = &traffic.drive else {
             return None;
         };
-        let mut rng = stream(seed, &[SOURCE_STREAM, u64::from(job), u64::from(endpoint)]);
+        let number = u64::from(traffic.number);
+        let mut rng = stream(seed, &[SOURCE_STREAM, number, u64::from(endpoint)]);
         let clock = open.injector.first(&mut rng, traffic.start);
         let first = clock.time();
         let source = Source {

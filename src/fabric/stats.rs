@@ -13,10 +13,14 @@ pub struct Recording {
     pub bin: Time,
     /// Interval at which the routers' contents are recorded, ps; 0: never.
     pub occupancy: Time,
+    /// Interval at which the allowed rates of chosen endpoints are recorded, ps; 0: never.
+    pub rates: Time,
     /// Keep a row for each packet.
     pub packets: bool,
     /// Keep a row for each message.
     pub messages: bool,
+    /// Keep a row for each iteration of each application.
+    pub iterations: bool,
 }
 
 /// Counters of one workload in one domain.
@@ -103,6 +107,7 @@ pub struct Stats {
     pub packet_rows: Vec<PacketRow>,
     pub message_rows: Vec<MessageRow>,
     pub occupancy: Vec<u64>,
+    pub rates: Vec<f64>,
 }
 
 /// A bin of a series that grows with time.
@@ -132,6 +137,7 @@ impl Stats {
             packet_rows: Vec::new(),
             message_rows: Vec::new(),
             occupancy: Vec::new(),
+            rates: Vec::new(),
         }
     }
 

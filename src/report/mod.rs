@@ -3,6 +3,7 @@
 pub mod draw;
 pub mod figure;
 pub mod format;
+pub mod held;
 pub mod page;
 pub mod parameters;
 pub mod rows;

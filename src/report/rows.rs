@@ -1,7 +1,8 @@
 //! Rows of a result as what a figure draws.
 
 use super::figure::{Axis, Heat, Point};
-use crate::trace::{ResultFile, TraceError};
+use crate::trace::schema::{PER_TASK, is_port_of};
+use crate::trace::{ResultFile, TraceError, Whose};
 
 type Outcome<T> = Result<T, TraceError>;
 
@@ -17,14 +18,18 @@ pub struct OverTime {
 }
 
 /// A column over time, by its name with dots: `series.job.<name>.delivered_bytes`, `series.job.<name>.message_latency`
-/// (the mean of each bin), `series.class.<name>.ejected_flits`, `scheme.<column>`. What is counted in a bin becomes
-/// what is counted in a second. None if the result has no such column.
+/// (the mean of each bin), `series.class.<name>.ejected_flits`, `scheme.<column>`, `rates.<name>.<task>`. What is counted in a bin becomes
+/// what is counted in a second. `delivered_bytes_per_task`
+/// is that over the number of tasks. None if the result has no such column.
 ///
 /// # Errors
 /// If the file is damaged.
 pub fn over_time(result: &ResultFile, name: &str) -> Outcome<Option<OverTime>> {
     if let Some(column) = name.strip_prefix("scheme.") {
         return recorded(result, column);
+    }
+    if let Some(whose) = name.strip_prefix("rates.") {
+        return allowed(result, whose);
     }
     let column = name.strip_prefix("series.").unwrap_or(name);
     const SERIES: &str = "data/series";
@@ -43,13 +48,14 @@ pub fn over_time(result: &ResultFile, name: &str) -> Outcome<Option<OverTime>> {
             (sum.iter().zip(&count).map(mean).collect(), "ps".to_string())
         }
         None => {
+            let (column, tasks) = whole(result, column)?;
             let (Some(rows), Some(unit)) = (
                 result.column(SERIES, column)?,
                 result.units(SERIES, column)?,
             ) else {
                 return Ok(None);
             };
-            let rate = |row: u64| row as f64 / (bin * 1e-12);
+            let rate = |row: u64| row as f64 / tasks / (bin * 1e-12);
             (rows.into_iter().map(rate).collect(), format!("{unit}/s"))
         }
     };
@@ -61,6 +67,18 @@ pub fn over_time(result: &ResultFile, name: &str) -> Outcome<Option<OverTime>> {
         values,
         unit,
     }))
+}
+
+/// The column of which another one is the share of a task, and the number of tasks.
+fn whole<'a>(result: &ResultFile, column: &'a str) -> Outcome<(&'a str, f64)> {
+    let job = column
+        .strip_prefix("job.")
+        .and_then(|rest| rest.split_once('.'));
+    let (Some(whole), Some((job, _))) = (column.strip_suffix(PER_TASK), job) else {
+        return Ok((column, 1.0));
+    };
+    let tasks = result.number(&format!("data/jobs/{job}"), "tasks")?;
+    Ok((whole, tasks.unwrap_or(f64::NAN)))
 }
 
 /// The columns of a sum of latencies and of their count.
@@ -89,6 +107,18 @@ fn recorded(result: &ResultFile, column: &str) -> Outcome<Option<OverTime>> {
         time_ps: time.into_iter().map(|time| time as f64).collect(),
         values: values.into_iter().map(|value| value as f64).collect(),
         unit,
+    }))
+}
+
+/// The allowed rate of an endpoint.
+fn allowed(result: &ResultFile, whose: &str) -> Outcome<Option<OverTime>> {
+    let Some(whose) = Whose::parse(whose) else {
+        return Ok(None);
+    };
+    Ok(result.rates(&whose)?.map(|rates| OverTime {
+        time_ps: rates.time_ps.into_iter().map(|time| time as f64).collect(),
+        values: rates.share,
+        unit: "1".into(),
     }))
 }
 
@@ -129,7 +159,7 @@ pub fn port_time(result: &ResultFile, kind: &str) -> Outcome<Vec<[f64; 3]>> {
     let stalled = column("stalled_ps")?;
     let rows = kinds.iter().zip(&busy).zip(&idle).zip(&stalled);
     Ok(rows
-        .filter(|(((own, _), _), _)| kind == "all" || own.as_str() == kind)
+        .filter(|(((own, _), _), _)| is_port_of(own, kind))
         .map(|(((_, busy), idle), stalled)| [*busy, *idle, *stalled].map(|ps| ps as f64))
         .collect())
 }
@@ -211,7 +241,7 @@ pub fn stalled(result: &ResultFile, kind: &str) -> Outcome<Option<Heat>> {
     let time = port_time(result, "all")?;
     let kinds = result.port_kinds()?;
     let rows: Vec<_> = (0..time.len())
-        .filter(|row| kind == "all" || kinds[*row] == kind)
+        .filter(|row| is_port_of(&kinds[*row], kind))
         .collect();
     let span = |column: &[u64]| {
         let own = || rows.iter().map(|row| column[*row]);

@@ -26,6 +26,7 @@ pub fn figures(result: &ResultFile, stored: &Stored) -> Outcome<Vec<Figure>> {
         port_time(result)?,
     ];
     figures.extend(occupancy(result)?);
+    figures.extend(rates(result)?);
     figures.extend(scheme(result)?);
     figures.retain(|figure| !figure.is_empty());
     let line = parameters::line(&stored.header.experiment, Some(&stored.digest.summary));
@@ -218,6 +219,31 @@ fn occupancy(result: &ResultFile) -> Outcome<Option<Figure>> {
             plot: Plot::Heat(heat),
         }],
     }))
+}
+
+/// The allowed rates of all endpoints that were chosen.
+fn rates(result: &ResultFile) -> Outcome<Option<Figure>> {
+    let names = result.rated()?;
+    let columns = names.into_iter().map(|name| {
+        let column = format!("rates.{name}");
+        (name, column)
+    });
+    let panels = vec![Panel {
+        title: String::new(),
+        plot: Plot::Lines(lines_over_time(result, "allowed rate", columns)?),
+    }];
+    let figure = Figure {
+        id: "rates".into(),
+        title: "At which rates endpoints could inject".into(),
+        caption: vec![
+            "The share of its link's bandwidth at which the congestion control lets an endpoint inject; endpoints by job and task, or \
+             by number."
+                .into(),
+        ],
+        data: lines_table(&panels),
+        panels,
+    };
+    Ok((!figure.is_empty()).then_some(figure))
 }
 
 /// A panel for each column that the scheme recorded over time.

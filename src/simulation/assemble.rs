@@ -9,7 +9,8 @@ use crate::config::{
 use crate::congestion::{self, About, AnyScheme, Scheme, Visitor};
 use crate::engine::{Haste, Schedule};
 use crate::fabric::{
-    Application, Blueprint, Drive, FabricDomain, Network, Open, Parameters, Recording, Traffic,
+    Application, Blueprint, Drive, FabricDomain, Network, Open, Parameters, Rated, Recording,
+    Traffic,
 };
 use crate::model::{Bandwidth, EndpointId, FlitSize, Invalid, LinkKind, NEVER, Time};
 use crate::registry::choose;
@@ -55,6 +56,7 @@ impl Plan {
         let network = Arc::new(network);
         let recording = recording(experiment);
         let traffic = traffic(experiment, &network)?;
+        let rated = rated(experiment, &network, &traffic)?;
         let window = if lookahead == NEVER {
             LONE_WINDOW
         } else {
@@ -75,6 +77,7 @@ impl Plan {
             network,
             traffic: Arc::new(traffic),
             recording,
+            rated: rated.into(),
             seed: experiment.run.seed,
             watched,
             until_done,
@@ -201,8 +204,10 @@ fn recording(experiment: &Experiment) -> Recording {
         to,
         bin: experiment.output.bin.0,
         occupancy: experiment.output.occupancy.map_or(0, |interval| interval.0),
+        rates: (experiment.output.rates.as_ref()).map_or(0, |rates| rates.interval.0),
         packets: experiment.output.packets,
         messages: experiment.output.messages,
+        iterations: experiment.output.iterations,
     }
 }
 
@@ -210,9 +215,64 @@ fn traffic(experiment: &Experiment, network: &Network) -> Result<Vec<Traffic>, C
     let seed = experiment.run.seed;
     let tasks = members::assign(&experiment.workloads, &network.topology, seed)?;
     let workloads = experiment.workloads.iter().zip(tasks).enumerate();
-    workloads
-        .map(|(number, (workload, tasks))| one_workload(workload, number, tasks, network, seed))
+    // Those that do not run have their endpoints, and no more.
+    let enabled = workloads.filter(|(_, (workload, _))| workload.enabled);
+    enabled
+        .map(|(number, (workload, tasks))| {
+            one_workload(workload, number, tasks, network, experiment)
+        })
         .collect()
+}
+
+/// The endpoints whose allowed rates are recorded: by their numbers, then by workload and task. Workloads that do not run
+/// have none.
+fn rated(
+    experiment: &Experiment,
+    network: &Network,
+    traffic: &[Traffic],
+) -> Result<Vec<Rated>, ConfigError> {
+    let Some(rates) = &experiment.output.rates else {
+        return Ok(Vec::new());
+    };
+    let refuse = |key: String, message: String, last: u32| {
+        let remedy = format!("write a number from 0 to {last}");
+        Err(experiment.file.refuse(Invalid::new(key, message, remedy)))
+    };
+    let mut list = Vec::new();
+    let endpoints = network.topology.endpoints();
+    for (at, &endpoint) in rates.endpoints.iter().enumerate() {
+        if endpoint >= endpoints {
+            let message = format!(
+                "endpoint {endpoint} is beyond the network, which has {endpoints} endpoints"
+            );
+            return refuse(
+                format!("output.rates.endpoints.{at}"),
+                message,
+                endpoints - 1,
+            );
+        }
+        list.push(Rated {
+            endpoint,
+            task: None,
+        });
+    }
+    for (name, tasks) in &rates.tasks {
+        let Some(job) = traffic.iter().position(|one| one.name == *name) else {
+            continue;
+        };
+        let there = &traffic[job].tasks;
+        for (at, &task) in tasks.iter().enumerate() {
+            let Some(&endpoint) = there.get(task as usize) else {
+                let count = there.len();
+                let message = format!("{name:?} has {count} tasks, and {task} is none of them");
+                let key = format!("output.rates.tasks.{name}.{at}");
+                return refuse(key, message, count as u32 - 1);
+            };
+            let task = Some((job as u16, task));
+            list.push(Rated { endpoint, task });
+        }
+    }
+    Ok(list)
 }
 
 fn one_workload(
@@ -220,8 +280,9 @@ fn one_workload(
     number: usize,
     tasks: Arc<[EndpointId]>,
     network: &Network,
-    seed: u64,
+    experiment: &Experiment,
 ) -> Result<Traffic, ConfigError> {
+    let seed = experiment.run.seed;
     let (drive, tasks, stop) = match &workload.drive {
         DriveConfig::Pattern(pattern) => {
             let stop = pattern.stop.map_or(NEVER, |stop| stop.0);
@@ -229,7 +290,8 @@ fn one_workload(
             (Drive::Pattern(drive), tasks, stop)
         }
         DriveConfig::Motif(job) => {
-            let (application, tasks) = application(workload, job, &tasks, network)?;
+            let (application, tasks) =
+                application(workload, job, &tasks, network, experiment.output.iterations)?;
             (Drive::Motif(application), tasks, NEVER)
         }
     };
@@ -245,6 +307,7 @@ fn one_workload(
     members.sort_unstable();
     Ok(Traffic {
         name: workload.name.clone(),
+        number: number as u16,
         tasks,
         members: members.into(),
         drive,
@@ -288,6 +351,7 @@ fn application(
     config: &JobConfig,
     endpoints: &Arc<[EndpointId]>,
     network: &Network,
+    iterations: bool,
 ) -> Result<(Application, Arc<[EndpointId]>), ConfigError> {
     let there = endpoints.len() as u32;
     let tasks = config.tasks.unwrap_or(there);
@@ -307,6 +371,7 @@ fn application(
         motif: motifs::build(&config.motif, tasks)?,
         tasks,
         repetitions: config.repetitions,
+        iterations,
         protocol: mpi.protocol(network.parameters.flit, longest),
         algorithms: mpi.algorithms(),
     };
@@ -338,9 +403,9 @@ fn check_lengths(
         Drive::Pattern(open) => !network.about.countable(open.sizes.largest()),
         Drive::Motif(_) => false,
     };
-    match traffic.iter().position(too_long) {
+    match traffic.iter().find(|one| too_long(one)) {
         None => Ok(()),
-        Some(number) => Err(experiment.workloads[number].section.refuse(Invalid::new(
+        Some(Traffic { number, .. }) => Err(experiment.workloads[usize::from(*number)].section.refuse(Invalid::new(
             "message",
             "a message of more than 4,294,967,295 packets, with a scheme that drops packets and has to count them",
             "write a smaller message or a larger nic.max_packet, or choose another congestion.scheme",

@@ -2,16 +2,12 @@
 
 use super::assemble::{Plan, ends};
 use super::error::RunError;
+use super::rows;
 use crate::congestion;
 use crate::engine::{End, Transport};
-use crate::fabric::{
-    DELIVERED_BITS, DomainReport, FabricDomain, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
-    NETWORK_LATENCY, PACKETS, Step, Tally, Totals, Traffic,
-};
-use crate::model::{Bandwidth, Histogram, LinkKind, PacketKind, Time};
-use crate::trace::{
-    Data, Job, JobSeries, Messages, Occupancy, Packets, Ports, Scheme, Series, Summary,
-};
+use crate::fabric::{DomainReport, FabricDomain, JobStats, Step, Tally, Totals, Traffic};
+use crate::model::{Bandwidth, Histogram, PacketKind, Time};
+use crate::trace::{Data, Job, Scheme, Summary};
 
 /// Facts about the run that may differ between runs.
 #[derive(Clone, Debug, Default)]
@@ -163,17 +159,6 @@ fn share(bits: u64, capacity: f64) -> f64 {
     }
 }
 
-/// Adds series up bin by bin.
-fn add_series<'a>(all: impl Iterator<Item = &'a Vec<u64>>, bins: usize) -> Vec<u64> {
-    let mut sum = vec![0; bins];
-    for series in all {
-        for (bin, value) in series.iter().enumerate().take(bins) {
-            sum[bin] += value;
-        }
-    }
-    sum
-}
-
 fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     let recording = plan.blueprint.recording;
     let topology = &plan.network().topology;
@@ -238,12 +223,14 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             .push(one_job(reports, plan, number, bandwidth, window, to));
     }
     let flit_bits = u64::from(plan.network().parameters.flit.0);
-    data.ports = ports(reports, flit_bits, simulated);
-    data.series = series(reports, plan, simulated);
+    data.ports = rows::ports(reports, flit_bits, simulated);
+    data.series = rows::series(reports, plan, simulated);
     data.occupancy =
-        (recording.occupancy > 0).then(|| occupancy(reports, recording.occupancy, flit_bits));
-    data.packets = recording.packets.then(|| packets(reports));
-    data.messages = recording.messages.then(|| messages(reports));
+        (recording.occupancy > 0).then(|| rows::occupancy(reports, recording.occupancy, flit_bits));
+    data.rates = (recording.rates > 0).then(|| rows::rates(reports, plan));
+    data.iterations = recording.iterations.then(|| rows::iterations(reports));
+    data.packets = recording.packets.then(|| rows::packets(reports));
+    data.messages = recording.messages.then(|| rows::messages(reports));
     data
 }
 
@@ -366,148 +353,4 @@ fn task_times(reports: &[DomainReport], number: usize, tasks: usize) -> (Vec<Tim
         }
     }
     (finishes, spent)
-}
-
-fn ports(reports: &[DomainReport], flit_bits: u64, simulated: Time) -> Ports {
-    let mut rows: Vec<_> = reports.iter().flat_map(|report| &report.ports).collect();
-    rows.sort_unstable_by_key(|row| (row[0], row[1]));
-    let mut ports = Ports::default();
-    for &&[router, port, kind, flits, packets, busy, stalled, peak] in &rows {
-        ports.router.push(router as u32);
-        ports.port.push(port as u16);
-        ports
-            .kind
-            .push(LinkKind::ALL[kind as usize % LinkKind::ALL.len()]);
-        ports.bytes.push(flits * flit_bits / 8);
-        ports.packets.push(packets);
-        ports.busy_ps.push(busy);
-        ports.stalled_ps.push(stalled);
-        ports.idle_ps.push(simulated.saturating_sub(busy + stalled));
-        ports.peak_occupancy_bytes.push(peak * flit_bits / 8);
-    }
-    ports
-}
-
-fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Series {
-    let bin_ps = plan.blueprint.recording.bin;
-    let bins = simulated.div_ceil(bin_ps) as usize;
-    let jobs = plan
-        .blueprint
-        .traffic
-        .iter()
-        .enumerate()
-        .map(|(number, traffic)| {
-            let of = |column: usize| {
-                let mut sum = vec![0; bins];
-                for report in reports {
-                    for (bin, words) in report.jobs[number].series.iter().enumerate().take(bins) {
-                        sum[bin] += words[column];
-                    }
-                }
-                sum
-            };
-            let bytes = |bits: Vec<u64>| bits.into_iter().map(|bits| bits / 8).collect();
-            JobSeries {
-                name: traffic.name.clone(),
-                injected_bytes: bytes(of(INJECTED_BITS)),
-                delivered_bytes: bytes(of(DELIVERED_BITS)),
-                messages: of(MESSAGES),
-                message_latency_ps: of(MESSAGE_LATENCY),
-                packets: of(PACKETS),
-                network_latency_ps: of(NETWORK_LATENCY),
-            }
-        });
-    let names = plan.network().classes.names;
-    let ejected = names.iter().enumerate().map(|(class, name)| {
-        (
-            name.to_string(),
-            add_series(reports.iter().map(|report| &report.ejected[class]), bins),
-        )
-    });
-    Series {
-        bin_ps,
-        bins,
-        jobs: jobs.collect(),
-        ejected_flits: ejected.collect(),
-    }
-}
-
-fn occupancy(reports: &[DomainReport], interval: Time, flit_bits: u64) -> Occupancy {
-    let routers: usize = reports.iter().map(|report| report.routers.len()).sum();
-    let samples = reports
-        .iter()
-        .map(|r| r.occupancy.len() / r.routers.len().max(1))
-        .max()
-        .unwrap_or(0);
-    let mut bytes = vec![0; samples * routers];
-    for report in reports {
-        for (row, values) in report
-            .occupancy
-            .chunks_exact(report.routers.len().max(1))
-            .enumerate()
-        {
-            for (&router, &flits) in report.routers.iter().zip(values) {
-                bytes[row * routers + router as usize] = flits * flit_bits / 8;
-            }
-        }
-    }
-    let time_ps = (0..samples as u64)
-        .map(|sample| sample * interval)
-        .collect();
-    Occupancy {
-        time_ps,
-        routers,
-        bytes,
-    }
-}
-
-/// By domain, then time, then source and number.
-fn packets(reports: &[DomainReport]) -> Packets {
-    let mut table = Packets::default();
-    for report in reports {
-        let mut rows = report.packets.clone();
-        rows.sort_unstable_by_key(|row| (row[8], row[0], row[1]));
-        for [
-            source,
-            sequence,
-            destination,
-            job,
-            flits,
-            routers,
-            generated,
-            injected,
-            delivered,
-        ] in rows
-        {
-            table.source.push(source as u32);
-            table.sequence.push(sequence as u32);
-            table.destination.push(destination as u32);
-            table.job.push(job as u32);
-            table.flits.push(flits as u32);
-            table.routers.push(routers as u32);
-            table.generated_ps.push(generated);
-            table.injected_ps.push(injected);
-            table.delivered_ps.push(delivered);
-        }
-    }
-    table
-}
-
-/// By domain, then time, then source and number.
-fn messages(reports: &[DomainReport]) -> Messages {
-    let mut table = Messages::default();
-    for report in reports {
-        let mut rows = report.messages.clone();
-        rows.sort_unstable_by_key(|row| (row[6], row[0], row[1]));
-        for [source, message, destination, job, bits, generated, received] in rows {
-            table.source.push(source as u32);
-            table.message.push(message as u32);
-            table.destination.push(destination as u32);
-            table.job.push(job as u32);
-            table.bytes.push(bits / 8);
-            table.generated_ps.push(generated);
-            table.received_ps.push(received);
-        }
-    }
-    table
 }

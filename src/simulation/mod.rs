@@ -5,6 +5,7 @@ mod collect;
 mod error;
 mod hang;
 mod machine;
+mod rows;
 mod run;
 mod watchman;
 

@@ -48,7 +48,8 @@ fn packets(experiment: &Experiment, plan: &Plan) -> Option<f64> {
     let longest = experiment.max_packet_flits() as f64 * flit;
     let copies = if experiment.nic.acknowledge { 2.0 } else { 1.0 };
     let mut packets = 0.0;
-    for (workload, traffic) in experiment.workloads.iter().zip(&*plan.blueprint.traffic) {
+    let enabled = experiment.workloads.iter().filter(|one| one.enabled);
+    for (workload, traffic) in enabled.zip(&*plan.blueprint.traffic) {
         // Nobody knows what an application sends by when.
         let (pattern, Drive::Pattern(open)) = (workload.pattern()?, &traffic.drive) else {
             return None;

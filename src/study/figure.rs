@@ -2,10 +2,10 @@
 
 use super::axis::{Axis, check_name};
 use super::file::{FigureFile, FigureKind, Names, ScaleKind};
-use super::metric::Metric;
+use super::metric::{Metric, pattern};
 use super::selection::{Selection, axis_named};
-use crate::config::{ConfigError, Given};
-use crate::model::Invalid;
+use crate::config::{ConfigError, Duration, Given};
+use crate::model::{Invalid, Time};
 
 /// A figure of a study. What it draws is in the table, but for the kinds that show rows of a result.
 #[derive(Clone, Debug)]
@@ -50,7 +50,12 @@ pub enum FigureX {
     Axis(usize),
     /// A metric.
     Metric(Metric),
+    /// The metrics that are drawn: of bars.
+    Metrics,
 }
+
+/// What `x` is called then.
+const METRICS: &str = "metrics";
 
 /// What a figure draws.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,6 +147,15 @@ fn read_x(
         return Ok(None);
     };
     let at = given.get("x").unwrap_or_else(|| given.clone());
+    if name == METRICS && axes.iter().all(|axis| axis.name != METRICS) {
+        return match file.kind {
+            FigureKind::Bar => Ok(Some(FigureX::Metrics)),
+            _ => Err(at.wrong(
+                format!("only bars can stand for each metric along {METRICS:?}"),
+                "name an axis, or a metric",
+            )),
+        };
+    }
     if !name.contains('.') {
         return axis_named(&at, axes, name).map(|axis| Some(FigureX::Axis(axis)));
     }
@@ -162,11 +176,25 @@ fn read_y(given: &Given, file: &FigureFile, jobs: &[String]) -> Result<Vec<Figur
         let invalid = Invalid::new("y", "nothing to draw", "name at least one metric");
         return Err(given.refuse(invalid));
     }
-    let one = |(at, name): (Given, &String)| match file.kind.of_the_table() {
-        true => metric_at(&at, name, jobs).map(FigureY::Metric),
-        false => rows_at(&at, file.kind, name, jobs),
+    let one = |at: &Given, name: &str| match file.kind.of_the_table() {
+        true => metric_at(at, name, jobs).map(FigureY::Metric),
+        false => rows_at(at, file.kind, name, jobs),
     };
-    names.into_iter().map(one).collect()
+    let mut all = Vec::new();
+    for (at, name) in names {
+        // What is one number of several jobs is not drawn for each of them.
+        let whole =
+            !name.contains('*') || file.kind.of_the_table() && Metric::parse(name, jobs).is_ok();
+        if whole {
+            all.push(one(&at, name)?);
+            continue;
+        }
+        let each = pattern::each(name, jobs);
+        for name in each.map_err(|error| at.wrong(error.message, error.remedy))? {
+            all.push(one(&at, &name)?);
+        }
+    }
+    Ok(all)
 }
 
 /// What a figure of rows draws. Its name is checked as far as it is known before a run.
@@ -179,8 +207,10 @@ fn rows_at(
     // A row name and an end are a metric, which knows the valid names.
     let (good, remedy) = match kind {
         FigureKind::Time => (
-            name.starts_with("series.") || name.starts_with("scheme."),
-            "name a column: \"series.job.<name>.delivered_bytes\"",
+            ["series.", "scheme.", "rates."]
+                .iter()
+                .any(|family| name.starts_with(family)),
+            "name a column: \"series.job.<name>.delivered_bytes\", \"rates.<name>.<task>\"",
         ),
         FigureKind::Distribution => (
             name.starts_with("latency."),
@@ -191,8 +221,8 @@ fn rows_at(
             "name a kind of port: \"ports.local\", \"ports.all\"",
         ),
         _ => (
-            name == "occupancy" || name.starts_with("ports."),
-            "write \"occupancy\" (with output.occupancy set)",
+            name == "occupancy" || heat_time(name).is_some() || name.starts_with("ports."),
+            "write \"occupancy\", or \"occupancy @ 2 ms\" (with output.occupancy set), or \"ports.local\"",
         ),
     };
     if !good {
@@ -202,7 +232,7 @@ fn rows_at(
         ));
     }
     let probe = match kind {
-        FigureKind::Time if name.starts_with("series.") => Some(format!("{name}.max")),
+        FigureKind::Time if !name.starts_with("scheme.") => Some(format!("{name}.max")),
         FigureKind::Distribution => Some(format!("{name}.mean")),
         FigureKind::Ternary => Some(format!("{name}.busy_share")),
         _ => None,
@@ -211,6 +241,13 @@ fn rows_at(
         metric_at(at, &probe, jobs)?;
     }
     Ok(FigureY::Rows(name.to_string()))
+}
+
+/// The time of a heat map of one time: `occupancy @ 2 ms`.
+pub fn heat_time(name: &str) -> Option<Time> {
+    let (what, time) = name.split_once('@')?;
+    let time: Duration = time.trim().parse().ok()?;
+    (what.trim() == "occupancy").then_some(time.0)
 }
 
 /// The metric called `name`; `at` is where it is named.

@@ -155,7 +155,7 @@ pub struct FigureFile {
     pub title: Option<String>,
     /// What it shows.
     pub kind: FigureKind,
-    /// The axis or the metric that lies along the bottom.
+    /// The axis or the metric that lies along the bottom; of bars also "metrics": those of each metric of `y` together.
     #[serde(default)]
     pub x: Option<String>,
     /// The metric, or several.

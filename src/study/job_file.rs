@@ -288,9 +288,17 @@ fn jobs(document: &Document, axes: &[Axis]) -> Vec<String> {
             names.extend(given.element_names());
         } else if key.starts_with("workload.") && key.ends_with(".name") {
             names.extend(given.text().map(str::to_string));
+        } else if let Some(workload) = copied(key) {
+            let count = given.whole().and_then(|count| u64::try_from(count).ok());
+            names.extend(document.copies_of(workload, count.unwrap_or(0)));
         }
     }
     names
+}
+
+/// The workload whose number of copies a key sets.
+fn copied(key: &str) -> Option<&str> {
+    key.strip_prefix("workload.")?.strip_suffix(".copies")
 }
 
 struct Reduced {

@@ -4,10 +4,12 @@
 //! A name is the path in `/data` with dots, without the `_ps` of times, which become ns.
 
 mod names;
+pub mod pattern;
 mod read;
 
 use crate::config::Duration;
 use crate::model::Time;
+use crate::trace::Whose;
 
 /// A number of a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,9 +27,24 @@ enum What {
         attribute: String,
         unit: &'static str,
     },
-    /// A column of `/data/series` as one number.
+    /// The same of several jobs as one number.
+    Jobs {
+        pattern: String,
+        attribute: String,
+        how: How,
+        unit: &'static str,
+    },
+    /// An iteration of a job, or of several.
+    Iteration {
+        pattern: String,
+        number: u64,
+        moment: Moment,
+        how: How,
+    },
+    /// A column of `/data/series` as one number, perhaps over the number of tasks of a job.
     Series {
         column: String,
+        per_task: Option<String>,
         how: How,
         unit: &'static str,
     },
@@ -39,6 +56,14 @@ enum What {
     },
     /// A share of the time of all ports of a kind.
     Share { kind: String, column: &'static str },
+    /// The share of the ports of a kind that did something for more than so many percent of the time.
+    Beyond {
+        kind: String,
+        column: &'static str,
+        percent: u32,
+    },
+    /// What the routers held, as one number.
+    Occupancy { held: Held },
     /// A column of `/data/ports` over all ports of a kind.
     Ports {
         kind: String,
@@ -48,6 +73,8 @@ enum What {
     },
     /// The share of the ejection channels' time that a traffic class takes.
     Ejection { class: String },
+    /// The allowed rate of somebody as one number, or when it was below a share.
+    Rates { whose: Whose, stat: RateStat },
     /// A counter of the scheme, or a column of it as one number.
     Scheme { name: String },
 }
@@ -61,6 +88,37 @@ enum How {
     First,
     Last,
     Sum,
+}
+
+/// What of an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    /// When the first task began it.
+    Begin,
+    /// When the last task ended it.
+    End,
+    /// From one to the other.
+    Time,
+}
+
+/// What of the samples of all routers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Held {
+    /// One number of them.
+    One(How),
+    /// So that this share of them is not more.
+    Quantile(f64),
+}
+
+/// What of rates over time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum RateStat {
+    /// One of them.
+    One(How),
+    /// The first time at which it was below so many percent of the link.
+    FirstBelow(u32),
+    /// The last such time.
+    LastBelow(u32),
 }
 
 const HOWS: [(&str, How); 6] = [
@@ -95,12 +153,17 @@ impl Metric {
         let window = window.map(|window| read_window(name, window)).transpose()?;
         let windowed = matches!(
             what,
-            What::Series { .. } | What::Mean { .. } | What::Ejection { .. }
+            What::Series { .. }
+                | What::Mean { .. }
+                | What::Ejection { .. }
+                | What::Occupancy { .. }
+                | What::Rates { .. }
         );
         if window.is_some() && !windowed {
             return Err(NotAMetric {
                 message: format!("{name:?} is one number for the whole run"),
-                remedy: "leave out the window after `@`: only `series` and `ejection` have one"
+                remedy: "leave out the window after `@`: only `series`, `ejection`, `occupancy` and `rates` \
+                         have one"
                     .into(),
             });
         }
@@ -119,11 +182,20 @@ impl Metric {
     /// Its unit: `"ns"`, `"B"`, `"flits"`; empty for counts and fractions.
     pub fn unit(&self) -> &str {
         match &self.what {
-            What::Attribute { unit, .. } | What::Series { unit, .. } | What::Ports { unit, .. } => {
-                unit
-            }
-            What::Mean { .. } => "ns",
-            What::Share { .. } | What::Ejection { .. } | What::Scheme { .. } => "",
+            What::Attribute { unit, .. }
+            | What::Jobs { unit, .. }
+            | What::Series { unit, .. }
+            | What::Ports { unit, .. } => unit,
+            What::Mean { .. } | What::Iteration { .. } => "ns",
+            What::Occupancy { .. } => "B",
+            What::Rates { stat, .. } => match stat {
+                RateStat::One(_) => "",
+                RateStat::FirstBelow(_) | RateStat::LastBelow(_) => "ns",
+            },
+            What::Share { .. }
+            | What::Beyond { .. }
+            | What::Ejection { .. }
+            | What::Scheme { .. } => "",
         }
     }
 

@@ -25,7 +25,7 @@ pub use axis::{Axis, AxisValue, quantity};
 pub use claim::Claim;
 pub use cost::{ASSUMED_RATE, Cost};
 pub use dir::{PointDir, Reason, State, StateName, Status, SweepDir};
-pub use figure::{Figure, FigureX, FigureY};
+pub use figure::{Figure, FigureX, FigureY, heat_time};
 pub use file::{Along, FigureKind, Scale, ScaleKind, SeedsBy, Slope, schemas};
 pub use job_file::{Options, Study};
 pub use metric::Metric;

@@ -174,7 +174,8 @@ fn shown(value: Option<f64>) -> String {
 pub(super) fn jobs(points: &[Point]) -> Vec<String> {
     let mut seen = HashSet::new();
     let workloads = points.iter().flat_map(|point| &point.experiment.workloads);
-    let names = workloads.map(|workload| workload.name.clone());
+    let enabled = workloads.filter(|workload| workload.enabled);
+    let names = enabled.map(|workload| workload.name.clone());
     names.filter(|name| seen.insert(name.clone())).collect()
 }
 

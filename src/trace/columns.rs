@@ -66,6 +66,17 @@ impl ResultFile {
         })
     }
 
+    /// A column of fractions of a group such as `data/rates`.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn fractions(&self, group: &str, name: &str) -> Result<Option<Vec<f64>>, TraceError> {
+        self.within(group, |group| match group.link_exists(name) {
+            true => get_column(group, name, MOST_ROWS).map(Some),
+            false => Ok(None),
+        })
+    }
+
     /// The unit of a column.
     ///
     /// # Errors

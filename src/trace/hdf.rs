@@ -140,6 +140,7 @@ pub(super) enum Values<'a> {
     U16(&'a [u16]),
     U32(&'a [u32]),
     U64(&'a [u64]),
+    F64(&'a [f64]),
     Kinds(&'a [LinkKind]),
 }
 
@@ -149,6 +150,7 @@ impl Values<'_> {
             Values::U16(values) => values.len(),
             Values::U32(values) => values.len(),
             Values::U64(values) => values.len(),
+            Values::F64(values) => values.len(),
             Values::Kinds(values) => values.len(),
         }
     }
@@ -192,6 +194,7 @@ pub(super) fn put_column(
         Values::U16(values) => put_dataset(at, name, units, long_name, &shape, values),
         Values::U32(values) => put_dataset(at, name, units, long_name, &shape, values),
         Values::U64(values) => put_dataset(at, name, units, long_name, &shape, values),
+        Values::F64(values) => put_dataset(at, name, units, long_name, &shape, values),
         Values::Kinds(values) => {
             let names = values.iter().map(|kind| kind_name(*kind));
             let names = names.collect::<Outcome<Vec<_>>>()?;
@@ -335,8 +338,8 @@ fn bounded(at: &Location, name: &str, size: usize, most: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// Reads a column of at most `most` whole numbers.
-pub(super) fn get_column(at: &Group, name: &str, most: usize) -> Outcome<Vec<u64>> {
+/// Reads a column of at most `most` numbers.
+pub(super) fn get_column<T: H5Type>(at: &Group, name: &str, most: usize) -> Outcome<Vec<T>> {
     let lost = |error: hdf5::Error| missing(at, name, &error);
     let dataset = at.dataset(name).map_err(lost)?;
     let size = dataset.size();

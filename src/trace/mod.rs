@@ -5,6 +5,7 @@ mod error;
 mod frame;
 mod hdf;
 pub mod out_dir;
+mod rates;
 mod read;
 mod results;
 #[cfg(test)]
@@ -18,9 +19,11 @@ mod write;
 pub use columns::ResultFile;
 pub use error::TraceError;
 pub use frame::{Frame, write_frame};
+pub use rates::{RatesOverTime, Whose};
 pub use read::{Entry, Header, Stored, StoredLatency, read, read_header};
 pub use results::{
-    Data, Job, JobSeries, Messages, Occupancy, Packets, Ports, Run, Scheme, Series, Summary,
+    Data, Iterations, Job, JobSeries, Messages, Occupancy, Packets, Ports, Rates, Run, Scheme,
+    Series, Summary,
 };
 pub use stats::{Digest, JobTotals, Stats};
 pub use write::write;

@@ -17,6 +17,10 @@ pub struct Data {
     pub series: Series,
     /// `/data/occupancy`, if asked for.
     pub occupancy: Option<Occupancy>,
+    /// `/data/rates`, if asked for.
+    pub rates: Option<Rates>,
+    /// `/data/iterations`, if asked for.
+    pub iterations: Option<Iterations>,
     /// `/data/packets`, if asked for.
     pub packets: Option<Packets>,
     /// `/data/messages`, if asked for.
@@ -146,6 +150,38 @@ pub struct Occupancy {
     pub routers: usize,
     /// Bytes held, row by row (time × router).
     pub bytes: Vec<u64>,
+}
+
+/// `/data/rates`: at which rates chosen endpoints could inject; a row per time and endpoint.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rates {
+    /// When, ps.
+    pub time_ps: Vec<Time>,
+    /// Whose.
+    pub endpoint: Vec<u32>,
+    /// The job by which it was chosen, in the order of the experiment file; `u32::MAX` for none.
+    pub job: Vec<u32>,
+    /// Its task of that job; `u32::MAX` for none.
+    pub task: Vec<u32>,
+    /// Share of the link's bandwidth.
+    pub share: Vec<f64>,
+}
+
+/// `/data/iterations`: one row per iteration of each application.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Iterations {
+    /// Job, in the order of the experiment file.
+    pub job: Vec<u32>,
+    /// Its number in the program, from 0.
+    pub iteration: Vec<u32>,
+    /// When its first task began it, ps.
+    pub begin_ps: Vec<Time>,
+    /// When the last of those that ended it did, ps; 0 if none did.
+    pub end_ps: Vec<Time>,
+    /// Tasks that began it and had something to do in it.
+    pub tasks: Vec<u64>,
+    /// Those of them that ended it.
+    pub ended: Vec<u64>,
 }
 
 /// `/data/packets`: one row per delivered data packet.

@@ -102,6 +102,21 @@ pub fn data() -> Data {
             routers: 4,
             bytes: (0..12).collect(),
         }),
+        rates: Some(Rates {
+            time_ps: vec![0, 0, 500_000, 500_000, 1_000_000, 1_000_000],
+            endpoint: vec![17, 6, 17, 6, 17, 6],
+            job: vec![u32::MAX, 1, u32::MAX, 1, u32::MAX, 1],
+            task: vec![u32::MAX, 1, u32::MAX, 1, u32::MAX, 1],
+            share: vec![1.0, 1.0, 0.5, 0.01, 1.0, 0.25],
+        }),
+        iterations: Some(Iterations {
+            job: vec![0, 0, 1],
+            iteration: vec![0, 1, 0],
+            begin_ps: vec![1_000, 40_000_000, 2_000],
+            end_ps: vec![45_000_000, 70_000_000, 0],
+            tasks: vec![5, 5, 3],
+            ended: vec![5, 4, 0],
+        }),
         packets: Some(Packets {
             source: column(1),
             sequence: column(2),

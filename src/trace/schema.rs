@@ -3,6 +3,12 @@
 //! The writer and the reader take their names from here, and `docs/result-file.md` is checked against it. A job's
 //! name stands for `<name>` in a path, a latency class for `<class>`.
 
+mod groups;
+
+pub use groups::GROUPS;
+
+use crate::model::LinkKind;
+
 /// The version that [`super::write()`] writes and [`super::read()`] reads: the root attribute `schema_version`.
 pub const VERSION: u64 = 1;
 
@@ -225,7 +231,7 @@ pub const JOB_COUNTS: [Attribute; 6] = [
     attribute(
         "index",
         "1",
-        "place in the experiment file, from 0: the column job of other groups",
+        "place among the workloads that run, in the order of the experiment file, from 0: the column job of other groups",
     ),
     attribute("tasks", "1", "number of tasks"),
     attribute("start_ps", "ps", "when the job started"),
@@ -312,6 +318,11 @@ pub const SERIES_NUMBERS: [Attribute; 1] = [attribute("bin_ps", "ps", "width of 
 /// The first column of `/data/series`.
 pub const SERIES_TIME: [Column; 1] = [column("time_ps", "u64", "ps", "start of the time bin")];
 
+/// Whether a port of kind `own` is one of `kind`: a kind, `fabric` (between routers) or `all`.
+pub fn is_port_of(own: &str, kind: &str) -> bool {
+    own == kind || kind == "all" || (kind == "fabric" && own != LinkKind::Terminal.name())
+}
+
 /// Columns of `/data/series` per job; the name in the file is `job.<name>.` and this.
 pub const SERIES_JOB: [Column; 6] = [
     column(
@@ -342,6 +353,9 @@ pub const SERIES_JOB: [Column; 6] = [
     ),
 ];
 
+/// What figures and metrics add to the name of such a column for its share of a task.
+pub const PER_TASK: &str = "_per_task";
+
 /// Columns of `/data/series` per traffic class; the name in the file is `class.<name>.` and this.
 pub const SERIES_CLASS: [Column; 1] = [column(
     "ejected_flits",
@@ -359,6 +373,50 @@ pub const OCCUPANCY: [Column; 2] = [
         "B",
         "data held by the router at that time",
     ),
+];
+
+/// Columns of `/data/rates`, one row per time and chosen endpoint.
+pub const RATES: [Column; 5] = [
+    column("time_ps", "u64", "ps", "time of the sample"),
+    column("endpoint", "u32", "1", "endpoint"),
+    column(
+        "job",
+        "u32",
+        "1",
+        "index of the job by which it was chosen; 4294967295 if it was chosen by its number",
+    ),
+    column(
+        "task",
+        "u32",
+        "1",
+        "its task of that job; 4294967295 if it was chosen by its number",
+    ),
+    column(
+        "share",
+        "f64",
+        "1",
+        "share of its link's bandwidth at which it may inject at that time",
+    ),
+];
+
+/// Columns of `/data/iterations`, one row per iteration of each application.
+pub const ITERATIONS: [Column; 6] = [
+    column("job", "u32", "1", "index of the job"),
+    column("iteration", "u32", "1", "number of the iteration, from 0"),
+    column("begin_ps", "u64", "ps", "when the first task began it"),
+    column(
+        "end_ps",
+        "u64",
+        "ps",
+        "when the last of those tasks that ended it did; 0 if none did",
+    ),
+    column(
+        "tasks",
+        "u64",
+        "1",
+        "tasks that began it and had something to do in it",
+    ),
+    column("ended", "u64", "1", "those of them that ended it"),
 ];
 
 /// Columns of `/data/packets`, one row per delivered data packet.
@@ -401,81 +459,3 @@ pub const SCHEME_TEXTS: [Attribute; 1] = [attribute(
     "",
     "the congestion-control scheme; its counters stand beside it",
 )];
-
-/// Every group of a result file, for documentation and tests.
-pub const GROUPS: &[Group] = &[
-    Group {
-        path: "/",
-        about: "What was run.",
-        attributes: &[&ROOT_NUMBERS, &ROOT_TEXTS],
-        columns: &[],
-    },
-    Group {
-        path: "/run",
-        about: "How this run went. The only group that may differ between two runs of one experiment.",
-        attributes: &[
-            &RUN_NUMBERS,
-            &RUN_RATES,
-            &RUN_TEXTS,
-            &[RUN_HOSTS, RUN_STOPPED],
-        ],
-        columns: &[],
-    },
-    Group {
-        path: "/data/summary",
-        about: "Totals.",
-        attributes: &[&SUMMARY_COUNTS, &SUMMARY_LOADS],
-        columns: &[],
-    },
-    Group {
-        path: "/data/latency/<class>",
-        about: "A histogram of latencies; buckets without samples are left out.",
-        attributes: &[&LATENCY_COUNTS, &LATENCY_QUANTILES],
-        columns: &[&LATENCY],
-    },
-    Group {
-        path: "/data/jobs/<name>",
-        about: "One workload; one row per task.",
-        attributes: &[&JOB_COUNTS, &JOB_LOADS],
-        columns: &[&JOB],
-    },
-    Group {
-        path: "/data/ports",
-        about: "One row per used router port, for its outgoing direction, by router, then port.",
-        attributes: &[],
-        columns: &[&PORTS],
-    },
-    Group {
-        path: "/data/series",
-        about: "One row per time bin.",
-        attributes: &[&SERIES_NUMBERS],
-        columns: &[&SERIES_TIME, &SERIES_JOB, &SERIES_CLASS],
-    },
-    Group {
-        path: "/data/occupancy",
-        about: "What every router held at chosen times. Only if asked for.",
-        attributes: &[],
-        columns: &[&OCCUPANCY],
-    },
-    Group {
-        path: "/data/packets",
-        about: "One row per delivered data packet. Only if asked for.",
-        attributes: &[],
-        columns: &[&PACKETS],
-    },
-    Group {
-        path: "/data/messages",
-        about: "One row per received message. Only if asked for.",
-        attributes: &[],
-        columns: &[&MESSAGES],
-    },
-    Group {
-        path: "/data/scheme",
-        about: "What the congestion-control scheme recorded, and what packets were for: counters as attributes \
-                (`packets_<kind>` sent, `ejected_<kind>_share` of the endpoints' links in the measurement window, \
-                packets dropped before and at the last router, sent again at a granted time or speculatively, marked, \
-                reservations that a router took), rows as columns.",
-        attributes: &[&SCHEME_TEXTS],
-        columns: &[],
-    },
-];

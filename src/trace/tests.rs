@@ -148,6 +148,9 @@ fn every_column_holds_its_values_unit_and_name() {
         occupancy.read_raw::<u64>().expect("bytes"),
         (0..12).collect::<Vec<_>>()
     );
+    let rates = data.rates.expect("rates");
+    let share = file.dataset("data/rates/share").expect("rates");
+    assert_eq!(share.read_raw::<f64>().expect("rates"), rates.share);
     let kinds = file.dataset("data/ports/kind").expect("kind");
     let kinds = kinds
         .read_raw::<hdf5::types::FixedAscii<8>>()
@@ -252,6 +255,8 @@ fn an_empty_result_is_a_result() {
             ..Job::default()
         }],
         occupancy: Some(Occupancy::default()),
+        rates: Some(Rates::default()),
+        iterations: Some(Iterations::default()),
         packets: Some(Packets::default()),
         messages: Some(Messages::default()),
         ..Data::default()

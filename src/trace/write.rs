@@ -10,7 +10,7 @@ use super::hdf::{
     put_number, put_numbers, put_text, put_texts,
 };
 use super::results::{
-    Data, Job, Messages, Occupancy, Packets, Ports, Run, Scheme, Series, Summary,
+    Data, Iterations, Job, Messages, Occupancy, Packets, Ports, Rates, Run, Scheme, Series, Summary,
 };
 use super::schema;
 use super::stats::Stats;
@@ -170,6 +170,12 @@ fn write_data(at: &Group, data: &Data) -> Outcome<()> {
     write_series(&group(at, "series")?, &data.series)?;
     if let Some(occupancy) = &data.occupancy {
         write_occupancy(&group(at, "occupancy")?, occupancy)?;
+    }
+    if let Some(iterations) = &data.iterations {
+        write_iterations(&group(at, "iterations")?, iterations)?;
+    }
+    if let Some(rates) = &data.rates {
+        write_rates(&group(at, "rates")?, rates)?;
     }
     write_scheme(&group(at, "scheme")?, &data.scheme)?;
     if let Some(packets) = &data.packets {
@@ -343,6 +349,39 @@ fn write_occupancy(at: &Group, occupancy: &Occupancy) -> Outcome<()> {
         bytes.long_name,
         &[rows, occupancy.routers],
         &occupancy.bytes,
+    )
+}
+
+fn write_iterations(at: &Group, iterations: &Iterations) -> Outcome<()> {
+    put_columns(
+        at,
+        "",
+        &schema::ITERATIONS,
+        iterations.job.len(),
+        [
+            Values::U32(&iterations.job),
+            Values::U32(&iterations.iteration),
+            Values::U64(&iterations.begin_ps),
+            Values::U64(&iterations.end_ps),
+            Values::U64(&iterations.tasks),
+            Values::U64(&iterations.ended),
+        ],
+    )
+}
+
+fn write_rates(at: &Group, rates: &Rates) -> Outcome<()> {
+    put_columns(
+        at,
+        "",
+        &schema::RATES,
+        rates.time_ps.len(),
+        [
+            Values::U64(&rates.time_ps),
+            Values::U32(&rates.endpoint),
+            Values::U32(&rates.job),
+            Values::U32(&rates.task),
+            Values::F64(&rates.share),
+        ],
     )
 }
 

@@ -128,6 +128,8 @@ fn a_throttled_source_keeps_to_what_is_delivered_and_to_its_share() {
     scheme.told(0, &notice(THROTTLE, now, 1, 20));
     assert_eq!(scheme.ready_at(0, 9, now + length), now + 20 * length);
     assert_eq!(scheme.ready_at(0, 8, now + length), now + 20 * length);
+    assert_eq!(scheme.allowed_rate(0, now), 0.05);
+    assert_eq!(scheme.allowed_rate(1, now), 1.0);
     assert_eq!(
         scheme.ready_at(1, 9, now + length),
         now + length,
@@ -143,6 +145,7 @@ fn a_throttled_source_keeps_to_what_is_delivered_and_to_its_share() {
         assert!(scheme.taken_early(0, &notice(DELIVERED, time, Notice::ENDPOINT, flits)));
     }
     assert_eq!(scheme.ready_at(0, 9, now + length), now + 4 * length);
+    assert_eq!(scheme.allowed_rate(0, now), 0.25);
     // In the next period 12,000 count: 3/5.
     let next = now + 10_000_000;
     scheme.sent(0, 9, next, next + length);

@@ -155,6 +155,9 @@ fn a_source_pauses_and_then_keeps_its_share_to_that_endpoint_only() {
         "another endpoint"
     );
     assert_eq!(scheme.ready_at(1, 9, 1_000_000), 1_000_000, "another NIC");
+    let rates = [1_499_999, 1_500_000].map(|now| scheme.allowed_rate(0, now));
+    assert_eq!(rates, [0.0, 0.125]);
+    assert_eq!(scheme.allowed_rate(1, 1_000_000), 1.0);
     scheme.sent(0, 9, 1_500_000, 1_580_000);
     assert_eq!(scheme.ready_at(0, 9, 1_580_000), 1_500_000 + 8 * 80_000);
     // A new N counts from the last packet on, without another pause.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::figure::{Axis, Lines, Panel, Plot, Point, Series, Table};
+use super::super::held;
 use super::super::rows as of_result;
 use super::super::run::{heat_table, lines_table, number, ternary as triangle};
 use super::groups::{self, Groups};
@@ -197,9 +198,10 @@ pub(super) fn heat(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> Ou
     for (title, name, series) in cells(groups, wanted) {
         let first = results(sweep, &series.rows)?.into_iter().next();
         let heat = match &first {
-            Some(result) => match name.strip_prefix("ports.") {
-                Some(kind) => of_result::stalled(result, kind)?,
-                None => of_result::occupancy(result)?.map(|(heat, _)| heat),
+            Some(result) => match (name.strip_prefix("ports."), study::heat_time(&name)) {
+                (Some(kind), _) => of_result::stalled(result, kind)?,
+                (None, Some(time)) => held::at(result, time)?,
+                (None, None) => of_result::occupancy(result)?.map(|(heat, _)| heat),
             },
             None => None,
         };

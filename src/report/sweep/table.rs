@@ -188,6 +188,7 @@ fn x_of(sweep: &Sweep, wanted: &study::Figure, rows: &[&Row]) -> Option<f64> {
             let values: Vec<f64> = rows.iter().filter_map(|row| value(row, column)).collect();
             (!values.is_empty()).then(|| mean(&values).0)
         }
+        FigureX::Metrics => None,
     }
 }
 
@@ -206,7 +207,7 @@ fn x_axis(sweep: &Sweep, wanted: &study::Figure) -> Axis {
         Some(FigureX::Metric(metric)) => {
             (words(metric.name()), metric.unit().to_string(), Vec::new())
         }
-        None => Default::default(),
+        Some(FigureX::Metrics) | None => Default::default(),
     };
     Axis {
         label: wanted.x_label.clone().unwrap_or(label),
@@ -234,7 +235,7 @@ fn begins_low(sweep: &Sweep, wanted: &study::Figure) -> bool {
                 .filter_map(|row| value(row, column))
                 .collect()
         }
-        None => Vec::new(),
+        Some(FigureX::Metrics) | None => Vec::new(),
     };
     let (_, [least, largest]) = mean(&values);
     least > 0.0 && least <= 0.35 * largest
@@ -252,7 +253,7 @@ fn is_accepted_against_offered(sweep: &Sweep, wanted: &study::Figure) -> bool {
             let own = &sweep.study.axes[*axis];
             own.numeric() && own.unit.is_empty() && own.label.contains("load")
         }
-        None => false,
+        Some(FigureX::Metrics) | None => false,
     };
     accepted && offered
 }
@@ -268,8 +269,10 @@ pub(super) fn bars(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> (V
                 .iter()
                 .filter(|one| one.metric.unit() == unit)
                 .collect();
+            let by_metric = wanted.x == Some(FigureX::Metrics);
             let groups = match stacked {
                 true => stacks(sweep, wanted, panel, &own),
+                false if by_metric => by_metrics(panel, &own),
                 false => clusters(sweep, wanted, panel, &own, drawn.len() > 1),
             };
             for group in &groups {
@@ -281,7 +284,7 @@ pub(super) fn bars(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> (V
                 }
             }
             let names: Vec<String> = own.iter().copied().map(label).collect();
-            let label = if stacked {
+            let label = if stacked || by_metric {
                 String::new()
             } else {
                 names.join(", ")
@@ -353,6 +356,28 @@ fn clusters(
         }
     }
     groups
+}
+
+/// A group for each metric; in it a bar for each series that has such a number.
+fn by_metrics(panel: &groups::Panel, own: &[&Drawn]) -> Vec<Group> {
+    let group = |one: &&Drawn| {
+        let mut bars = Vec::new();
+        for curve in &panel.series {
+            for rows in places(&curve.rows) {
+                // Of a job that does not run at a point there is nothing to show; of a point that failed there is.
+                let done = rows.iter().all(|row| row.state == "done");
+                let bar = bar(&rows, one);
+                if !(done && bar.y.is_nan()) {
+                    bars.push((curve.name.clone(), bar));
+                }
+            }
+        }
+        Group {
+            name: one.name.clone(),
+            bars,
+        }
+    };
+    own.iter().map(group).collect()
 }
 
 /// A stack for each place and series; its parts are the metrics.

@@ -204,9 +204,31 @@ fn bars_and_stacks_have_the_numbers_of_the_table() {
 }
 
 #[test]
+fn bars_of_each_metric_stand_together() {
+    let y = "kind = \"bar\"\nx = \"metrics\"\ny = [\"latency.job.w.message.p99\", \"latency.job.w.network.p99\"]\n\
+             series = \"load\"\nwhere = { routing = \"par\" }";
+    with(y, |_, figure| {
+        let Plot::Bars(bars) = &figure.panels[0].plot else {
+            panic!("{figure:?}");
+        };
+        let names: Vec<_> = bars
+            .groups
+            .iter()
+            .map(|group| group.name.as_str())
+            .collect();
+        assert_eq!(names, ["message", "network"]);
+        let network = bars.groups[1].bars.iter().map(|(_, point)| point.y);
+        assert_eq!(network.collect::<Vec<_>>(), [311.5, 411.5, 511.5]);
+    });
+}
+
+#[test]
 fn figures_of_rows_do_without_results_too() {
     for (kind, y) in [
         ("time", "series.job.w.message_latency"),
+        ("time", "series.job.*.delivered_bytes_per_task"),
+        ("time", "rates.w.0"),
+        ("heatmap", "occupancy @ 2 us"),
         ("distribution", "latency.message"),
         ("ternary", "ports.local"),
         ("heatmap", "occupancy"),

@@ -1,16 +1,27 @@
 //! From the name of a metric to what it is.
 
-use super::{HOWS, How, NotAMetric, What};
+use super::pattern::chosen;
+use super::{HOWS, Held, How, Moment, NotAMetric, RateStat, What};
 use crate::config::suggest;
+use crate::trace::Whose;
 use crate::trace::schema::{
     self, Attribute, JOB_COUNTS, JOB_LOADS, LATENCY_COUNTS, LATENCY_QUANTILES, SERIES_JOB,
     SUMMARY_COUNTS, SUMMARY_LOADS,
 };
 
-const FAMILIES: [&str; 7] = [
-    "summary", "latency", "jobs", "series", "ports", "ejection", "scheme",
+const FAMILIES: [&str; 10] = [
+    "summary",
+    "latency",
+    "jobs",
+    "iterations",
+    "series",
+    "ports",
+    "ejection",
+    "occupancy",
+    "rates",
+    "scheme",
 ];
-const KINDS: [&str; 4] = ["terminal", "local", "global", "all"];
+const KINDS: [&str; 5] = ["terminal", "local", "global", "fabric", "all"];
 const CLASSES: [&str; 2] = ["network", "message"];
 
 /// The shares of a port's time: name and column.
@@ -38,14 +49,12 @@ pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
             &[&SUMMARY_COUNTS[..], &SUMMARY_LOADS[..]],
         ),
         "latency" => latency(rest, jobs),
-        "jobs" => {
-            let (job, rest) = split(name, rest)?;
-            known_job(job, jobs)?;
-            let known = [&JOB_COUNTS[..], &JOB_LOADS[..]];
-            attribute(format!("data/jobs/{job}"), rest, &known)
-        }
+        "jobs" => of_jobs(name, rest, jobs),
+        "iterations" => iterations(name, rest, jobs),
+        "occupancy" => occupancy(name, rest),
         "series" => series(name, rest, jobs),
         "ports" => ports(name, rest),
+        "rates" => rates(name, rest, jobs),
         "ejection" if !rest.is_empty() => Ok(What::Ejection { class: rest.into() }),
         "scheme" if !rest.is_empty() => Ok(What::Scheme { name: rest.into() }),
         "ejection" | "scheme" => Err(unknown(name, "", "names", &[])),
@@ -69,15 +78,106 @@ fn split<'a>(name: &str, rest: &'a str) -> Outcome<(&'a str, &'a str)> {
         .ok_or_else(|| unknown(name, "", "", &[]))
 }
 
+/// How one number is made of those of several jobs.
+const OF_JOBS: [&str; 4] = ["max", "min", "mean", "sum"];
+
+/// A single job.
 fn known_job(job: &str, jobs: &[String]) -> Outcome<()> {
-    if jobs.iter().any(|own| own == job) {
-        return Ok(());
+    if job.contains('*') {
+        return Err(NotAMetric {
+            message: format!("{job:?} are several workloads"),
+            remedy: "name one; `jobs.lammps-*.communication.max` and `iterations.lammps-*.0.time` \
+                     make one number of several"
+                .into(),
+        });
     }
-    let names: Vec<&str> = jobs.iter().map(String::as_str).collect();
-    Err(NotAMetric {
-        message: format!("there is no workload called {job:?}"),
-        remedy: suggest(job, "names", &names, '`'),
+    chosen(job, jobs).map(|_| ())
+}
+
+/// `jobs.hot.finish`, `jobs.lammps-*.communication.max`.
+fn of_jobs(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
+    let (job, rest) = split(name, rest)?;
+    let known = [&JOB_COUNTS[..], &JOB_LOADS[..]];
+    if !job.contains('*') {
+        known_job(job, jobs)?;
+        return attribute(format!("data/jobs/{job}"), rest, &known);
+    }
+    chosen(job, jobs)?;
+    let (rest, last) = rest.rsplit_once('.').unwrap_or((rest, ""));
+    if !OF_JOBS.contains(&last) {
+        return Err(unknown(name, last, "ends", &OF_JOBS));
+    }
+    let What::Attribute {
+        attribute, unit, ..
+    } = attribute(format!("data/jobs/{job}"), rest, &known)?
+    else {
+        return Err(unknown(name, rest, "names there", &[]));
+    };
+    Ok(What::Jobs {
+        pattern: job.into(),
+        attribute,
+        how: how(name, last)?,
+        unit,
     })
+}
+
+/// `iterations.halo.2.time`, `iterations.halo-*.2.end.min`. Without an end: the earliest beginning, else the largest.
+fn iterations(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
+    let (job, rest) = split(name, rest)?;
+    chosen(job, jobs)?;
+    let (number, last) = split(name, rest)?;
+    let number: u64 = number.parse().map_err(|_| NotAMetric {
+        message: format!("{name:?}: {number:?} is no iteration"),
+        remedy: "write its number, from 0: `iterations.halo.2.time`".into(),
+    })?;
+    let moments = [
+        ("begin", Moment::Begin, How::Min),
+        ("end", Moment::End, How::Max),
+        ("time", Moment::Time, How::Max),
+    ];
+    let (last, end) = match last.split_once('.') {
+        Some((last, end)) => (last, Some(end)),
+        None => (last, None),
+    };
+    let found = moments.iter().find(|(own, ..)| *own == last);
+    let (_, moment, usual) = found.ok_or_else(|| {
+        let names = moments.map(|(name, ..)| name);
+        unknown(name, last, "ends", &names)
+    })?;
+    let how = match end {
+        None => *usual,
+        Some(end) if OF_JOBS.contains(&end) => how(name, end)?,
+        Some(end) => return Err(unknown(name, end, "ends", &OF_JOBS)),
+    };
+    Ok(What::Iteration {
+        pattern: job.into(),
+        number,
+        moment: *moment,
+        how,
+    })
+}
+
+/// `occupancy.p90`.
+fn occupancy(name: &str, rest: &str) -> Outcome<What> {
+    let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)];
+    if let Some((_, quantile)) = quantiles.iter().find(|(own, _)| *own == rest) {
+        let held = Held::Quantile(*quantile);
+        return Ok(What::Occupancy { held });
+    }
+    let ends = [
+        ("max", How::Max),
+        ("min", How::Min),
+        ("mean", How::Mean),
+        ("sum", How::Sum),
+    ];
+    let found = ends.iter().find(|(own, _)| *own == rest);
+    let (_, how) = found.ok_or_else(|| {
+        let names = ends.iter().map(|(name, _)| *name);
+        let names: Vec<&str> = names.chain(quantiles.map(|(name, _)| name)).collect();
+        unknown(name, rest, "ends", &names)
+    })?;
+    let held = Held::One(*how);
+    Ok(What::Occupancy { held })
 }
 
 /// An attribute of a group by its name without `_ps`.
@@ -151,6 +251,7 @@ fn series(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
         }
         return Ok(What::Series {
             column: column.into(),
+            per_task: None,
             how,
             unit: unit(schema::SERIES_CLASS[0].units),
         });
@@ -175,13 +276,15 @@ fn series(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
         });
     }
     let plain = || SERIES_JOB.iter().filter(|own| own.units != "ps");
-    let found = plain().find(|own| own.name == short).ok_or_else(|| {
+    let whole = short.strip_suffix(schema::PER_TASK).unwrap_or(short);
+    let found = plain().find(|own| own.name == whole).ok_or_else(|| {
         let mut names: Vec<&str> = plain().map(|own| own.name).collect();
         names.extend(means.map(|(name, _)| name));
         unknown(name, short, "columns", &names)
     })?;
     Ok(What::Series {
-        column: column.into(),
+        column: format!("job.{job}.{whole}"),
+        per_task: (whole != short).then(|| job.to_string()),
         how,
         unit: unit(found.units),
     })
@@ -198,10 +301,24 @@ fn ports(name: &str, rest: &str) -> Outcome<What> {
             column,
         });
     }
+    if let Some((state, text)) = what.split_once("_beyond_") {
+        let column = SHARES
+            .iter()
+            .find(|(own, _)| own.strip_suffix("_share") == Some(state));
+        let percent = text.parse().ok().filter(|percent| *percent < 100);
+        if let (Some((_, column)), Some(percent)) = (column, percent) {
+            return Ok(What::Beyond {
+                kind: kind.into(),
+                column,
+                percent,
+            });
+        }
+    }
     let found = PORTS.iter().find(|(own, ..)| *own == what);
     let (_, column, how, unit) = found.ok_or_else(|| {
         let shares = SHARES.iter().map(|(own, _)| *own);
-        let names: Vec<&str> = shares.chain(PORTS.iter().map(|(own, ..)| *own)).collect();
+        let names = shares.chain(PORTS.iter().map(|(own, ..)| *own));
+        let names: Vec<&str> = names.chain(["stalled_beyond_10"]).collect();
         unknown(name, what, "names there", &names)
     })?;
     Ok(What::Ports {
@@ -209,5 +326,45 @@ fn ports(name: &str, rest: &str) -> Outcome<What> {
         column,
         how: *how,
         unit,
+    })
+}
+
+/// `rates.min`, `rates.17.min`, `rates.storm.0.first_below_50`.
+fn rates(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
+    let (whose, stat) = rest.rsplit_once('.').unwrap_or(("", rest));
+    let whose = Whose::parse(whose).ok_or_else(|| NotAMetric {
+        message: format!("{name:?}: {whose:?} is nobody"),
+        remedy: "name a workload and its task, or an endpoint: `rates.storm.0.min`, `rates.17.min`"
+            .into(),
+    })?;
+    if let Whose::Task(job, _) = &whose {
+        known_job(job, jobs)?;
+    }
+    let share = |text: &str| {
+        let percent: Option<u32> = text.parse().ok();
+        percent.filter(|percent| (1..=100).contains(percent))
+    };
+    let below = [
+        ("first_below_", RateStat::FirstBelow as fn(u32) -> RateStat),
+        ("last_below_", RateStat::LastBelow),
+    ];
+    for (prefix, of) in below {
+        if let Some(text) = stat.strip_prefix(prefix) {
+            let percent = share(text).ok_or_else(|| NotAMetric {
+                message: format!("{name:?}: {text:?} is no percentage"),
+                remedy: format!("end with a whole number from 1 to 100: `{prefix}50`"),
+            })?;
+            let stat = of(percent);
+            return Ok(What::Rates { whose, stat });
+        }
+    }
+    let plain = HOWS.iter().filter(|(_, how)| *how != How::Sum);
+    let names = plain.clone().map(|(name, _)| *name);
+    let names: Vec<&str> = names.chain(["first_below_50", "last_below_50"]).collect();
+    let found = plain.clone().find(|(own, _)| *own == stat);
+    let (_, how) = found.ok_or_else(|| unknown(name, stat, "ends", &names))?;
+    Ok(What::Rates {
+        whose,
+        stat: RateStat::One(*how),
     })
 }

@@ -1,8 +1,10 @@
 //! The value of a metric in a result.
 
-use super::{How, Metric, What};
+use super::pattern::fits;
+use super::{Held, How, Metric, Moment, RateStat, What};
 use crate::model::Time;
-use crate::trace::{ResultFile, TraceError};
+use crate::trace::schema::is_port_of;
+use crate::trace::{ResultFile, TraceError, Whose};
 
 type Outcome = Result<Option<f64>, TraceError>;
 
@@ -22,12 +24,50 @@ impl Metric {
                 attribute,
                 unit,
             } => attribute_of(result, group, attribute, unit)?,
-            What::Series { column, how, .. } => {
-                let rows = self.rows(result, column)?;
-                rows.and_then(|rows| one(*how, rows.iter().map(|&x| x as f64)))
+            What::Jobs {
+                pattern,
+                attribute,
+                how,
+                unit,
+            } => {
+                let mut values = Vec::new();
+                for (job, _) in jobs(result, pattern)? {
+                    let group = format!("data/jobs/{job}");
+                    values.extend(attribute_of(result, &group, attribute, unit)?);
+                }
+                // A sum of nothing is nothing: there is no such job here.
+                one(*how, values.iter().copied()).filter(|_| !values.is_empty())
+            }
+            What::Iteration {
+                pattern,
+                number,
+                moment,
+                how,
+            } => iteration(result, pattern, *number, *moment, *how)?,
+            What::Series {
+                column,
+                per_task,
+                how,
+                ..
+            } => {
+                let tasks = match per_task {
+                    Some(job) => result.number(&format!("data/jobs/{job}"), "tasks")?,
+                    None => Some(1.0),
+                };
+                let value = match self.rows(result, column)? {
+                    Some(rows) => one(*how, rows.iter().map(|&x| x as f64)),
+                    None => None,
+                };
+                value.zip(tasks).map(|(value, tasks)| value / tasks)
             }
             What::Mean { sum, count, how } => self.mean(result, sum, count, *how)?,
             What::Share { kind, column } => share(result, kind, column)?,
+            What::Beyond {
+                kind,
+                column,
+                percent,
+            } => beyond(result, kind, column, *percent)?,
+            What::Occupancy { held } => self.occupancy(result, *held)?,
             What::Ports {
                 kind, column, how, ..
             } => {
@@ -35,6 +75,7 @@ impl Metric {
                 one(*how, values.iter().map(|&x| x as f64))
             }
             What::Ejection { class } => self.ejection(result, class)?,
+            What::Rates { whose, stat } => self.rate(result, whose, *stat)?,
             What::Scheme { name } => scheme(result, name)?,
         };
         Ok(value.filter(|value| value.is_finite()))
@@ -68,6 +109,53 @@ impl Metric {
         }
         let bins = sums.iter().zip(&counts).filter(|(_, count)| **count > 0);
         Ok(one(how, bins.map(|(&sum, &count)| ns(sum, count))))
+    }
+
+    /// Of the samples of all routers in the window.
+    fn occupancy(&self, result: &ResultFile, held: Held) -> Outcome {
+        const GROUP: &str = "data/occupancy";
+        let (Some(times), Some(bytes)) = (
+            result.column(GROUP, "time_ps")?,
+            result.column(GROUP, "bytes")?,
+        ) else {
+            return Ok(None);
+        };
+        let (from, to) = self.window.unwrap_or((0, Time::MAX));
+        let routers = bytes.len().checked_div(times.len()).unwrap_or(0).max(1);
+        let rows = times.iter().zip(bytes.chunks_exact(routers));
+        let rows = rows.filter(|(time, _)| (from..to).contains(*time));
+        let mut values: Vec<u64> = rows.flat_map(|(_, row)| row).copied().collect();
+        if values.is_empty() {
+            return Ok(None);
+        }
+        Ok(match held {
+            Held::One(how) => one(how, values.iter().map(|&x| x as f64)),
+            Held::Quantile(share) => {
+                values.sort_unstable();
+                let at = (share * values.len() as f64).ceil() as usize;
+                Some(values[at.clamp(1, values.len()) - 1] as f64)
+            }
+        })
+    }
+
+    /// Of the samples in the window.
+    fn rate(&self, result: &ResultFile, whose: &Whose, stat: RateStat) -> Outcome {
+        let Some(rates) = result.rates(whose)? else {
+            return Ok(None);
+        };
+        let (from, to) = self.window.unwrap_or((0, Time::MAX));
+        let rows = rates.time_ps.iter().zip(&rates.share);
+        let rows = rows.filter(|(time, _)| (from..to).contains(*time));
+        let below = |percent: u32| {
+            let limit = f64::from(percent) / 100.0;
+            let times = rows.clone().filter(move |(_, share)| **share < limit);
+            times.map(|(time, _)| *time as f64 / 1e3)
+        };
+        Ok(match stat {
+            RateStat::One(how) => one(how, rows.map(|(_, share)| *share)),
+            RateStat::FirstBelow(percent) => below(percent).next(),
+            RateStat::LastBelow(percent) => below(percent).next_back(),
+        })
     }
 
     /// Flits of the class in the window, times the length of a flit, over the time of all ejection channels. All
@@ -114,7 +202,10 @@ fn of_kind(result: &ResultFile, kind: &str, column: &str) -> Result<Vec<u64>, Tr
         return Ok(rows);
     }
     let kinds = result.port_kinds()?;
-    let chosen = kinds.iter().zip(rows).filter(|(own, _)| *own == kind);
+    let chosen = kinds
+        .iter()
+        .zip(rows)
+        .filter(|(own, _)| is_port_of(own, kind));
     Ok(chosen.map(|(_, row)| row).collect())
 }
 
@@ -123,6 +214,52 @@ fn share(result: &ResultFile, kind: &str, column: &str) -> Outcome {
     let values = of_kind(result, kind, column)?;
     let all = time.unwrap_or_default() * values.len() as f64;
     Ok(Some(values.iter().sum::<Time>() as f64 / all))
+}
+
+fn beyond(result: &ResultFile, kind: &str, column: &str, percent: u32) -> Outcome {
+    let time = result.number("data/summary", "simulated_ps")?;
+    let limit = time.unwrap_or_default() * f64::from(percent) / 100.0;
+    let values = of_kind(result, kind, column)?;
+    let beyond = values.iter().filter(|value| **value as f64 > limit).count();
+    Ok(Some(beyond as f64 / values.len() as f64))
+}
+
+/// The jobs of a result that a pattern means, with their index.
+fn jobs(result: &ResultFile, pattern: &str) -> Result<Vec<(String, u64)>, TraceError> {
+    let mut found = Vec::new();
+    for job in result.groups("data/jobs")? {
+        if fits(pattern, &job) {
+            let index = result.number(&format!("data/jobs/{job}"), "index")?;
+            found.extend(index.map(|index| (job, index as u64)));
+        }
+    }
+    Ok(found)
+}
+
+/// One number of those of the jobs. None if one of them did not end it.
+fn iteration(result: &ResultFile, pattern: &str, number: u64, moment: Moment, how: How) -> Outcome {
+    const GROUP: &str = "data/iterations";
+    let column = |name| Ok::<_, TraceError>(result.column(GROUP, name)?.unwrap_or_default());
+    let (job, iteration) = (column("job")?, column("iteration")?);
+    let (begin, end) = (column("begin_ps")?, column("end_ps")?);
+    let (tasks, ended) = (column("tasks")?, column("ended")?);
+    let mut values = Vec::new();
+    for (_, index) in jobs(result, pattern)? {
+        let mut rows = 0..job.len();
+        let Some(row) = rows.find(|&row| job[row] == index && iteration[row] == number) else {
+            return Ok(None);
+        };
+        if moment != Moment::Begin && tasks[row] != ended[row] {
+            return Ok(None);
+        }
+        let ps = match moment {
+            Moment::Begin => begin[row],
+            Moment::End => end[row],
+            Moment::Time => end[row] - begin[row],
+        };
+        values.push(ps as f64 / 1e3);
+    }
+    Ok(one(how, values.into_iter()))
 }
 
 /// A counter; or a column followed by how to make one number of it.

@@ -221,6 +221,155 @@ fn what_a_scheme_records() {
 }
 
 #[test]
+fn allowed_rates_of_one_and_of_all() {
+    let values = read(
+        &sample::data(),
+        &[
+            "rates.min",
+            "rates.17.min",
+            "rates.aggressor-1.1.mean",
+            "rates.aggressor-1.1.last @ 0 us..1 us",
+            "rates.aggressor-1.1.first_below_10",
+            "rates.aggressor-1.1.last_below_50",
+            "rates.first_below_1",
+            "rates.aggressor-1.0.min",
+            "rates.5.min",
+        ],
+    );
+    let expected = [
+        Some(0.01),
+        Some(0.5),
+        Some(0.42),
+        Some(0.01),
+        Some(500.0),
+        Some(1000.0),
+        None,
+        None,
+        None,
+    ];
+    assert_eq!(values, expected);
+    assert_eq!(metric("rates.17.first_below_50").unit(), "ns");
+    assert_eq!(metric("rates.17.min").unit(), "");
+}
+
+#[test]
+fn iterations_of_one_job_and_of_several() {
+    let values = read(
+        &sample::data(),
+        &[
+            "iterations.stencil.0.begin",
+            "iterations.stencil.0.end",
+            "iterations.stencil.0.time",
+            "iterations.stencil.1.begin",
+            "iterations.stencil.1.end",
+            "iterations.stencil.2.begin",
+            "iterations.*.0.begin",
+            "iterations.*.0.end",
+            "iterations.*.0.begin.max",
+        ],
+    );
+    let expected = [
+        Some(1.0),
+        Some(45_000.0),
+        Some(44_999.0),
+        Some(40_000.0),
+        None,
+        None,
+        Some(1.0),
+        None,
+        Some(2.0),
+    ];
+    assert_eq!(values, expected, "what was not ended has no end");
+    assert_eq!(metric("iterations.*.0.time").unit(), "ns");
+}
+
+#[test]
+fn several_jobs_are_one_number() {
+    let data = sample::data();
+    let values = read(
+        &data,
+        &[
+            "jobs.*.finish.max",
+            "jobs.*.finish.min",
+            "jobs.st*.tasks.sum",
+            "jobs.*.accepted_load.mean",
+        ],
+    );
+    let finishes = data.jobs.iter().map(|job| job.finish_ps as f64 / 1e3);
+    let expected = [
+        finishes.clone().reduce(f64::max),
+        finishes.reduce(f64::min),
+        Some(5.0),
+        Some(0.375),
+    ];
+    assert_eq!(values, expected);
+    let metric = Metric::parse("jobs.nobody-*.tasks.sum", &["nobody-0".to_string()]).expect("good");
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("result.h5");
+    write(&path, &data, &Run::default(), "", 1).expect("writes");
+    let result = ResultFile::open(&path).expect("opens");
+    assert_eq!(
+        metric.read(&result).expect("reads"),
+        None,
+        "none of them ran"
+    );
+}
+
+#[test]
+fn a_column_over_the_number_of_tasks() {
+    let mut data = series();
+    data.jobs = sample::data().jobs;
+    let column = "series.job.stencil.delivered_bytes_per_task";
+    let names = ["max", "sum", "sum @ 1 us..3 us"].map(|how| format!("{column}.{how}"));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    // 5 tasks.
+    assert_eq!(read(&data, &names), [Some(8.0), Some(20.0), Some(10.0)]);
+}
+
+#[test]
+fn ports_that_were_stalled_for_long() {
+    let values = read(
+        &series(),
+        &[
+            "ports.all.stalled_beyond_24",
+            "ports.all.stalled_beyond_25",
+            "ports.fabric.stalled_beyond_24",
+            "ports.fabric.busy_share",
+            "ports.terminal.stalled_beyond_0",
+        ],
+    );
+    let expected = [0.5, 0.0, 1.0, 0.5, 0.0];
+    assert_eq!(values, expected.map(Some));
+}
+
+#[test]
+fn what_routers_held() {
+    // Samples of 4 routers at 0, 10 and 20 ps: 0 to 11 bytes.
+    let values = read(
+        &sample::data(),
+        &[
+            "occupancy.max",
+            "occupancy.sum",
+            "occupancy.p50",
+            "occupancy.p90",
+            "occupancy.mean @ 10 ps..20 ps",
+            "occupancy.p50 @ 20 ps..30 ps",
+            "occupancy.max @ 1 us..2 us",
+        ],
+    );
+    let expected = [
+        Some(11.0),
+        Some(66.0),
+        Some(5.0),
+        Some(10.0),
+        Some(5.5),
+        Some(9.0),
+        None,
+    ];
+    assert_eq!(values, expected);
+}
+
+#[test]
 fn names_that_are_no_metric_are_refused_with_the_nearest() {
     for (name, words) in [
         ("sumary.accepted_load", "did you mean `summary`"),
@@ -240,12 +389,24 @@ fn names_that_are_no_metric_are_refused_with_the_nearest() {
         ("ports.global.busy", "did you mean `busy_share`"),
         (
             "summary.accepted_load @ 1 us..2 us",
-            "only `series` and `ejection`",
+            "only `series`, `ejection`, `occupancy` and `rates`",
         ),
         ("ejection.data @ 1 us", "write two times"),
         ("ejection.data @ 2 us..1 us", "write two times"),
         ("ejection.data @ 1 parsec..2 us", "write two times"),
         ("scheme", "docs/job-file.md"),
+        ("jobs.st*.communication", "max"),
+        ("jobs.sten-*.communication.max", "did you mean `stencil`"),
+        ("latency.job.st*.network.mean", "name one"),
+        ("iterations.stencil.first.time", "iterations.halo.2.time"),
+        ("iterations.stencil.0.duration", "`time`"),
+        ("iterations.stencil.0.time.last", "`mean`"),
+        ("rates.stencil.0.sum", "`first_below_50`"),
+        ("rates.stencil.x.min", "rates.17.min"),
+        ("rates.stencli.0.min", "did you mean `stencil`"),
+        ("rates.0.first_below_0", "from 1 to 100"),
+        ("occupancy.p95", "`p90`"),
+        ("ports.local.stalled_beyond_100", "`stalled_beyond_10`"),
     ] {
         let error = Metric::parse(name, &jobs()).expect_err(name);
         assert!(error.remedy.contains(words), "{name}: {error:?}");

@@ -10,6 +10,7 @@ fn workload(name: &str, endpoints: Endpoints, shared: bool) -> WorkloadConfig {
         name: name.into(),
         endpoints,
         shared,
+        enabled: true,
         start: Duration(0),
         drive: DriveConfig::Pattern(PatternConfig {
             stop: None,

@@ -146,6 +146,10 @@ impl Motif for Fft3d {
         script.barrier();
         true
     }
+
+    fn begins_iteration(&self, part: u32) -> bool {
+        part.is_multiple_of(2)
+    }
 }
 
 /// An alltoall of messages whose size depends on the receiver.

@@ -79,7 +79,7 @@ impl Motif for Nekbone {
     /// it is the second) and its iterations.
     fn part(&self, part: u32, script: &mut Script) -> bool {
         let solution = self.iterations + 1;
-        let of_a_size = 2 + 2 * solution;
+        let of_a_size = self.parts_of_a_size();
         let Some(&points) = self.points.get((part / of_a_size) as usize) else {
             return false;
         };
@@ -104,9 +104,18 @@ impl Motif for Nekbone {
         }
         true
     }
+
+    /// A size of the problem is one.
+    fn begins_iteration(&self, part: u32) -> bool {
+        part.is_multiple_of(self.parts_of_a_size())
+    }
 }
 
 impl Nekbone {
+    fn parts_of_a_size(&self) -> u32 {
+        2 + 2 * (self.iterations + 1)
+    }
+
     fn exchange(&self, points: u64, script: &mut Script) {
         let place = self.grid.place(script.task());
         let peers = around().filter_map(|away| {

@@ -86,6 +86,12 @@ impl Motif for PeriodicAggressor {
         }
         true
     }
+
+    /// A calm step is one, and so is each of the incast.
+    fn begins_iteration(&self, part: u32) -> bool {
+        let at = part % Lammps::PARTS.saturating_add(self.storm.iterations);
+        at == 0 || at >= Lammps::PARTS
+    }
 }
 
 #[cfg(test)]

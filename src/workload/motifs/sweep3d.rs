@@ -84,7 +84,7 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
         grid,
         blocks: z / params.block,
         bytes: [x, y].map(|cells| u64::from(cells) * block * u64::from(params.width)),
-        sweeps: params.iterations.saturating_mul(8),
+        sweeps: params.iterations.saturating_mul(SWEEPS_EACH),
         compute: layer.saturating_mul(block),
     }))
 }
@@ -108,6 +108,9 @@ const SWEEPS: [([i32; 2], u32); 4] = [
     ([1, -1], 4_000),
 ];
 
+/// Sweeps of an iteration.
+const SWEEPS_EACH: u32 = 8;
+
 impl Motif for Sweep3d {
     fn part(&self, part: u32, script: &mut Script) -> bool {
         if part >= self.sweeps {
@@ -129,6 +132,10 @@ impl Motif for Sweep3d {
             }
         }
         true
+    }
+
+    fn begins_iteration(&self, part: u32) -> bool {
+        part.is_multiple_of(SWEEPS_EACH)
     }
 }
 

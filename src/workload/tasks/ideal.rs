@@ -112,6 +112,7 @@ pub fn job(motif: Box<dyn Motif>, tasks: u32) -> Job {
         motif,
         tasks,
         repetitions: 1,
+        iterations: false,
         protocol: MpiPreset::Plain.protocol(),
         algorithms: Algorithms::default(),
     }

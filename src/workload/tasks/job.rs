@@ -10,6 +10,12 @@ pub trait Motif: Send + Sync {
     /// Writes part `part` (from 0) of the program of `script.task()`; false if the program has fewer parts (then nothing
     /// is written). A part may be empty.
     fn part(&self, part: u32, script: &mut Script) -> bool;
+
+    /// Whether an iteration begins with this part; each part is one, unless a motif says otherwise. For records only.
+    fn begins_iteration(&self, part: u32) -> bool {
+        let _ = part;
+        true
+    }
 }
 
 /// A job: a motif on some tasks. The same for all domains.
@@ -20,6 +26,8 @@ pub struct Job {
     pub tasks: u32,
     /// How many times the program is run, one after the other.
     pub repetitions: u32,
+    /// Whether tasks write down when their iterations began and ended.
+    pub iterations: bool,
     /// How messages travel.
     pub protocol: Protocol,
     /// How collective operations are carried out.

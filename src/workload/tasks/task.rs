@@ -39,9 +39,22 @@ pub struct Task {
     sends: Vec<Leaving>,
     /// Numbers of messages to and from each peer.
     peers: FxHashMap<Peer, Numbers>,
+    /// If the job wants them written down.
+    iterations: Vec<Iteration>,
     computed: Time,
     started: Option<Time>,
     finished: Option<Time>,
+}
+
+/// An iteration of one task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    /// When it began, ps.
+    pub begin: Time,
+    /// When everything in it was done, ps; None if it is not.
+    pub end: Option<Time>,
+    /// Whether the task had nothing to do in it.
+    pub idle: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +104,7 @@ impl Task {
             mailbox: Mailbox::default(),
             sends: Vec::new(),
             peers: FxHashMap::default(),
+            iterations: Vec::new(),
             computed: 0,
             started: None,
             finished: None,
@@ -120,6 +134,11 @@ impl Task {
         Some(spent.saturating_sub(self.computed))
     }
 
+    /// Its iterations so far, if the job has them written down.
+    pub fn iterations(&self) -> &[Iteration] {
+        &self.iterations
+    }
+
     /// Messages that came and that nobody received: whole ones, and requests for long ones.
     pub fn unclaimed(&self) -> (usize, usize) {
         self.mailbox.unclaimed()
@@ -141,6 +160,7 @@ impl Task {
             + self.mailbox.memory_bytes()
             + self.sends.capacity() * size_of::<Leaving>()
             + self.peers.capacity() * size_of::<(Peer, Numbers)>()
+            + self.iterations.capacity() * size_of::<Iteration>()
     }
 
     /// Begins its program.
@@ -261,7 +281,7 @@ impl Task {
     /// Does one operation after the other until one has to wait.
     fn proceed(&mut self, job: &Job, now: Time, wire: &mut impl Wire) {
         while self.may_go_on() {
-            match self.next_op(job) {
+            match self.next_op(job, now) {
                 Some(op) => self.perform(job, op, wire),
                 None if self.requests.is_empty() => {
                     self.state = State::Finished;
@@ -294,7 +314,7 @@ impl Task {
 
     /// The next operation of its program; None at the end of the program, or of a part after which something is left
     /// to be waited for.
-    fn next_op(&mut self, job: &Job) -> Option<Op> {
+    fn next_op(&mut self, job: &Job, now: Time) -> Option<Op> {
         loop {
             if let Some(&op) = self.step_ops.get(self.step_next as usize) {
                 self.step_next += 1;
@@ -315,27 +335,52 @@ impl Task {
                     self.next += 1;
                     return Some(op);
                 }
-                None if !self.requests.is_empty() || !self.next_part(job) => return None,
+                None if !self.requests.is_empty() || !self.next_part(job, now) => return None,
                 None => {}
             }
         }
     }
 
     /// Has the next part of the program written. False if it is over.
-    fn next_part(&mut self, job: &Job) -> bool {
+    fn next_part(&mut self, job: &Job, now: Time) -> bool {
         self.ops.clear();
         self.next = 0;
         while self.repetition < job.repetitions {
             let mut script = Script::new(&mut self.ops, self.number, job.tasks);
             if job.motif.part(self.part, &mut script) {
+                if job.iterations {
+                    self.note_part(job.motif.begins_iteration(self.part), now);
+                }
                 self.part += 1;
                 return true;
             }
             self.part = 0;
             self.repetition += 1;
         }
+        self.end_iteration(now);
         self.ops.shrink_to_fit();
         false
+    }
+
+    /// A part begins, and perhaps an iteration with it.
+    fn note_part(&mut self, begins: bool, now: Time) {
+        if begins {
+            self.end_iteration(now);
+            self.iterations.push(Iteration {
+                begin: now,
+                end: None,
+                idle: true,
+            });
+        }
+        if let Some(iteration) = self.iterations.last_mut() {
+            iteration.idle &= self.ops.is_empty();
+        }
+    }
+
+    fn end_iteration(&mut self, now: Time) {
+        if let Some(iteration) = self.iterations.last_mut() {
+            iteration.end.get_or_insert(now);
+        }
     }
 
     fn perform(&mut self, job: &Job, op: Op, wire: &mut impl Wire) {

@@ -152,6 +152,24 @@ fn run_and_output() {
             ["1 s into 1000000000 parts", "longer interval"],
         ),
         (
+            "until = \"1 us\"\n[output]\nrates = { interval = \"0 ns\", endpoints = [1] }",
+            16,
+            ["output.rates.interval: 0 ns is no interval", "10 us"],
+        ),
+        (
+            "until = \"1 us\"\n[output]\nrates = { interval = \"1 us\", tasks = { workload0 = [] } }",
+            16,
+            ["output.rates: this chooses nobody", "or endpoints"],
+        ),
+        (
+            "until = \"1 us\"\n[output]\nrates = { interval = \"1 us\", tasks = { workload1 = [0] } }",
+            16,
+            [
+                "there is no workload called \"workload1\"",
+                "did you mean \"workload0\"",
+            ],
+        ),
+        (
             "until = \"completion\"",
             8,
             ["\"workload0\" never stops", "add stop"],
@@ -239,6 +257,16 @@ fn workload_values() {
             "load = 0.4\ninjection = \"bernouli\"",
             10,
             ["\"bernouli\"", "did you mean \"bernoulli\"?"],
+        ),
+        (
+            "load = 0.4\ncopies = 0",
+            10,
+            ["copies: this is no number of copies", "1 to"],
+        ),
+        (
+            "load = 0.4\nenabled = false",
+            8,
+            ["no workload is enabled", "leave `enabled` away"],
         ),
     ] {
         assert_refused("load = 0.4", text, line, &parts);

@@ -271,6 +271,10 @@ impl Motif for Lammps {
         self.step_part(step, part % Lammps::PARTS, script);
         true
     }
+
+    fn begins_iteration(&self, part: u32) -> bool {
+        part.is_multiple_of(Lammps::PARTS)
+    }
 }
 
 /// A message to one neighbour and one from another.

@@ -1,0 +1,103 @@
+//! Rows of `/data/rates`.
+
+use super::columns::ResultFile;
+use super::error::TraceError;
+
+const RATES: &str = "data/rates";
+
+/// Whose rates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Of all that were chosen.
+    All,
+    /// Of an endpoint.
+    Endpoint(u32),
+    /// Of a task of a job.
+    Task(String, u32),
+}
+
+impl Whose {
+    /// An endpoint's number, or the name of a job, a dot, and a task; nothing for all.
+    pub fn parse(text: &str) -> Option<Whose> {
+        if text.is_empty() {
+            return Some(Whose::All);
+        }
+        match text.split_once('.') {
+            None => text.parse().ok().map(Whose::Endpoint),
+            Some((job, task)) => Some(Whose::Task(job.to_string(), task.parse().ok()?)),
+        }
+    }
+}
+
+/// Rates over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RatesOverTime {
+    /// Times, ps.
+    pub time_ps: Vec<u64>,
+    /// The share of the link's bandwidth at each.
+    pub share: Vec<f64>,
+}
+
+impl ResultFile {
+    /// The allowed rates of somebody over time. None if they were not recorded.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn rates(&self, whose: &Whose) -> Result<Option<RatesOverTime>, TraceError> {
+        let wanted = match whose {
+            Whose::All => None,
+            Whose::Endpoint(number) => Some(vec![("endpoint", u64::from(*number))]),
+            Whose::Task(job, task) => {
+                let Some(index) = self.number(&format!("data/jobs/{job}"), "index")? else {
+                    return Ok(None);
+                };
+                Some(vec![("job", index as u64), ("task", u64::from(*task))])
+            }
+        };
+        let (Some(time_ps), Some(share)) = (
+            self.column(RATES, "time_ps")?,
+            self.fractions(RATES, "share")?,
+        ) else {
+            return Ok(None);
+        };
+        let mut own = vec![true; time_ps.len()];
+        for (column, value) in wanted.into_iter().flatten() {
+            let column = self.column(RATES, column)?.unwrap_or_default();
+            for (own, found) in own.iter_mut().zip(column) {
+                *own &= found == value;
+            }
+        }
+        if !own.contains(&true) {
+            return Ok(None);
+        }
+        let rows = time_ps.into_iter().zip(share).zip(own);
+        let rows = rows.filter(|(_, own)| *own).map(|(row, _)| row);
+        let (time_ps, share) = rows.unzip();
+        Ok(Some(RatesOverTime { time_ps, share }))
+    }
+
+    /// Whose rates were recorded, in the order in which they were chosen, and what to call them: `storm.0`, `17`.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn rated(&self) -> Result<Vec<String>, TraceError> {
+        let column = |name| Ok::<_, TraceError>(self.column(RATES, name)?.unwrap_or_default());
+        let time = column("time_ps")?;
+        let first = time.first().copied();
+        let count = time.iter().take_while(|time| Some(**time) == first).count();
+        let (endpoint, job, task) = (column("endpoint")?, column("job")?, column("task")?);
+        let mut names = Vec::new();
+        let jobs = self.groups("data/jobs")?;
+        for row in 0..count {
+            let mut name = endpoint[row].to_string();
+            for own in &jobs {
+                let index = self.number(&format!("data/jobs/{own}"), "index")?;
+                if index == Some(job[row] as f64) {
+                    name = format!("{own}.{}", task[row]);
+                }
+            }
+            names.push(name);
+        }
+        Ok(names)
+    }
+}

@@ -1,0 +1,99 @@
+//! The groups of a result, with what they hold.
+
+use super::{
+    Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES,
+    MESSAGES, OCCUPANCY, PACKETS, PORTS, RATES, ROOT_NUMBERS, ROOT_TEXTS, RUN_HOSTS, RUN_NUMBERS,
+    RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_JOB, SERIES_NUMBERS,
+    SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
+};
+
+/// Every group of a result file, for documentation and tests.
+pub const GROUPS: &[Group] = &[
+    Group {
+        path: "/",
+        about: "What was run.",
+        attributes: &[&ROOT_NUMBERS, &ROOT_TEXTS],
+        columns: &[],
+    },
+    Group {
+        path: "/run",
+        about: "How this run went. The only group that may differ between two runs of one experiment.",
+        attributes: &[
+            &RUN_NUMBERS,
+            &RUN_RATES,
+            &RUN_TEXTS,
+            &[RUN_HOSTS, RUN_STOPPED],
+        ],
+        columns: &[],
+    },
+    Group {
+        path: "/data/summary",
+        about: "Totals.",
+        attributes: &[&SUMMARY_COUNTS, &SUMMARY_LOADS],
+        columns: &[],
+    },
+    Group {
+        path: "/data/latency/<class>",
+        about: "A histogram of latencies; buckets without samples are left out.",
+        attributes: &[&LATENCY_COUNTS, &LATENCY_QUANTILES],
+        columns: &[&LATENCY],
+    },
+    Group {
+        path: "/data/jobs/<name>",
+        about: "One workload; one row per task.",
+        attributes: &[&JOB_COUNTS, &JOB_LOADS],
+        columns: &[&JOB],
+    },
+    Group {
+        path: "/data/ports",
+        about: "One row per used router port, for its outgoing direction, by router, then port.",
+        attributes: &[],
+        columns: &[&PORTS],
+    },
+    Group {
+        path: "/data/series",
+        about: "One row per time bin.",
+        attributes: &[&SERIES_NUMBERS],
+        columns: &[&SERIES_TIME, &SERIES_JOB, &SERIES_CLASS],
+    },
+    Group {
+        path: "/data/occupancy",
+        about: "What every router held at chosen times. Only if asked for.",
+        attributes: &[],
+        columns: &[&OCCUPANCY],
+    },
+    Group {
+        path: "/data/rates",
+        about: "At which rates the congestion-control scheme let chosen endpoints inject: a row per time and endpoint, \
+                by time, then in the order in which they were chosen. Only if asked for.",
+        attributes: &[],
+        columns: &[&RATES],
+    },
+    Group {
+        path: "/data/iterations",
+        about: "When applications began and ended the iterations (steps) of their programs. Only if asked for.",
+        attributes: &[],
+        columns: &[&ITERATIONS],
+    },
+    Group {
+        path: "/data/packets",
+        about: "One row per delivered data packet. Only if asked for.",
+        attributes: &[],
+        columns: &[&PACKETS],
+    },
+    Group {
+        path: "/data/messages",
+        about: "One row per received message. Only if asked for.",
+        attributes: &[],
+        columns: &[&MESSAGES],
+    },
+    Group {
+        path: "/data/scheme",
+        about: "What the congestion-control scheme recorded, and what packets were for: counters as attributes \
+                (`packets_<kind>` sent, `ejected_<kind>_share` of the endpoints' links in the measurement window, \
+                packets dropped before and at the last router, sent again at a granted time or speculatively, marked, \
+                reservations that a router took), rows as columns.",
+        attributes: &[&SCHEME_TEXTS],
+        columns: &[],
+    },
+];

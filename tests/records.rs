@@ -1,0 +1,222 @@
+//! What is recorded if it is asked for, and workloads that are there several times or not at all.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use support::Experiment;
+use weir::trace::{Data, Job};
+
+/// A dragonfly of 72 endpoints.
+fn network() -> Experiment {
+    Experiment::dragonfly(2, 4, 2).routing("par")
+}
+
+fn job<'a>(data: &'a Data, name: &str) -> &'a Job {
+    let found = data.jobs.iter().find(|job| job.name == name);
+    found.unwrap_or_else(|| panic!("no job {name}"))
+}
+
+#[test]
+fn rates_have_a_row_for_each_time_and_endpoint() {
+    let experiment = network()
+        .uniform(0.1)
+        .with("name", "u")
+        .with("endpoints", vec![40, 3, 71, 12])
+        .with("load", 0.3)
+        .set("output.rates.interval", "700 ns")
+        .set("output.rates.endpoints", vec![9])
+        .set("output.rates.tasks.u", vec![2, 0])
+        .until("2 us");
+    let rates = experiment.run().data.rates.expect("rates");
+    // At 0, 700 and 1400 ns; the next would be after the end.
+    let times = [0, 700_000, 1_400_000];
+    let expected: Vec<u64> = times.iter().flat_map(|&time| [time; 3]).collect();
+    assert_eq!(rates.time_ps, expected);
+    assert_eq!(rates.endpoint, [9, 71, 40].repeat(3));
+    assert_eq!(rates.job, [u32::MAX, 0, 0].repeat(3));
+    assert_eq!(rates.task, [u32::MAX, 2, 0].repeat(3));
+    assert_eq!(rates.share, [1.0; 9], "nobody controls anything");
+}
+
+#[test]
+fn rates_and_occupancy_are_sampled_side_by_side() {
+    let experiment = network()
+        .uniform(0.4)
+        .set("output.rates.interval", "300 ns")
+        .set("output.rates.endpoints", vec![0])
+        .set("output.occupancy", "500 ns")
+        .until("1500 ns");
+    let data = experiment.run().data;
+    let occupancy = data.occupancy.expect("occupancy");
+    assert_eq!(occupancy.time_ps, [0, 500_000, 1_000_000]);
+    assert!(
+        occupancy.bytes[occupancy.routers..]
+            .iter()
+            .any(|&held| held > 0)
+    );
+    let rates = data.rates.expect("rates");
+    assert_eq!(rates.time_ps, [0, 300_000, 600_000, 900_000, 1_200_000]);
+    // The same contents as without the other record.
+    let alone = experiment.set("output.rates.interval", "1 us").run().data;
+    assert_eq!(alone.occupancy.expect("occupancy").bytes, occupancy.bytes);
+}
+
+#[test]
+fn iterations_follow_one_another() {
+    let experiment = network()
+        .job("halo3d26", 18)
+        .with("name", "halo")
+        .with("motif.cells", vec![6, 6, 6])
+        .with("motif.iterations", 3)
+        .with("motif.compute", "1 us")
+        .with("start", "2 us")
+        .set("output.iterations", true);
+    let data = experiment.run().data;
+    let (rows, halo) = (data.iterations.as_ref().expect("rows"), job(&data, "halo"));
+    assert_eq!(
+        (&rows.job[..], &rows.iteration[..]),
+        (&[0; 3][..], &[0, 1, 2][..])
+    );
+    assert_eq!(
+        (&rows.tasks[..], &rows.ended[..]),
+        (&[18; 3][..], &[18; 3][..])
+    );
+    assert_eq!(
+        (rows.begin_ps[0], rows.end_ps[2]),
+        (2_000_000, halo.finish_ps)
+    );
+    for (begin, end) in rows.begin_ps.iter().zip(&rows.end_ps) {
+        assert!(end - begin > 1_000_000, "longer than it computes");
+    }
+    // The allreduce at the end of an iteration holds nobody back for longer than it takes to spread.
+    assert!(rows.begin_ps[1] <= rows.end_ps[0] && rows.begin_ps[2] <= rows.end_ps[1]);
+}
+
+#[test]
+fn tasks_with_nothing_to_do_are_not_in_an_iteration() {
+    let experiment = network()
+        .job("periodic_aggressor", 12)
+        .with("name", "storm")
+        .with("motif.senders", 4)
+        .with("motif.iterations", 2)
+        .with("motif.bytes", "20 kB")
+        .with("repetitions", 2)
+        .set("output.iterations", true);
+    let rows = experiment.run().data.iterations.expect("rows");
+    // A calm step, twice the incast, a calm step; and all of that again.
+    assert_eq!(rows.tasks, [12, 5, 5, 12].repeat(2));
+    assert_eq!(rows.iteration, (0..8).collect::<Vec<_>>());
+    // What the tasks of the incast begin, the others have not ended yet.
+    assert!(rows.end_ps[1] < rows.end_ps[2] && rows.end_ps[2] < rows.end_ps[3]);
+}
+
+#[test]
+fn an_iteration_that_is_cut_off_has_not_ended() {
+    let experiment = network()
+        .job("fixed_pairs", 4)
+        .with("motif.iterations", 3)
+        .with("motif.bytes", "100 kB")
+        .set("output.iterations", true);
+    let whole = experiment.run().data.iterations.expect("rows");
+    let middle = (whole.begin_ps[1] + whole.end_ps[1]) / 2;
+    let cut = experiment.until(&format!("{middle} ps")).run();
+    let rows = cut.data.iterations.expect("rows");
+    assert_eq!(
+        (&rows.tasks[..], &rows.ended[..]),
+        (&[4, 4][..], &[4, 0][..])
+    );
+    assert_eq!(rows.end_ps, [whole.end_ps[0], 0]);
+}
+
+#[test]
+fn copies_have_endpoints_and_names_of_their_own() {
+    let experiment = network()
+        .job("allreduce", 10)
+        .with("name", "sum")
+        .with("motif.iterations", 1)
+        .with("placement", "random")
+        .with("copies", 3)
+        .job("ping_pong", 2)
+        .with("name", "ping");
+    let data = experiment.run().data;
+    let names: Vec<&str> = data.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["sum-0", "sum-1", "sum-2", "ping"]);
+    let places: BTreeSet<u32> = data
+        .jobs
+        .iter()
+        .flat_map(|job| job.endpoint.clone())
+        .collect();
+    assert_eq!(places.len(), 32, "nobody shares an endpoint");
+    // The resolved experiment, which names each copy, gives the same.
+    let resolved = weir::config::Experiment::from_text(
+        "again.toml",
+        &experiment.checked().resolved,
+        std::path::Path::new(""),
+        &[],
+        &weir::catalog::catalog(),
+    );
+    let again = resolved.unwrap_or_else(|error| panic!("{}", error.render(false)));
+    assert_eq!(again.resolved, experiment.checked().resolved);
+    assert_eq!(again.workloads.len(), 4);
+}
+
+#[test]
+fn a_workload_that_is_not_enabled_keeps_its_endpoints_only() {
+    let both = |enabled: bool| {
+        network()
+            .job("incast", 20)
+            .with("name", "storm")
+            .with("motif.bytes", "40 kB")
+            .with("placement", "random")
+            .with("enabled", enabled)
+            .job("allreduce", 20)
+            .with("name", "sum")
+            .with("placement", "random")
+            .uniform(0.05)
+            .with("name", "noise")
+            .with("endpoints", "rest")
+            .with("stop", "3 us")
+            .until("completion")
+    };
+    let (with, without) = (both(true).run().data, both(false).run().data);
+    assert_eq!(without.jobs.len(), 2);
+    for name in ["sum", "noise"] {
+        assert_eq!(job(&with, name).endpoint, job(&without, name).endpoint);
+    }
+    // The traffic that is left is the same: nobody's random numbers depend on the others.
+    let sent = |data: &Data| job(data, "noise").bytes_delivered;
+    assert_eq!(sent(&with), sent(&without));
+    assert!(job(&without, "sum").communication_ps < job(&with, "sum").communication_ps);
+}
+
+#[test]
+fn whose_rates_is_checked() {
+    let of = |key: &str, value: toml::Value| {
+        network()
+            .uniform(0.1)
+            .with("name", "u")
+            .with("endpoints", "0..10")
+            .set("output.rates.interval", "1 us")
+            .set(key, value)
+    };
+    for (experiment, says) in [
+        (
+            of("output.rates.endpoints", vec![3, 72].into()),
+            "output.rates.endpoints.1: endpoint 72 is beyond the network, which has 72",
+        ),
+        (
+            of("output.rates.tasks.u", vec![9, 10].into()),
+            "output.rates.tasks.u.1: \"u\" has 10 tasks, and 10 is none of them",
+        ),
+    ] {
+        let ran = experiment.cli().go();
+        let words: Vec<&str> = ran
+            .stderr
+            .split_whitespace()
+            .filter(|w| *w != "│")
+            .collect();
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(words.join(" ").contains(says), "{}", ran.stderr);
+    }
+}
