@@ -1,7 +1,8 @@
 //! A desk that writes down what a scheme does.
 
-use super::Desk;
-use crate::model::{EndpointId, Origin, PacketKind, Time};
+use super::{About, AnyScheme, Build, Desk};
+use crate::config::Section;
+use crate::model::{Bandwidth, EndpointId, FlitSize, Origin, PacketKind, Time};
 
 /// What a scheme did at a desk.
 pub struct Seen {
@@ -60,4 +61,17 @@ pub fn origin(kind: PacketKind, source: EndpointId, message: u32) -> Origin {
         message_bits: 400,
         ..bytemuck::Zeroable::zeroed()
     }
+}
+
+/// A scheme on links of 25.6 GB/s with flits of 64 bytes: a flit takes 2,500 ps.
+pub fn built(build: Build, section: &str, max_packet: u16, output_queue: u32) -> AnyScheme {
+    let about = About {
+        flit: FlitSize(512),
+        max_packet,
+        bandwidth: Bandwidth(204_800_000_000),
+        output_queue: Some(output_queue),
+        acknowledge: false,
+    };
+    let section = Section::from_toml(section).expect("TOML");
+    build(&section, &about).unwrap_or_else(|error| panic!("{}", error.render(false)))
 }

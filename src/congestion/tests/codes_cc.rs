@@ -1,19 +1,15 @@
 use super::super::Dispatch;
+use super::super::testing::built;
 use super::*;
-use crate::config::Section;
-use crate::model::{Bandwidth, FlitSize};
 
-/// 64-byte flits on links of 25.6 GB/s: a flit is 2,500 ps. Ports of 1,000 flits.
+/// Ports of 1,000 flits.
 fn scheme() -> CodesCc {
-    let about = About {
-        flit: FlitSize(512),
-        max_packet: 64,
-        bandwidth: Bandwidth(204_800_000_000),
-        output_queue: Some(1_000),
-        acknowledge: false,
-    };
-    let section = Section::from_toml("scheme = \"codes_cc\"\nperiod = \"10 us\"").unwrap();
-    let AnyScheme::CodesCc(mut scheme) = (ENTRY.build)(&section, &about).unwrap() else {
+    let AnyScheme::CodesCc(mut scheme) = built(
+        ENTRY.build,
+        "scheme = \"codes_cc\"\nperiod = \"10 us\"",
+        64,
+        1_000,
+    ) else {
         panic!("another scheme");
     };
     scheme.prepare(4, 2);

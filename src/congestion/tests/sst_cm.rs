@@ -1,18 +1,9 @@
+use super::super::testing::built;
 use super::*;
-use crate::config::Section;
-use crate::model::{Bandwidth, FlitSize};
 
-/// 64-byte flits on links of 25.6 GB/s: a flit is 2,500 ps. Packets of 32 flits (2 KiB): 80 ns.
+/// Packets of 32 flits (2 KiB): 80 ns.
 fn scheme() -> SstCm {
-    let about = About {
-        flit: FlitSize(512),
-        max_packet: 32,
-        bandwidth: Bandwidth(204_800_000_000),
-        output_queue: Some(512),
-        acknowledge: false,
-    };
-    let section = Section::from_toml("scheme = \"sst_cm\"").unwrap();
-    let AnyScheme::SstCm(mut scheme) = (ENTRY.build)(&section, &about).unwrap() else {
+    let AnyScheme::SstCm(mut scheme) = built(ENTRY.build, "scheme = \"sst_cm\"", 32, 512) else {
         panic!("another scheme");
     };
     scheme.prepare(4, 2);
