@@ -56,9 +56,12 @@ fn stack(inside: &Inside, row: usize, group: &Group, names: &[&str]) -> Outcome 
             inside.held(from + point.y, row + 0.82),
         ];
         let colour = look(place_of(name, names)).colour;
-        inside
-            .area
-            .draw(&Rectangle::new(corners, colour.filled()))?;
+        // Nothing is no rectangle.
+        if corners[0].0 != corners[1].0 {
+            inside
+                .area
+                .draw(&Rectangle::new(corners, colour.filled()))?;
+        }
         from += point.y;
     }
     Ok(())
@@ -77,9 +80,12 @@ fn side_by_side(inside: &Inside, row: usize, group: &Group, names: &[&str]) -> O
             inside.held(0.0, top + share * 0.08),
             inside.held(point.y, top + share * 0.92),
         ];
-        inside
-            .area
-            .draw(&Rectangle::new(corners, colour.filled()))?;
+        // Nothing is no rectangle.
+        if corners[0].0 != corners[1].0 {
+            inside
+                .area
+                .draw(&Rectangle::new(corners, colour.filled()))?;
+        }
         whisker(inside, point, top + share / 2.0)?;
         if inside.shares(point.y, top).0 > 1.0 {
             words(inside, "off the scale", 0.0, top + share / 2.0)?;
