@@ -114,6 +114,21 @@ fn endpoints_of_two_workloads() {
 }
 
 #[test]
+fn more_workloads_than_packets_can_tell_apart() {
+    for copies in [0, 66_000] {
+        let experiment = good().with("shared", true).with("copies", copies);
+        let wrong = format!("copies = {copies}");
+        refused_at(&experiment, &wrong, &["copies", "from 1 to 65535"]);
+    }
+    let half = |experiment: Experiment| experiment.with("shared", true).with("copies", 40_000);
+    let both = half(half(good()).uniform(0.1));
+    refused(
+        &Cli::run(&both.text()).go(),
+        &["these are 80000 workloads", "at most 65535"],
+    );
+}
+
+#[test]
 fn endpoints_that_do_not_exist() {
     let experiment = good().with("endpoints", "0..1000");
     refused_at(&experiment, "0..1000", &["72"]);

@@ -2,8 +2,6 @@
 
 mod support;
 
-use std::sync::Arc;
-
 use support::{Experiment, difference, run_plan};
 use weir::engine::Haste;
 use weir::trace::Data;
@@ -60,7 +58,7 @@ fn the_global_order_of_time_gives_the_same_as_windows() {
             delay: 100_000,
             reaction: 5_000,
         });
-        Arc::get_mut(&mut plan.blueprint.network).unwrap().hurry = true;
+        plan.blueprint.hurry = true;
         let ordered = run_plan(&plan).unwrap();
         assert!(windows.data.summary.packets_delivered > 5_000);
         let notices: u64 = windows.data.scheme.counters.iter().map(|(_, n)| n).sum();

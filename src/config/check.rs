@@ -1,5 +1,7 @@
 //! What the types alone cannot refuse: values that do not fit together.
 
+use std::collections::HashMap;
+
 use serde_json::Value as Json;
 
 use super::experiment::{Experiment, NicConfig, RouterConfig};
@@ -407,11 +409,9 @@ fn workload_times(experiment: &Experiment) -> Result<(), ConfigError> {
 
 fn unique_names(experiment: &Experiment) -> Result<(), ConfigError> {
     let workloads = &experiment.workloads;
+    let mut first_of = HashMap::new();
     for (index, workload) in workloads.iter().enumerate() {
-        if let Some(first) = workloads[..index]
-            .iter()
-            .position(|w| w.name == workload.name)
-        {
+        if let Some(first) = first_of.insert(&workload.name, index) {
             // The default name of one may be the given name of another: point at the one that was given.
             let named = if workload.section.has("name") {
                 index

@@ -26,8 +26,8 @@ pub(super) const SECTIONS: [&str; 8] = [
     "output",
 ];
 
-/// More copies of a workload than any network has room for.
-const MOST_COPIES: i64 = 1_000_000;
+/// The most workloads, copies included: packets carry the number of theirs in 16 bits.
+const MOST_WORKLOADS: usize = u16::MAX as usize;
 
 /// What a job file has besides: see the room `study`.
 pub(crate) const STUDY: [&str; 7] = [
@@ -319,9 +319,21 @@ fn workloads(
             )));
         }
     };
-    let workloads = items.iter().enumerate();
-    let each = workloads.map(|(index, node)| workload(index, node, folder, catalog));
-    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+    let mut all = Vec::new();
+    for (index, node) in items.iter().enumerate() {
+        let mut own = workload(index, node, folder, catalog)?;
+        let count = all.len() + own.len();
+        if count > MOST_WORKLOADS {
+            let path = format!("workload.{index}");
+            return Err(Section::new(node.clone(), path).refuse(Invalid::new(
+                "copies",
+                format!("these are {count} workloads with those above"),
+                format!("at most {MOST_WORKLOADS} are possible: write fewer copies"),
+            )));
+        }
+        all.append(&mut own);
+    }
+    Ok(all)
 }
 
 fn workload(
@@ -364,11 +376,13 @@ fn copies(section: &Section) -> Result<Option<u32>, ConfigError> {
         return Ok(None);
     };
     match member.value.value {
-        Value::Integer(count @ 1..=MOST_COPIES) => Ok(Some(count as u32)),
+        Value::Integer(count) if (1..=MOST_WORKLOADS as i64).contains(&count) => {
+            Ok(Some(count as u32))
+        }
         _ => Err(section.refuse(Invalid::new(
             "copies",
             "this is no number of copies",
-            format!("write a whole number from 1 to {MOST_COPIES}"),
+            format!("write a whole number from 1 to {MOST_WORKLOADS}"),
         ))),
     }
 }

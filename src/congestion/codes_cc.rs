@@ -198,10 +198,7 @@ impl Scheme for CodesCc {
     }
 
     fn classes(&self) -> Classes {
-        match self.about.acknowledge {
-            true => Classes::PLAIN,
-            false => Classes::DATA,
-        }
+        Classes::of_data(self.about.acknowledge)
     }
 
     fn prepare(&mut self, nics: usize, outputs: usize) {

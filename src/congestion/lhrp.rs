@@ -146,20 +146,18 @@ pub const ENTRY: Entry<Build> = Entry {
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
-        let Parameters {
-            threshold,
-            fabric_drop,
-            timeout,
-            retries,
-            slack,
-            loss,
-            ..
-        } = parameters;
-        let policy = Policy::new(section, about, threshold, fabric_drop, timeout, loss)?;
+        let policy = Policy::new(
+            section,
+            about,
+            parameters.threshold,
+            parameters.fabric_drop,
+            parameters.timeout,
+            parameters.loss,
+        )?;
         Ok(AnyScheme::Lhrp(Lhrp {
             policy,
-            source: Refusals::new(section, *about, retries)?,
-            scheduler: Scheduler::new(section, *about, slack, 0)?,
+            source: Refusals::new(section, *about, parameters.retries)?,
+            scheduler: Scheduler::new(section, *about, parameters.slack, 0)?,
         }))
     },
 };

@@ -130,24 +130,22 @@ pub const ENTRY: Entry<Build> = Entry {
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
-        let Parameters {
-            threshold,
-            fabric_drop,
-            timeout,
-            retries,
-            slack,
-            loss,
-            ..
-        } = parameters;
-        let policy = Policy::new(section, about, threshold, fabric_drop, timeout, loss)?;
+        let policy = Policy::new(
+            section,
+            about,
+            parameters.threshold,
+            parameters.fabric_drop,
+            parameters.timeout,
+            parameters.loss,
+        )?;
         let longest = u64::from(about.max_packet);
         Ok(AnyScheme::LhrpSrp(LhrpSrp {
             about: *about,
             reserve_from: parameters.reserve_from.flits(about.flit, longest),
             policy,
             large: Handshakes::new(*about),
-            small: Refusals::new(section, *about, retries)?,
-            scheduler: Scheduler::new(section, *about, slack, 0)?,
+            small: Refusals::new(section, *about, parameters.retries)?,
+            scheduler: Scheduler::new(section, *about, parameters.slack, 0)?,
         }))
     },
 };

@@ -24,10 +24,7 @@ impl Scheme for NoControl {
     }
 
     fn classes(&self) -> Classes {
-        match self.acknowledge {
-            true => Classes::PLAIN,
-            false => Classes::DATA,
-        }
+        Classes::of_data(self.acknowledge)
     }
 }
 

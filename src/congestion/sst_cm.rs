@@ -124,35 +124,34 @@ impl SstCm {
 
     /// Forgets the sources that are timed out.
     fn expire(&mut self, dispatch: &mut Dispatch, port: &Port, now: Time) {
-        let Some(mut watch) = self.watches[port.output as usize].take() else {
+        let slot = &mut self.watches[port.output as usize];
+        let Some(mut watch) = slot.take_if(|watch| now >= watch.check) else {
             return;
         };
-        if now >= watch.check {
-            let (before, limit) = (watch.streams.len(), self.timeout(watch.streams.len()));
-            let mut gone = Vec::new();
-            watch.streams.retain(|&source, &mut last| {
-                let stays = last + limit > now;
-                if !stays {
-                    gone.push(source);
-                }
-                stays
-            });
-            let left = watch.streams.len();
-            if watch.on && left < before {
-                for source in gone {
-                    watch.tell(dispatch, source, 0, 0);
-                }
-                watch.on = left >= self.streams as usize;
-                self.ended += u64::from(!watch.on);
-                let n = if watch.on { left as u32 } else { 0 };
-                watch.tell_all(dispatch, n, 0);
+        let (before, limit) = (watch.streams.len(), self.timeout(watch.streams.len()));
+        let mut gone = Vec::new();
+        watch.streams.retain(|&source, &mut last| {
+            let stays = last + limit > now;
+            if !stays {
+                gone.push(source);
             }
-            let first = watch.streams.values().min();
-            watch.check = first.map_or(NEVER, |last| (last + self.timeout(left)).max(now + 1));
-            if watch.on {
-                watch.alarm = watch.check;
-                dispatch.wake(watch.alarm);
+            stays
+        });
+        let left = watch.streams.len();
+        if watch.on && left < before {
+            for source in gone {
+                watch.tell(dispatch, source, 0, 0);
             }
+            watch.on = left >= self.streams as usize;
+            self.ended += u64::from(!watch.on);
+            let n = if watch.on { left as u32 } else { 0 };
+            watch.tell_all(dispatch, n, 0);
+        }
+        let first = watch.streams.values().min();
+        watch.check = first.map_or(NEVER, |last| (last + self.timeout(left)).max(now + 1));
+        if watch.on {
+            watch.alarm = watch.check;
+            dispatch.wake(watch.alarm);
         }
         self.watches[port.output as usize] = Some(watch);
     }
@@ -169,10 +168,7 @@ impl Scheme for SstCm {
     }
 
     fn classes(&self) -> Classes {
-        match self.about.acknowledge {
-            true => Classes::PLAIN,
-            false => Classes::DATA,
-        }
+        Classes::of_data(self.about.acknowledge)
     }
 
     fn prepare(&mut self, _nics: usize, outputs: usize) {

@@ -38,6 +38,8 @@ pub struct Blueprint {
     pub traffic: Arc<Vec<Traffic>>,
     /// What is recorded.
     pub recording: Recording,
+    /// Whether what the scheme says out of band may take effect before the end of the window in which it is said.
+    pub hurry: bool,
     /// The endpoints whose allowed rates are recorded.
     pub rated: Arc<[Rated]>,
     /// The run's seed.
@@ -89,7 +91,7 @@ impl<S: Scheme> FabricDomain<S> {
             acknowledged: Reassembly::default(),
             sources: Slots::default(),
             hosts: Hosts::default(),
-            notices: Notices::new(network.hurry),
+            notices: Notices::new(blueprint.hurry),
             first_nic_output: 0,
             outboxes: Vec::new(),
             stats: Stats::new(blueprint.recording, 0, fixed.classes.count(), 0),

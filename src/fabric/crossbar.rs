@@ -99,7 +99,7 @@ impl<S: Scheme> FabricDomain<S> {
         }
         out.peak = out.peak.max(out.waiting + out.queued);
         if S::NOTIFIES {
-            self.tell_routed(index, output, now);
+            self.tell(S::routed, index, output, now);
         }
         self.ask(index, input, output, now);
         if S::SPECULATES && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_)) {

@@ -357,18 +357,36 @@ impl<S: Scheme> FabricDomain<S> {
 
     /// The iterations of the applications here, by job, then number. Empty if they are not written down.
     pub(super) fn iteration_rows(&self) -> Vec<IterationRow> {
-        let mut rows: BTreeMap<(u16, usize), IterationRow> = BTreeMap::new();
-        for host in &self.hosts.hosts {
+        let rows = self.hosts.hosts.iter().flat_map(|host| {
             let iterations = host.task.iterations().iter().enumerate();
-            for (number, iteration) in iterations.filter(|(_, one)| !one.idle) {
-                let new = [u64::from(host.job), number as u64, Time::MAX, 0, 0, 0];
-                let row = rows.entry((host.job, number)).or_insert(new);
-                row[2] = row[2].min(iteration.begin);
-                row[3] = row[3].max(iteration.end.unwrap_or(0));
-                row[4] += 1;
-                row[5] += u64::from(iteration.end.is_some());
-            }
-        }
-        rows.into_values().collect()
+            let real = iterations.filter(|(_, one)| !one.idle);
+            real.map(|(number, one)| {
+                let (job, ended) = (u64::from(host.job), u64::from(one.end.is_some()));
+                [
+                    job,
+                    number as u64,
+                    one.begin,
+                    one.end.unwrap_or(0),
+                    1,
+                    ended,
+                ]
+            })
+        });
+        merge_iterations(rows)
     }
+}
+
+/// One row for each iteration of a job, by job, then number: from the first of its tasks' beginnings to the last of
+/// their ends.
+pub fn merge_iterations(rows: impl Iterator<Item = IterationRow>) -> Vec<IterationRow> {
+    let mut merged: BTreeMap<[u64; 2], IterationRow> = BTreeMap::new();
+    for new in rows {
+        let row = merged.entry([new[0], new[1]]);
+        let row = row.or_insert([new[0], new[1], Time::MAX, 0, 0, 0]);
+        row[2] = row[2].min(new[2]);
+        row[3] = row[3].max(new[3]);
+        row[4] += new[4];
+        row[5] += new[5];
+    }
+    merged.into_values().collect()
 }

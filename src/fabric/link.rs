@@ -223,7 +223,7 @@ impl<S: Scheme> FabricDomain<S> {
             self.mark(index, output);
         }
         if S::NOTIFIES && output < self.first_nic_output {
-            self.tell_left(index, output, depart);
+            self.tell(S::left, index, output, depart);
         }
         let packet = self.pool.get(index);
         let (head, tail) = (packet.head, packet.head + u64::from(packet.tail_lag));

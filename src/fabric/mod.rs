@@ -44,7 +44,7 @@ mod watch;
 
 pub use build::Blueprint;
 pub use domain::FabricDomain;
-pub use hosts::{Application, IterationRow, JobState, TaskRow};
+pub use hosts::{Application, IterationRow, JobState, TaskRow, merge_iterations};
 pub use network::{Network, Parameters};
 pub use report::{DomainReport, Totals};
 pub use samples::Rated;

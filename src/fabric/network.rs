@@ -64,8 +64,6 @@ pub struct Network {
     pub about: About,
     /// Whether the scheme talks out of band, to any endpoint of the network.
     pub notices: bool,
-    /// What it says may take effect before the end of the window in which it is said.
-    pub hurry: bool,
 }
 
 impl Network {
@@ -156,24 +154,24 @@ impl Network {
             .unwrap_or(NEVER)
     }
 
+    /// The latencies of all links of a domain, ps.
+    fn latencies(&self, domain: DomainId) -> impl Iterator<Item = Time> + '_ {
+        let topology = &self.topology;
+        let routers = topology.domain_routers(domain).into_iter();
+        routers.flat_map(move |router| {
+            (0..topology.ports(router)).map(move |port| topology.link(router, port).latency)
+        })
+    }
+
     /// The least latency of any link of any domain, ps.
     pub fn least_latency(&self) -> Time {
-        let topology = &self.topology;
-        let links = (0..topology.routers()).flat_map(|router| {
-            (0..topology.ports(router)).map(move |port| topology.link(router, port).latency)
-        });
-        links.min().unwrap_or(1)
+        let domains = 0..self.topology.domains();
+        let all = domains.flat_map(|domain| self.latencies(domain));
+        all.min().unwrap_or(1)
     }
 
     /// The longest latency of any link of a domain, for the size of its event wheel.
     pub fn longest_latency(&self, domain: DomainId) -> Time {
-        let topology = &self.topology;
-        let links = topology
-            .domain_routers(domain)
-            .into_iter()
-            .flat_map(|router| {
-                (0..topology.ports(router)).map(move |port| topology.link(router, port).latency)
-            });
-        links.max().unwrap_or(1)
+        self.latencies(domain).max().unwrap_or(1)
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::state::{OutIndex, Wire};
-use crate::congestion::{Dispatch, Passing, Scheme};
+use crate::congestion::{Dispatch, Passing, Port, Scheme};
 use crate::model::{
     EndpointId, Flight, Notice, Origin, Packet, PacketIndex, PacketKind, PortId, RouterId, Time,
 };
@@ -57,24 +57,19 @@ impl<S: Scheme> FabricDomain<S> {
         }
     }
 
-    /// Tells the scheme that a packet has been routed.
-    pub(super) fn tell_routed(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+    /// Tells the scheme of a data packet at an output, by one of its hooks.
+    pub(super) fn tell(
+        &mut self,
+        hook: fn(&mut S, &mut Dispatch, &Port, &Passing, Time),
+        index: PacketIndex,
+        output: OutIndex,
+        now: Time,
+    ) {
         let (packet, origin) = (self.pool.get(index), self.pool.origin(index));
         if origin.kind == PacketKind::Data as u8 {
             let (port, passing) = (self.port(output), Self::passing(packet, origin));
             let dispatch = &mut self.notices.dispatch;
-            self.scheme.routed(dispatch, &port, &passing, now);
-            self.carry_out(Speaker::Port(output), now);
-        }
-    }
-
-    /// Tells the scheme that a packet leaves its router.
-    pub(super) fn tell_left(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
-        let (packet, origin) = (self.pool.get(index), self.pool.origin(index));
-        if origin.kind == PacketKind::Data as u8 {
-            let (port, passing) = (self.port(output), Self::passing(packet, origin));
-            let dispatch = &mut self.notices.dispatch;
-            self.scheme.left(dispatch, &port, &passing, now);
+            hook(&mut self.scheme, dispatch, &port, &passing, now);
             self.carry_out(Speaker::Port(output), now);
         }
     }

@@ -76,6 +76,14 @@ impl Classes {
         reservation: 1,
         grant: 1,
     };
+    /// Of a scheme without packets of its own: data, and acknowledgements if there are any.
+    pub const fn of_data(acknowledge: bool) -> Classes {
+        match acknowledge {
+            true => Classes::PLAIN,
+            false => Classes::DATA,
+        }
+    }
+
     /// The same above data that routers may drop.
     pub const SPECULATIVE: Classes = Classes {
         names: &["speculative", "data", "control"],

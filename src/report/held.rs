@@ -12,21 +12,15 @@ use crate::trace::{ResultFile, TraceError};
 /// # Errors
 /// If the file is damaged.
 pub fn at(result: &ResultFile, time: Time) -> Result<Option<Heat>, TraceError> {
-    const GROUP: &str = "data/occupancy";
-    let (Some(times), Some(bytes)) = (
-        result.column(GROUP, "time_ps")?,
-        result.column(GROUP, "bytes")?,
-    ) else {
+    let Some(all) = result.occupancy()? else {
         return Ok(None);
     };
-    let routers = bytes.len().checked_div(times.len()).unwrap_or(0);
-    let Some(row) = times.partition_point(|own| *own <= time).checked_sub(1) else {
+    let routers = all.routers;
+    let row = all.time_ps.partition_point(|own| *own <= time);
+    let Some(row) = row.checked_sub(1).filter(|_| routers > 0) else {
         return Ok(None);
     };
-    if routers == 0 {
-        return Ok(None);
-    }
-    let held = &bytes[row * routers..][..routers];
+    let held = &all.bytes[row * routers..][..routers];
     Ok(Some(match group_size(&result.header().experiment) {
         Some(size) if routers.is_multiple_of(size) => {
             matrix(held, size, "group", "router of the group")

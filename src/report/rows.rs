@@ -2,7 +2,7 @@
 
 use super::figure::{Axis, Heat, Point};
 use crate::trace::schema::{PER_TASK, is_port_of};
-use crate::trace::{ResultFile, TraceError, Whose};
+use crate::trace::{Occupancy, ResultFile, TraceError, Whose};
 
 type Outcome<T> = Result<T, TraceError>;
 
@@ -154,9 +154,10 @@ pub fn histogram(result: &ResultFile, name: &str) -> Outcome<Option<(Vec<u64>, V
 pub fn port_time(result: &ResultFile, kind: &str) -> Outcome<Vec<[f64; 3]>> {
     const PORTS: &str = "data/ports";
     let kinds = result.port_kinds()?;
-    let column = |name| Ok(result.column(PORTS, name)?.unwrap_or_default());
-    let (busy, idle) = (column("busy_ps")?, column("idle_ps")?);
-    let stalled = column("stalled_ps")?;
+    let columns = ["busy_ps", "idle_ps", "stalled_ps"];
+    let Some([busy, idle, stalled]) = result.table(PORTS, columns)? else {
+        return Ok(Vec::new());
+    };
     let rows = kinds.iter().zip(&busy).zip(&idle).zip(&stalled);
     Ok(rows
         .filter(|(((own, _), _), _)| is_port_of(own, kind))
@@ -173,19 +174,12 @@ const CELLS: [usize; 2] = [160, 100];
 /// # Errors
 /// If the file is damaged.
 pub fn occupancy(result: &ResultFile) -> Outcome<Option<(Heat, String)>> {
-    const GROUP: &str = "data/occupancy";
-    let (Some(time), Some(bytes)) = (
-        result.column(GROUP, "time_ps")?,
-        result.column(GROUP, "bytes")?,
-    ) else {
-        return Ok(None);
-    };
-    Ok(picture(&time, &bytes))
+    Ok(result.occupancy()?.as_ref().and_then(picture))
 }
 
-fn picture(time: &[u64], bytes: &[u64]) -> Option<(Heat, String)> {
-    let routers = bytes.len().checked_div(time.len())?;
-    if routers == 0 {
+fn picture(all: &Occupancy) -> Option<(Heat, String)> {
+    let (time, bytes, routers) = (&all.time_ps[..], &all.bytes[..], all.routers);
+    if bytes.is_empty() {
         return None;
     }
     let together = [time.len().div_ceil(CELLS[0]), routers.div_ceil(CELLS[1])];
@@ -236,8 +230,9 @@ fn picture(time: &[u64], bytes: &[u64]) -> Option<(Heat, String)> {
 /// If the file is damaged.
 pub fn stalled(result: &ResultFile, kind: &str) -> Outcome<Option<Heat>> {
     const PORTS: &str = "data/ports";
-    let column = |name| Ok(result.column(PORTS, name)?.unwrap_or_default());
-    let (routers, ports) = (column("router")?, column("port")?);
+    let Some([routers, ports]) = result.table(PORTS, ["router", "port"])? else {
+        return Ok(None);
+    };
     let time = port_time(result, "all")?;
     let kinds = result.port_kinds()?;
     let rows: Vec<_> = (0..time.len())
@@ -358,6 +353,14 @@ mod tests {
         assert_eq!(sum, 70_000);
     }
 
+    fn held(time: &[u64], bytes: &[u64]) -> Occupancy {
+        Occupancy {
+            time_ps: time.into(),
+            routers: bytes.len().checked_div(time.len()).unwrap_or(0),
+            bytes: bytes.into(),
+        }
+    }
+
     #[test]
     fn merged_cells_hold_the_largest_of_theirs() {
         let (times, routers) = (330usize, 250usize);
@@ -365,7 +368,7 @@ mod tests {
         let bytes: Vec<u64> = (0..times * routers)
             .map(|i| (i * 7_919 % 1_009) as u64)
             .collect();
-        let (heat, says) = picture(&time, &bytes).expect("a picture");
+        let (heat, says) = picture(&held(&time, &bytes)).expect("a picture");
         assert!(
             says.contains("any of 3 routers held at any of 3 times"),
             "{says}"
@@ -386,10 +389,10 @@ mod tests {
 
     #[test]
     fn a_picture_of_one_time_or_of_none() {
-        let (heat, _) = picture(&[5], &[1, 2, 3]).expect("a picture");
+        let (heat, _) = picture(&held(&[5], &[1, 2, 3])).expect("a picture");
         assert_eq!(heat.x_edges, [5.0, 6.0]);
         assert_eq!(heat.cells, [1.0, 2.0, 3.0]);
-        assert!(picture(&[], &[]).is_none());
-        assert!(picture(&[1, 2], &[]).is_none());
+        assert!(picture(&held(&[], &[])).is_none());
+        assert!(picture(&held(&[1, 2], &[])).is_none());
     }
 }

@@ -49,10 +49,9 @@ impl Plan {
         experiment: &Experiment,
         watched: Option<(EndpointId, u32)>,
     ) -> Result<Plan, ConfigError> {
-        let (mut network, scheme) = network(experiment)?;
+        let (network, scheme) = network(experiment)?;
         let lookahead = network.lookahead();
         let haste = haste(&network, &scheme, lookahead);
-        network.hurry = haste.is_some();
         let network = Arc::new(network);
         let recording = recording(experiment);
         let traffic = traffic(experiment, &network)?;
@@ -77,6 +76,7 @@ impl Plan {
             network,
             traffic: Arc::new(traffic),
             recording,
+            hurry: haste.is_some(),
             rated: rated.into(),
             seed: experiment.run.seed,
             watched,
@@ -150,7 +150,6 @@ fn network(experiment: &Experiment) -> Result<(Network, AnyScheme), ConfigError>
         parameters,
         about,
         notices: scheme.notices().is_some(),
-        hurry: false,
     };
     check_channels(experiment, &network)?;
     Ok((network, scheme))

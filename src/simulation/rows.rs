@@ -1,24 +1,41 @@
 //! The tables of a result: the rows of all domains in their canonical order.
 
-use std::collections::BTreeMap;
-
 use super::assemble::Plan;
 use crate::fabric::{
     DELIVERED_BITS, DomainReport, INJECTED_BITS, MESSAGE_LATENCY, MESSAGES, NETWORK_LATENCY,
-    PACKETS,
+    PACKETS, merge_iterations,
 };
 use crate::model::{LinkKind, Time};
 use crate::trace::{Iterations, JobSeries, Messages, Occupancy, Packets, Ports, Rates, Series};
 
 /// Adds series up bin by bin.
-fn add_series<'a>(all: impl Iterator<Item = &'a Vec<u64>>, bins: usize) -> Vec<u64> {
+fn add_series<I: Iterator<Item = u64>>(all: impl Iterator<Item = I>, bins: usize) -> Vec<u64> {
     let mut sum = vec![0; bins];
     for series in all {
-        for (bin, value) in series.iter().enumerate().take(bins) {
-            sum[bin] += value;
+        for (sum, value) in sum.iter_mut().zip(series) {
+            *sum += value;
         }
     }
     sum
+}
+
+/// The samples of all domains in one table of `columns` columns, row by row: each domain has values for the columns
+/// that it names, sample by sample. Gives the number of rows, too.
+fn by_sample<'a>(
+    parts: impl Iterator<Item = (&'a [u64], &'a [u64])>,
+    columns: usize,
+) -> (usize, Vec<u64>) {
+    let (mut rows, mut table) = (0, Vec::new());
+    for (own, values) in parts.filter(|(own, _)| !own.is_empty()) {
+        rows = rows.max(values.len() / own.len());
+        table.resize(rows * columns, 0);
+        for (row, values) in values.chunks_exact(own.len()).enumerate() {
+            for (&column, &value) in own.iter().zip(values) {
+                table[row * columns + column as usize] = value;
+            }
+        }
+    }
+    (rows, table)
 }
 
 pub(super) fn ports(reports: &[DomainReport], flit_bits: u64, simulated: Time) -> Ports {
@@ -51,13 +68,11 @@ pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
         .enumerate()
         .map(|(number, traffic)| {
             let of = |column: usize| {
-                let mut sum = vec![0; bins];
-                for report in reports {
-                    for (bin, words) in report.jobs[number].series.iter().enumerate().take(bins) {
-                        sum[bin] += words[column];
-                    }
-                }
-                sum
+                let rows = reports.iter().map(|report| &report.jobs[number].series);
+                add_series(
+                    rows.map(|rows| rows.iter().map(|words| words[column])),
+                    bins,
+                )
             };
             let bytes = |bits: Vec<u64>| bits.into_iter().map(|bits| bits / 8).collect();
             JobSeries {
@@ -74,7 +89,10 @@ pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
     let ejected = names.iter().enumerate().map(|(class, name)| {
         (
             name.to_string(),
-            add_series(reports.iter().map(|report| &report.ejected[class]), bins),
+            add_series(
+                reports.iter().map(|one| one.ejected[class].iter().copied()),
+                bins,
+            ),
         )
     });
     Series {
@@ -87,23 +105,13 @@ pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
 
 pub(super) fn occupancy(reports: &[DomainReport], interval: Time, flit_bits: u64) -> Occupancy {
     let routers: usize = reports.iter().map(|report| report.routers.len()).sum();
-    let samples = reports
+    let parts = reports
         .iter()
-        .map(|r| r.occupancy.len() / r.routers.len().max(1))
-        .max()
-        .unwrap_or(0);
-    let mut bytes = vec![0; samples * routers];
-    for report in reports {
-        for (row, values) in report
-            .occupancy
-            .chunks_exact(report.routers.len().max(1))
-            .enumerate()
-        {
-            for (&router, &flits) in report.routers.iter().zip(values) {
-                bytes[row * routers + router as usize] = flits * flit_bits / 8;
-            }
-        }
-    }
+        .map(|one| (&one.routers[..], &one.occupancy[..]));
+    let (samples, mut bytes) = by_sample(parts, routers);
+    bytes
+        .iter_mut()
+        .for_each(|held| *held = *held * flit_bits / 8);
     let time_ps = (0..samples as u64)
         .map(|sample| sample * interval)
         .collect();
@@ -117,20 +125,12 @@ pub(super) fn occupancy(reports: &[DomainReport], interval: Time, flit_bits: u64
 /// By time, then in the order in which the endpoints were chosen.
 pub(super) fn rates(reports: &[DomainReport], plan: &Plan) -> Rates {
     let rated = &plan.blueprint.rated;
-    let width = |report: &DomainReport| report.rated.len().max(1);
-    let samples = reports.iter().map(|r| r.rates.len() / width(r));
-    let samples = samples.max().unwrap_or(0);
+    let parts = reports.iter().map(|one| (&one.rated[..], &one.rates[..]));
+    let (samples, share) = by_sample(parts, rated.len());
     let mut table = Rates {
-        share: vec![0.0; samples * rated.len()],
+        share: share.into_iter().map(f64::from_bits).collect(),
         ..Rates::default()
     };
-    for report in reports {
-        for (row, values) in report.rates.chunks_exact(width(report)).enumerate() {
-            for (&place, &bits) in report.rated.iter().zip(values) {
-                table.share[row * rated.len() + place as usize] = f64::from_bits(bits);
-            }
-        }
-    }
     for row in 0..samples as u64 {
         for one in &**rated {
             let chosen = one.task.map(|(job, task)| (u32::from(job), task));
@@ -146,18 +146,9 @@ pub(super) fn rates(reports: &[DomainReport], plan: &Plan) -> Rates {
 
 /// By job, then number.
 pub(super) fn iterations(reports: &[DomainReport]) -> Iterations {
-    let mut sums: BTreeMap<(u64, u64), [u64; 4]> = BTreeMap::new();
-    for &[job, number, begin, end, tasks, ended] in reports.iter().flat_map(|r| &r.iterations) {
-        let sum = sums.entry((job, number)).or_insert([Time::MAX, 0, 0, 0]);
-        *sum = [
-            sum[0].min(begin),
-            sum[1].max(end),
-            sum[2] + tasks,
-            sum[3] + ended,
-        ];
-    }
     let mut table = Iterations::default();
-    for ((job, number), [begin, end, tasks, ended]) in sums {
+    let all = reports.iter().flat_map(|report| &report.iterations);
+    for [job, number, begin, end, tasks, ended] in merge_iterations(all.copied()) {
         table.job.push(job as u32);
         table.iteration.push(number as u32);
         table.begin_ps.push(begin);

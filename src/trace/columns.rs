@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use hdf5::types::FixedAscii;
-use hdf5::{File, Group};
+use hdf5::{File, Group, H5Type};
 
 use super::error::TraceError;
 use super::hdf::{Failure, Outcome, get_column, get_text};
 use super::read::{Header, header_of, open_file};
+use super::results::Occupancy;
 
 /// More rows than any column has that is read at once: 16 GiB of them.
 const MOST_ROWS: usize = 1 << 31;
@@ -60,10 +61,63 @@ impl ResultFile {
     /// # Errors
     /// If the file is damaged.
     pub fn column(&self, group: &str, name: &str) -> Result<Option<Vec<u64>>, TraceError> {
-        self.within(group, |group| match group.link_exists(name) {
-            true => get_column(group, name, MOST_ROWS).map(Some),
-            false => Ok(None),
-        })
+        self.rows(group, name)
+    }
+
+    /// Columns of whole numbers of a group such as `data/ports`, with equally many rows. None if it lacks one of them.
+    ///
+    /// # Errors
+    /// If the file is damaged, also if one is longer than another.
+    pub fn table<const N: usize>(
+        &self,
+        group: &str,
+        names: [&str; N],
+    ) -> Result<Option<[Vec<u64>; N]>, TraceError> {
+        let mut table = [const { Vec::new() }; N];
+        for (own, name) in table.iter_mut().zip(names) {
+            match self.column(group, name)? {
+                Some(rows) => *own = rows,
+                None => return Ok(None),
+            }
+        }
+        let rows = table.first().map_or(0, Vec::len);
+        match table.iter().zip(names).find(|(own, _)| own.len() != rows) {
+            Some((own, name)) => Err(self.uneven(group, name, own.len(), rows)),
+            None => Ok(Some(table)),
+        }
+    }
+
+    /// What all routers held at chosen times. None if it was not recorded.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn occupancy(&self) -> Result<Option<Occupancy>, TraceError> {
+        const GROUP: &str = "data/occupancy";
+        let times = self.column(GROUP, "time_ps")?;
+        let (Some(time_ps), Some(bytes)) = (times, self.column(GROUP, "bytes")?) else {
+            return Ok(None);
+        };
+        let routers = bytes.len().checked_div(time_ps.len()).unwrap_or(0);
+        let expected = routers * time_ps.len();
+        if bytes.len() != expected {
+            return Err(self.uneven(GROUP, "bytes", bytes.len(), expected));
+        }
+        Ok(Some(Occupancy {
+            time_ps,
+            routers,
+            bytes,
+        }))
+    }
+
+    /// A column is longer or shorter than it has to be.
+    fn uneven(&self, group: &str, column: &str, rows: usize, expected: usize) -> TraceError {
+        let uneven = Failure::Uneven {
+            group: group.into(),
+            column: column.into(),
+            rows,
+            expected,
+        };
+        TraceError::while_reading(&self.path, uneven)
     }
 
     /// A column of fractions of a group such as `data/rates`.
@@ -71,10 +125,7 @@ impl ResultFile {
     /// # Errors
     /// If the file is damaged.
     pub fn fractions(&self, group: &str, name: &str) -> Result<Option<Vec<f64>>, TraceError> {
-        self.within(group, |group| match group.link_exists(name) {
-            true => get_column(group, name, MOST_ROWS).map(Some),
-            false => Ok(None),
-        })
+        self.rows(group, name)
     }
 
     /// The unit of a column.
@@ -133,6 +184,17 @@ impl ResultFile {
             Ok(Some(names))
         })?;
         Ok(names.unwrap_or_default())
+    }
+
+    fn rows<T: H5Type + Clone>(
+        &self,
+        group: &str,
+        name: &str,
+    ) -> Result<Option<Vec<T>>, TraceError> {
+        self.within(group, |group| match group.link_exists(name) {
+            true => get_column(group, name, MOST_ROWS).map(Some),
+            false => Ok(None),
+        })
     }
 
     fn within<T>(

@@ -1,5 +1,7 @@
 //! Rows of `/data/rates`.
 
+use std::collections::HashMap;
+
 use super::columns::ResultFile;
 use super::error::TraceError;
 
@@ -81,23 +83,22 @@ impl ResultFile {
     /// # Errors
     /// If the file is damaged.
     pub fn rated(&self) -> Result<Vec<String>, TraceError> {
-        let column = |name| Ok::<_, TraceError>(self.column(RATES, name)?.unwrap_or_default());
-        let time = column("time_ps")?;
-        let first = time.first().copied();
-        let count = time.iter().take_while(|time| Some(**time) == first).count();
-        let (endpoint, job, task) = (column("endpoint")?, column("job")?, column("task")?);
-        let mut names = Vec::new();
-        let jobs = self.groups("data/jobs")?;
-        for row in 0..count {
-            let mut name = endpoint[row].to_string();
-            for own in &jobs {
-                let index = self.number(&format!("data/jobs/{own}"), "index")?;
-                if index == Some(job[row] as f64) {
-                    name = format!("{own}.{}", task[row]);
-                }
-            }
-            names.push(name);
+        let columns = ["time_ps", "endpoint", "job", "task"];
+        let Some([time, endpoint, job, task]) = self.table(RATES, columns)? else {
+            return Ok(Vec::new());
+        };
+        let mut jobs = HashMap::new();
+        for name in self.groups("data/jobs")? {
+            let index = self.number(&format!("data/jobs/{name}"), "index")?;
+            jobs.extend(index.map(|index| (index as u64, name)));
         }
-        Ok(names)
+        // All of them have a row at each time.
+        let at_first = time.iter().take_while(|own| Some(*own) == time.first());
+        let rows = at_first.zip(endpoint).zip(job).zip(task);
+        let names = rows.map(|(((_, endpoint), job), task)| match jobs.get(&job) {
+            Some(name) => format!("{name}.{task}"),
+            None => endpoint.to_string(),
+        });
+        Ok(names.collect())
     }
 }

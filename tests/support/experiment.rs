@@ -218,7 +218,6 @@ impl Experiment {
             classes: network.classes,
             about: network.about,
             notices: network.notices,
-            hurry: network.hurry,
             topology,
         });
         run_plan(&plan)

@@ -55,13 +55,7 @@ fn stack(inside: &Inside, row: usize, group: &Group, names: &[&str]) -> Outcome 
             inside.held(from, row + 0.18),
             inside.held(from + point.y, row + 0.82),
         ];
-        let colour = look(place_of(name, names)).colour;
-        // Nothing is no rectangle.
-        if corners[0].0 != corners[1].0 {
-            inside
-                .area
-                .draw(&Rectangle::new(corners, colour.filled()))?;
-        }
+        fill(inside, corners, look(place_of(name, names)).colour)?;
         from += point.y;
     }
     Ok(())
@@ -80,16 +74,20 @@ fn side_by_side(inside: &Inside, row: usize, group: &Group, names: &[&str]) -> O
             inside.held(0.0, top + share * 0.08),
             inside.held(point.y, top + share * 0.92),
         ];
-        // Nothing is no rectangle.
-        if corners[0].0 != corners[1].0 {
-            inside
-                .area
-                .draw(&Rectangle::new(corners, colour.filled()))?;
-        }
+        fill(inside, corners, colour)?;
         whisker(inside, point, top + share / 2.0)?;
         if inside.shares(point.y, top).0 > 1.0 {
             words(inside, "off the scale", 0.0, top + share / 2.0)?;
         }
+    }
+    Ok(())
+}
+
+/// A bar between two corners; nothing if it has no length.
+fn fill(inside: &Inside, corners: [(i32, i32); 2], colour: RGBColor) -> Outcome {
+    if corners[0].0 != corners[1].0 {
+        let bar = Rectangle::new(corners, colour.filled());
+        inside.area.draw(&bar)?;
     }
     Ok(())
 }

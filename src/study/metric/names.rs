@@ -78,8 +78,8 @@ fn split<'a>(name: &str, rest: &'a str) -> Outcome<(&'a str, &'a str)> {
         .ok_or_else(|| unknown(name, "", "", &[]))
 }
 
-/// How one number is made of those of several jobs.
-const OF_JOBS: [&str; 4] = ["max", "min", "mean", "sum"];
+/// How one number is made of those of several jobs or routers.
+const OF_SEVERAL: [&str; 4] = ["max", "min", "mean", "sum"];
 
 /// A single job.
 fn known_job(job: &str, jobs: &[String]) -> Outcome<()> {
@@ -104,8 +104,8 @@ fn of_jobs(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     }
     chosen(job, jobs)?;
     let (rest, last) = rest.rsplit_once('.').unwrap_or((rest, ""));
-    if !OF_JOBS.contains(&last) {
-        return Err(unknown(name, last, "ends", &OF_JOBS));
+    if !OF_SEVERAL.contains(&last) {
+        return Err(unknown(name, last, "ends", &OF_SEVERAL));
     }
     let What::Attribute {
         attribute, unit, ..
@@ -146,8 +146,8 @@ fn iterations(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     })?;
     let how = match end {
         None => *usual,
-        Some(end) if OF_JOBS.contains(&end) => how(name, end)?,
-        Some(end) => return Err(unknown(name, end, "ends", &OF_JOBS)),
+        Some(end) if OF_SEVERAL.contains(&end) => how(name, end)?,
+        Some(end) => return Err(unknown(name, end, "ends", &OF_SEVERAL)),
     };
     Ok(What::Iteration {
         pattern: job.into(),
@@ -164,19 +164,14 @@ fn occupancy(name: &str, rest: &str) -> Outcome<What> {
         let held = Held::Quantile(*quantile);
         return Ok(What::Occupancy { held });
     }
-    let ends = [
-        ("max", How::Max),
-        ("min", How::Min),
-        ("mean", How::Mean),
-        ("sum", How::Sum),
-    ];
-    let found = ends.iter().find(|(own, _)| *own == rest);
-    let (_, how) = found.ok_or_else(|| {
-        let names = ends.iter().map(|(name, _)| *name);
-        let names: Vec<&str> = names.chain(quantiles.map(|(name, _)| name)).collect();
-        unknown(name, rest, "ends", &names)
-    })?;
-    let held = Held::One(*how);
+    if !OF_SEVERAL.contains(&rest) {
+        let names: Vec<&str> = OF_SEVERAL
+            .into_iter()
+            .chain(quantiles.map(|(name, _)| name))
+            .collect();
+        return Err(unknown(name, rest, "ends", &names));
+    }
+    let held = Held::One(how(name, rest)?);
     Ok(What::Occupancy { held })
 }
 

@@ -113,16 +113,12 @@ impl Metric {
 
     /// Of the samples of all routers in the window.
     fn occupancy(&self, result: &ResultFile, held: Held) -> Outcome {
-        const GROUP: &str = "data/occupancy";
-        let (Some(times), Some(bytes)) = (
-            result.column(GROUP, "time_ps")?,
-            result.column(GROUP, "bytes")?,
-        ) else {
+        let Some(all) = result.occupancy()? else {
             return Ok(None);
         };
         let (from, to) = self.window.unwrap_or((0, Time::MAX));
-        let routers = bytes.len().checked_div(times.len()).unwrap_or(0).max(1);
-        let rows = times.iter().zip(bytes.chunks_exact(routers));
+        let rows = all.bytes.chunks_exact(all.routers.max(1));
+        let rows = all.time_ps.iter().zip(rows);
         let rows = rows.filter(|(time, _)| (from..to).contains(*time));
         let mut values: Vec<u64> = rows.flat_map(|(_, row)| row).copied().collect();
         if values.is_empty() {

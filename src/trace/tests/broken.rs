@@ -275,6 +275,38 @@ fn a_result_that_lacks_something_names_it() {
     assert!(text.contains("/data/summary/packet_hops"), "{text}");
 }
 
+/// Puts a column of these rows in the place of another.
+fn replace(path: &Path, column: &str, rows: &[u64]) {
+    let file = hdf5::File::open_rw(path).expect("opens");
+    file.unlink(column).expect("unlinks");
+    let new = file.new_dataset_builder().with_data(rows);
+    new.create(column).expect("creates");
+    file.close().expect("closes");
+}
+
+#[test]
+fn columns_of_different_length_are_told_when_they_are_read() {
+    let dir = folder();
+    for (column, rows) in [
+        ("rates/job", 1),
+        ("occupancy/bytes", 11),
+        ("ports/stalled_ps", 3),
+    ] {
+        let path = write_sample(dir.path(), "result.h5");
+        replace(&path, &format!("data/{column}"), &vec![1; rows]);
+        let result = ResultFile::open(&path).expect("opens");
+        let errors = [
+            result.rated().err(),
+            result.occupancy().err(),
+            result.table("data/ports", ["busy_ps", "stalled_ps"]).err(),
+        ];
+        let errors: Vec<String> = errors.iter().flatten().map(|e| e.to_string()).collect();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        let says = format!("data/{column} has another number of rows");
+        assert!(errors[0].contains(&says), "{errors:?}");
+    }
+}
+
 /// Where the library keeps texts: collections that begin with `GCOL` and tell their length after eight bytes.
 fn heaps(file: &[u8]) -> Vec<std::ops::Range<usize>> {
     let starts = (0..file.len() - 16).filter(|&at| file[at..].starts_with(b"GCOL\x01"));
