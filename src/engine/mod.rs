@@ -56,8 +56,9 @@ pub trait Domain {
     fn advance(&mut self, until: Time) -> Result<(), Self::Error>;
     /// The mail for the neighbour at a position of [`Domain::neighbours`].
     fn outbox(&mut self, neighbour: usize) -> &mut Self::Mail;
-    /// Takes in the mail of a neighbour. Called in the order of the senders' numbers.
-    fn deliver(&mut self, neighbour: usize, mail: &Self::Mail);
+    /// Takes in the mail of a neighbour, which may be left with anything in it. Called in the order of the senders'
+    /// numbers.
+    fn deliver(&mut self, neighbour: usize, mail: &mut Self::Mail);
     /// A neighbour whose mail has to be delivered before the end of the window, and has not been named yet. Asked only
     /// where the schedule has [`Schedule::haste`].
     fn urgent(&mut self) -> Option<usize> {

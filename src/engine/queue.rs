@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::model::{NEVER, Time};
+use crate::model::{NEVER, Slots, Time};
 
 /// Buckets of the wheel.
-const BUCKETS: usize = 4096;
+const BUCKETS: usize = 8192;
 const WORDS: usize = BUCKETS / 64;
 
 /// What an event is: a number that orders it among simultaneous events. Made of its content by the domain.
@@ -38,9 +38,9 @@ struct Chunk {
 pub struct EventQueue {
     shift: u32,
     /// First chunk of every bucket.
-    buckets: Box<[u32]>,
-    occupied: [u64; WORDS],
-    chunks: Vec<Chunk>,
+    buckets: Box<[u32; BUCKETS]>,
+    occupied: Box<[u64; WORDS]>,
+    chunks: Slots<Chunk>,
     free: u32,
     /// The bucket being emptied, latest first.
     current: Vec<u64>,
@@ -48,52 +48,39 @@ pub struct EventQueue {
     now: u64,
     far: BinaryHeap<Reverse<(Time, EventKey)>>,
     far_from: Time,
-    pending: usize,
 }
 
 impl EventQueue {
-    /// A queue whose wheel covers at least `horizon` ps; later events are allowed but cost more.
+    /// A queue whose wheel covers at least half of `horizon` ps, or all of it; later events are allowed but cost more.
     pub fn new(horizon: Time) -> Self {
-        let needed = horizon / BUCKETS as u64 + 1;
+        let length = (horizon / BUCKETS as u64).max(1);
         EventQueue {
-            shift: needed.next_power_of_two().trailing_zeros().clamp(6, 31),
-            buckets: vec![NONE; BUCKETS].into_boxed_slice(),
-            occupied: [0; WORDS],
-            chunks: Vec::new(),
+            shift: length.ilog2().clamp(6, 31),
+            buckets: Box::new([NONE; BUCKETS]),
+            occupied: Box::new([0; WORDS]),
+            chunks: Slots::default(),
             free: NONE,
             current: Vec::new(),
             now: 0,
             far: BinaryHeap::new(),
             far_from: NEVER,
-            pending: 0,
         }
-    }
-
-    /// Number of events waiting.
-    pub fn len(&self) -> usize {
-        self.pending
     }
 
     /// True if nothing is waiting.
     pub fn is_empty(&self) -> bool {
-        self.pending == 0
+        self.next_time() == NEVER
     }
 
     /// Adds an event. `time` must not lie before the event taken last.
     #[inline]
     pub fn push(&mut self, time: Time, key: EventKey) {
-        self.pending += 1;
         let bucket = time >> self.shift;
-        let event = self.pack(time, key);
-        let ahead = bucket.wrapping_sub(self.now);
-        if ahead == 0 {
-            self.push_now(event);
-        } else if ahead < BUCKETS as u64 {
-            self.push_near(bucket, event);
+        // In the wheel, but not in the bucket that is being emptied.
+        if bucket.wrapping_sub(self.now).wrapping_sub(1) < BUCKETS as u64 - 1 {
+            self.push_near(bucket, self.pack(time, key));
         } else {
-            debug_assert!(bucket > self.now, "an event in the past");
-            self.far_from = self.far_from.min(time);
-            self.far.push(Reverse((time, key)));
+            self.push_rarely(time, key);
         }
     }
 
@@ -103,11 +90,22 @@ impl EventQueue {
         (offset << 32) | u64::from(key)
     }
 
-    /// Into the bucket that is being emptied. What is pushed there is mostly due soon: search from the end.
-    fn push_now(&mut self, event: u64) {
-        let later = self.current.iter().rev().position(|&other| other > event);
-        let place = later.map_or(0, |steps| self.current.len() - steps);
-        self.current.insert(place, event);
+    /// Into the bucket that is being emptied, or the far future.
+    #[cold]
+    #[inline(never)]
+    fn push_rarely(&mut self, time: Time, key: EventKey) {
+        let bucket = time >> self.shift;
+        if bucket == self.now {
+            let event = self.pack(time, key);
+            // What is pushed here is mostly due soon: search from the end.
+            let later = self.current.iter().rev().position(|&other| other > event);
+            let place = later.map_or(0, |steps| self.current.len() - steps);
+            self.current.insert(place, event);
+        } else {
+            debug_assert!(bucket > self.now, "an event in the past");
+            self.far_from = self.far_from.min(time);
+            self.far.push(Reverse((time, key)));
+        }
     }
 
     #[inline]
@@ -125,13 +123,12 @@ impl EventQueue {
         self.add_chunk(slot, head, event);
     }
 
+    #[cold]
+    #[inline(never)]
     fn add_chunk(&mut self, slot: usize, next: u32, event: u64) {
         let at = self.free;
         if at == NONE {
             self.buckets[slot] = self.chunks.len() as u32;
-            if self.chunks.len() == self.chunks.capacity() {
-                self.chunks.reserve_exact((self.chunks.len() / 4).max(64));
-            }
             let mut events = [0; CHUNK];
             events[0] = event;
             self.chunks.push(Chunk {
@@ -197,7 +194,6 @@ impl EventQueue {
                     return None;
                 }
                 self.current.pop();
-                self.pending -= 1;
                 return Some((time, event as u32));
             }
             if !self.load(limit) {
@@ -258,6 +254,7 @@ impl EventQueue {
         self.chunks.capacity() * size_of::<Chunk>()
             + self.current.capacity() * 8
             + self.buckets.len() * 4
+            + self.occupied.len() * 8
             + self.far.capacity() * 16
     }
 }

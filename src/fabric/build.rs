@@ -6,6 +6,7 @@ use super::credit::{Credit, CreditPool};
 use super::domain::{FabricDomain, Fixed};
 use super::event::EventKind;
 use super::hosts::Hosts;
+use super::inbox::Inbox;
 use super::network::Network;
 use super::nic::Nic;
 use super::notices::Notices;
@@ -16,13 +17,13 @@ use super::resend::Resends;
 use super::ring::{Requests, Ring};
 use super::samples::{Rated, Samples};
 use super::send_queues::SendQueues;
-use super::slots::Slots;
 use super::source::{Source, Traffic};
 use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Upstream, Wire};
 use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer};
 use crate::congestion::Scheme;
 use crate::engine::EventQueue;
+use crate::model::Slots;
 use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Time, stream};
 use crate::topology::{Link, Peer};
 
@@ -94,6 +95,9 @@ impl<S: Scheme> FabricDomain<S> {
             notices: Notices::new(blueprint.hurry),
             first_nic_output: 0,
             outboxes: Vec::new(),
+            inboxes: Slots::default(),
+            paper: Vec::new(),
+            entrances: Vec::new(),
             stats: Stats::new(blueprint.recording, 0, fixed.classes.count(), 0),
             moved: 0,
             events: 0,
@@ -111,6 +115,7 @@ impl<S: Scheme> FabricDomain<S> {
         domain.add_routers(blueprint.seed);
         domain.add_ports();
         domain.add_nics();
+        domain.add_entrances();
         let rings = domain.outputs.len() * usize::from(fixed.classes.count());
         domain.rings = Rings {
             outputs: vec![Ring::default(); rings].into(),
@@ -173,6 +178,9 @@ impl<S: Scheme> FabricDomain<S> {
                     }
                     Peer::Router(other, far) => self.wires(other, far),
                 };
+                if matches!(upstream, Upstream::Away { .. }) {
+                    self.inboxes.push(Inbox::default());
+                }
                 self.add_input(at as u32, upstream, &link);
                 self.add_output(wire, &link);
             }
@@ -182,6 +190,18 @@ impl<S: Scheme> FabricDomain<S> {
                 self.add_output(Wire::Unused, &link);
             }
         }
+    }
+
+    /// By which input packets from each neighbour come.
+    fn add_entrances(&mut self) {
+        let mut inputs: Vec<Vec<u32>> = vec![Vec::new(); self.neighbours.len()];
+        for (input, place) in self.inputs.iter().enumerate() {
+            if let Upstream::Away { neighbour, .. } = place.upstream {
+                inputs[neighbour as usize].push(input as u32);
+            }
+        }
+        let only = |inputs: Vec<u32>| (inputs.len() == 1).then(|| inputs[0]);
+        self.entrances = inputs.into_iter().map(only).collect();
     }
 
     /// The wire to a port of another router, and the way back for credits.
@@ -202,6 +222,7 @@ impl<S: Scheme> FabricDomain<S> {
                 neighbour,
                 router,
                 port,
+                inbox: self.inboxes.len() as u32,
             },
         )
     }

@@ -1,4 +1,4 @@
-use super::slots::Slots;
+use crate::model::Slots;
 use crate::model::{NEVER, Time};
 
 const END: u32 = u32::MAX;
@@ -56,6 +56,7 @@ impl Credit {
         while self.head != END {
             let node = pool.nodes[self.head as usize];
             if node.time > now {
+                pool.nodes.prefetch(node.next as usize);
                 break;
             }
             self.available += node.flits;

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::credit::CreditPool;
 use super::event::{EventKind, key, unkey};
 use super::hosts::Hosts;
+use super::inbox::{Inbox, Paper};
 use super::network::Network;
 use super::nic::Nic;
 use super::notices::Notices;
@@ -13,14 +14,14 @@ use super::resend::Resends;
 use super::ring::Requests;
 use super::samples::Samples;
 use super::send_queues::SendQueues;
-use super::slots::Slots;
 use super::source::{Source, Traffic};
-use super::state::{Channel, HeadQueue, Input, OutIndex, Output, Rings, Router};
+use super::state::{Channel, HeadQueue, InIndex, Input, OutIndex, Output, Rings, Router};
 use super::stats::Stats;
 use super::watch::Step;
 use crate::config::Arbitration;
 use crate::congestion::{About, Scheme};
 use crate::engine::{Domain, EventQueue};
+use crate::model::Slots;
 use crate::model::{Classes, DomainId, EndpointId, Notice, Time};
 use crate::simulation::RunError;
 
@@ -75,6 +76,11 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) notices: Notices,
     pub(super) first_nic_output: OutIndex,
     pub(super) outboxes: Vec<Post>,
+    /// By wire from another domain.
+    pub(super) inboxes: Slots<Inbox>,
+    pub(super) paper: Paper,
+    /// By neighbour: the input that all packets from there come to, if there is only one.
+    pub(super) entrances: Vec<Option<InIndex>>,
     pub(super) stats: Stats,
     /// Packet-hops so far.
     pub(super) moved: u64,
@@ -140,7 +146,8 @@ impl<S: Scheme> FabricDomain<S> {
                 at = self.pool.get(at).next;
             }
         }
-        self.pool.len() as u64 - waiting
+        let coming: usize = self.inboxes.iter().map(Inbox::len).sum();
+        (self.pool.len() + coming) as u64 - waiting
     }
 
     /// Bytes of memory that this domain's state holds: without packets in flight, and what packets in flight take
@@ -167,7 +174,10 @@ impl<S: Scheme> FabricDomain<S> {
                 + post.notices.capacity() * size_of::<Notice>()
         });
         let again: usize = self.resends.iter().map(Resends::memory_bytes).sum();
-        let packets = self.pool.memory_bytes() + self.credits.memory_bytes() + mail.sum::<usize>();
+        let inboxes: usize = self.inboxes.iter().map(Inbox::memory_bytes).sum();
+        let paper: usize = self.paper.iter().map(Vec::capacity).sum();
+        let mail = mail.sum::<usize>() + inboxes + paper * size_of::<super::post::PacketMail>();
+        let packets = self.pool.memory_bytes() + self.credits.memory_bytes() + mail;
         let parts = self.partial.memory_bytes() + self.acknowledged.memory_bytes();
         (state, packets + again + parts + self.notices.memory_bytes())
     }
@@ -202,13 +212,8 @@ impl<S: Scheme> Domain for FabricDomain<S> {
         &mut self.outboxes[neighbour]
     }
 
-    fn deliver(&mut self, _neighbour: usize, mail: &Post) {
-        for mail in &mail.packets {
-            let index = self.pool.insert(mail.packet, mail.origin);
-            let input = self.flat_port(mail.router, mail.port);
-            self.inputs[input as usize].wire.push(&mut self.pool, index);
-            self.schedule(EventKind::Arrive, input, mail.packet.head);
-        }
+    fn deliver(&mut self, neighbour: usize, mail: &mut Post) {
+        self.take_packets(neighbour, &mut mail.packets);
         for mail in &mail.credits {
             let output = self.flat_port(mail.router, mail.port);
             self.take_credit(output, mail.vc, mail.flits, mail.time);

@@ -150,7 +150,7 @@ impl<S: Scheme> FabricDomain<S> {
             if self.notices.hurry && post.notices.is_empty() {
                 self.notices.urgent.push(neighbour);
             }
-            post.notices.push(notice);
+            post.notice(notice);
         }
         self.notices.dispatch.notices = notices;
     }

@@ -1,4 +1,4 @@
-use super::slots::Slots;
+use crate::model::Slots;
 use crate::model::{NO_PACKET, Origin, Packet, PacketIndex};
 
 /// The packets of one domain. Freed places are used again, latest first.

@@ -27,17 +27,31 @@ pub struct CreditMail {
 }
 
 /// What one domain sends to another in one window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Post {
     pub packets: Vec<PacketMail>,
     pub credits: Vec<CreditMail>,
     /// For endpoints there, out of band.
     pub notices: Vec<Notice>,
+    /// The earliest time of all of them.
+    earliest: Time,
+}
+
+impl Default for Post {
+    fn default() -> Self {
+        Post {
+            packets: Vec::new(),
+            credits: Vec::new(),
+            notices: Vec::new(),
+            earliest: NEVER,
+        }
+    }
 }
 
 impl Post {
     #[inline]
     pub fn packet(&mut self, packet: Packet, origin: Origin, router: RouterId, port: PortId) {
+        self.earliest = self.earliest.min(packet.head);
         self.packets.push(PacketMail {
             packet,
             origin,
@@ -49,6 +63,7 @@ impl Post {
 
     #[inline]
     pub fn credit(&mut self, time: Time, router: RouterId, port: PortId, vc: u8, flits: u16) {
+        self.earliest = self.earliest.min(time);
         self.credits.push(CreditMail {
             time,
             router,
@@ -57,6 +72,11 @@ impl Post {
             vc,
             spare: [0; 7],
         });
+    }
+
+    pub fn notice(&mut self, notice: Notice) {
+        self.earliest = self.earliest.min(notice.time);
+        self.notices.push(notice);
     }
 }
 
@@ -67,12 +87,7 @@ impl Mail for Post {
 
     /// Credits alone make nothing happen before a packet asks for them, but a port may be waiting for one.
     fn earliest(&self) -> Time {
-        let packets = self.packets.iter().map(|mail| mail.packet.head);
-        packets
-            .chain(self.credits.iter().map(|mail| mail.time))
-            .chain(self.notices.iter().map(|notice| notice.time))
-            .min()
-            .unwrap_or(NEVER)
+        self.earliest
     }
 
     /// The numbers of packets and credits, then all of them, then the notices.
@@ -90,10 +105,15 @@ impl Mail for Post {
         let (packets, rest) = list(rest, packets)?;
         let (credits, rest) = list(rest, credits)?;
         let (notices, rest) = list(rest, (rest.len() / size_of::<Notice>()) as u64)?;
+        let heads = packets.iter().map(|mail: &PacketMail| mail.packet.head);
+        let times = heads.chain(credits.iter().map(|mail: &CreditMail| mail.time));
+        let times = times.chain(notices.iter().map(|notice: &Notice| notice.time));
+        let earliest = times.min().unwrap_or(NEVER);
         rest.is_empty().then_some(Post {
             packets,
             credits,
             notices,
+            earliest,
         })
     }
 
@@ -101,6 +121,7 @@ impl Mail for Post {
         self.packets.clear();
         self.credits.clear();
         self.notices.clear();
+        self.earliest = NEVER;
     }
 }
 

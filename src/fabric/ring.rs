@@ -1,8 +1,8 @@
 //! Circular lists of requests, for arbitration in turn. A request stands in two rings: its output's and its input's.
 
 use super::pool::Fifo;
-use super::slots::Slots;
 use super::state::Request;
+use crate::model::Slots;
 
 /// The place of a request in its slab.
 pub type RequestIndex = u32;

@@ -1,6 +1,6 @@
 //! The queue pairs of a domain's NICs: a send queue per destination, each a packet at a time in turn.
 
-use super::slots::Slots;
+use crate::model::Slots;
 use crate::model::{EndpointId, Origin, Stamp, Time};
 
 /// No queue pair, no message.

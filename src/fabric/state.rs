@@ -4,7 +4,7 @@
 use super::credit::Credit;
 use super::pool::Fifo;
 use super::ring::{NO_REQUEST, Ring};
-use super::slots::Slots;
+use crate::model::Slots;
 use crate::model::{LinkKind, LinkRate, NEVER, PortId, Rng, RouterId, Time};
 
 /// Index of an output of this domain: router ports first, then the NICs' links to their routers.
@@ -45,6 +45,8 @@ pub enum Upstream {
         router: RouterId,
         /// Its port.
         port: PortId,
+        /// What is on the wire from there, among the domain's inboxes.
+        inbox: u32,
     },
     /// The port is not used.
     Nothing,
@@ -66,7 +68,7 @@ pub struct Input {
     pub free_at: Time,
     /// When it is to be looked at again; [`NEVER`] if no such event is due.
     pub wake: Time,
-    /// Packets on the wire to this port, in order of arrival.
+    /// Packets on the wire to this port from an output of this domain, in order of arrival.
     pub wire: Fifo,
     /// Where credits go: the output that feeds this port.
     pub upstream: Upstream,

@@ -1,6 +1,6 @@
 use super::credit::CreditPool;
-use super::slots::Slots;
 use super::state::{Channel, Output};
+use crate::model::Slots;
 use crate::model::{PortId, Rng, RouterId, Time, below};
 use crate::routing::Here;
 

@@ -7,6 +7,7 @@ mod notice;
 mod packet;
 mod rate;
 mod rng;
+mod slots;
 
 pub use divisor::Divisor;
 pub use histogram::Histogram;
@@ -15,6 +16,7 @@ pub use notice::Notice;
 pub use packet::{Classes, Flight, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp};
 pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, stream, unit};
+pub use slots::{Slots, prefetch};
 
 /// Simulated time in picoseconds.
 pub type Time = u64;
