@@ -18,7 +18,7 @@ use super::ring::{Requests, Ring};
 use super::samples::{Rated, Samples};
 use super::send_queues::SendQueues;
 use super::source::{Source, Traffic};
-use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Upstream, Wire};
+use super::state::{Channel, HeadQueue, Input, NO_INBOX, Output, Rings, Router, Upstream, Wire};
 use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer};
 use crate::congestion::Scheme;
@@ -178,9 +178,6 @@ impl<S: Scheme> FabricDomain<S> {
                     }
                     Peer::Router(other, far) => self.wires(other, far),
                 };
-                if matches!(upstream, Upstream::Away { .. }) {
-                    self.inboxes.push(Inbox::default());
-                }
                 self.add_input(at as u32, upstream, &link);
                 self.add_output(wire, &link);
             }
@@ -192,7 +189,8 @@ impl<S: Scheme> FabricDomain<S> {
         }
     }
 
-    /// By which input packets from each neighbour come.
+    /// Gives the only input that packets from a neighbour come to an inbox. (Where there are several, mail would have to
+    /// be sorted, which takes longer than to put it into the pool.)
     fn add_entrances(&mut self) {
         let mut inputs: Vec<Vec<u32>> = vec![Vec::new(); self.neighbours.len()];
         for (input, place) in self.inputs.iter().enumerate() {
@@ -200,8 +198,20 @@ impl<S: Scheme> FabricDomain<S> {
                 inputs[neighbour as usize].push(input as u32);
             }
         }
-        let only = |inputs: Vec<u32>| (inputs.len() == 1).then(|| inputs[0]);
-        self.entrances = inputs.into_iter().map(only).collect();
+        for inputs in inputs {
+            let only = match inputs[..] {
+                [input] => Some((input, self.inboxes.len() as u32)),
+                _ => None,
+            };
+            self.entrances.push(only);
+            let Some((input, number)) = only else {
+                continue;
+            };
+            self.inboxes.push(Inbox::default());
+            if let Upstream::Away { inbox, .. } = &mut self.inputs[input as usize].upstream {
+                *inbox = number;
+            }
+        }
     }
 
     /// The wire to a port of another router, and the way back for credits.
@@ -222,7 +232,7 @@ impl<S: Scheme> FabricDomain<S> {
                 neighbour,
                 router,
                 port,
-                inbox: self.inboxes.len() as u32,
+                inbox: NO_INBOX,
             },
         )
     }

@@ -3,9 +3,8 @@
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::pool::Fifo;
-use super::post::PacketMail;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
-use super::state::{InIndex, OutIndex, Request, Upstream, Wire};
+use super::state::{InIndex, NO_INBOX, OutIndex, Request, Upstream, Wire};
 use super::view::RouterView;
 use crate::config::Arbitration;
 use crate::congestion::Scheme;
@@ -30,57 +29,12 @@ impl<S: Scheme> FabricDomain<S> {
     pub(super) fn arrive(&mut self, input: InIndex, now: Time) {
         let place = &mut self.inputs[input as usize];
         let index = match place.upstream {
-            Upstream::Away { inbox, .. } => self.next_of_inbox(inbox, input),
+            Upstream::Away { inbox, .. } if inbox != NO_INBOX => self.next_of_inbox(inbox, input),
             _ => place.wire.pop(&self.pool),
         };
         if let Some(index) = index {
             self.enter(index, input, now);
         }
-    }
-
-    /// Takes the packet that arrives on a wire from another domain. Of all that are on such a wire only the first has an
-    /// event.
-    fn next_of_inbox(&mut self, inbox: u32, input: InIndex) -> Option<PacketIndex> {
-        let inbox = &mut self.inboxes[inbox as usize];
-        let mail = inbox.pop(&mut self.paper)?;
-        if let Some(next) = inbox.first() {
-            let time = next.packet.head;
-            self.schedule(EventKind::Arrive, input, time);
-        }
-        Some(self.pool.insert(mail.packet, mail.origin))
-    }
-
-    /// Takes in packets that are on wires from a neighbouring domain.
-    pub(super) fn take_packets(&mut self, neighbour: usize, mail: &mut Vec<PacketMail>) {
-        // A few are sooner copied than a letter of their own is opened.
-        const FEW: usize = 8;
-        match self.entrances[neighbour] {
-            Some(input) if mail.len() > FEW => {
-                let head = mail[0].packet.head;
-                if let Some(inbox) = self.inbox_of(input, head) {
-                    self.inboxes[inbox as usize].take(mail, &mut self.paper);
-                }
-            }
-            _ => {
-                for one in mail.drain(..) {
-                    let input = self.flat_port(one.router, one.port);
-                    if let Some(inbox) = self.inbox_of(input, one.packet.head) {
-                        self.inboxes[inbox as usize].push(one, &mut self.paper);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The inbox of an input, to which a packet is added that arrives at `head`.
-    fn inbox_of(&mut self, input: InIndex, head: Time) -> Option<u32> {
-        let Upstream::Away { inbox, .. } = self.inputs[input as usize].upstream else {
-            return None;
-        };
-        if self.inboxes[inbox as usize].first().is_none() {
-            self.schedule(EventKind::Arrive, input, head);
-        }
-        Some(inbox)
     }
 
     /// A packet is in an input's buffer.

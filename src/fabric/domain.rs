@@ -76,11 +76,10 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) notices: Notices,
     pub(super) first_nic_output: OutIndex,
     pub(super) outboxes: Vec<Post>,
-    /// By wire from another domain.
+    /// By neighbour: the input that all packets from there come to, and its inbox, if there is only one.
+    pub(super) entrances: Vec<Option<(InIndex, u32)>>,
     pub(super) inboxes: Slots<Inbox>,
     pub(super) paper: Paper,
-    /// By neighbour: the input that all packets from there come to, if there is only one.
-    pub(super) entrances: Vec<Option<InIndex>>,
     pub(super) stats: Stats,
     /// Packet-hops so far.
     pub(super) moved: u64,

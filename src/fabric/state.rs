@@ -32,6 +32,9 @@ pub enum Wire {
     Unused,
 }
 
+/// No inbox.
+pub const NO_INBOX: u32 = u32::MAX;
+
 /// Where the credits of an input go.
 #[derive(Clone, Copy, Debug)]
 pub enum Upstream {
@@ -45,7 +48,7 @@ pub enum Upstream {
         router: RouterId,
         /// Its port.
         port: PortId,
-        /// What is on the wire from there, among the domain's inboxes.
+        /// What is on the wire from there, among the domain's inboxes; [`NO_INBOX`] if it is in the pool.
         inbox: u32,
     },
     /// The port is not used.
@@ -68,7 +71,7 @@ pub struct Input {
     pub free_at: Time,
     /// When it is to be looked at again; [`NEVER`] if no such event is due.
     pub wake: Time,
-    /// Packets on the wire to this port from an output of this domain, in order of arrival.
+    /// Packets on the wire to this port, in order of arrival, if they are in the pool.
     pub wire: Fifo,
     /// Where credits go: the output that feeds this port.
     pub upstream: Upstream,
