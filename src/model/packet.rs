@@ -76,6 +76,7 @@ impl Classes {
         reservation: 1,
         grant: 1,
     };
+
     /// Of a scheme without packets of its own: data, and acknowledgements if there are any.
     pub const fn of_data(acknowledge: bool) -> Classes {
         match acknowledge {

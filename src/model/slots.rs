@@ -1,6 +1,6 @@
 use std::ops::{Deref, Index, IndexMut};
 
-/// A list whose places are named by numbers that the domain itself hands out.
+/// A list whose places are named by numbers that its owner, a domain or one of its parts, hands out itself.
 ///
 /// Every place of a hop (port, channel, packet, request) is looked up by such a number; checking each of them again
 /// costs a sixth of the simulator's instructions. So accesses are checked in builds with debug assertions, which all
@@ -69,7 +69,7 @@ impl<T> Index<usize> for Slots<T> {
     #[inline(always)]
     fn index(&self, at: usize) -> &T {
         debug_assert!(at < self.0.len(), "{at} of {}", self.0.len());
-        // SAFETY: `at` was handed out by this domain for this list, whose places are never taken away.
+        // SAFETY: `at` was handed out by its owner for this list, whose places are never taken away.
         unsafe { self.0.get_unchecked(at) }
     }
 }
