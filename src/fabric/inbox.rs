@@ -131,3 +131,71 @@ impl<S: Scheme> FabricDomain<S> {
         Some(self.pool.insert(mail.packet, mail.origin))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytemuck::Zeroable;
+    use proptest::prelude::*;
+
+    fn letter(heads: std::ops::Range<u64>) -> Vec<PacketMail> {
+        let mail = |head| {
+            let mut mail = PacketMail::zeroed();
+            mail.packet.head = head;
+            mail
+        };
+        heads.map(mail).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn packets_arrive_in_the_order_in_which_they_were_sent(
+            steps in prop::collection::vec((1u64..40, any::<bool>(), 0usize..60), 1..40),
+        ) {
+            let (mut inbox, mut paper) = (Inbox::default(), Paper::new());
+            let (mut sent, mut arrived) = (0, 0);
+            for (count, whole, pops) in steps {
+                let mut mail = letter(sent..sent + count);
+                sent += count;
+                if whole {
+                    inbox.take(&mut mail, &mut paper);
+                    prop_assert!(mail.is_empty());
+                } else {
+                    mail.into_iter().for_each(|one| inbox.push(one, &mut paper));
+                }
+                for _ in 0..pops {
+                    let next = inbox.first().map(|mail| mail.packet.head);
+                    let got = inbox.pop(&mut paper).map(|mail| mail.packet.head);
+                    prop_assert_eq!(got, next);
+                    prop_assert_eq!(got, (arrived < sent).then_some(arrived));
+                    arrived += u64::from(got.is_some());
+                }
+                prop_assert_eq!(inbox.len() as u64, sent - arrived);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wire_that_is_never_empty_takes_no_more_memory_with_time() {
+        let (mut inbox, mut paper) = (Inbox::default(), Paper::new());
+        let mut most = [0; 2];
+        for round in 0..2_000u64 {
+            let mut mail = letter(round * 20..round * 20 + 20);
+            if round % 3 == 0 {
+                inbox.take(&mut mail, &mut paper);
+            } else {
+                mail.into_iter().for_each(|one| inbox.push(one, &mut paper));
+            }
+            let keep = 7;
+            while inbox.len() > keep {
+                inbox.pop(&mut paper);
+            }
+            let spare: usize = paper.iter().map(Vec::capacity).sum();
+            let held = inbox.memory_bytes() / size_of::<PacketMail>() + spare;
+            let half = usize::from(round >= 1_000);
+            most[half] = most[half].max(held);
+        }
+        assert!(most[1] <= most[0], "{most:?}");
+        assert!(most[1] < 200, "{most:?} packets");
+    }
+}
