@@ -144,36 +144,32 @@ impl<S: Scheme> FabricDomain<S> {
     /// The channel that is served next: of the highest class that has a packet which is ready and has credits.
     fn choose_channel(&mut self, output: OutIndex, now: Time) -> Choice {
         let out = &self.outputs[output as usize];
+        let (ready, base, vcs, turn) = (out.ready, out.channel_base, out.vcs, out.turn);
         let mut choice = Choice {
             channel: None,
             again: NEVER,
             starved: false,
         };
+        // Mostly there is one queue to choose from.
+        if ready.is_power_of_two() {
+            let vc = ready.trailing_zeros() as u8;
+            let first = self.may_leave(base, vc, now, &mut choice);
+            choice.channel = first.map(|_| vc);
+            return choice;
+        }
         for class in (0..self.fixed.classes.count()).rev() {
-            let first = u32::from(class * out.vcs);
-            let members = ((1u64 << out.vcs) - 1) << first;
+            let members = ((1u64 << vcs) - 1) << (class * vcs);
             // In turn: the channels after the one served last come before the others.
-            let after = members & u64::MAX.checked_shl(u32::from(out.turn) + 1).unwrap_or(0);
+            let after = members & u64::MAX.checked_shl(u32::from(turn) + 1).unwrap_or(0);
             let mut best: Option<(Time, u8)> = None;
-            for mut bits in [out.ready & after, out.ready & members & !after] {
+            for mut bits in [ready & after, ready & members & !after] {
                 while bits != 0 {
                     let vc = bits.trailing_zeros() as u8;
                     bits &= bits - 1;
-                    let channel = out.channel_base as usize + usize::from(vc);
-                    let packet = self.pool.get(self.channels[channel].queue.head);
-                    if packet.head > now {
-                        choice.again = choice.again.min(packet.head);
+                    let Some(index) = self.may_leave(base, vc, now, &mut choice) else {
                         continue;
-                    }
-                    let flits = u32::from(packet.flits);
-                    let home = channel - self.channels[channel].share as usize;
-                    let credit = &mut self.channels[home].credit;
-                    credit.collect(&mut self.credits, now);
-                    if credit.available < flits {
-                        choice.starved = true;
-                        choice.again = choice.again.min(credit.enough_at(&self.credits, flits));
-                        continue;
-                    }
+                    };
+                    let packet = self.pool.get(index);
                     let rank = match self.fixed.arbitration {
                         Arbitration::RoundRobin => {
                             choice.channel = Some(vc);
@@ -193,6 +189,35 @@ impl<S: Scheme> FabricDomain<S> {
             }
         }
         choice
+    }
+
+    /// The first packet of an output's channel, if it is ready and has credits; otherwise `choice` takes note of when
+    /// that may be.
+    #[inline]
+    fn may_leave(
+        &mut self,
+        base: u32,
+        vc: u8,
+        now: Time,
+        choice: &mut Choice,
+    ) -> Option<PacketIndex> {
+        let channel = base as usize + usize::from(vc);
+        let index = self.channels[channel].queue.head;
+        let packet = self.pool.get(index);
+        if packet.head > now {
+            choice.again = choice.again.min(packet.head);
+            return None;
+        }
+        let flits = u32::from(packet.flits);
+        let home = channel - self.channels[channel].share as usize;
+        let credit = &mut self.channels[home].credit;
+        credit.collect(&mut self.credits, now);
+        if credit.available < flits {
+            choice.starved = true;
+            choice.again = choice.again.min(credit.enough_at(&self.credits, flits));
+            return None;
+        }
+        Some(index)
     }
 
     /// Puts a packet on a link: its head leaves at `depart`, its tail when all of it has gone by and no sooner than
