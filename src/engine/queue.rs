@@ -67,11 +67,6 @@ impl EventQueue {
         }
     }
 
-    /// True if nothing is waiting.
-    pub fn is_empty(&self) -> bool {
-        self.next_time() == NEVER
-    }
-
     /// Adds an event. `time` must not lie before the event taken last.
     #[inline]
     pub fn push(&mut self, time: Time, key: EventKey) {
@@ -276,7 +271,7 @@ mod tests {
         }
         let mut later = later.iter();
         let mut limit = window;
-        while !queue.is_empty() {
+        while queue.next_time() != NEVER {
             while let Some((time, key)) = queue.pop_before(limit) {
                 got.push((time, key));
                 if let Some(&(delay, key)) = later.next() {

@@ -18,13 +18,12 @@ use super::ring::{Requests, Ring};
 use super::samples::{Rated, Samples};
 use super::send_queues::SendQueues;
 use super::source::{Source, Traffic};
-use super::state::{Channel, HeadQueue, Input, NO_INBOX, Output, Rings, Router, Upstream, Wire};
+use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Upstream, Wire};
 use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer};
 use crate::congestion::Scheme;
 use crate::engine::EventQueue;
-use crate::model::Slots;
-use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Time, stream};
+use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Slots, Time, stream};
 use crate::topology::{Link, Peer};
 
 /// Purposes of random streams.
@@ -97,7 +96,6 @@ impl<S: Scheme> FabricDomain<S> {
             outboxes: Vec::new(),
             inboxes: Slots::default(),
             paper: Vec::new(),
-            entrances: Vec::new(),
             stats: Stats::new(blueprint.recording, 0, fixed.classes.count(), 0),
             moved: 0,
             events: 0,
@@ -115,7 +113,7 @@ impl<S: Scheme> FabricDomain<S> {
         domain.add_routers(blueprint.seed);
         domain.add_ports();
         domain.add_nics();
-        domain.add_entrances();
+        domain.add_inboxes();
         let rings = domain.outputs.len() * usize::from(fixed.classes.count());
         domain.rings = Rings {
             outputs: vec![Ring::default(); rings].into(),
@@ -189,9 +187,8 @@ impl<S: Scheme> FabricDomain<S> {
         }
     }
 
-    /// Gives the only input that packets from a neighbour come to an inbox. (Where there are several, mail would have to
-    /// be sorted, which takes longer than to put it into the pool.)
-    fn add_entrances(&mut self) {
+    /// Finds out which neighbours' packets all come to one input.
+    fn add_inboxes(&mut self) {
         let mut inputs: Vec<Vec<u32>> = vec![Vec::new(); self.neighbours.len()];
         for (input, place) in self.inputs.iter().enumerate() {
             if let Upstream::Away { neighbour, .. } = place.upstream {
@@ -199,18 +196,11 @@ impl<S: Scheme> FabricDomain<S> {
             }
         }
         for inputs in inputs {
-            let only = match inputs[..] {
-                [input] => Some((input, self.inboxes.len() as u32)),
+            let entrance = match inputs[..] {
+                [input] => Some(input),
                 _ => None,
             };
-            self.entrances.push(only);
-            let Some((input, number)) = only else {
-                continue;
-            };
-            self.inboxes.push(Inbox::default());
-            if let Upstream::Away { inbox, .. } = &mut self.inputs[input as usize].upstream {
-                *inbox = number;
-            }
+            self.inboxes.push(Inbox::new(entrance));
         }
     }
 
@@ -232,7 +222,6 @@ impl<S: Scheme> FabricDomain<S> {
                 neighbour,
                 router,
                 port,
-                inbox: NO_INBOX,
             },
         )
     }

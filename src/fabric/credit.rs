@@ -1,5 +1,4 @@
-use crate::model::Slots;
-use crate::model::{NEVER, Time};
+use crate::model::{NEVER, Slots, Time};
 
 const END: u32 = u32::MAX;
 
@@ -56,7 +55,6 @@ impl Credit {
         while self.head != END {
             let node = pool.nodes[self.head as usize];
             if node.time > now {
-                pool.nodes.prefetch(node.next as usize);
                 break;
             }
             self.available += node.flits;

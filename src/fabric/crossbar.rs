@@ -4,7 +4,7 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::pool::Fifo;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
-use super::state::{InIndex, NO_INBOX, OutIndex, Request, Upstream, Wire};
+use super::state::{InIndex, OutIndex, Request, Upstream, Wire};
 use super::view::RouterView;
 use crate::config::Arbitration;
 use crate::congestion::Scheme;
@@ -29,7 +29,11 @@ impl<S: Scheme> FabricDomain<S> {
     pub(super) fn arrive(&mut self, input: InIndex, now: Time) {
         let place = &mut self.inputs[input as usize];
         let index = match place.upstream {
-            Upstream::Away { inbox, .. } if inbox != NO_INBOX => self.next_of_inbox(inbox, input),
+            Upstream::Away { neighbour, .. }
+                if self.inboxes[neighbour as usize].entrance.is_some() =>
+            {
+                self.next_of_inbox(neighbour, input)
+            }
             _ => place.wire.pop(&self.pool),
         };
         if let Some(index) = index {
@@ -467,7 +471,6 @@ impl<S: Scheme> FabricDomain<S> {
                 neighbour,
                 router,
                 port,
-                ..
             } => {
                 self.outboxes[neighbour as usize].credit(time, router, port, vc, flits);
             }

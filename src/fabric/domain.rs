@@ -15,14 +15,13 @@ use super::ring::Requests;
 use super::samples::Samples;
 use super::send_queues::SendQueues;
 use super::source::{Source, Traffic};
-use super::state::{Channel, HeadQueue, InIndex, Input, OutIndex, Output, Rings, Router};
+use super::state::{Channel, HeadQueue, Input, OutIndex, Output, Rings, Router};
 use super::stats::Stats;
 use super::watch::Step;
 use crate::config::Arbitration;
 use crate::congestion::{About, Scheme};
 use crate::engine::{Domain, EventQueue};
-use crate::model::Slots;
-use crate::model::{Classes, DomainId, EndpointId, Notice, Time};
+use crate::model::{Classes, DomainId, EndpointId, Notice, Slots, Time};
 use crate::simulation::RunError;
 
 /// The parameters that the inner loops look at.
@@ -76,8 +75,7 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) notices: Notices,
     pub(super) first_nic_output: OutIndex,
     pub(super) outboxes: Vec<Post>,
-    /// By neighbour: the input that all packets from there come to, and its inbox, if there is only one.
-    pub(super) entrances: Vec<Option<(InIndex, u32)>>,
+    /// By neighbour.
     pub(super) inboxes: Slots<Inbox>,
     pub(super) paper: Paper,
     pub(super) stats: Stats,

@@ -8,11 +8,14 @@ use super::event::EventKind;
 use super::post::PacketMail;
 use super::state::InIndex;
 use crate::congestion::Scheme;
-use crate::model::{PacketIndex, prefetch};
+use crate::model::PacketIndex;
 
-/// The packets on one wire from another domain, in order of arrival.
+/// The packets that are on their way from a neighbouring domain, in order of arrival, if they all come by one wire.
 #[derive(Debug, Default)]
 pub struct Inbox {
+    /// The input at the end of that wire. None: there are several, and packets go to the pool at once. (Mail would have to
+    /// be sorted, which takes longer.)
+    pub entrance: Option<InIndex>,
     /// Mail, none of it empty.
     letters: VecDeque<Vec<PacketMail>>,
     /// How many packets of the first letter have arrived.
@@ -30,6 +33,14 @@ const SHORT: usize = 16;
 pub type Paper = Vec<Vec<PacketMail>>;
 
 impl Inbox {
+    /// Nothing under way.
+    pub fn new(entrance: Option<InIndex>) -> Self {
+        Inbox {
+            entrance,
+            ..Inbox::default()
+        }
+    }
+
     /// The packet that arrives next.
     #[inline]
     pub fn first(&self) -> Option<&PacketMail> {
@@ -91,13 +102,13 @@ impl Inbox {
 impl<S: Scheme> FabricDomain<S> {
     /// Takes in packets that are on wires from a neighbouring domain.
     pub(super) fn take_packets(&mut self, neighbour: usize, mail: &mut Vec<PacketMail>) {
-        let Some((input, inbox)) = self.entrances[neighbour] else {
+        let inbox = &mut self.inboxes[neighbour];
+        let Some(input) = inbox.entrance else {
             return self.take_into_pool(mail);
         };
         let Some(first) = mail.first() else {
             return;
         };
-        let inbox = &mut self.inboxes[inbox as usize];
         let (head, waiting) = (first.packet.head, inbox.first().is_some());
         if mail.len() < SHORT {
             for one in mail.drain(..) {
@@ -120,9 +131,10 @@ impl<S: Scheme> FabricDomain<S> {
         }
     }
 
-    /// Takes the packet that arrives on a wire with an inbox. Of all that are on such a wire only the first has an event.
-    pub(super) fn next_of_inbox(&mut self, inbox: u32, input: InIndex) -> Option<PacketIndex> {
-        let inbox = &mut self.inboxes[inbox as usize];
+    /// Takes the packet that arrives on the only wire from a neighbour. Of all that are on such a wire only the first has an
+    /// event.
+    pub(super) fn next_of_inbox(&mut self, neighbour: u32, input: InIndex) -> Option<PacketIndex> {
+        let inbox = &mut self.inboxes[neighbour as usize];
         let mail = inbox.pop(&mut self.paper)?;
         if let Some(next) = inbox.first() {
             let time = next.packet.head;
@@ -130,6 +142,23 @@ impl<S: Scheme> FabricDomain<S> {
         }
         Some(self.pool.insert(mail.packet, mail.origin))
     }
+}
+
+/// Begins to fetch something into the cache.
+#[inline]
+fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        const LINE: usize = 64;
+        let start = std::ptr::from_ref(place).cast::<i8>();
+        for line in (0..size_of::<T>()).step_by(LINE) {
+            // SAFETY: a hint, which loads nothing that the program could see; the address is inside of `place`.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line)) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-use crate::model::Slots;
-use crate::model::{NO_PACKET, Origin, Packet, PacketIndex};
+use crate::model::{NO_PACKET, Origin, Packet, PacketIndex, Slots};
 
 /// The packets of one domain. Freed places are used again, latest first.
 #[derive(Debug, Default)]

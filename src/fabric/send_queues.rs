@@ -1,7 +1,6 @@
 //! The queue pairs of a domain's NICs: a send queue per destination, each a packet at a time in turn.
 
-use crate::model::Slots;
-use crate::model::{EndpointId, Origin, Stamp, Time};
+use crate::model::{EndpointId, Origin, Slots, Stamp, Time};
 
 /// No queue pair, no message.
 pub const NONE: u32 = u32::MAX;

@@ -4,8 +4,7 @@
 use super::credit::Credit;
 use super::pool::Fifo;
 use super::ring::{NO_REQUEST, Ring};
-use crate::model::Slots;
-use crate::model::{LinkKind, LinkRate, NEVER, PortId, Rng, RouterId, Time};
+use crate::model::{LinkKind, LinkRate, NEVER, PortId, Rng, RouterId, Slots, Time};
 
 /// Index of an output of this domain: router ports first, then the NICs' links to their routers.
 pub type OutIndex = u32;
@@ -32,9 +31,6 @@ pub enum Wire {
     Unused,
 }
 
-/// No inbox.
-pub const NO_INBOX: u32 = u32::MAX;
-
 /// Where the credits of an input go.
 #[derive(Clone, Copy, Debug)]
 pub enum Upstream {
@@ -48,8 +44,6 @@ pub enum Upstream {
         router: RouterId,
         /// Its port.
         port: PortId,
-        /// What is on the wire from there, among the domain's inboxes; [`NO_INBOX`] if it is in the pool.
-        inbox: u32,
     },
     /// The port is not used.
     Nothing,

@@ -1,7 +1,6 @@
 use super::credit::CreditPool;
 use super::state::{Channel, Output};
-use crate::model::Slots;
-use crate::model::{PortId, Rng, RouterId, Time, below};
+use crate::model::{PortId, Rng, RouterId, Slots, Time, below};
 use crate::routing::Here;
 
 /// What routing sees of a router at one moment.

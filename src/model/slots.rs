@@ -24,14 +24,6 @@ impl<T> Slots<T> {
         self.0.push(value);
     }
 
-    /// Begins to fetch a place into the cache; nothing happens if there is no such place.
-    #[inline]
-    pub fn prefetch(&self, at: usize) {
-        if let Some(place) = self.0.get(at) {
-            prefetch(place);
-        }
-    }
-
     /// Lets go of memory that is not used.
     pub fn shrink_to_fit(&mut self) {
         self.0.shrink_to_fit();
@@ -81,21 +73,4 @@ impl<T> IndexMut<usize> for Slots<T> {
         // SAFETY: as above.
         unsafe { self.0.get_unchecked_mut(at) }
     }
-}
-
-/// Begins to fetch something into the cache.
-#[inline]
-pub fn prefetch<T>(place: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        const LINE: usize = 64;
-        let start = std::ptr::from_ref(place).cast::<i8>();
-        for line in (0..size_of::<T>()).step_by(LINE) {
-            // SAFETY: a hint, which loads nothing that the program could see; the address is inside of `place`.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line)) };
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
 }
