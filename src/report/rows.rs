@@ -2,7 +2,7 @@
 
 use super::figure::{Axis, Heat, Point};
 use crate::trace::schema::{PER_TASK, is_port_of};
-use crate::trace::{Occupancy, ResultFile, TraceError, Whose};
+use crate::trace::{Occupancy, RatesOverTime, ResultFile, TraceError, Whose};
 
 type Outcome<T> = Result<T, TraceError>;
 
@@ -115,11 +115,17 @@ fn allowed(result: &ResultFile, whose: &str) -> Outcome<Option<OverTime>> {
     let Some(whose) = Whose::parse(whose) else {
         return Ok(None);
     };
-    Ok(result.rates(&whose)?.map(|rates| OverTime {
-        time_ps: rates.time_ps.into_iter().map(|time| time as f64).collect(),
-        values: rates.share,
-        unit: "1".into(),
-    }))
+    Ok(result.rates(&whose)?.map(OverTime::from))
+}
+
+impl From<RatesOverTime> for OverTime {
+    fn from(rates: RatesOverTime) -> OverTime {
+        OverTime {
+            time_ps: rates.time_ps.into_iter().map(|time| time as f64).collect(),
+            values: rates.share,
+            unit: "1".into(),
+        }
+    }
 }
 
 /// The share of samples above each latency, of a histogram's occupied buckets (`lower_ps`, `count`): a step down at

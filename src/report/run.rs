@@ -51,20 +51,22 @@ fn lines_over_time(
     label: &str,
     columns: impl IntoIterator<Item = (String, String)>,
 ) -> Outcome<Lines> {
-    let mut unit = String::new();
-    let mut series = Vec::new();
+    let mut all = Vec::new();
     for (name, column) in columns {
-        if let Some(rows) = rows::over_time(result, &column)? {
-            series.push(line_of(&name, &rows));
-            unit = rows.unit;
-        }
+        all.extend(rows::over_time(result, &column)?.map(|rows| (name, rows)));
     }
-    Ok(Lines {
+    Ok(lines_of(label, &all))
+}
+
+/// Lines of one plot, with their names for the legend.
+fn lines_of(label: &str, all: &[(String, rows::OverTime)]) -> Lines {
+    let unit = all.last().map_or("", |(_, rows)| &rows.unit);
+    Lines {
         x: Axis::new("simulated time", "ps").from_zero(),
         y: Axis::new(label, unit).from_zero(),
-        series,
+        series: all.iter().map(|(name, rows)| line_of(name, rows)).collect(),
         ..Lines::default()
-    })
+    }
 }
 
 fn over_time(result: &ResultFile, stored: &Stored) -> Outcome<Figure> {
@@ -223,14 +225,11 @@ fn occupancy(result: &ResultFile) -> Outcome<Option<Figure>> {
 
 /// The allowed rates of all endpoints that were chosen.
 fn rates(result: &ResultFile) -> Outcome<Option<Figure>> {
-    let names = result.rated()?;
-    let columns = names.into_iter().map(|name| {
-        let column = format!("rates.{name}");
-        (name, column)
-    });
+    let all = result.all_rates()?.into_iter();
+    let all: Vec<_> = all.map(|(name, rates)| (name, rates.into())).collect();
     let panels = vec![Panel {
         title: String::new(),
-        plot: Plot::Lines(lines_over_time(result, "allowed rate", columns)?),
+        plot: Plot::Lines(lines_of("allowed rate", &all)),
     }];
     let figure = Figure {
         id: "rates".into(),

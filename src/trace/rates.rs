@@ -78,13 +78,16 @@ impl ResultFile {
         Ok(Some(RatesOverTime { time_ps, share }))
     }
 
-    /// Whose rates were recorded, in the order in which they were chosen, and what to call them: `storm.0`, `17`.
+    /// All rates that were recorded, in the order in which they were chosen, with what to call whose they are: `storm.0`,
+    /// `17`. Empty if there are none.
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn rated(&self) -> Result<Vec<String>, TraceError> {
+    pub fn all_rates(&self) -> Result<Vec<(String, RatesOverTime)>, TraceError> {
         let columns = ["time_ps", "endpoint", "job", "task"];
-        let Some([time, endpoint, job, task]) = self.table(RATES, columns)? else {
+        let (Some([time, endpoint, job, task]), Some(share)) =
+            (self.table(RATES, columns)?, self.fractions(RATES, "share")?)
+        else {
             return Ok(Vec::new());
         };
         let mut jobs = HashMap::new();
@@ -92,13 +95,19 @@ impl ResultFile {
             let index = self.number(&format!("data/jobs/{name}"), "index")?;
             jobs.extend(index.map(|index| (index as u64, name)));
         }
-        // All of them have a row at each time.
+        // All of them have a row at each time, in the same order.
         let at_first = time.iter().take_while(|own| Some(*own) == time.first());
-        let rows = at_first.zip(endpoint).zip(job).zip(task);
-        let names = rows.map(|(((_, endpoint), job), task)| match jobs.get(&job) {
-            Some(name) => format!("{name}.{task}"),
-            None => endpoint.to_string(),
+        let count = at_first.count();
+        let chosen = endpoint.iter().zip(&job).zip(&task).take(count);
+        let all = chosen.enumerate().map(|(place, ((endpoint, job), task))| {
+            let name = match jobs.get(job) {
+                Some(name) => format!("{name}.{task}"),
+                None => endpoint.to_string(),
+            };
+            let rows = time.iter().zip(&share).skip(place).step_by(count);
+            let (time_ps, share) = rows.map(|(time, share)| (*time, *share)).unzip();
+            (name, RatesOverTime { time_ps, share })
         });
-        Ok(names.collect())
+        Ok(all.collect())
     }
 }

@@ -296,7 +296,7 @@ fn columns_of_different_length_are_told_when_they_are_read() {
         replace(&path, &format!("data/{column}"), &vec![1; rows]);
         let result = ResultFile::open(&path).expect("opens");
         let errors = [
-            result.rated().err(),
+            result.all_rates().err(),
             result.occupancy().err(),
             result.table("data/ports", ["busy_ps", "stalled_ps"]).err(),
         ];
