@@ -22,7 +22,7 @@ fn hold(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(EVENTS));
     for pending in [100u32, 1_000, 10_000, 100_000] {
         let mut rng = stream(1, &[u64::from(pending)]);
-        let mut queue = EventQueue::new(HORIZON);
+        let mut queue = EventQueue::new(HORIZON, pending as usize, 0);
         for key in 0..pending {
             queue.push(delay(&mut rng), key);
         }

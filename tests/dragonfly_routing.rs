@@ -250,7 +250,6 @@ fn travel(
     loop {
         let hop = routing.route(&mut flight, place);
         way.push((place.router, hop.port));
-        flight.vc = hop.vc;
         match topology.peer(place.router, hop.port) {
             Peer::Router(router, port) => (place.router, place.in_port) = (router, port),
             end => {

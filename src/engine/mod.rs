@@ -8,6 +8,7 @@
 //! its senders. So a run gives the same bits on any number of ranks.
 
 mod interleave;
+mod moment;
 mod queue;
 mod run;
 mod share;

@@ -3,13 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::moment::Moment;
 use crate::model::{NEVER, Slots, Time};
 
 /// Buckets of the wheel.
 const BUCKETS: usize = 8192;
 const WORDS: usize = BUCKETS / 64;
 
-/// What an event is: a number that orders it among simultaneous events. Made of its content by the domain.
+/// What an event is: a number that orders it among simultaneous events. Made of its content by the domain: its upper bits
+/// say what happens, its lower bits where.
 pub type EventKey = u32;
 
 /// Events in one chunk: with its header a chunk fills a cache line.
@@ -29,7 +31,10 @@ struct Chunk {
     next: u32,
 }
 
-/// A queue of events in order of `(time, key)`.
+/// A queue of events in order of time; simultaneous ones in the order of what happens, and of where it happens under a
+/// mask that depends on the time only. So the order is fixed by what the events are, but favours no place in the long run.
+/// (With a plain order, of two outputs that want the same input at the same time the one with the lower number would
+/// win every time.)
 ///
 /// An event is eight bytes: its offset in its bucket and its key. A bucket is a list of chunks of a cache line each,
 /// and is sorted when its turn comes. Freed chunks are used again at once, so that what is pending is all the memory
@@ -48,11 +53,15 @@ pub struct EventQueue {
     now: u64,
     far: BinaryHeap<Reverse<(Time, EventKey)>>,
     far_from: Time,
+    /// The rest of the bucket being emptied, if that is many simultaneous events; nothing is in `current` then.
+    moment: Moment,
+    places: EventKey,
 }
 
 impl EventQueue {
     /// A queue whose wheel covers at least half of `horizon` ps, or all of it; later events are allowed but cost more.
-    pub fn new(horizon: Time) -> Self {
+    /// All keys are below `keys`, and `places` is a bit mask of the part of a key that says where the event happens.
+    pub fn new(horizon: Time, keys: usize, places: EventKey) -> Self {
         let length = (horizon / BUCKETS as u64).max(1);
         EventQueue {
             shift: length.ilog2().clamp(6, 31),
@@ -64,6 +73,8 @@ impl EventQueue {
             now: 0,
             far: BinaryHeap::new(),
             far_from: NEVER,
+            moment: Moment::new(keys),
+            places,
         }
     }
 
@@ -85,15 +96,33 @@ impl EventQueue {
         (offset << 32) | u64::from(key)
     }
 
+    /// What the keys of events at some time differ by from their order.
+    #[inline]
+    fn mask(&self, time: Time) -> EventKey {
+        (time.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 36) as EventKey & self.places
+    }
+
+    /// An event's place in the order of its bucket.
+    #[inline]
+    fn rank(&self, event: u64) -> u64 {
+        let time = (self.now << self.shift) + (event >> 32);
+        event ^ u64::from(self.mask(time))
+    }
+
     /// Into the bucket that is being emptied, or the far future.
     #[cold]
     #[inline(never)]
     fn push_rarely(&mut self, time: Time, key: EventKey) {
         let bucket = time >> self.shift;
         if bucket == self.now {
+            while let Some(time) = self.moment.time() {
+                let key = self.moment.take();
+                self.current.insert(0, self.pack(time, key));
+            }
             let event = self.pack(time, key);
             // What is pushed here is mostly due soon: search from the end.
-            let later = self.current.iter().rev().position(|&other| other > event);
+            let (rank, mut others) = (self.rank(event), self.current.iter().rev());
+            let later = others.position(|&other| self.rank(other) > rank);
             let place = later.map_or(0, |steps| self.current.len() - steps);
             self.current.insert(place, event);
         } else {
@@ -161,6 +190,9 @@ impl EventQueue {
 
     /// The time of the next event; [`NEVER`] if there is none.
     pub fn next_time(&self) -> Time {
+        if let Some(time) = self.moment.time() {
+            return time;
+        }
         if let Some(&event) = self.current.last() {
             return (self.now << self.shift) + (event >> 32);
         }
@@ -183,6 +215,9 @@ impl EventQueue {
     #[inline]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, EventKey)> {
         loop {
+            if let Some(time) = self.moment.time() {
+                return (time < limit).then(|| (time, self.moment.take()));
+            }
             if let Some(&event) = self.current.last() {
                 let time = (self.now << self.shift) + (event >> 32);
                 if time >= limit {
@@ -222,8 +257,28 @@ impl EventQueue {
             at = next;
         }
         self.bring_near();
-        self.current.sort_unstable_by(|a, b| b.cmp(a));
+        self.order();
         true
+    }
+
+    /// Puts the events of the bucket that is to be emptied in order.
+    fn order(&mut self) {
+        if self.moment.is_for(self.current.len()) {
+            let first = self.current[0];
+            let apart = self.current.iter().map(|event| event ^ first);
+            if apart.fold(0, |all, bits| all | bits) >> 32 == 0 {
+                let time = (self.now << self.shift) + (first >> 32);
+                let mask = self.mask(time);
+                let ranks = self.current.iter().map(|&event| event as EventKey ^ mask);
+                if self.moment.fill(time, mask, ranks) {
+                    self.current.clear();
+                    return;
+                }
+            }
+        }
+        let mut current = std::mem::take(&mut self.current);
+        current.sort_unstable_by_key(|&event| Reverse(self.rank(event)));
+        self.current = current;
     }
 
     /// Moves far events that the wheel covers by now into it.
@@ -251,6 +306,7 @@ impl EventQueue {
             + self.buckets.len() * 4
             + self.occupied.len() * 8
             + self.far.capacity() * 16
+            + self.moment.memory_bytes()
     }
 }
 
@@ -259,9 +315,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Keys of 256 events: what happens in the upper two bits, where in the lower six.
+    const KEYS: usize = 256;
+    const PLACES: EventKey = 63;
+
     /// Pushes and windows in any order give what a sorted list gives.
-    fn check(horizon: Time, delays: &[(Time, u32)], window: Time) {
-        let mut queue = EventQueue::new(horizon);
+    fn check(horizon: Time, delays: &[(Time, EventKey)], window: Time) {
+        let mut queue = EventQueue::new(horizon, KEYS, PLACES);
         let mut reference = Vec::new();
         let mut got = Vec::new();
         let (first, later) = delays.split_at(delays.len() / 2);
@@ -298,23 +358,68 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_like_a_sorted_list(
-            delays in prop::collection::vec((0u64..5_000_000, 0u32..50), 1..400),
+            delays in prop::collection::vec((0u64..5_000_000, 0..KEYS as EventKey), 1..400),
+            grain in prop::sample::select(vec![1, 20_000, 1_000_000]),
             horizon in 1_000u64..3_000_000,
-            window in 1u64..2_000_000,
+            window in 20_000u64..2_000_000,
         ) {
-            check(horizon, &delays, window.max(20_000));
+            let on_grain = |&(delay, key): &(Time, EventKey)| (delay - delay % grain, key);
+            let delays: Vec<_> = delays.iter().map(on_grain).collect();
+            check(horizon, &delays, window);
+        }
+
+        #[test]
+        fn simultaneous_events_come_in_an_order_that_only_they_decide(
+            mut events in prop::collection::vec((0u64..4, 0..KEYS as EventKey), 1..200),
+            twice in any::<bool>(),
+        ) {
+            // One time is a moment with all of its events different, or not; the others are anything.
+            events.extend((0..if twice { 2 } else { 1 }).flat_map(|_| (0..60).map(|key| (7, 3 * key))));
+            let orders = [events.clone(), events.iter().rev().copied().collect()].map(|pushed| {
+                let mut queue = EventQueue::new(1_000, KEYS, PLACES);
+                pushed.iter().for_each(|&(time, key)| queue.push(time, key));
+                std::iter::from_fn(|| queue.pop_before(NEVER)).collect::<Vec<_>>()
+            });
+            let queue = EventQueue::new(1_000, KEYS, PLACES);
+            events.sort_unstable_by_key(|&(time, key)| (time, key ^ queue.mask(time)));
+            prop_assert_eq!(&orders[0], &events);
+            prop_assert_eq!(&orders[1], &events);
         }
     }
 
     #[test]
-    fn simultaneous_events_come_in_order_of_their_keys() {
-        let mut queue = EventQueue::new(1_000);
-        for key in [5, 3, 9, 1] {
-            queue.push(100, key);
+    fn what_happens_decides_before_where() {
+        let mut queue = EventQueue::new(1_000, KEYS, PLACES);
+        (0..KEYS as EventKey).for_each(|key| queue.push(100, key));
+        let keys = std::iter::from_fn(|| queue.pop_before(NEVER)).map(|event| event.1 / 64);
+        assert!(keys.is_sorted());
+    }
+
+    #[test]
+    fn an_event_for_now_comes_between_those_of_the_moment() {
+        let mut queue = EventQueue::new(1_000, KEYS, 0);
+        (0..100).for_each(|key| queue.push(5, 2 * key));
+        let mut keys = Vec::new();
+        while let Some((time, key)) = queue.pop_before(NEVER) {
+            if key == 20 {
+                queue.push(time, 31);
+                queue.push(time + 1, 7);
+            }
+            keys.push((time, key));
         }
-        let keys: Vec<u32> = std::iter::from_fn(|| queue.pop_before(NEVER))
-            .map(|e| e.1)
+        let mut expected: Vec<_> = (0..100)
+            .map(|key| (5, 2 * key))
+            .chain([(5, 31), (6, 7)])
             .collect();
-        assert_eq!(keys, [1, 3, 5, 9]);
+        expected.sort_unstable();
+        assert_eq!(keys, expected);
+    }
+
+    #[test]
+    fn neither_of_two_places_always_comes_first() {
+        let queue = EventQueue::new(1_000, KEYS, PLACES);
+        let before = |time| 4 ^ queue.mask(time) < 5 ^ queue.mask(time);
+        let count = (0..1_000u64).filter(|time| before(time * 1_000)).count();
+        assert!((400..600).contains(&count), "{count}");
     }
 }

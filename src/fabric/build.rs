@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::credit::{Credit, CreditPool};
+use super::credit::Credit;
 use super::domain::{FabricDomain, Fixed};
-use super::event::EventKind;
+use super::event::Keys;
 use super::hosts::Hosts;
 use super::inbox::Inbox;
 use super::network::Network;
@@ -23,7 +23,7 @@ use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer};
 use crate::congestion::Scheme;
 use crate::engine::EventQueue;
-use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Slots, Time, stream};
+use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Slots, stream};
 use crate::topology::{Link, Peer};
 
 /// Purposes of random streams.
@@ -74,9 +74,9 @@ impl<S: Scheme> FabricDomain<S> {
             scheme: scheme.clone(),
             about: network.about,
             neighbours: network.neighbours(id),
-            queue: EventQueue::new(horizon),
+            queue: EventQueue::new(horizon, 0, 0),
+            keys: Keys::new(0),
             pool: Pool::default(),
-            credits: CreditPool::default(),
             routers: Slots::default(),
             inputs: Slots::default(),
             outputs: Slots::default(),
@@ -136,6 +136,15 @@ impl<S: Scheme> FabricDomain<S> {
         }
         domain.add_sources(blueprint);
         domain.add_tasks();
+        let components = [
+            domain.outputs.len(),
+            domain.sources.len(),
+            domain.hosts.len(),
+        ];
+        domain.keys = Keys::new(components.into_iter().max().unwrap_or(0));
+        domain.queue = EventQueue::new(horizon, domain.keys.count(), domain.keys.components());
+        domain.start_sources();
+        domain.start_tasks();
         domain
     }
 
@@ -319,22 +328,12 @@ impl<S: Scheme> FabricDomain<S> {
                 if !traffic.sends(endpoint) {
                     continue;
                 }
-                let Some((source, first)) =
-                    Source::new(traffic, job as u16, nic, endpoint, blueprint.seed)
-                else {
-                    continue;
-                };
-                let index = self.sources.len() as u32;
-                self.sources.push(source);
-                self.schedule_generation(index, first, traffic.stop);
+                let source = Source::new(traffic, job as u16, nic, endpoint, blueprint.seed);
+                if let Some(source) = source {
+                    self.sources.push(source);
+                }
             }
         }
         self.sources.shrink_to_fit();
-    }
-
-    pub(super) fn schedule_generation(&mut self, source: u32, time: Time, stop: Time) {
-        if time < stop {
-            self.schedule(EventKind::Generate, source, time);
-        }
     }
 }

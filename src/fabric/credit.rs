@@ -1,41 +1,29 @@
-use crate::model::{NEVER, Slots, Time};
+use crate::model::{NEVER, Time};
 
-const END: u32 = u32::MAX;
-
-/// Credits on their way back to the outputs of one domain, in time-stamped lists that a port looks at when it needs
-/// to: a credit costs no event of its own.
-#[derive(Debug)]
-pub struct CreditPool {
-    nodes: Slots<Node>,
-    /// First of the nodes that are free; each names the next.
-    free: u32,
-}
-
-impl Default for CreditPool {
-    fn default() -> Self {
-        CreditPool {
-            nodes: Slots::default(),
-            free: END,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Node {
+/// Flits of credit on their way back.
+#[derive(Clone, Copy, Debug, Default)]
+struct Coming {
+    /// They can be used from this time on.
     time: Time,
     flits: u32,
-    next: u32,
 }
 
 /// The credits of one buffer at the far end of a link.
-#[derive(Clone, Copy, Debug)]
+///
+/// Those that are on their way back stand in a ring with their times, which the port looks at when it needs to: a credit
+/// costs no event of its own. A ring is one piece of memory that is written and read in order.
+#[derive(Clone, Debug)]
 pub struct Credit {
     /// Flits that may be sent now.
     pub available: u32,
     /// Flits of the buffer.
     pub capacity: u32,
+    /// The place of what comes first, before it is wrapped around.
     head: u32,
-    tail: u32,
+    /// How many are coming.
+    count: u32,
+    /// In order of time. Its length is a power of two, or 0 until the first credit comes.
+    ring: Box<[Coming]>,
 }
 
 impl Credit {
@@ -44,119 +32,106 @@ impl Credit {
         Credit {
             available: capacity,
             capacity,
-            head: END,
-            tail: END,
+            head: 0,
+            count: 0,
+            ring: Box::default(),
         }
+    }
+
+    /// The place in the ring of the credit that is `nth` to come.
+    #[inline]
+    fn place(&self, nth: u32) -> usize {
+        self.head.wrapping_add(nth) as usize & self.ring.len().wrapping_sub(1)
     }
 
     /// Takes up what has come back by `now`.
     #[inline]
-    pub fn collect(&mut self, pool: &mut CreditPool, now: Time) {
-        while self.head != END {
-            let node = pool.nodes[self.head as usize];
-            if node.time > now {
+    pub fn collect(&mut self, now: Time) {
+        while self.count > 0 {
+            let first = self.ring[self.place(0)];
+            if first.time > now {
                 break;
             }
-            self.available += node.flits;
-            pool.nodes[self.head as usize].next = pool.free;
-            pool.free = self.head;
-            self.head = node.next;
+            self.available += first.flits;
+            self.head = self.head.wrapping_add(1);
+            self.count -= 1;
         }
     }
 
+    /// What is on its way, in order of time.
+    fn coming(&self) -> impl DoubleEndedIterator<Item = Coming> + '_ {
+        (0..self.count).map(|nth| self.ring[self.place(nth)])
+    }
+
     /// When enough is back for `flits`, as far as is known; [`NEVER`] if not enough is on its way.
-    pub fn enough_at(&self, pool: &CreditPool, flits: u32) -> Time {
+    pub fn enough_at(&self, flits: u32) -> Time {
         let mut sum = self.available;
-        let mut at = self.head;
-        while at != END {
-            let node = pool.nodes[at as usize];
-            sum += node.flits;
+        for next in self.coming() {
+            sum += next.flits;
             if sum >= flits {
-                return node.time;
+                return next.time;
             }
-            at = node.next;
         }
         NEVER
     }
 
-    /// Sends `flits` back, to be usable from `time` on. Lists are kept in order of time. They hold no more credits than
-    /// the buffer has flits, however long nobody looks at them.
-    pub fn give(&mut self, pool: &mut CreditPool, time: Time, flits: u32) {
-        if self.head != END {
-            let last = &mut pool.nodes[self.tail as usize];
+    /// Sends `flits` back, to be usable from `time` on. The ring holds no more than the buffer has flits, however long
+    /// nobody looks at it.
+    #[inline]
+    pub fn give(&mut self, time: Time, flits: u32) {
+        // Packets may leave by different ways through the crossbar, and a credit be due before the last one.
+        let mut nth = self.count;
+        while nth > 0 {
+            let before = self.place(nth - 1);
+            let last = &mut self.ring[before];
             if last.time == time {
                 last.flits += flits;
                 return;
             }
-            if last.time > time {
-                return self.give_early(pool, time, flits);
+            if last.time < time {
+                break;
             }
+            nth -= 1;
         }
-        let index = pool.add(Node {
-            time,
-            flits,
-            next: END,
-        });
-        if self.head == END {
-            self.head = index;
-        } else {
-            pool.nodes[self.tail as usize].next = index;
-        }
-        self.tail = index;
+        self.insert(nth, Coming { time, flits });
     }
 
-    /// A credit that is due before the last one in the list: packets left by different ways through the crossbar.
-    fn give_early(&mut self, pool: &mut CreditPool, time: Time, flits: u32) {
-        let mut before = END;
-        let mut at = self.head;
-        while pool.nodes[at as usize].time <= time {
-            before = at;
-            at = pool.nodes[at as usize].next;
+    #[inline]
+    fn insert(&mut self, nth: u32, new: Coming) {
+        if self.count as usize == self.ring.len() {
+            self.grow();
         }
-        let index = pool.add(Node {
-            time,
-            flits,
-            next: at,
-        });
-        if before == END {
-            self.head = index;
-        } else {
-            pool.nodes[before as usize].next = index;
+        for later in (nth..self.count).rev() {
+            let (from, to) = (self.place(later), self.place(later + 1));
+            self.ring[to] = self.ring[from];
         }
+        let place = self.place(nth);
+        self.ring[place] = new;
+        self.count += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let length = (2 * self.ring.len()).max(4);
+        let rest = std::iter::repeat(Coming::default());
+        self.ring = self.coming().chain(rest).take(length).collect();
+        self.head = 0;
     }
 
     /// True when every credit is home, or will be without anything else happening.
-    pub fn is_home(&self, pool: &CreditPool) -> bool {
-        self.available + self.on_the_way(pool) == self.capacity
+    pub fn is_home(&self) -> bool {
+        self.available + self.on_the_way() == self.capacity
     }
 
     /// Flits of credit that are still on their way back.
-    pub fn on_the_way(&self, pool: &CreditPool) -> u32 {
-        let mut sum = 0;
-        let mut at = self.head;
-        while at != END {
-            sum += pool.nodes[at as usize].flits;
-            at = pool.nodes[at as usize].next;
-        }
-        sum
-    }
-}
-
-impl CreditPool {
-    fn add(&mut self, node: Node) -> u32 {
-        let index = self.free;
-        if index == END {
-            self.nodes.push(node);
-            return (self.nodes.len() - 1) as u32;
-        }
-        self.free = self.nodes[index as usize].next;
-        self.nodes[index as usize] = node;
-        index
+    pub fn on_the_way(&self) -> u32 {
+        self.coming().map(|next| next.flits).sum()
     }
 
-    /// Bytes of memory held.
+    /// Bytes of memory held for credits on their way.
     pub fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>()
+        self.ring.len() * size_of::<Coming>()
     }
 }
 
@@ -172,21 +147,20 @@ mod tests {
             looks in prop::collection::vec(0u64..1_100, 1..20),
         ) {
             let total: u32 = gives.iter().map(|give| give.1).sum();
-            let mut pool = CreditPool::default();
             let mut credit = Credit::new(total);
             credit.available = 0;
             for &(time, flits) in &gives {
-                credit.give(&mut pool, time, flits);
+                credit.give(time, flits);
             }
-            prop_assert!(credit.is_home(&pool));
+            prop_assert!(credit.is_home());
             let mut looks = looks;
             looks.sort_unstable();
             for now in looks {
                 let due: u32 = gives.iter().filter(|give| give.0 <= now).map(|give| give.1).sum();
-                credit.collect(&mut pool, now);
+                credit.collect(now);
                 prop_assert_eq!(credit.available, due);
                 let next = gives.iter().map(|give| give.0).filter(|&time| time > now).min();
-                prop_assert_eq!(credit.enough_at(&pool, due + 1), next.unwrap_or(NEVER));
+                prop_assert_eq!(credit.enough_at(due + 1), next.unwrap_or(NEVER));
             }
         }
     }

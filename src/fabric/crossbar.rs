@@ -71,7 +71,6 @@ impl<S: Scheme> FabricDomain<S> {
                 rng: &mut router.rng,
                 outputs: &self.outputs,
                 channels: &mut self.channels,
-                credits: &mut self.credits,
                 classes: self.fixed.classes.count(),
                 class: if S::SPECULATES && !self.fixed.all_classes {
                     packet.class.min(self.fixed.classes.data)
@@ -92,8 +91,7 @@ impl<S: Scheme> FabricDomain<S> {
         );
         let output = base + u32::from(hop.port);
         let out = &mut self.outputs[output as usize];
-        packet.out_port = hop.port;
-        packet.routers = packet.routers.saturating_add(1);
+        packet.flight.routers = packet.flight.routers.saturating_add(1);
         if packet.flags & Packet::WATCHED != 0 {
             self.watch_arrival = packet.head;
         }
@@ -215,7 +213,7 @@ impl<S: Scheme> FabricDomain<S> {
             None => {
                 let credit = self.channels[channel].share as usize;
                 let credit = &mut self.channels[channel - credit].credit;
-                credit.collect(&mut self.credits, now);
+                credit.collect(now);
                 if credit.available >= flits {
                     Crossing::Go
                 } else {
@@ -249,9 +247,7 @@ impl<S: Scheme> FabricDomain<S> {
                 let channel = out.channel_base as usize + usize::from(packet.out_vc);
                 let channel = channel - self.channels[channel].share as usize;
                 let flits = u32::from(packet.flits);
-                let time = self.channels[channel]
-                    .credit
-                    .enough_at(&self.credits, flits);
+                let time = self.channels[channel].credit.enough_at(flits);
                 self.wake_output(output, time);
             }
         }
@@ -483,9 +479,7 @@ impl<S: Scheme> FabricDomain<S> {
         let out = &self.outputs[output as usize];
         let channel = out.channel_base as usize + usize::from(vc);
         let channel = channel - self.channels[channel].share as usize;
-        self.channels[channel]
-            .credit
-            .give(&mut self.credits, time, u32::from(flits));
+        self.channels[channel].credit.give(time, u32::from(flits));
         if out.stalled_since == NEVER {
             return;
         }

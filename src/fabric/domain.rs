@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
-use super::credit::CreditPool;
-use super::event::{EventKind, key, unkey};
+use super::event::{EventKind, Keys};
 use super::hosts::Hosts;
 use super::inbox::{Inbox, Paper};
 use super::network::Network;
@@ -51,8 +50,8 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) about: About,
     pub(super) neighbours: Vec<DomainId>,
     pub(super) queue: EventQueue,
+    pub(super) keys: Keys,
     pub(super) pool: Pool,
-    pub(super) credits: CreditPool,
     pub(super) routers: Slots<Router>,
     pub(super) inputs: Slots<Input>,
     pub(super) outputs: Slots<Output>,
@@ -98,13 +97,14 @@ pub struct FabricDomain<S: Scheme> {
 impl<S: Scheme> FabricDomain<S> {
     #[inline]
     pub(super) fn schedule(&mut self, kind: EventKind, component: u32, time: Time) {
-        self.queue.push(time, key(kind, component, time));
+        let key = self.keys.key(kind, component);
+        self.queue.push(time, key);
     }
 
     fn process_before(&mut self, until: Time) {
         while let Some((now, event)) = self.queue.pop_before(until) {
             self.events += 1;
-            let (kind, component) = unkey(event, now);
+            let (kind, component) = self.keys.unkey(event);
             match kind {
                 EventKind::OutputFree => self.output_event(component, now),
                 EventKind::InputFree => self.input_event(component, now),
@@ -140,7 +140,7 @@ impl<S: Scheme> FabricDomain<S> {
             let mut at = control.head;
             while at != crate::model::NO_PACKET {
                 waiting += 1;
-                at = self.pool.get(at).next;
+                at = self.pool.after(at);
             }
         }
         let coming: usize = self.inboxes.iter().map(Inbox::len).sum();
@@ -173,8 +173,12 @@ impl<S: Scheme> FabricDomain<S> {
         let again: usize = self.resends.iter().map(Resends::memory_bytes).sum();
         let inboxes: usize = self.inboxes.iter().map(Inbox::memory_bytes).sum();
         let paper: usize = self.paper.iter().map(Vec::capacity).sum();
+        let credits = self
+            .channels
+            .iter()
+            .map(|channel| channel.credit.memory_bytes());
         let mail = mail.sum::<usize>() + inboxes + paper * size_of::<super::post::PacketMail>();
-        let packets = self.pool.memory_bytes() + self.credits.memory_bytes() + mail;
+        let packets = self.pool.memory_bytes() + credits.sum::<usize>() + mail;
         let parts = self.partial.memory_bytes() + self.acknowledged.memory_bytes();
         (state, packets + again + parts + self.notices.memory_bytes())
     }

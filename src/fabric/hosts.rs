@@ -113,6 +113,11 @@ impl Wire for Vec<(Time, Action)> {
 }
 
 impl Hosts {
+    /// Number of tasks.
+    pub fn len(&self) -> usize {
+        self.hosts.len()
+    }
+
     /// Tasks that are not done.
     pub fn unfinished(&self) -> u64 {
         self.unfinished
@@ -141,7 +146,7 @@ impl<S: Scheme> FabricDomain<S> {
                 let Some(&number) = application.numbers.get(&endpoint) else {
                     continue;
                 };
-                let place = self.hosts.hosts.len() as u32;
+                let place = self.hosts.len() as u32;
                 self.hosts.places.insert((job as u16, nic), place);
                 self.hosts.hosts.push(Host {
                     job: job as u16,
@@ -151,10 +156,18 @@ impl<S: Scheme> FabricDomain<S> {
                 });
                 self.hosts.unfinished += 1;
                 self.hosts.jobs[job].unfinished += 1;
-                self.expect(place, traffic.start, Action::Start);
             }
         }
         self.hosts.hosts.shrink_to_fit();
+    }
+
+    /// Schedules the start of all tasks.
+    pub(super) fn start_tasks(&mut self) {
+        for place in 0..self.hosts.len() {
+            let job = usize::from(self.hosts.hosts[place].job);
+            let start = self.traffic[job].start;
+            self.expect(place as u32, start, Action::Start);
+        }
     }
 
     /// Something will happen to a task.

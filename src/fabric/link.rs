@@ -28,7 +28,7 @@ impl<S: Scheme> FabricDomain<S> {
         if out.ready == 0 && out.link_free <= ready {
             let home = channel - self.channels[channel].share as usize;
             let credit = &mut self.channels[home].credit;
-            credit.collect(&mut self.credits, now);
+            credit.collect(now);
             if credit.available >= flits {
                 out.turn = vc;
                 self.moved += 1;
@@ -211,10 +211,10 @@ impl<S: Scheme> FabricDomain<S> {
         let flits = u32::from(packet.flits);
         let home = channel - self.channels[channel].share as usize;
         let credit = &mut self.channels[home].credit;
-        credit.collect(&mut self.credits, now);
+        credit.collect(now);
         if credit.available < flits {
             choice.starved = true;
-            choice.again = choice.again.min(credit.enough_at(&self.credits, flits));
+            choice.again = choice.again.min(credit.enough_at(flits));
             return None;
         }
         Some(index)

@@ -70,23 +70,19 @@ pub fn blank(destination: EndpointId, class: u8, control: bool, flits: u16, now:
     Packet {
         head: now,
         tail_lag: 0,
-        next: NO_PACKET,
         flight: Flight {
             destination,
             via: 0,
             phase: 0,
             steps: 0,
             control: u8::from(control),
-            vc: 0,
+            routers: 0,
         },
         flits,
-        out_port: 0,
         out_vc: 0,
         in_vc: 0,
         class,
         flags: 0,
-        routers: 0,
-        spare: 0,
         waited: 0,
         injected: now,
     }
@@ -350,11 +346,11 @@ impl<S: Scheme> FabricDomain<S> {
             let channel = out.channel_base as usize + usize::from(vc);
             let home = channel - self.channels[channel].share as usize;
             let credit = &mut self.channels[home].credit;
-            credit.collect(&mut self.credits, now);
+            credit.collect(now);
             if credit.available >= u32::from(flits) {
                 return Ok(vc);
             }
-            again = again.min(credit.enough_at(&self.credits, u32::from(flits)));
+            again = again.min(credit.enough_at(u32::from(flits)));
         }
         Err(again)
     }
@@ -370,7 +366,6 @@ impl<S: Scheme> FabricDomain<S> {
         packet.out_vc = vc;
         packet.head = now;
         packet.injected = now;
-        packet.flight.vc = state.vc;
         if self.watched == Some((state.id, sequence)) {
             packet.flags |= Packet::WATCHED;
         }

@@ -183,7 +183,7 @@ impl<S: Scheme> FabricDomain<S> {
             phase: 0,
             steps: 0,
             control: 1,
-            vc: 0,
+            routers: 0,
         };
         let mut here = EmptyNetwork {
             router,

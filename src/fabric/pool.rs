@@ -5,6 +5,9 @@ use crate::model::{NO_PACKET, Origin, Packet, PacketIndex, Slots};
 pub struct Pool {
     packets: Slots<Packet>,
     origins: Slots<Origin>,
+    /// The next packet of whatever list a packet is in. Apart from the packets: lists go on in a part of the cache that is
+    /// small, not at packets that nothing has touched for a while.
+    next: Slots<PacketIndex>,
     free: Vec<PacketIndex>,
 }
 
@@ -21,6 +24,7 @@ impl Pool {
             None => {
                 self.packets.push(packet);
                 self.origins.push(origin);
+                self.next.push(NO_PACKET);
                 (self.packets.len() - 1) as PacketIndex
             }
         }
@@ -61,11 +65,17 @@ impl Pool {
         &mut self.origins[index as usize]
     }
 
+    /// The packet after one in its list; [`NO_PACKET`] if that is the last.
+    #[inline]
+    pub fn after(&self, index: PacketIndex) -> PacketIndex {
+        self.next[index as usize]
+    }
+
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.packets.capacity() * size_of::<Packet>()
             + self.origins.capacity() * size_of::<Origin>()
-            + self.free.capacity() * size_of::<PacketIndex>()
+            + (self.next.capacity() + self.free.capacity()) * size_of::<PacketIndex>()
     }
 }
 
@@ -93,11 +103,11 @@ impl Fifo {
     /// Appends a packet.
     #[inline]
     pub fn push(&mut self, pool: &mut Pool, index: PacketIndex) {
-        pool.get_mut(index).next = NO_PACKET;
+        pool.next[index as usize] = NO_PACKET;
         if self.is_empty() {
             self.head = index;
         } else {
-            pool.get_mut(self.tail).next = index;
+            pool.next[self.tail as usize] = index;
         }
         self.tail = index;
     }
@@ -109,7 +119,7 @@ impl Fifo {
         if index == NO_PACKET {
             return None;
         }
-        self.head = pool.get(index).next;
+        self.head = pool.after(index);
         Some(index)
     }
 }

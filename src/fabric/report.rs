@@ -151,8 +151,8 @@ impl<S: Scheme> FabricDomain<S> {
                 }
                 for vc in 0..usize::from(out.vcs * self.fixed.classes.count()) {
                     let credit = &self.channels[out.channel_base as usize + vc].credit;
-                    if !credit.is_home(&self.credits) {
-                        let home = credit.available + credit.on_the_way(&self.credits);
+                    if !credit.is_home() {
+                        let home = credit.available + credit.on_the_way();
                         let missing = i64::from(credit.capacity) - i64::from(home);
                         rows.push([
                             u64::from(router.id),

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::domain::FabricDomain;
+use super::event::EventKind;
 use super::hosts::Application;
 use super::nic::NewMessage;
 use crate::congestion::Scheme;
@@ -75,33 +76,42 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source and the time of its first message; None if the workload is no open-loop traffic. Its random numbers depend on the seed, the workload and the
-    /// endpoint only.
+    /// A source, its first message not generated; None if the workload is no open-loop traffic. Its random numbers depend
+    /// on the seed, the workload and the endpoint only.
     pub fn new(
         traffic: &Traffic,
         job: u16,
         nic: u32,
         endpoint: EndpointId,
         seed: u64,
-    ) -> Option<(Source, Time)> {
+    ) -> Option<Source> {
         let Drive::Pattern(open) = &traffic.drive else {
             return None;
         };
         let number = u64::from(traffic.number);
         let mut rng = stream(seed, &[SOURCE_STREAM, number, u64::from(endpoint)]);
         let clock = open.injector.first(&mut rng, traffic.start);
-        let first = clock.time();
-        let source = Source {
+        Some(Source {
             nic,
             job,
             rng,
             clock,
-        };
-        Some((source, first))
+        })
     }
 }
 
 impl<S: Scheme> FabricDomain<S> {
+    /// Schedules the first message of every source.
+    pub(super) fn start_sources(&mut self) {
+        for index in 0..self.sources.len() {
+            let source = &self.sources[index];
+            let (first, job) = (source.clock.time(), usize::from(source.job));
+            if first < self.traffic[job].stop {
+                self.schedule(EventKind::Generate, index as u32, first);
+            }
+        }
+    }
+
     /// A source generates a message, and the time of its next one is drawn.
     pub(super) fn generate(&mut self, index: u32, now: Time) {
         let source = &mut self.sources[index as usize];
@@ -114,7 +124,9 @@ impl<S: Scheme> FabricDomain<S> {
         let bits = open.sizes.draw(&mut source.rng);
         let next = open.injector.next(&mut source.clock, &mut source.rng);
         let (nic, job, stop) = (source.nic, source.job, traffic.stop);
-        self.schedule_generation(index, next, stop);
+        if next < stop {
+            self.schedule(EventKind::Generate, index, next);
+        }
         if let Some(destination) = destination {
             self.submit(
                 NewMessage {

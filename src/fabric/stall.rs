@@ -89,6 +89,11 @@ impl<S: Scheme> FabricDomain<S> {
         waits
     }
 
+    /// The port of a router that is an output of this domain.
+    fn port_of(&self, router: RouterId, output: u32) -> PortId {
+        (output - self.flat_port(router, 0)) as PortId
+    }
+
     /// The buffer that a packet needs behind an output, if it has no credit for it and none is on its way.
     fn lacks_credit(&self, router: RouterId, output: u32, index: PacketIndex) -> Option<Place> {
         let out = &self.outputs[output as usize];
@@ -97,12 +102,16 @@ impl<S: Scheme> FabricDomain<S> {
         let share = self.channels[channel].share;
         let credit = &self.channels[channel - share as usize].credit;
         if matches!(out.wire, Wire::Endpoint(_))
-            || credit.enough_at(&self.credits, u32::from(packet.flits)) != NEVER
+            || credit.enough_at(u32::from(packet.flits)) != NEVER
             || credit.available >= u32::from(packet.flits)
         {
             return None;
         }
-        match self.network.topology.peer(router, packet.out_port) {
+        match self
+            .network
+            .topology
+            .peer(router, self.port_of(router, output))
+        {
             Peer::Router(router, port) => Some(Place {
                 output: false,
                 router,
@@ -199,7 +208,7 @@ impl<S: Scheme> FabricDomain<S> {
         if held == 0 || held + flits <= capacity {
             return None;
         }
-        let port = self.pool.get(head).out_port;
+        let port = self.port_of(router, request.output);
         Some(Wait {
             at,
             needs: Place {

@@ -230,7 +230,7 @@ impl Stats {
                 u64::from(packet.flight.destination),
                 u64::from(origin.job),
                 u64::from(packet.flits),
-                u64::from(packet.routers),
+                u64::from(packet.flight.routers),
                 origin.generated,
                 packet.injected,
                 now,

@@ -1,4 +1,3 @@
-use super::credit::CreditPool;
 use super::state::{Channel, Output};
 use crate::model::{PortId, Rng, RouterId, Slots, Time, below};
 use crate::routing::Here;
@@ -11,7 +10,6 @@ pub struct RouterView<'a> {
     pub rng: &'a mut Rng,
     pub outputs: &'a Slots<Output>,
     pub channels: &'a mut Slots<Channel>,
-    pub credits: &'a mut CreditPool,
     pub classes: u8,
     /// Of the packet that is routed: it waits for its own class and those above.
     pub class: u8,
@@ -38,7 +36,7 @@ impl Here for RouterView<'_> {
         for vc in usize::from(out.vcs * self.class)..usize::from(out.vcs * self.classes) {
             let channel = &mut self.channels[out.channel_base as usize + vc];
             if channel.share == 0 {
-                channel.credit.collect(self.credits, self.now);
+                channel.credit.collect(self.now);
                 used += channel.credit.capacity - channel.credit.available;
             }
         }

@@ -1,4 +1,4 @@
-use super::{EndpointId, PortId, Time};
+use super::{EndpointId, Time};
 
 /// The place of a packet in its domain's pool.
 pub type PacketIndex = u32;
@@ -125,8 +125,8 @@ pub struct Flight {
     pub steps: u8,
     /// Not 0 for control packets, which always go minimally.
     pub control: u8,
-    /// The virtual channel (within its traffic class) on which the packet came in.
-    pub vc: u8,
+    /// Routers visited so far. The fabric's own, for the record, kept here where there is room.
+    pub routers: u8,
 }
 
 /// The part of a packet that every hop touches: less than a cache line.
@@ -137,14 +137,10 @@ pub struct Packet {
     pub head: Time,
     /// How long after the head the tail follows, in ps: the serialization time of the slowest link so far.
     pub tail_lag: u32,
-    /// The next packet of whatever list this one is in.
-    pub next: PacketIndex,
     /// Route state.
     pub flight: Flight,
     /// Length.
     pub flits: u16,
-    /// Output port of this router, once it is routed.
-    pub out_port: PortId,
     /// Virtual channel on the next link: `class * vcs + vc`.
     pub out_vc: u8,
     /// Virtual channel on which it came in: `class * vcs + vc`.
@@ -153,10 +149,6 @@ pub struct Packet {
     pub class: u8,
     /// Bits of [`Packet::WATCHED`] and others.
     pub flags: u8,
-    /// Routers visited so far.
-    pub routers: u8,
-    /// Spare.
-    pub spare: u8,
     /// Time spent in queues of routers so far, in units of [`Packet::WAIT_UNIT`]; kept for packets that may be dropped.
     pub waited: u16,
     /// Order of injection for oldest-first arbitration: when the head left the NIC.
@@ -313,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_packet_is_small() {
-        assert_eq!(size_of::<Packet>(), 48);
+        assert_eq!(size_of::<Packet>(), 40);
         assert_eq!(size_of::<Origin>(), 48);
     }
 

@@ -79,9 +79,10 @@ pub struct Span {
     pub longest: u32,
 }
 
-type State = (RouterId, PortId, Flight);
+/// Where a packet is: router, input port and the virtual channel it came by, and what its routing knows.
+type State = (RouterId, PortId, u8, Flight);
 /// Flights are compared as the bytes they are made of.
-type StateKey = (RouterId, PortId, [u8; size_of::<Flight>()]);
+type StateKey = (RouterId, PortId, u8, [u8; size_of::<Flight>()]);
 
 /// Walks through all routes of one algorithm on one network, and remembers what it saw.
 pub struct Walker<'a> {
@@ -164,7 +165,7 @@ impl<'a> Walker<'a> {
             ..Flight::default()
         };
         let span = self
-            .explore((router, in_port, flight))
+            .explore((router, in_port, 0, flight))
             .map_err(|(what, way)| Fault {
                 what,
                 source_endpoint: source,
@@ -230,7 +231,7 @@ impl<'a> Walker<'a> {
 
     /// Tries every choice at one state and notes the channels that follow.
     fn enter(&mut self, state: State, arrived_by: Option<Channel>) -> Result<Step, String> {
-        let (router, in_port, _) = state;
+        let (router, in_port, vc, _) = state;
         let mut step = Step {
             key: key(&state),
             next: Vec::new(),
@@ -239,11 +240,7 @@ impl<'a> Walker<'a> {
         };
         self.known.insert(step.key, None);
         let waiting = match self.topology.peer(router, in_port) {
-            Peer::Router(router, port) => Some(Channel {
-                router,
-                port,
-                vc: state.2.vc,
-            }),
+            Peer::Router(router, port) => Some(Channel { router, port, vc }),
             _ => None,
         };
         for (hop, flight) in self.choices(state)? {
@@ -259,11 +256,7 @@ impl<'a> Walker<'a> {
             }
             match peer {
                 Peer::Router(next, port) => {
-                    let flight = Flight {
-                        vc: hop.vc,
-                        ..flight
-                    };
-                    step.next.push((channel, (next, port, flight)));
+                    step.next.push((channel, (next, port, hop.vc, flight)));
                 }
                 _ => step.widen(1, 1),
             }
@@ -273,7 +266,7 @@ impl<'a> Walker<'a> {
 
     /// What the hop leads to; an error if it is not one that a packet may take.
     fn check(&self, state: &State, hop: Hop) -> Result<Peer, String> {
-        let (router, _, flight) = state;
+        let (router, _, _, flight) = state;
         if hop.port >= self.topology.ports(*router) {
             return Err(format!("router {router} has no port {}", hop.port));
         }
@@ -302,7 +295,7 @@ impl<'a> Walker<'a> {
     }
 
     /// The outcomes of all decision sequences at one state, each once.
-    fn choices(&self, (router, in_port, flight): State) -> Result<Vec<(Hop, Flight)>, String> {
+    fn choices(&self, (router, in_port, _, flight): State) -> Result<Vec<(Hop, Flight)>, String> {
         let mut outcomes = Vec::new();
         let mut seen = FxHashSet::default();
         let mut script = Script::new(self.topology, router, in_port);
@@ -313,7 +306,7 @@ impl<'a> Walker<'a> {
             if let Some(fault) = script.fault.take() {
                 return Err(fault);
             }
-            if seen.insert((hop, key(&(router, in_port, flight)))) {
+            if seen.insert((hop, key(&(router, in_port, 0, flight)))) {
                 outcomes.push((hop, flight));
             }
             if !script.advance() {
@@ -351,8 +344,8 @@ impl<'a> Walker<'a> {
     }
 }
 
-fn key((router, in_port, flight): &State) -> StateKey {
-    (*router, *in_port, bytemuck::cast(*flight))
+fn key((router, in_port, vc, flight): &State) -> StateKey {
+    (*router, *in_port, *vc, bytemuck::cast(*flight))
 }
 
 fn way(stack: &[Step]) -> Vec<Channel> {

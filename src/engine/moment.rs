@@ -1,0 +1,96 @@
+use super::queue::EventKey;
+use crate::model::{Slots, Time};
+
+/// Keys up to which there is a bit for each: 8 KiB.
+const MOST: usize = 1 << 16;
+
+/// Simultaneous events, to be taken in the order of their keys: a bit for each key.
+///
+/// Where all links are alike most of what a domain does falls on the same few moments, dozens of events on each. Setting
+/// their bits and reading them off in order costs less than half of what comparing events does, and mispredicts
+/// fewer branches.
+#[derive(Debug)]
+pub struct Moment {
+    /// Bits of keys that are to be taken, but for those in `bits`.
+    words: Slots<u64>,
+    /// What is left of the word that is being read.
+    bits: u64,
+    /// Its number.
+    word: usize,
+    /// Events left.
+    left: usize,
+    time: Time,
+    mask: EventKey,
+}
+
+impl Moment {
+    /// Without events, for keys below `keys`.
+    pub fn new(keys: usize) -> Self {
+        let words = if keys <= MOST { keys.div_ceil(64) } else { 0 };
+        Moment {
+            words: vec![0; words].into(),
+            bits: 0,
+            word: 0,
+            left: 0,
+            time: 0,
+            mask: 0,
+        }
+    }
+
+    /// Whether it makes sense for so many events.
+    #[inline]
+    pub fn is_for(&self, events: usize) -> bool {
+        const FEW: usize = 12;
+        events >= FEW.max(self.words.len() / 2) && !self.words.is_empty()
+    }
+
+    /// Takes in the events of a time. `keys` are theirs under `mask`, by which they are ordered; returns false, and takes
+    /// nothing, if two of them are the same. There must be no events left.
+    #[inline]
+    pub fn fill(
+        &mut self,
+        time: Time,
+        mask: EventKey,
+        keys: impl Iterator<Item = EventKey>,
+    ) -> bool {
+        let (mut twice, mut count) = (0, 0);
+        for key in keys {
+            let word = &mut self.words[key as usize / 64];
+            let bit = 1 << (key % 64);
+            twice |= *word & bit;
+            *word |= bit;
+            count += 1;
+        }
+        if twice != 0 {
+            (0..self.words.len()).for_each(|word| self.words[word] = 0);
+            return false;
+        }
+        self.bits = std::mem::take(&mut self.words[0]);
+        (self.word, self.left, self.time, self.mask) = (0, count, time, mask);
+        true
+    }
+
+    /// The time of the events that are left, if any are.
+    #[inline]
+    pub fn time(&self) -> Option<Time> {
+        (self.left > 0).then_some(self.time)
+    }
+
+    /// Takes the next event, of which there must be one, and returns its key.
+    #[inline]
+    pub fn take(&mut self) -> EventKey {
+        self.left -= 1;
+        while self.bits == 0 {
+            self.word += 1;
+            self.bits = std::mem::take(&mut self.words[self.word]);
+        }
+        let key = (self.word * 64) as EventKey | self.bits.trailing_zeros();
+        self.bits &= self.bits - 1;
+        key ^ self.mask
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.words.capacity() * 8
+    }
+}
