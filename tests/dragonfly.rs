@@ -158,8 +158,11 @@ proptest! {
         for from in 0..network.groups() {
             for to in (0..network.groups()).filter(|&to| to != from) {
                 for link in 0..network.links_between_groups() {
-                    let (router, port) = network.global_link(from, to, link);
-                    let (other, there) = network.global_link(to, from, link);
+                    let end = |from, to| {
+                        let (index, port) = network.global_link(from, to, link);
+                        (network.router(from, index), port)
+                    };
+                    let ((router, port), (other, there)) = (end(from, to), end(to, from));
                     prop_assert_eq!(network.group_of(router), from);
                     prop_assert_eq!(network.peer(router, port), Peer::Router(other, there));
                     for at in network.domain_routers(from) {
@@ -170,8 +173,9 @@ proptest! {
         }
         for from in network.domain_routers(0) {
             for to in network.domain_routers(0).into_iter().filter(|&to| to != from) {
-                let back = network.local_port(to, from);
-                prop_assert_eq!(network.peer(from, network.local_port(from, to)), Peer::Router(to, back));
+                let (i, j) = (network.place(from).1, network.place(to).1);
+                let (port, back) = (network.local_port(i, j), network.local_port(j, i));
+                prop_assert_eq!(network.peer(from, port), Peer::Router(to, back));
             }
         }
     }

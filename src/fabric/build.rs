@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::credit::Credit;
 use super::domain::{FabricDomain, Fixed};
 use super::event::Keys;
@@ -18,7 +20,7 @@ use super::ring::{Requests, Ring};
 use super::samples::{Rated, Samples};
 use super::send_queues::SendQueues;
 use super::source::{Source, Traffic};
-use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Upstream, Wire};
+use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Timing, Upstream, Wire};
 use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer};
 use crate::congestion::Scheme;
@@ -80,6 +82,7 @@ impl<S: Scheme> FabricDomain<S> {
             routers: Slots::default(),
             inputs: Slots::default(),
             outputs: Slots::default(),
+            timings: Slots::default(),
             channels: Slots::default(),
             requests: Requests::default(),
             rings: Rings::default(),
@@ -149,9 +152,9 @@ impl<S: Scheme> FabricDomain<S> {
     }
 
     fn add_routers(&mut self, seed: u64) {
-        let topology = &self.network.topology;
-        let mut base = 0;
-        for id in topology.domain_routers(self.id) {
+        let network = self.network.clone();
+        let topology = &network.topology;
+        for (id, base) in Self::bases(&network, self.id) {
             let ports = topology.ports(id);
             let rng = stream(seed, &[ROUTING_STREAM, u64::from(id)]);
             self.routers.push(Router {
@@ -160,14 +163,32 @@ impl<S: Scheme> FabricDomain<S> {
                 ports,
                 rng,
             });
-            // A router that sends packets of its own does so by a port that leads nowhere, after the others.
-            base += u32::from(ports) + u32::from(S::SPECULATES);
+            self.first_nic_output = base + Self::places(ports);
         }
-        self.first_nic_output = base;
+    }
+
+    /// How many numbers the ports of a router take. One that sends packets of its own does so by a port that leads
+    /// nowhere, after the others.
+    fn places(ports: PortId) -> u32 {
+        u32::from(ports) + u32::from(S::SPECULATES)
+    }
+
+    /// The routers of a domain, and the number of the first port of each among the domain's.
+    fn bases(network: &Network, domain: DomainId) -> Vec<(RouterId, u32)> {
+        let topology = &network.topology;
+        let mut next = 0;
+        let routers = topology.domain_routers(domain).into_iter();
+        let with_base = routers.map(|id| {
+            let base = next;
+            next += Self::places(topology.ports(id));
+            (id, base)
+        });
+        with_base.collect()
     }
 
     fn add_ports(&mut self) {
         let network = self.network.clone();
+        let mut bases = FxHashMap::default();
         let mut nics = 0;
         for at in 0..self.routers.len() {
             let Router { id, ports, .. } = self.routers[at];
@@ -183,7 +204,7 @@ impl<S: Scheme> FabricDomain<S> {
                             Upstream::Output(self.first_nic_output + nics - 1),
                         )
                     }
-                    Peer::Router(other, far) => self.wires(other, far),
+                    Peer::Router(other, far) => self.wires(other, far, &mut bases),
                 };
                 self.add_input(at as u32, upstream, &link);
                 self.add_output(wire, &link);
@@ -213,24 +234,32 @@ impl<S: Scheme> FabricDomain<S> {
         }
     }
 
-    /// The wire to a port of another router, and the way back for credits.
-    fn wires(&self, router: RouterId, port: PortId) -> (Wire, Upstream) {
+    /// The wire to a port of another router, and the way back for credits. `bases` holds those of neighbouring domains.
+    fn wires(
+        &self,
+        router: RouterId,
+        port: PortId,
+        bases: &mut FxHashMap<DomainId, Vec<(RouterId, u32)>>,
+    ) -> (Wire, Upstream) {
         let domain = self.network.topology.domain_of(router);
         if domain == self.id {
             let flat = self.flat_port(router, port);
             return (Wire::Router(flat), Upstream::Output(flat));
         }
         let neighbour = self.neighbours.partition_point(|&other| other < domain) as u32;
+        let network = &self.network;
+        let bases = bases.entry(domain);
+        let bases = bases.or_insert_with(|| Self::bases(network, domain));
+        let (_, base) = bases[network.topology.local_index(router) as usize];
+        let flat = base + u32::from(port);
         (
             Wire::Away {
                 neighbour,
-                router,
-                port,
+                input: flat,
             },
             Upstream::Away {
                 neighbour,
-                router,
-                port,
+                output: flat,
             },
         )
     }
@@ -265,12 +294,25 @@ impl<S: Scheme> FabricDomain<S> {
         });
     }
 
+    /// The place of a timing among those of the domain. There are as many as kinds of links, mostly.
+    fn timing(&mut self, timing: Timing) -> u32 {
+        let known = self.timings.iter().position(|&known| known == timing);
+        known.unwrap_or_else(|| {
+            self.timings.push(timing);
+            self.timings.len() - 1
+        }) as u32
+    }
+
     fn add_output(&mut self, wire: Wire, link: &Link) {
         let network = self.network.clone();
-        let (rate, crossbar) = (network.rate(link), network.crossbar(link));
-        let mut out = Output::new(rate, crossbar, link.latency, wire, link.kind);
+        let timing = self.timing(Timing {
+            rate: network.rate(link),
+            crossbar: network.crossbar(link),
+            latency: link.latency,
+            round_trip: network.round_trip_flits(link),
+        });
+        let mut out = Output::new(timing, wire, link.kind);
         out.channel_base = self.channels.len() as u32;
-        out.round_trip = network.round_trip_flits(link);
         let sink = matches!(wire, Wire::Endpoint(_));
         out.vcs = if sink { 1 } else { network.vcs(link.kind) };
         let shared = network.parameters.buffer_per == BufferPer::Port;

@@ -79,35 +79,39 @@ impl Credit {
     /// nobody looks at it.
     #[inline]
     pub fn give(&mut self, time: Time, flits: u32) {
-        // Packets may leave by different ways through the crossbar, and a credit be due before the last one.
-        let mut nth = self.count;
-        while nth > 0 {
-            let before = self.place(nth - 1);
-            let last = &mut self.ring[before];
-            if last.time == time {
-                last.flits += flits;
-                return;
-            }
-            if last.time < time {
-                break;
-            }
-            nth -= 1;
+        let new = Coming { time, flits };
+        if self.count > 0 && self.ring[self.place(self.count - 1)].time >= time {
+            self.give_early(new);
+        } else {
+            self.append(new);
         }
-        self.insert(nth, Coming { time, flits });
     }
 
     #[inline]
-    fn insert(&mut self, nth: u32, new: Coming) {
+    fn append(&mut self, last: Coming) {
         if self.count as usize == self.ring.len() {
             self.grow();
         }
-        for later in (nth..self.count).rev() {
-            let (from, to) = (self.place(later), self.place(later + 1));
-            self.ring[to] = self.ring[from];
-        }
-        let place = self.place(nth);
-        self.ring[place] = new;
+        let place = self.place(self.count);
+        self.ring[place] = last;
         self.count += 1;
+    }
+
+    /// A credit that is not due after the last one: packets leave by different ways through the crossbar.
+    #[inline(never)]
+    fn give_early(&mut self, new: Coming) {
+        let earlier = self.coming().filter(|other| other.time < new.time).count() as u32;
+        let place = self.place(earlier);
+        if self.ring[place].time == new.time {
+            self.ring[place].flits += new.flits;
+            return;
+        }
+        let mut moved = new;
+        for nth in earlier..self.count {
+            let place = self.place(nth);
+            moved = std::mem::replace(&mut self.ring[place], moved);
+        }
+        self.append(moved);
     }
 
     #[cold]

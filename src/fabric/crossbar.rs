@@ -70,6 +70,7 @@ impl<S: Scheme> FabricDomain<S> {
                 in_port: (input - base) as u16,
                 rng: &mut router.rng,
                 outputs: &self.outputs,
+                timings: &self.timings,
                 channels: &mut self.channels,
                 classes: self.fixed.classes.count(),
                 class: if S::SPECULATES && !self.fixed.all_classes {
@@ -409,10 +410,11 @@ impl<S: Scheme> FabricDomain<S> {
         }
         let in_vc = packet.in_vc;
         let queued = self.fixed.output_queue.is_some();
+        let timing = &self.timings[out.timing as usize];
         let out_time = if queued {
-            out.crossbar.time(flits)
+            timing.crossbar.time(flits)
         } else {
-            out.rate.time(flits)
+            timing.rate.time(flits)
         };
         // The tail cannot cross before it is here.
         let leave = (now
@@ -463,12 +465,8 @@ impl<S: Scheme> FabricDomain<S> {
         let time = leave + place.credit_latency;
         match place.upstream {
             Upstream::Output(output) => self.take_credit(output, vc, flits, time),
-            Upstream::Away {
-                neighbour,
-                router,
-                port,
-            } => {
-                self.outboxes[neighbour as usize].credit(time, router, port, vc, flits);
+            Upstream::Away { neighbour, output } => {
+                self.outboxes[neighbour as usize].credit(time, output, vc, flits);
             }
             Upstream::Nothing => {}
         }

@@ -14,7 +14,7 @@ use super::ring::Requests;
 use super::samples::Samples;
 use super::send_queues::SendQueues;
 use super::source::{Source, Traffic};
-use super::state::{Channel, HeadQueue, Input, OutIndex, Output, Rings, Router};
+use super::state::{Channel, HeadQueue, Input, OutIndex, Output, Rings, Router, Timing};
 use super::stats::Stats;
 use super::watch::Step;
 use crate::config::Arbitration;
@@ -55,6 +55,7 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) routers: Slots<Router>,
     pub(super) inputs: Slots<Input>,
     pub(super) outputs: Slots<Output>,
+    pub(super) timings: Slots<Timing>,
     pub(super) channels: Slots<Channel>,
     pub(super) requests: Requests,
     pub(super) rings: Rings,
@@ -216,8 +217,8 @@ impl<S: Scheme> Domain for FabricDomain<S> {
     fn deliver(&mut self, neighbour: usize, mail: &mut Post) {
         self.take_packets(neighbour, &mut mail.packets);
         for mail in &mail.credits {
-            let output = self.flat_port(mail.router, mail.port);
-            self.take_credit(output, mail.vc, mail.flits, mail.time);
+            assert!((mail.output as usize) < self.outputs.len(), "{mail:?}");
+            self.take_credit(mail.output, mail.vc, mail.flits, mail.time);
         }
         for notice in &mail.notices {
             self.take_notice(*notice);

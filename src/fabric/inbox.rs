@@ -124,8 +124,8 @@ impl<S: Scheme> FabricDomain<S> {
 
     fn take_into_pool(&mut self, mail: &[PacketMail]) {
         for one in mail {
-            let index = self.pool.insert(one.packet, one.origin);
-            let input = self.flat_port(one.router, one.port);
+            let (index, input) = (self.pool.insert(one.packet, one.origin), one.input);
+            assert!((input as usize) < self.inputs.len(), "{one:?}");
             self.inputs[input as usize].wire.push(&mut self.pool, index);
             self.schedule(EventKind::Arrive, input, one.packet.head);
         }
@@ -146,7 +146,7 @@ impl<S: Scheme> FabricDomain<S> {
 
 /// Begins to fetch something into the cache.
 #[inline]
-fn prefetch<T>(place: &T) {
+pub(super) fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -226,7 +226,8 @@ impl<S: Scheme> FabricDomain<S> {
         let out = &mut self.outputs[output as usize];
         let packet = self.pool.get_mut(index);
         let tail_here = packet.head + u64::from(packet.tail_lag);
-        let end = (depart + out.rate.time(packet.flits)).max(tail_here);
+        let timing = &self.timings[out.timing as usize];
+        let end = (depart + timing.rate.time(packet.flits)).max(tail_here);
         out.link_free = end;
         if S::SPECULATES && packet.class == Classes::LOSSY && output < self.first_nic_output {
             out.lossy -= u32::from(packet.flits);
@@ -235,7 +236,7 @@ impl<S: Scheme> FabricDomain<S> {
         out.counts.packets += 1;
         out.last_sent = packet.flits;
         out.counts.busy += end - depart;
-        packet.head = depart + out.latency;
+        packet.head = depart + timing.latency;
         packet.tail_lag = (end - depart) as u32;
         packet.in_vc = packet.out_vc;
         if let Wire::Endpoint(_) = out.wire {
@@ -264,13 +265,9 @@ impl<S: Scheme> FabricDomain<S> {
                 self.nics[nic as usize].wire.push(&mut self.pool, index);
                 self.schedule(EventKind::Deliver, nic, tail);
             }
-            Wire::Away {
-                neighbour,
-                router,
-                port,
-            } => {
+            Wire::Away { neighbour, input } => {
                 let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
-                self.outboxes[neighbour as usize].packet(packet, origin, router, port);
+                self.outboxes[neighbour as usize].packet(packet, origin, input);
                 self.pool.remove(index);
             }
             Wire::Unused => {

@@ -282,11 +282,11 @@ impl<S: Scheme> FabricDomain<S> {
                 let ring = &mut self.nics[nic as usize].ring;
                 self.sends.take(nic, ring, pair, payload);
                 if !S::SPECULATES && last && origin.stamp() != Stamp::NONE {
-                    let tail = now + self.outputs[output as usize].rate.time(flits);
+                    let tail = now + self.serialization(output, flits);
                     self.message_leaves(nic, destination, &origin, tail);
                 }
                 if S::PACES {
-                    let tail = now + self.outputs[output as usize].rate.time(flits);
+                    let tail = now + self.serialization(output, flits);
                     self.scheme.sent(nic, destination, now, tail);
                 }
                 Ok((index, vc))
@@ -296,6 +296,12 @@ impl<S: Scheme> FabricDomain<S> {
                 Err(blocked)
             }
         }
+    }
+
+    /// How long a packet takes to pass an output, ps.
+    fn serialization(&self, output: u32, flits: u16) -> Time {
+        let timing = self.outputs[output as usize].timing;
+        self.timings[timing as usize].rate.time(flits)
     }
 
     /// The first queue pair from the one whose turn it is on that the scheme lets send now.

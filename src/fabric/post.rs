@@ -1,17 +1,17 @@
 use bytemuck::{Pod, Zeroable};
 
+use super::state::{InIndex, OutIndex};
 use crate::engine::Mail;
-use crate::model::{NEVER, Notice, Origin, Packet, PortId, RouterId, Time};
+use crate::model::{NEVER, Notice, Origin, Packet, Time};
 
-/// A packet that crosses into another domain: its head will be at a router's port at `packet.head`.
+/// A packet that crosses into another domain: its head will be at an input there at `packet.head`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct PacketMail {
     pub packet: Packet,
     pub origin: Origin,
-    pub router: RouterId,
-    pub port: PortId,
-    pub spare: u16,
+    pub input: InIndex,
+    pub spare: u32,
 }
 
 /// A credit that goes back into another domain.
@@ -19,11 +19,10 @@ pub struct PacketMail {
 #[repr(C)]
 pub struct CreditMail {
     pub time: Time,
-    pub router: RouterId,
-    pub port: PortId,
+    pub output: OutIndex,
     pub flits: u16,
     pub vc: u8,
-    pub spare: [u8; 7],
+    pub spare: u8,
 }
 
 /// What one domain sends to another in one window.
@@ -48,29 +47,33 @@ impl Default for Post {
     }
 }
 
+/// How far ahead of the packet that is written memory is fetched into the cache.
+const AHEAD: usize = 1;
+
 impl Post {
     #[inline]
-    pub fn packet(&mut self, packet: Packet, origin: Origin, router: RouterId, port: PortId) {
+    pub fn packet(&mut self, packet: Packet, origin: Origin, input: InIndex) {
         self.earliest = self.earliest.min(packet.head);
         self.packets.push(PacketMail {
             packet,
             origin,
-            router,
-            port,
+            input,
             spare: 0,
         });
+        if let Some(soon) = self.packets.spare_capacity_mut().get(AHEAD) {
+            super::inbox::prefetch(soon);
+        }
     }
 
     #[inline]
-    pub fn credit(&mut self, time: Time, router: RouterId, port: PortId, vc: u8, flits: u16) {
+    pub fn credit(&mut self, time: Time, output: OutIndex, vc: u8, flits: u16) {
         self.earliest = self.earliest.min(time);
         self.credits.push(CreditMail {
             time,
-            router,
-            port,
+            output,
             flits,
             vc,
-            spare: [0; 7],
+            spare: 0,
         });
     }
 

@@ -22,10 +22,8 @@ pub enum Wire {
     Away {
         /// Place of the domain among the neighbours.
         neighbour: u32,
-        /// Router there.
-        router: RouterId,
-        /// Its port.
-        port: PortId,
+        /// The input there.
+        input: InIndex,
     },
     /// Nowhere: the port is not used.
     Unused,
@@ -40,10 +38,8 @@ pub enum Upstream {
     Away {
         /// Place of the domain among the neighbours.
         neighbour: u32,
-        /// Router there.
-        router: RouterId,
-        /// Its port.
-        port: PortId,
+        /// The output there.
+        output: OutIndex,
     },
     /// The port is not used.
     Nothing,
@@ -58,8 +54,9 @@ pub struct HeadQueue {
     pub requested: bool,
 }
 
-/// An input port of a router.
+/// An input port of a router: a cache line.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Input {
     /// When its side of the crossbar is free.
     pub free_at: Time,
@@ -79,8 +76,22 @@ pub struct Input {
     pub queue_base: u32,
 }
 
-/// An output: of a router, or of a NIC.
+/// How long things take at outputs of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Rate of the link.
+    pub rate: LinkRate,
+    /// Rate of the output's side of the crossbar.
+    pub crossbar: LinkRate,
+    /// Latency of the link.
+    pub latency: Time,
+    /// Flits that fill the round trip of the link and so say nothing about congestion.
+    pub round_trip: u32,
+}
+
+/// An output: of a router, or of a NIC. Two cache lines: what decides, and what counts.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Output {
     /// When the link is free.
     pub link_free: Time,
@@ -90,18 +101,14 @@ pub struct Output {
     pub link_wake: Time,
     /// When the crossbar side is to be looked at again.
     pub wake: Time,
-    /// Rate of the link.
-    pub rate: LinkRate,
-    /// Rate of its side of the crossbar.
-    pub crossbar: LinkRate,
-    /// Latency of the link.
-    pub latency: Time,
+    /// Since when a packet has been ready without credit; [`NEVER`] if none is.
+    pub stalled_since: Time,
     /// What it leads to.
     pub wire: Wire,
-    /// Bit per virtual channel whose output queue is not empty.
-    pub ready: u64,
     /// First of its virtual channels among the domain's channels.
     pub channel_base: u32,
+    /// Bit per virtual channel whose output queue is not empty.
+    pub ready: u64,
     /// Virtual channels of one traffic class.
     pub vcs: u8,
     /// The virtual channel (over all classes) served last.
@@ -118,12 +125,10 @@ pub struct Output {
     pub lossy: u32,
     /// The most of both together.
     pub peak: u32,
-    /// Flits that fill the round trip of the link and so say nothing about congestion.
-    pub round_trip: u32,
     /// Flits of the packet sent last.
     pub last_sent: u16,
-    /// Since when a packet has been ready without credit; [`NEVER`] if none is.
-    pub stalled_since: Time,
+    /// Its [`Timing`] among those of the domain.
+    pub timing: u32,
     /// What went through.
     pub counts: PortCounts,
 }
@@ -184,21 +189,13 @@ pub struct Request {
 
 impl Output {
     /// An output at rest.
-    pub fn new(
-        rate: LinkRate,
-        crossbar: LinkRate,
-        latency: Time,
-        wire: Wire,
-        kind: LinkKind,
-    ) -> Self {
+    pub fn new(timing: u32, wire: Wire, kind: LinkKind) -> Self {
         Output {
             link_free: 0,
             free_at: 0,
             link_wake: NEVER,
             wake: NEVER,
-            rate,
-            crossbar,
-            latency,
+            stalled_since: NEVER,
             wire,
             ready: 0,
             channel_base: 0,
@@ -210,9 +207,8 @@ impl Output {
             queued: 0,
             lossy: 0,
             peak: 0,
-            round_trip: 0,
             last_sent: 0,
-            stalled_since: NEVER,
+            timing,
             counts: PortCounts::default(),
         }
     }
@@ -248,5 +244,17 @@ impl Slots<Ring> {
     pub fn waiting(&self, port: u32, classes: usize) -> bool {
         let first = port as usize * classes;
         (first..first + classes).any(|ring| self[ring].next != NO_REQUEST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_fill_cache_lines() {
+        assert_eq!((size_of::<Input>(), size_of::<Output>()), (64, 128));
+        let out = std::mem::offset_of!(Output, vcs);
+        assert_eq!(out, 64, "what decides is in the first line");
     }
 }

@@ -1,4 +1,4 @@
-use super::state::{Channel, Output};
+use super::state::{Channel, Output, Timing};
 use crate::model::{PortId, Rng, RouterId, Slots, Time, below};
 use crate::routing::Here;
 
@@ -9,6 +9,7 @@ pub struct RouterView<'a> {
     pub in_port: PortId,
     pub rng: &'a mut Rng,
     pub outputs: &'a Slots<Output>,
+    pub timings: &'a Slots<Timing>,
     pub channels: &'a mut Slots<Channel>,
     pub classes: u8,
     /// Of the packet that is routed: it waits for its own class and those above.
@@ -41,7 +42,7 @@ impl Here for RouterView<'_> {
             }
         }
         // Credits are held for whole packets: a lone flow at full rate holds the round trip and a packet.
-        let under_way = out.round_trip + u32::from(out.last_sent);
+        let under_way = self.timings[out.timing as usize].round_trip + u32::from(out.last_sent);
         let below = if self.class == 0 { 0 } else { out.lossy };
         out.waiting + out.queued - below + used.saturating_sub(under_way)
     }

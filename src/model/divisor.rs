@@ -1,10 +1,10 @@
 /// Division by a number that is known early and used often: a multiplication instead of a division.
 ///
-/// Exact for all 32-bit numbers: with m = ⌊2⁶⁴ / d⌋ + 1 the error of n · m / 2⁶⁴ is less than 1 / d.
+/// Exact for all 32-bit numbers n: with m = ⌊(2⁶⁴ - 1) / d⌋ the quotient (n + 1) · m / 2⁶⁴ is less than (n + 1) / d, by at
+/// most 2⁻³² and so by less than 1 / d.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
     divisor: u32,
-    /// 0 for a divisor of 1, where m does not fit.
     factor: u64,
 }
 
@@ -14,7 +14,7 @@ impl Divisor {
         let divisor = divisor.max(1);
         Divisor {
             divisor,
-            factor: (u64::MAX / u64::from(divisor)).wrapping_add(1),
+            factor: u64::MAX / u64::from(divisor),
         }
     }
 
@@ -27,10 +27,7 @@ impl Divisor {
     /// `n` divided, rounded down.
     #[inline]
     pub fn divide(self, n: u32) -> u32 {
-        if self.factor == 0 {
-            return n;
-        }
-        ((u128::from(n) * u128::from(self.factor)) >> 64) as u32
+        (((u128::from(n) + 1) * u128::from(self.factor)) >> 64) as u32
     }
 
     /// What is left of `n`.

@@ -26,5 +26,11 @@ pub fn below(rng: &mut Rng, n: u32) -> u32 {
 /// A uniform number in `[0, 1)` with 53 random bits.
 #[inline]
 pub fn unit(rng: &mut Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    next_53(rng) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
+/// A random whole number below 2⁵³.
+#[inline]
+pub fn next_53(rng: &mut Rng) -> u64 {
+    rng.next_u64() >> 11
 }

@@ -55,6 +55,16 @@ pub(super) struct Way {
     pub link: u32,
 }
 
+/// Where a packet is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spot {
+    pub router: RouterId,
+    /// Its group.
+    pub group: u32,
+    /// Its place in the group.
+    pub index: u32,
+}
+
 /// The steps of routes through one dragonfly.
 pub(super) struct Paths {
     dragonfly: Dragonfly,
@@ -102,6 +112,18 @@ impl Paths {
         }
     }
 
+    /// Where the packet is.
+    #[inline]
+    pub fn spot(&self, here: &dyn Here) -> Spot {
+        let router = here.router();
+        let (group, index) = self.dragonfly.place(router);
+        Spot {
+            router,
+            group,
+            index,
+        }
+    }
+
     /// The group of an endpoint.
     pub fn group_of(&self, endpoint: EndpointId) -> u32 {
         self.dragonfly.group_of(self.dragonfly.router_of(endpoint))
@@ -121,54 +143,70 @@ impl Paths {
 
     /// From this router towards another group. `choose`: draw among all links to it; otherwise among those of this
     /// router, to which the packet was sent because it has one.
-    pub fn to_group(&self, group: u32, choose: bool, here: &mut dyn Here) -> Way {
-        let (at, links) = (here.router(), self.dragonfly.links_between_groups());
-        let range = if choose || links == 1 {
-            0..links
-        } else {
-            let own = self.dragonfly.links_at(at, group);
-            if own.is_empty() { 0..links } else { own }
+    #[inline]
+    pub fn to_group(&self, at: Spot, group: u32, choose: bool, here: &mut dyn Here) -> Way {
+        let link = match self.dragonfly.links_between_groups() {
+            1 => 0,
+            _ => self.draw_link(at, group, choose, here),
         };
-        let count = range.end - range.start;
-        let drawn = if count > 1 { here.pick(count) } else { 0 };
-        let link = range.start + drawn;
-        let (exit, port) = self
-            .dragonfly
-            .global_link(self.dragonfly.group_of(at), group, link);
-        let port = if exit == at {
+        let (exit, port) = self.dragonfly.global_link(at.group, group, link);
+        let port = if exit == at.index {
             port
         } else {
-            self.dragonfly.local_port(at, exit)
+            self.dragonfly.local_port(at.index, exit)
         };
         Way { port, link }
     }
 
+    /// One of several links to a group.
+    fn draw_link(&self, at: Spot, group: u32, choose: bool, here: &mut dyn Here) -> u32 {
+        let all = 0..self.dragonfly.links_between_groups();
+        let range = if choose {
+            all
+        } else {
+            let own = self.dragonfly.links_at(at.router, group);
+            if own.is_empty() { all } else { own }
+        };
+        let count = range.end - range.start;
+        let drawn = if count > 1 { here.pick(count) } else { 0 };
+        range.start + drawn
+    }
+
     /// From this router towards another one.
-    pub fn to_router(&self, router: RouterId, choose: bool, here: &mut dyn Here) -> Way {
-        let (at, group) = (here.router(), self.dragonfly.group_of(router));
-        if group != self.dragonfly.group_of(at) {
-            return self.to_group(group, choose, here);
+    #[inline]
+    pub fn to_router(&self, at: Spot, router: RouterId, choose: bool, here: &mut dyn Here) -> Way {
+        let (group, index) = self.dragonfly.place(router);
+        if group != at.group {
+            return self.to_group(at, group, choose, here);
         }
-        let port = self.dragonfly.local_port(at, router);
+        let port = self.dragonfly.local_port(at.index, index);
         Way { port, link: 0 }
     }
 
     /// From this router straight to an endpoint.
-    pub fn to_endpoint(&self, endpoint: EndpointId, choose: bool, here: &mut dyn Here) -> Way {
+    #[inline]
+    pub fn to_endpoint(
+        &self,
+        at: Spot,
+        endpoint: EndpointId,
+        choose: bool,
+        here: &mut dyn Here,
+    ) -> Way {
         let router = self.dragonfly.router_of(endpoint);
-        if router == here.router() {
+        if router == at.router {
             let port = self.dragonfly.terminal_port(endpoint);
             return Way { port, link: 0 };
         }
-        self.to_router(router, choose, here)
+        self.to_router(at, router, choose, here)
     }
 
     /// The next port of a packet for which everything is decided.
+    #[inline]
     pub fn follow(&self, flight: &mut Flight, here: &mut dyn Here) -> PortId {
-        let at = here.router();
+        let at = self.spot(here);
         let there = match flight.phase {
-            BY_GROUP => self.dragonfly.group_of(at) == flight.via,
-            BY_ROUTER => at == flight.via,
+            BY_GROUP => at.group == flight.via,
+            BY_ROUTER => at.router == flight.via,
             _ => false,
         };
         let choose = there || locals(flight) == 0;
@@ -176,9 +214,9 @@ impl Paths {
             flight.phase = STRAIGHT;
         }
         let way = match flight.phase {
-            BY_GROUP => self.to_group(flight.via, choose, here),
-            BY_ROUTER => self.to_router(flight.via, choose, here),
-            _ => self.to_endpoint(flight.destination, choose, here),
+            BY_GROUP => self.to_group(at, flight.via, choose, here),
+            BY_ROUTER => self.to_router(at, flight.via, choose, here),
+            _ => self.to_endpoint(at, flight.destination, choose, here),
         };
         way.port
     }
@@ -201,6 +239,12 @@ impl Paths {
         Hop { port, vc }
     }
 
+    /// The router of group `from` that has link number `link` to group `to`.
+    fn end(&self, from: u32, to: u32, link: u32) -> RouterId {
+        let (index, _) = self.dragonfly.global_link(from, to, link);
+        self.dragonfly.router(from, index)
+    }
+
     /// Links between routers on a straight way from `at` to `router` over link number `link`, if that is in another
     /// group.
     pub fn straight_hops(&self, at: RouterId, router: RouterId, link: u32) -> u32 {
@@ -208,8 +252,7 @@ impl Paths {
         if from == to {
             return u32::from(at != router);
         }
-        let (exit, _) = self.dragonfly.global_link(from, to, link);
-        let (entry, _) = self.dragonfly.global_link(to, from, link);
+        let (exit, entry) = (self.end(from, to, link), self.end(to, from, link));
         1 + u32::from(at != exit) + u32::from(entry != router)
     }
 
@@ -217,7 +260,7 @@ impl Paths {
     /// links go on, the one to be drawn is not known yet and a local hop is counted before and after it.
     pub fn hops_by_group(&self, at: RouterId, group: u32, link: u32, router: RouterId) -> u32 {
         let from = self.dragonfly.group_of(at);
-        let (entry, _) = self.dragonfly.global_link(group, from, link);
+        let entry = self.end(group, from, link);
         let rest = match self.dragonfly.links_between_groups() {
             1 => self.straight_hops(entry, router, 0),
             _ => 3,

@@ -56,17 +56,17 @@ impl Par {
         // At the second router the minimal path is out by one of its own links.
         let choose = at_source(flight);
         flight.phase = STRAIGHT;
-        let minimal = self.paths.to_endpoint(flight.destination, choose, here);
-        let from = dragonfly.group_of(here.router());
+        let at = self.paths.spot(here);
+        let minimal = self.paths.to_endpoint(at, flight.destination, choose, here);
         let group = self.paths.group_of(flight.destination);
-        if flight.control != 0 || from == group {
+        if flight.control != 0 || at.group == group {
             return minimal.port;
         }
-        let Some(third) = self.paths.third_group(from, group, here) else {
+        let Some(third) = self.paths.third_group(at.group, group, here) else {
             return minimal.port;
         };
         let via = dragonfly.router(third, here.pick(dragonfly.routers_per_group()));
-        let nonminimal = self.paths.to_group(third, true, here);
+        let nonminimal = self.paths.to_group(at, third, true, here);
         let limit = u64::from(here.backlog(nonminimal.port)) * u64::from(self.weight);
         let limit = limit.saturating_add(self.bias.flits(here));
         if u64::from(here.backlog(minimal.port)) <= limit {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::dragonfly_paths::{BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Way};
+use super::dragonfly_paths::{BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, Way};
 use super::{Build, Here, Hop, Routing};
 use crate::config::{Allowance, ConfigError, Section, Size};
 use crate::model::{Flight, Invalid, LinkKind, PortId, RouterId};
@@ -65,13 +65,11 @@ impl Ugal {
 
     /// Decides how the packet goes and returns its first port.
     fn decide(&self, flight: &mut Flight, here: &mut dyn Here) -> PortId {
-        let (at, to) = (
-            here.router(),
-            self.dragonfly().router_of(flight.destination),
-        );
-        let minimal = self.paths.to_endpoint(flight.destination, true, here);
+        let at = self.paths.spot(here);
+        let to = self.dragonfly().router_of(flight.destination);
+        let minimal = self.paths.to_endpoint(at, flight.destination, true, here);
         flight.phase = STRAIGHT;
-        if flight.control != 0 || at == to {
+        if flight.control != 0 || at.router == to {
             return minimal.port;
         }
         let mut best: Option<Detour> = None;
@@ -87,7 +85,7 @@ impl Ugal {
         let Some(best) = best else {
             return minimal.port;
         };
-        let hops = self.paths.straight_hops(at, to, minimal.link);
+        let hops = self.paths.straight_hops(at.router, to, minimal.link);
         let load = u64::from(here.backlog(minimal.port)) * u64::from(hops);
         if load <= best.load.saturating_add(self.threshold.flits(here)) {
             return minimal.port;
@@ -98,15 +96,16 @@ impl Ugal {
     }
 
     /// One random Valiant path; None if the network is too small to have one.
-    fn draw(&self, at: RouterId, to: RouterId, here: &mut dyn Here) -> Option<Detour> {
-        let (from, group) = (self.dragonfly().group_of(at), self.dragonfly().group_of(to));
-        let (phase, via, way, hops) = if from == group {
-            let via = self.paths.third_router(at, to, here)?;
-            (BY_ROUTER, via, self.paths.to_router(via, true, here), 2)
+    fn draw(&self, at: Spot, to: RouterId, here: &mut dyn Here) -> Option<Detour> {
+        let group = self.dragonfly().group_of(to);
+        let (phase, via, way, hops) = if at.group == group {
+            let via = self.paths.third_router(at.router, to, here)?;
+            let way = self.paths.to_router(at, via, true, here);
+            (BY_ROUTER, via, way, 2)
         } else {
-            let via = self.paths.third_group(from, group, here)?;
-            let way = self.paths.to_group(via, true, here);
-            let hops = self.paths.hops_by_group(at, via, way.link, to);
+            let via = self.paths.third_group(at.group, group, here)?;
+            let way = self.paths.to_group(at, via, true, here);
+            let hops = self.paths.hops_by_group(at.router, via, way.link, to);
             (BY_GROUP, via, way, hops)
         };
         let Way { port, .. } = way;

@@ -34,21 +34,16 @@ struct Valiant {
 impl Valiant {
     fn decide(&self, flight: &mut Flight, here: &mut dyn Here) {
         flight.phase = STRAIGHT;
-        let (at, to) = (
-            here.router(),
-            self.paths.dragonfly().router_of(flight.destination),
-        );
-        if flight.control != 0 || at == to {
+        let at = self.paths.spot(here);
+        let to = self.paths.dragonfly().router_of(flight.destination);
+        if flight.control != 0 || at.router == to {
             return;
         }
-        let (from, group) = (
-            self.paths.dragonfly().group_of(at),
-            self.paths.group_of(flight.destination),
-        );
-        let (phase, via) = if from == group {
-            (BY_ROUTER, self.paths.third_router(at, to, here))
+        let group = self.paths.dragonfly().group_of(to);
+        let (phase, via) = if at.group == group {
+            (BY_ROUTER, self.paths.third_router(at.router, to, here))
         } else {
-            (BY_GROUP, self.paths.third_group(from, group, here))
+            (BY_GROUP, self.paths.third_group(at.group, group, here))
         };
         if let Some(via) = via {
             flight.phase = phase;

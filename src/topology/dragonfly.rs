@@ -75,6 +75,7 @@ pub enum Arrangement {
 pub struct Dragonfly {
     p: u32,
     a: u32,
+    first_global: u32,
     h: u32,
     g: u32,
     arrangement: Arrangement,
@@ -83,8 +84,8 @@ pub struct Dragonfly {
     by_a: Divisor,
     /// The first slot of each router of a group, and at the end the number of slots.
     first_slots: Arc<[u32]>,
-    /// The router of each slot.
-    slot_routers: Arc<[u32]>,
+    /// The router of each slot, as its place in its group, and its port.
+    slots: Arc<[(u32, PortId)]>,
     terminal: Link,
     local: Link,
     global: Link,
@@ -99,18 +100,28 @@ impl Dragonfly {
         let first_slots: Arc<[u32]> = (0..=a).map(first).collect();
         // The last router whose first slot is not above this one.
         let holder = |slot: u32| first_slots.partition_point(|&first| first <= slot) as u32 - 1;
-        let slot_routers = (0..slots).map(holder).collect();
+        let (p, first_global) = (
+            params.endpoints_per_router,
+            params.endpoints_per_router + a - 1,
+        );
+        let place = |slot: u32| {
+            let index = holder(slot);
+            let port = first_global + slot - first_slots[index as usize];
+            (index, port as PortId)
+        };
+        let slots = (0..slots).map(place).collect();
         Ok(Dragonfly {
-            p: params.endpoints_per_router,
-            a: params.routers_per_group,
+            p,
+            a,
+            first_global,
             h: params.global_links_per_router,
             g: params.groups,
             arrangement: params.arrangement,
             links,
-            by_p: Divisor::new(params.endpoints_per_router),
+            by_p: Divisor::new(p),
             by_a: Divisor::new(a),
             first_slots,
-            slot_routers,
+            slots,
             terminal: params.terminal.check(LinkKind::Terminal)?,
             local: params.local.check(LinkKind::Local)?,
             global: params.global.check(LinkKind::Global)?,
@@ -150,29 +161,34 @@ impl Dragonfly {
         self.by_p.rest(endpoint) as PortId
     }
 
-    /// The port of router `from` that leads to router `to`, another one of the same group.
+    /// The group of a router, and its place there.
     #[inline]
-    pub fn local_port(&self, from: RouterId, to: RouterId) -> PortId {
-        let (from, to) = (self.by_a.rest(from), self.by_a.rest(to));
+    pub fn place(&self, router: RouterId) -> (u32, u32) {
+        let group = self.by_a.divide(router);
+        (group, router - group * self.a)
+    }
+
+    /// The port of a group's router number `from` that leads to its router number `to`, another one.
+    #[inline]
+    pub fn local_port(&self, from: u32, to: u32) -> PortId {
         debug_assert_ne!(from, to);
-        (self.p + if to < from { to } else { to - 1 }) as PortId
+        (self.p + to - u32::from(to > from)) as PortId
     }
 
     /// Where link number `link` (below [`Dragonfly::links_between_groups`]) to group `to` leaves group `from`: the
-    /// router and its port. The same link number is the other end in `to`: `global_link(to, from, link)`.
+    /// router's place in its group, and its port. The same link number is the other end in `to`:
+    /// `global_link(to, from, link)`.
     #[inline]
-    pub fn global_link(&self, from: u32, to: u32, link: u32) -> (RouterId, PortId) {
+    pub fn global_link(&self, from: u32, to: u32, link: u32) -> (u32, PortId) {
         debug_assert!(from != to && link < self.links);
         let slot = link * (self.g - 1) + self.offset(from, to);
-        let index = self.slot_routers[slot as usize];
-        let port = self.p + self.a - 1 + (slot - self.first_slot(index));
-        (self.router(from, index), port as PortId)
+        self.slots[slot as usize]
     }
 
     /// The numbers of the links to group `to` that are at `router` itself; `to` is not the router's own group.
     #[inline]
     pub fn links_at(&self, router: RouterId, to: u32) -> Range<u32> {
-        let (group, index) = (self.by_a.divide(router), self.by_a.rest(router));
+        let (group, index) = self.place(router);
         let offset = self.offset(group, to);
         // Links whose slots are below `slot`: those with link * (g - 1) + offset < slot.
         let below = |slot: u32| (slot + self.g - 2 - offset) / (self.g - 1);
@@ -182,7 +198,7 @@ impl Dragonfly {
     /// Whether `port` of a router is one of its global ports.
     #[inline]
     pub fn is_global(&self, port: PortId) -> bool {
-        u32::from(port) >= self.p + self.a - 1
+        u32::from(port) >= self.first_global
     }
 
     /// Whether `port` of a router is one of its local ports.
@@ -197,6 +213,7 @@ impl Dragonfly {
     }
 
     /// The place of group `to` among the groups that `from` has links to.
+    #[inline]
     fn offset(&self, from: u32, to: u32) -> u32 {
         match self.arrangement {
             Arrangement::Absolute if to < from => to,
@@ -217,14 +234,14 @@ impl Dragonfly {
     }
 
     fn global_peer(&self, router: RouterId, number: u32) -> Peer {
-        let (group, index) = (self.by_a.divide(router), self.by_a.rest(router));
+        let (group, index) = self.place(router);
         let slot = self.first_slot(index) + number;
         if slot >= self.first_slot(index + 1) {
             return Peer::Unused;
         }
         let to = self.group_at(group, slot % (self.g - 1));
         let (peer, port) = self.global_link(to, group, slot / (self.g - 1));
-        Peer::Router(peer, port)
+        Peer::Router(self.router(to, peer), port)
     }
 }
 
@@ -310,12 +327,11 @@ impl Topology for Dragonfly {
             return Peer::Endpoint(router * self.p + number);
         }
         if self.is_global(port) {
-            return self.global_peer(router, number - (self.p + self.a - 1));
+            return self.global_peer(router, number - self.first_global);
         }
-        let (index, other) = (self.by_a.rest(router), number - self.p);
+        let ((group, index), other) = (self.place(router), number - self.p);
         let other = if other < index { other } else { other + 1 };
-        let peer = router - index + other;
-        Peer::Router(peer, self.local_port(peer, router))
+        Peer::Router(self.router(group, other), self.local_port(other, index))
     }
 
     fn link(&self, _: RouterId, port: PortId) -> Link {
@@ -397,7 +413,7 @@ impl Topology for Dragonfly {
             Arrangement::Palmtree => "palmtree",
         };
         let ports = u64::from(self.g) * u64::from(self.a * self.h);
-        let used = u64::from(self.g) * self.slot_routers.len() as u64;
+        let used = u64::from(self.g) * self.slots.len() as u64;
         format!(
             "dragonfly: {} groups of {} with {} each ({}, {}), {} between each pair of groups ({arrangement} \
              arrangement), {} of {ports} global ports unused",

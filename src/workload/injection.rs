@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::logarithm::{ln, ln_one_minus};
+use super::geometric::Geometric;
+use super::logarithm::ln;
 use crate::config::Injection;
 use crate::model::{Bandwidth, FlitSize, Invalid, Rng, Time, unit};
 
@@ -28,8 +29,8 @@ enum Spacing {
     /// Less than one message per flit time: the number of flit times to the next one is geometrically distributed.
     Sparse {
         flit: u128,
-        /// Logarithm of the chance that a flit time has no message.
-        log_miss: f64,
+        /// Of flit times without a message before the next one that has one.
+        misses: Box<Geometric>,
     },
     /// One message per flit time or more.
     Dense {
@@ -109,7 +110,7 @@ impl Injector {
         let spacing = match injection {
             Injection::Bernoulli if per_flit < 1.0 => Spacing::Sparse {
                 flit,
-                log_miss: ln_one_minus(per_flit),
+                misses: Box::new(Geometric::new(per_flit)),
             },
             Injection::Bernoulli => Spacing::Dense {
                 flit,
@@ -127,14 +128,14 @@ impl Injector {
     /// The clock of a sender that starts at `start`: it shows the time of its first message.
     pub fn first(&self, rng: &mut Rng, start: Time) -> Clock {
         let mut clock = Clock::at(start);
-        match self.spacing {
+        match &self.spacing {
             // The first flit time has its chance, too.
-            Spacing::Sparse { flit, log_miss } => {
-                clock.advance(flit.saturating_mul(misses(log_miss, rng).into()));
+            Spacing::Sparse { flit, misses } => {
+                clock.advance(flit.saturating_mul(misses.draw(rng).into()));
             }
-            Spacing::Dense { whole, chance, .. } => clock.burst = burst(whole, chance, rng) - 1,
-            Spacing::Poisson { mean } => clock.advance(exponential(mean, rng)),
-            Spacing::Periodic { period } => clock.advance((period as f64 * unit(rng)) as u128),
+            Spacing::Dense { whole, chance, .. } => clock.burst = burst(*whole, *chance, rng) - 1,
+            Spacing::Poisson { mean } => clock.advance(exponential(*mean, rng)),
+            Spacing::Periodic { period } => clock.advance((*period as f64 * unit(rng)) as u128),
         }
         clock
     }
@@ -142,9 +143,9 @@ impl Injector {
     /// Moves `clock` on from the message that it shows to the one after it, and returns its time.
     #[inline]
     pub fn next(&self, clock: &mut Clock, rng: &mut Rng) -> Time {
-        match self.spacing {
-            Spacing::Sparse { flit, log_miss } => {
-                let flits = misses(log_miss, rng).saturating_add(1);
+        match &self.spacing {
+            Spacing::Sparse { flit, misses } => {
+                let flits = misses.draw(rng).saturating_add(1);
                 clock.advance(flit.saturating_mul(flits.into()));
             }
             Spacing::Dense { .. } if clock.burst > 0 => clock.burst -= 1,
@@ -153,11 +154,11 @@ impl Injector {
                 whole,
                 chance,
             } => {
-                clock.advance(flit);
-                clock.burst = burst(whole, chance, rng) - 1;
+                clock.advance(*flit);
+                clock.burst = burst(*whole, *chance, rng) - 1;
             }
-            Spacing::Poisson { mean } => clock.advance(exponential(mean, rng)),
-            Spacing::Periodic { period } => clock.advance(period),
+            Spacing::Poisson { mean } => clock.advance(exponential(*mean, rng)),
+            Spacing::Periodic { period } => clock.advance(*period),
         }
         clock.time
     }
@@ -172,11 +173,6 @@ fn flit_time(bandwidth: Bandwidth, flit: FlitSize) -> u128 {
     (ps / bandwidth)
         .saturating_mul(1 << 64)
         .saturating_add(fraction)
-}
-
-/// Flit times without a message before the next one that has one.
-fn misses(log_miss: f64, rng: &mut Rng) -> u64 {
-    (ln(1.0 - unit(rng)) / log_miss) as u64
 }
 
 /// Messages of one flit time; at least one, for `whole` is.

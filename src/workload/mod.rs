@@ -2,6 +2,7 @@
 //! (`injection`).
 
 mod draw;
+mod geometric;
 pub mod injection;
 mod logarithm;
 pub mod members;
