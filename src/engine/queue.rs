@@ -211,6 +211,12 @@ impl EventQueue {
         chunks.flat_map(|chunk| chunk.events[..chunk.used as usize].iter().copied())
     }
 
+    /// A time that lies not after the event taken last, nor long before it.
+    #[inline]
+    pub fn passed(&self) -> Time {
+        self.now << self.shift
+    }
+
     /// Takes the next event if it lies before `limit`.
     #[inline]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, EventKey)> {

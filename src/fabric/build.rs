@@ -57,6 +57,17 @@ impl<S: Scheme> FabricDomain<S> {
     pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &S) -> FabricDomain<S> {
         let network = &blueprint.network;
         let parameters = &network.parameters;
+        let Recording {
+            packets, messages, ..
+        } = blueprint.recording;
+        let mut applications = blueprint.traffic.iter().filter_map(Traffic::application);
+        let heard = S::LISTENS
+            || S::SPECULATES
+            || S::NOTIFIES
+            || parameters.acknowledge
+            || packets
+            || messages
+            || applications.next().is_some();
         let fixed = Fixed {
             classes: network.classes,
             voq: parameters.voq,
@@ -66,6 +77,7 @@ impl<S: Scheme> FabricDomain<S> {
             arbitration: parameters.arbitration,
             all_classes: parameters.backlog == Backlog::All,
             acknowledge: parameters.acknowledge,
+            unheard: !heard,
             loss: scheme.loss(),
         };
         let horizon = 2 * network.longest_latency(id) + parameters.latency;
@@ -100,6 +112,7 @@ impl<S: Scheme> FabricDomain<S> {
             inboxes: Slots::default(),
             paper: Vec::new(),
             stats: Stats::new(blueprint.recording, 0, fixed.classes.count(), 0),
+            until: 0,
             moved: 0,
             events: 0,
             watched: blueprint.watched,

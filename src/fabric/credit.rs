@@ -10,11 +10,12 @@ struct Coming {
 
 /// The credits of one buffer at the far end of a link.
 ///
-/// Those that are on their way back stand in a ring with their times, which the port looks at when it needs to: a credit
-/// costs no event of its own. A ring is one piece of memory that is written and read in order.
+/// Those that are on their way back stand in a ring with their times, which the port looks at when it needs more than it
+/// has, or the ring is full: a credit costs no event of its own, and is mostly taken up together with many others. A ring
+/// is one piece of memory that is written and read in order.
 #[derive(Clone, Debug)]
 pub struct Credit {
-    /// Flits that may be sent now.
+    /// Flits that may be sent, without what has come back since that was last looked at.
     pub available: u32,
     /// Flits of the buffer.
     pub capacity: u32,
@@ -44,8 +45,16 @@ impl Credit {
         self.head.wrapping_add(nth) as usize & self.ring.len().wrapping_sub(1)
     }
 
-    /// Takes up what has come back by `now`.
+    /// Whether so many flits may be sent.
     #[inline]
+    pub fn has(&mut self, flits: u32, now: Time) -> bool {
+        if self.available < flits {
+            self.collect(now);
+        }
+        self.available >= flits
+    }
+
+    /// Takes up what has come back by `now`.
     pub fn collect(&mut self, now: Time) {
         while self.count > 0 {
             let first = self.ring[self.place(0)];
@@ -75,10 +84,12 @@ impl Credit {
         NEVER
     }
 
-    /// Sends `flits` back, to be usable from `time` on. The ring holds no more than the buffer has flits, however long
-    /// nobody looks at it.
+    /// Sends `flits` back, to be usable from `time` on. It is `now` or a little later.
     #[inline]
-    pub fn give(&mut self, time: Time, flits: u32) {
+    pub fn give(&mut self, time: Time, flits: u32, now: Time) {
+        if self.count as usize == self.ring.len() {
+            self.make_room(now);
+        }
         let new = Coming { time, flits };
         if self.count > 0 && self.ring[self.place(self.count - 1)].time >= time {
             self.give_early(new);
@@ -87,11 +98,9 @@ impl Credit {
         }
     }
 
+    /// There is room.
     #[inline]
     fn append(&mut self, last: Coming) {
-        if self.count as usize == self.ring.len() {
-            self.grow();
-        }
         let place = self.place(self.count);
         self.ring[place] = last;
         self.count += 1;
@@ -100,7 +109,11 @@ impl Credit {
     /// A credit that is not due after the last one: packets leave by different ways through the crossbar.
     #[inline(never)]
     fn give_early(&mut self, new: Coming) {
-        let earlier = self.coming().filter(|other| other.time < new.time).count() as u32;
+        let later = self
+            .coming()
+            .rev()
+            .take_while(|other| other.time >= new.time);
+        let earlier = self.count - later.count() as u32;
         let place = self.place(earlier);
         if self.ring[place].time == new.time {
             self.ring[place].flits += new.flits;
@@ -114,9 +127,13 @@ impl Credit {
         self.append(moved);
     }
 
-    #[cold]
+    /// Takes up what has come back, and makes the ring longer if that is less than half of it.
     #[inline(never)]
-    fn grow(&mut self) {
+    fn make_room(&mut self, now: Time) {
+        self.collect(now);
+        if 2 * (self.count as usize) < self.ring.len() {
+            return;
+        }
         let length = (2 * self.ring.len()).max(4);
         let rest = std::iter::repeat(Coming::default());
         self.ring = self.coming().chain(rest).take(length).collect();
@@ -144,6 +161,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// All credits of a buffer under way.
+    fn away(total: u32) -> Credit {
+        Credit {
+            available: 0,
+            ..Credit::new(total)
+        }
+    }
+
     proptest! {
         #[test]
         fn credits_come_home_in_time_order(
@@ -151,21 +176,33 @@ mod tests {
             looks in prop::collection::vec(0u64..1_100, 1..20),
         ) {
             let total: u32 = gives.iter().map(|give| give.1).sum();
-            let mut credit = Credit::new(total);
-            credit.available = 0;
+            let mut credit = away(total);
             for &(time, flits) in &gives {
-                credit.give(time, flits);
+                credit.give(time, flits, 0);
             }
             prop_assert!(credit.is_home());
             let mut looks = looks;
             looks.sort_unstable();
             for now in looks {
                 let due: u32 = gives.iter().filter(|give| give.0 <= now).map(|give| give.1).sum();
-                credit.collect(now);
+                prop_assert!(credit.has(due, now));
+                prop_assert!(!credit.has(due + 1, now));
                 prop_assert_eq!(credit.available, due);
                 let next = gives.iter().map(|give| give.0).filter(|&time| time > now).min();
                 prop_assert_eq!(credit.enough_at(due + 1), next.unwrap_or(NEVER));
             }
         }
+    }
+
+    #[test]
+    fn a_ring_is_not_much_longer_than_what_is_under_way() {
+        let mut credit = away(10_000);
+        let mut most = 0;
+        for now in 0..10_000 {
+            credit.give(now + 50, 1, now);
+            most = most.max(credit.memory_bytes() / size_of::<Coming>());
+        }
+        assert!((50..=128).contains(&most), "{most}");
+        assert!(credit.has(10_000, 10_050) && credit.is_home());
     }
 }

@@ -212,10 +212,7 @@ impl<S: Scheme> FabricDomain<S> {
                 }
             }
             None => {
-                let credit = self.channels[channel].share as usize;
-                let credit = &mut self.channels[channel - credit].credit;
-                credit.collect(now);
-                if credit.available >= flits {
+                if self.has_credit(channel, flits, now) {
                     Crossing::Go
                 } else {
                     Crossing::Credit
@@ -246,7 +243,7 @@ impl<S: Scheme> FabricDomain<S> {
                 let packet = self.pool.get(index);
                 let out = &self.outputs[output as usize];
                 let channel = out.channel_base as usize + usize::from(packet.out_vc);
-                let channel = channel - self.channels[channel].share as usize;
+                let channel = self.home(channel);
                 let flits = u32::from(packet.flits);
                 let time = self.channels[channel].credit.enough_at(flits);
                 self.wake_output(output, time);
@@ -472,12 +469,33 @@ impl<S: Scheme> FabricDomain<S> {
         }
     }
 
+    /// The channel that holds the credits of a channel.
+    #[inline]
+    pub(super) fn home(&self, channel: usize) -> usize {
+        channel - self.channels[channel].share as usize
+    }
+
+    /// Whether a channel has credits for so many flits.
+    #[inline]
+    pub(super) fn has_credit(&mut self, channel: usize, flits: u32, now: Time) -> bool {
+        let home = self.home(channel);
+        let credit = &mut self.channels[home].credit;
+        if S::MARKS {
+            // The scheme is told what is left.
+            credit.collect(now);
+        }
+        credit.has(flits, now)
+    }
+
     /// A credit will be usable at an output from `time` on.
     pub(super) fn take_credit(&mut self, output: OutIndex, vc: u8, flits: u16, time: Time) {
         let out = &self.outputs[output as usize];
         let channel = out.channel_base as usize + usize::from(vc);
-        let channel = channel - self.channels[channel].share as usize;
-        self.channels[channel].credit.give(time, u32::from(flits));
+        let channel = self.home(channel);
+        let passed = self.queue.passed();
+        self.channels[channel]
+            .credit
+            .give(time, u32::from(flits), passed);
         if out.stalled_since == NEVER {
             return;
         }

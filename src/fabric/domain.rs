@@ -36,6 +36,8 @@ pub(super) struct Fixed {
     /// Adaptive routing counts all classes.
     pub all_classes: bool,
     pub acknowledge: bool,
+    /// Deliveries of packets matter to nothing but counters that do not depend on their order, so they take place when the packet leaves its last router, which saves an event.
+    pub unheard: bool,
     /// Of the scheme, to test recovery.
     pub loss: f64,
 }
@@ -79,6 +81,8 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) inboxes: Slots<Inbox>,
     pub(super) paper: Paper,
     pub(super) stats: Stats,
+    /// The end of the window.
+    pub(super) until: Time,
     /// Packet-hops so far.
     pub(super) moved: u64,
     pub(super) events: u64,
@@ -202,6 +206,7 @@ impl<S: Scheme> Domain for FabricDomain<S> {
     }
 
     fn advance(&mut self, until: Time) -> Result<(), RunError> {
+        self.until = until;
         while self.samples.next() < until {
             self.process_before(self.samples.next() + 1);
             self.sample();

@@ -25,17 +25,13 @@ impl<S: Scheme> FabricDomain<S> {
         let (vc, flits, ready) = (packet.out_vc, u32::from(packet.flits), packet.head);
         let out = &mut self.outputs[output as usize];
         let channel = out.channel_base as usize + usize::from(vc);
-        if out.ready == 0 && out.link_free <= ready {
-            let home = channel - self.channels[channel].share as usize;
-            let credit = &mut self.channels[home].credit;
-            credit.collect(now);
-            if credit.available >= flits {
-                out.turn = vc;
-                self.moved += 1;
-                self.send(index, output, ready);
-                return;
-            }
+        if out.ready == 0 && out.link_free <= ready && self.has_credit(channel, flits, now) {
+            self.outputs[output as usize].turn = vc;
+            self.moved += 1;
+            self.send(index, output, ready);
+            return;
         }
+        let out = &mut self.outputs[output as usize];
         out.ready |= 1 << vc;
         out.queued += flits;
         let time = ready.max(out.link_free);
@@ -209,11 +205,9 @@ impl<S: Scheme> FabricDomain<S> {
             return None;
         }
         let flits = u32::from(packet.flits);
-        let home = channel - self.channels[channel].share as usize;
-        let credit = &mut self.channels[home].credit;
-        credit.collect(now);
-        if credit.available < flits {
+        if !self.has_credit(channel, flits, now) {
             choice.starved = true;
+            let credit = &self.channels[self.home(channel)].credit;
             choice.again = choice.again.min(credit.enough_at(flits));
             return None;
         }
@@ -262,7 +256,13 @@ impl<S: Scheme> FabricDomain<S> {
                 self.schedule(EventKind::Arrive, input, head);
             }
             Wire::Endpoint(nic) => {
-                self.nics[nic as usize].wire.push(&mut self.pool, index);
+                let wire = &mut self.nics[nic as usize].wire;
+                // What happens before the window's end is certain; but the last packet of a message has to be the last.
+                if self.fixed.unheard && tail < self.until && wire.is_empty() {
+                    self.deliver_packet(index, nic, tail);
+                    return;
+                }
+                wire.push(&mut self.pool, index);
                 self.schedule(EventKind::Deliver, nic, tail);
             }
             Wire::Away { neighbour, input } => {

@@ -344,19 +344,18 @@ impl<S: Scheme> FabricDomain<S> {
     /// A virtual channel with credits for a packet, in turn; or when to look again.
     fn injection_vc(&mut self, output: u32, class: u8, flits: u16, now: Time) -> Result<u8, Time> {
         let out = &self.outputs[output as usize];
+        let (vcs, base) = (out.vcs, out.channel_base as usize);
         let last = self.nics[(output - self.first_nic_output) as usize].vc;
-        let mut again = NEVER;
-        for step in 1..=out.vcs {
+        let (flits, mut again) = (u32::from(flits), NEVER);
+        for step in 1..=vcs {
             let turn = last + step;
-            let vc = class * out.vcs + if turn < out.vcs { turn } else { turn - out.vcs };
-            let channel = out.channel_base as usize + usize::from(vc);
-            let home = channel - self.channels[channel].share as usize;
-            let credit = &mut self.channels[home].credit;
-            credit.collect(now);
-            if credit.available >= u32::from(flits) {
+            let vc = class * vcs + if turn < vcs { turn } else { turn - vcs };
+            let channel = base + usize::from(vc);
+            if self.has_credit(channel, flits, now) {
                 return Ok(vc);
             }
-            again = again.min(credit.enough_at(u32::from(flits)));
+            let credit = &self.channels[self.home(channel)].credit;
+            again = again.min(credit.enough_at(flits));
         }
         Err(again)
     }
@@ -383,9 +382,13 @@ impl<S: Scheme> FabricDomain<S> {
 
     /// A tail is at its endpoint.
     pub(super) fn arrive_at_endpoint(&mut self, nic: u32, now: Time) {
-        let Some(index) = self.nics[nic as usize].wire.pop(&self.pool) else {
-            return;
-        };
+        if let Some(index) = self.nics[nic as usize].wire.pop(&self.pool) {
+            self.deliver_packet(index, nic, now);
+        }
+    }
+
+    /// A tail is at its endpoint at `now`, or will be.
+    pub(super) fn deliver_packet(&mut self, index: PacketIndex, nic: u32, now: Time) {
         let packet = *self.pool.get(index);
         let origin = *self.pool.origin(index);
         self.pool.remove(index);

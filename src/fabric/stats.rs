@@ -166,7 +166,8 @@ impl Stats {
             let bin = self.bin(now);
             let job = &mut self.jobs[usize::from(origin.job)];
             at(&mut job.series, bin)[INJECTED_BITS] += u64::from(origin.payload_bits);
-            job.last[nic as usize] = now;
+            let last = &mut job.last[nic as usize];
+            *last = now.max(*last);
         }
     }
 
@@ -198,7 +199,7 @@ impl Stats {
     #[inline]
     pub fn delivered(&mut self, packet: &Packet, origin: &Origin, now: Time) {
         self.delivered += 1;
-        self.last_delivery = now;
+        self.last_delivery = self.last_delivery.max(now);
         let bin = self.bin(now);
         *at(&mut self.ejected[usize::from(packet.class)], bin) += u64::from(packet.flits);
         let (sampled, in_window) = (self.measured(packet.injected), self.measured(now));
@@ -248,8 +249,9 @@ impl Stats {
         if sampled {
             job.message.add(latency);
         }
-        job.last[nic as usize] = now;
-        job.finish = now;
+        let last = &mut job.last[nic as usize];
+        *last = now.max(*last);
+        job.finish = now.max(job.finish);
         let series = at(&mut job.series, bin);
         series[MESSAGES] += 1;
         series[MESSAGE_LATENCY] += latency;
