@@ -115,9 +115,8 @@ impl EventQueue {
     fn push_rarely(&mut self, time: Time, key: EventKey) {
         let bucket = time >> self.shift;
         if bucket == self.now {
-            while let Some(time) = self.moment.time() {
-                let key = self.moment.take();
-                self.current.insert(0, self.pack(time, key));
+            if self.moment.time().is_some() {
+                self.leave_moment();
             }
             let event = self.pack(time, key);
             // What is pushed here is mostly due soon: search from the end.
@@ -130,6 +129,16 @@ impl EventQueue {
             self.far_from = self.far_from.min(time);
             self.far.push(Reverse((time, key)));
         }
+    }
+
+    /// Goes on with the rest of a moment as with any other events.
+    fn leave_moment(&mut self) {
+        while let Some(time) = self.moment.time() {
+            let key = self.moment.take();
+            let event = self.pack(time, key);
+            self.current.push(event);
+        }
+        self.current.reverse();
     }
 
     #[inline]

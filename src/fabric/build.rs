@@ -88,6 +88,7 @@ impl<S: Scheme> FabricDomain<S> {
             scheme: scheme.clone(),
             about: network.about,
             neighbours: network.neighbours(id),
+            // Until it is known how many components there are.
             queue: EventQueue::new(horizon, 0, 0),
             keys: Keys::new(0),
             pool: Pool::default(),

@@ -36,7 +36,8 @@ pub(super) struct Fixed {
     /// Adaptive routing counts all classes.
     pub all_classes: bool,
     pub acknowledge: bool,
-    /// Deliveries of packets matter to nothing but counters that do not depend on their order, so they take place when the packet leaves its last router, which saves an event.
+    /// Deliveries of packets matter to nothing but counters that do not depend on their order, so they take place when
+    /// the packet leaves its last router, which saves an event.
     pub unheard: bool,
     /// Of the scheme, to test recovery.
     pub loss: f64,
