@@ -292,7 +292,14 @@ impl EventQueue {
             }
         }
         let mut current = std::mem::take(&mut self.current);
-        current.sort_unstable_by_key(|&event| Reverse(self.rank(event)));
+        current
+            .iter_mut()
+            .for_each(|event| *event = self.rank(*event));
+        current.sort_unstable_by(|a, b| b.cmp(a));
+        // An event is the rank of its rank: the mask depends on the time only, which a rank keeps.
+        current
+            .iter_mut()
+            .for_each(|event| *event = self.rank(*event));
         self.current = current;
     }
 

@@ -41,8 +41,8 @@ impl<S: Scheme> FabricDomain<S> {
         let port = self.port(output);
         let out = &self.outputs[output as usize];
         let channel = out.channel_base as usize + usize::from(self.pool.get(index).out_vc);
-        let channel = channel - self.channels[channel].share as usize;
-        let room = self.channels[channel].credit.available >= u32::from(self.fixed.max_packet);
+        let room =
+            self.channels[self.home(channel)].credit.available >= u32::from(self.fixed.max_packet);
         if self.scheme.mark(&port, room) {
             self.pool.get_mut(index).flags |= Packet::MARKED;
             self.stats.tally.marked += 1;

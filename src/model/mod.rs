@@ -15,7 +15,7 @@ pub use invalid::Invalid;
 pub use notice::Notice;
 pub use packet::{Classes, Flight, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp};
 pub use rate::{Bandwidth, FlitSize, LinkRate};
-pub use rng::{Rng, below, next_53, stream, unit};
+pub use rng::{Rng, below, fraction_53, next_53, stream, unit};
 pub use slots::Slots;
 
 /// Simulated time in picoseconds.

@@ -26,7 +26,13 @@ pub fn below(rng: &mut Rng, n: u32) -> u32 {
 /// A uniform number in `[0, 1)` with 53 random bits.
 #[inline]
 pub fn unit(rng: &mut Rng) -> f64 {
-    next_53(rng) as f64 * (1.0 / (1u64 << 53) as f64)
+    fraction_53(next_53(rng))
+}
+
+/// A whole number below 2⁵³ as a fraction of 2⁵³.
+#[inline]
+pub fn fraction_53(number: u64) -> f64 {
+    number as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 /// A random whole number below 2⁵³.

@@ -1,7 +1,7 @@
 //! Geometrically distributed numbers, most of them without a logarithm.
 
 use super::logarithm::{ln, ln_one_minus};
-use crate::model::{Rng, next_53};
+use crate::model::{Rng, fraction_53, next_53};
 
 /// Numbers below this are looked up.
 const KNOWN: usize = 32;
@@ -62,8 +62,7 @@ impl Geometric {
 }
 
 fn formula(draw: u64, log_miss: f64) -> u64 {
-    let u = draw as f64 * (1.0 / (1u64 << BITS) as f64);
-    (ln(1.0 - u) / log_miss) as u64
+    (ln(1.0 - fraction_53(draw)) / log_miss) as u64
 }
 
 /// The least draw that gives more than `number`.
