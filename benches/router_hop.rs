@@ -2,12 +2,11 @@
 //! the state fits in the cache.
 
 use std::path::Path;
-use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use weir::catalog::catalog;
 use weir::config::Experiment;
-use weir::engine::{Local, Progress};
+use weir::engine::{Local, Progress, StopReason};
 use weir::simulation::{Observer, Plan, run};
 
 struct Silent;
@@ -15,7 +14,7 @@ struct Silent;
 impl Observer for Silent {
     fn progress(&mut self, _: Progress, _: u32) {}
 
-    fn max_wall(&self) -> Option<Duration> {
+    fn stop(&mut self) -> Option<StopReason> {
         None
     }
 }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use support::{Cli, Experiment};
 use weir::cli;
-use weir::engine::{Agreement, Local, Transport, TransportError};
+use weir::engine::{Agreement, Local, Progress, StopReason, Transport, TransportError};
 use weir::model::{Flight, LinkKind};
 use weir::routing::{Here, Hop, Routing};
-use weir::simulation::{self, RunError};
+use weir::simulation::{self, Observer, RunError};
 
 /// Far longer than any test waits for.
 fn endless() -> Experiment {
@@ -129,6 +129,65 @@ fn out_of_wall_clock_time() {
         assert!(stored.digest.summary.simulated_ps > 0);
         assert!(stored.digest.summary.simulated_ps < 100_000_000_000_000);
     }
+}
+
+/// Links of a millisecond between groups: a window is as long, and takes a minute here.
+fn long_windows() -> Experiment {
+    Experiment::dragonfly(2, 4, 2)
+        .latencies("5 ns", "20 ns", "1 ms")
+        .uniform(0.5)
+        .until("100 ms")
+}
+
+#[test]
+fn out_of_time_inside_a_window() {
+    for ranks in [1, 2] {
+        let experiment = long_windows().set("run.max_wall", "1 ns");
+        let ran = experiment.cli().ranks(ranks).go();
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        let stored = weir::trace::read(&ran.result()).expect("readable");
+        let simulated = stored.digest.summary.simulated_ps;
+        assert!((1..1_000_000_000).contains(&simulated), "{simulated}");
+    }
+}
+
+/// Asks for the end when it is asked for the so-manieth time, and takes note of how far the run is.
+struct Impatient {
+    questions: u32,
+    until: u64,
+}
+
+impl Observer for Impatient {
+    fn progress(&mut self, progress: Progress, _: u32) {
+        self.until = progress.until;
+    }
+    fn stop(&mut self) -> Option<StopReason> {
+        self.questions -= 1;
+        (self.questions == 0).then_some(StopReason::MaxWall)
+    }
+}
+
+#[test]
+fn all_domains_stop_at_the_same_time() {
+    let plan = long_windows().set("output.occupancy", "1 us").plan();
+    assert_eq!(plan.schedule.window, 1_000_000_000);
+    let mut observer = Impatient {
+        questions: 9,
+        until: 0,
+    };
+    // What does not add up is an error of the run.
+    let outcome = simulation::run(&plan, &mut Local, &mut observer);
+    let outcome = outcome.expect("no error").expect("the only rank");
+    assert_eq!(outcome.stopped, Some(StopReason::MaxWall));
+    let summary = &outcome.data.summary;
+    assert_eq!(summary.simulated_ps, observer.until);
+    assert!((1..1_000_000_000).contains(&observer.until));
+    assert_eq!(outcome.windows, 0);
+    // A sample of each router for every microsecond that has begun.
+    let samples = observer.until.div_ceil(1_000_000) * 36;
+    let occupancy = outcome.data.occupancy.expect("recorded");
+    assert_eq!(occupancy.bytes.len() as u64, samples);
+    assert!(summary.packets_injected > 0);
 }
 
 /// A file system of its own that is almost full, or the reason why there is none.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Experiment, difference};
+use support::{Experiment, difference, run_plan};
 
 /// Everything under `/data` of one process, and of as many ranks as the network allows, up to 8.
 fn same_on_all_ranks(experiment: &Experiment) {
@@ -92,6 +92,35 @@ fn a_folded_clos() {
 #[test]
 fn a_tree_of_three_levels() {
     same_on_all_ranks(&busy(Experiment::tree(3, 3).routing("random_up")));
+}
+
+/// Long windows are cut where the clock says so.
+#[test]
+fn the_length_of_windows_changes_nothing() {
+    let dragonfly = || Experiment::dragonfly(2, 4, 2).routing("par");
+    let signals = |latency: &str| {
+        dragonfly()
+            .set("congestion.scheme", "codes_cc")
+            .set("congestion.latency", latency)
+    };
+    let networks = [
+        dragonfly(),
+        dragonfly().set("congestion.scheme", "lhrp"),
+        signals("0 ns"),
+        signals("150 ns"),
+        Experiment::tree(3, 3).routing("adaptive_up"),
+    ];
+    for network in networks {
+        let experiment = busy(network).message("60 flits");
+        let whole = experiment.run().data;
+        for window in [41_000, 997] {
+            let mut plan = experiment.plan();
+            assert!(plan.schedule.window > window);
+            plan.schedule.window = window;
+            let cut = run_plan(&plan).expect("a good run").data;
+            assert!(cut == whole, "windows of {window} ps: {experiment:?}");
+        }
+    }
 }
 
 #[test]

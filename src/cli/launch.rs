@@ -87,8 +87,7 @@ pub fn together<R, T: Transport + ?Sized>(
     let mine = Agreement {
         next: teller,
         unmoved: u64::MAX - u64::from(code),
-        go_on: 1,
-        finished: 0,
+        ..Agreement::NEUTRAL
     };
     let common = transport.agree(mine);
     match step {

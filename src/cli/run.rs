@@ -9,7 +9,7 @@ use super::launch::{Failure, give_up, on_all_ranks, together};
 use super::progress::{Kind, Progress};
 use super::watch;
 use crate::config::{Experiment, Until};
-use crate::engine::{self, Transport};
+use crate::engine::{self, StopReason, Transport};
 use crate::model::EndpointId;
 use crate::report::summary;
 use crate::simulation::{self, Observer, Outcome, Plan, RunError};
@@ -159,7 +159,7 @@ fn finish(
         state_bytes: outcome.facts.memory_state,
         packet_bytes: outcome.facts.memory_packets,
         mpi_version: engine::mpi_version(ranks),
-        stopped: outcome.stopped.map(str::to_string),
+        stopped: outcome.stopped.map(|why| why.name().to_string()),
     };
     let digest = outcome.data.digest();
     let mut path = None;
@@ -238,7 +238,8 @@ impl Observer for Viewer {
         }
     }
 
-    fn max_wall(&self) -> Option<Duration> {
-        self.max_wall
+    fn stop(&mut self) -> Option<StopReason> {
+        let limit = self.max_wall?;
+        (self.started.elapsed() > limit).then_some(StopReason::MaxWall)
     }
 }

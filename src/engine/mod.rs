@@ -4,11 +4,12 @@
 //! Every domain runs a whole window alone; then the mail of the window is handed over. A window is no longer than
 //! the lookahead, the least delay of anything that crosses from one domain to another, so nothing that happens in a
 //! window can reach another domain within it. Windows lie on a fixed grid of simulated time and empty ones are
-//! skipped; what a domain does depends on its own state and its mail only, and mail is delivered in the order of
+//! skipped; one that takes long is run in pieces. What a domain does depends on its own state and its mail only, and mail is delivered in the order of
 //! its senders. So a run gives the same bits on any number of ranks.
 
 mod interleave;
 mod moment;
+mod pace;
 mod queue;
 mod run;
 mod share;
@@ -18,7 +19,7 @@ mod transport_mpi;
 
 pub use interleave::Haste;
 pub use queue::{EventKey, EventQueue};
-pub use run::{End, Progress, Schedule, Settled, run};
+pub use run::{End, Monitor, Progress, Schedule, Settled, StopReason, run};
 pub use share::Share;
 pub use transport::{Agreement, Local, Transport, TransportError};
 #[cfg(feature = "mpi")]

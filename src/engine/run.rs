@@ -1,6 +1,5 @@
-use std::ops::ControlFlow;
-
 use super::interleave::{Haste, interleave};
+use super::pace::Pace;
 use super::{Agreement, Domain, Mail, Share, Transport, TransportError};
 use crate::model::{DomainId, NEVER, Time};
 
@@ -22,25 +21,71 @@ pub enum End {
     Time,
     /// Nothing is left to do.
     Idle,
-    /// The observer of some rank asked for it.
-    Asked,
+    /// Some rank asked for it. Everything before this time has been simulated, ps, and nothing after it.
+    Asked(Time, StopReason),
     /// All domains are finished: at the end of the window before this time, ps.
     Finished(Time),
 }
 
-/// What an observer sees after every window. The same on all ranks but for `moved_here`.
+/// Why a run ends before its end, as some rank asks for it. Where ranks ask for different reasons, the first one of this
+/// list is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The wall-clock limit, `run.max_wall`.
+    MaxWall,
+}
+
+impl StopReason {
+    /// All of them, in their order.
+    pub const ALL: [StopReason; 1] = [StopReason::MaxWall];
+
+    /// As results and messages name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::MaxWall => "max_wall",
+        }
+    }
+
+    /// The one that the ranks have agreed on, if any of them asks for one.
+    fn agreed(common: Agreement) -> Option<StopReason> {
+        let number = usize::try_from(common.go_on).ok()?;
+        StopReason::ALL.get(number).copied()
+    }
+}
+
+/// What is seen after every piece of a window. The same on all ranks but for `moved_here`.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Everything before this has been simulated, ps.
     pub until: Time,
+    /// Whether a window ends there. Windows, unlike their pieces, do not depend on the clock.
+    pub window_ended: bool,
     /// The next time at which anything happens on any rank; [`NEVER`]: nothing.
     pub next: Time,
-    /// Whether anything moved on any rank in this window.
+    /// Whether anything moved on any rank in this window so far.
     pub moved: bool,
     /// Moves of this rank's domains since the start.
     pub moved_here: u64,
-    /// Windows run so far.
+    /// Windows ended so far.
     pub windows: u64,
+}
+
+/// Looks after a run from outside, on every rank.
+pub trait Monitor<D: Domain, T: Transport + ?Sized> {
+    /// Whether this rank wants the run to end here. Asked after every piece of a window, just before the ranks agree on
+    /// how to go on: all end there together if one of them wants to.
+    fn stop(&mut self) -> Option<StopReason>;
+
+    /// Called on all ranks after every piece of a window with the same facts.
+    ///
+    /// # Errors
+    /// What ends the run; the same on all ranks.
+    fn observe(
+        &mut self,
+        settled: &mut Settled<D>,
+        transport: &mut T,
+        progress: Progress,
+    ) -> Result<(), D::Error>;
 }
 
 /// Where the mail of one domain of this rank comes from and goes to.
@@ -57,17 +102,18 @@ enum Place {
     There(u32),
 }
 
-/// Runs the domains of this rank until the end of the schedule, or until nothing is left to do on any rank.
+/// Runs the domains of this rank until the end of the schedule, until nothing is left to do on any rank, or until the
+/// monitor of some rank asks for the end. Returns why it ended and the number of windows.
 ///
-/// `observe` is called on all ranks after every window with the same facts; breaking on one ends the run on all
-/// after the next window. Returns why it ended and the number of windows.
+/// A window that takes long is run in pieces, so that the ranks hear of each other in time ([`Pace`]). Where it is cut
+/// depends on the clock and changes no result: a piece is a shorter window.
 pub fn run<D, T>(
     domains: &mut [D],
     share: Share,
     schedule: Schedule,
     transport: &mut T,
     neighbours_of: impl Fn(DomainId) -> Vec<DomainId>,
-    mut observe: impl FnMut(&mut Settled<D>, &mut T, Progress) -> Result<ControlFlow<()>, D::Error>,
+    monitor: &mut impl Monitor<D, T>,
 ) -> Result<(End, u64), D::Error>
 where
     D: Domain,
@@ -75,48 +121,57 @@ where
     T: Transport + ?Sized,
 {
     let mut post = PostOffice::new(domains, share, transport.rank(), &neighbours_of);
-    let mut moved_before = 0;
-    let mut windows = 0;
-    let mut go_on = 1;
-    let mut until = 0;
+    let mut pace = Pace::new(schedule.window);
+    let (mut windows, mut moved_before, mut moved) = (0, 0, false);
+    // Everything before the first of them is simulated; the second is the end of the window.
+    let (mut until, mut closes) = (0, 0);
     post.agree_on_neighbours(transport);
     let mut common = transport.agree(Agreement {
         next: earliest(domains),
-        unmoved: 0,
-        go_on,
         finished: 0,
+        piece: pace.length(),
+        ..Agreement::NEUTRAL
     });
     loop {
-        if let Some(end) = ended(common, schedule, until) {
+        let end = match until == closes {
+            true => ended(common, schedule, until),
+            false => None,
+        };
+        let asked = || StopReason::agreed(common).map(|reason| End::Asked(until, reason));
+        if let Some(end) = end.or_else(asked) {
             post.deliver_all(domains);
             return Ok((end, windows));
         }
-        let start = common.next - common.next % schedule.window;
-        until = start.saturating_add(schedule.window).min(schedule.end);
-        if let Some(haste) = schedule.haste {
-            post.deliver_all(domains);
-            interleave(&mut post, domains, until, haste)?;
-        } else {
-            for (at, domain) in domains.iter_mut().enumerate() {
-                post.deliver(at, domain);
-                domain.advance(until)?;
-            }
+        if until == closes {
+            let start = common.next - common.next % schedule.window;
+            closes = start.saturating_add(schedule.window).min(schedule.end);
+            moved = false;
         }
-        windows += 1;
+        pace.begin(common.next, common.piece);
+        until = common.next.saturating_add(common.piece).min(closes);
+        run_piece(&mut post, domains, until, schedule.haste)?;
         let moved_here: u64 = domains.iter().map(Domain::moved).sum();
-        let unmoved = u64::MAX - (moved_here - moved_before);
-        moved_before = moved_here;
         let mine = Agreement {
             next: earliest(domains),
-            unmoved,
-            go_on,
+            unmoved: u64::MAX - (moved_here - moved_before),
+            go_on: monitor.stop().map_or(u64::MAX, |reason| reason as u64),
             finished: u64::from(domains.iter().all(Domain::finished)),
+            piece: pace.end(until),
         };
+        moved_before = moved_here;
         common = post.hand_over(domains, transport, mine)?;
+        if common.next >= closes {
+            // Nothing is left of the window.
+            until = closes;
+        }
+        let window_ended = until == closes;
+        windows += u64::from(window_ended);
+        moved |= common.unmoved != u64::MAX;
         let progress = Progress {
             until,
+            window_ended,
             next: common.next,
-            moved: common.unmoved != u64::MAX,
+            moved,
             moved_here,
             windows,
         };
@@ -124,16 +179,31 @@ where
             domains,
             post: &mut post,
         };
-        if observe(&mut settled, transport, progress)?.is_break() {
-            go_on = 0;
-        }
+        monitor.observe(&mut settled, transport, progress)?;
     }
 }
 
+/// Runs all domains of this rank up to `until`.
+fn run_piece<D: Domain>(
+    post: &mut PostOffice<D::Mail>,
+    domains: &mut [D],
+    until: Time,
+    haste: Option<Haste>,
+) -> Result<(), D::Error> {
+    if let Some(haste) = haste {
+        post.deliver_all(domains);
+        return interleave(post, domains, until, haste);
+    }
+    for (at, domain) in domains.iter_mut().enumerate() {
+        post.deliver(at, domain);
+        domain.advance(until)?;
+    }
+    Ok(())
+}
+
+/// Why a run ends by itself at the end of a window.
 fn ended(common: Agreement, schedule: Schedule, until: Time) -> Option<End> {
-    if common.go_on == 0 {
-        Some(End::Asked)
-    } else if common.finished == 1 {
+    if common.finished == 1 {
         Some(End::Finished(until))
     } else if common.next == NEVER {
         Some(End::Idle)
@@ -144,7 +214,7 @@ fn ended(common: Agreement, schedule: Schedule, until: Time) -> Option<End> {
     }
 }
 
-/// The domains between two windows, for an observer that wants to look into them.
+/// The domains between two pieces of windows, for a monitor that wants to look into them.
 pub struct Settled<'a, D: Domain> {
     domains: &'a mut [D],
     post: &'a mut PostOffice<D::Mail>,
@@ -233,10 +303,8 @@ impl<M: Mail> PostOffice<M> {
     fn agree_on_neighbours<T: Transport + ?Sized>(&mut self, transport: &mut T) {
         let complete = self.ranks.len() + 1 == transport.size() as usize;
         let common = transport.agree(Agreement {
-            next: NEVER,
-            unmoved: u64::MAX,
             go_on: u64::from(complete),
-            finished: 0,
+            ..Agreement::NEUTRAL
         });
         self.complete = common.go_on == 1;
     }

@@ -79,17 +79,11 @@ impl Transport for Mpi {
     }
 
     fn agree(&mut self, mine: Agreement) -> Agreement {
-        let send = [mine.next, mine.unmoved, mine.go_on, mine.finished];
-        let mut receive = [0u64; 4];
+        let send: [u64; 5] = bytemuck::cast(mine);
+        let mut receive = [0u64; 5];
         self.world
             .all_reduce_into(&send, &mut receive, mpi::collective::SystemOperation::min());
-        let [next, unmoved, go_on, finished] = receive;
-        Agreement {
-            next,
-            unmoved,
-            go_on,
-            finished,
-        }
+        bytemuck::cast(receive)
     }
 
     fn gather(&mut self, bytes: Vec<u8>) -> Option<Vec<Vec<u8>>> {

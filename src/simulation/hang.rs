@@ -32,9 +32,7 @@ pub fn search_hang<S: Scheme, T: Transport + ?Sized>(
     let next = verdict.as_ref().map_or(NEVER, |&(job, _)| job as Time);
     let common = transport.agree(Agreement {
         next,
-        unmoved: u64::MAX,
-        go_on: 1,
-        finished: 0,
+        ..Agreement::NEUTRAL
     });
     let Ok(job) = u16::try_from(common.next) else {
         return Ok(());

@@ -1,14 +1,15 @@
 //! Runs a plan on this rank's domains.
 
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::assemble::Plan;
 use super::collect::{Facts, collect};
 use super::error::RunError;
 use super::watchman::{Watchman, search};
 use crate::congestion::{Scheme, Visitor};
-use crate::engine::{self, Agreement, End, Progress, Share, Transport};
+use crate::engine::{
+    self, Agreement, End, Monitor, Progress, Settled, Share, StopReason, Transport,
+};
 use crate::fabric::{FabricDomain, Step};
 use crate::model::{NEVER, Time};
 use crate::trace::Data;
@@ -26,15 +27,43 @@ pub struct Outcome {
     /// Windows run.
     pub windows: u64,
     /// Why it ended early, if it did.
-    pub stopped: Option<&'static str>,
+    pub stopped: Option<StopReason>,
 }
 
 /// What the outside sees and says while a run goes on.
 pub trait Observer {
-    /// Called after every window.
+    /// Called several times a second, and after every window.
     fn progress(&mut self, progress: Progress, ranks: u32);
-    /// Wall-clock limit.
-    fn max_wall(&self) -> Option<Duration>;
+    /// Whether the run is to end now, and why. Asked several times a second, and after every window, on every rank; if one
+    /// says so, all end at the same simulated time, and the result is marked as not complete.
+    fn stop(&mut self) -> Option<StopReason>;
+}
+
+/// Looks after a run on this rank.
+struct Lookout<'a> {
+    watchman: Watchman,
+    observer: &'a mut dyn Observer,
+    ranks: u32,
+}
+
+impl<S: Scheme, T: Transport + ?Sized> Monitor<FabricDomain<S>, T> for Lookout<'_> {
+    fn stop(&mut self) -> Option<StopReason> {
+        self.observer.stop()
+    }
+
+    fn observe(
+        &mut self,
+        settled: &mut Settled<FabricDomain<S>>,
+        transport: &mut T,
+        progress: Progress,
+    ) -> Result<(), RunError> {
+        // Where windows are cut depends on the clock; what is found must not.
+        if progress.window_ended {
+            self.watchman.look(settled, transport, progress)?;
+        }
+        self.observer.progress(progress, self.ranks);
+        Ok(())
+    }
 }
 
 /// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of them.
@@ -83,7 +112,11 @@ fn run_with<S: Scheme>(
         .of(transport.rank())
         .map(|id| FabricDomain::new(id, &plan.blueprint, scheme))
         .collect();
-    let mut watchman = Watchman::new(plan.patience, plan.blueprint.traffic.clone());
+    let mut lookout = Lookout {
+        watchman: Watchman::new(plan.patience, plan.blueprint.traffic.clone()),
+        observer,
+        ranks: share.ranks,
+    };
     let started = Instant::now();
     let (end, windows) = engine::run(
         &mut domains,
@@ -91,23 +124,17 @@ fn run_with<S: Scheme>(
         plan.schedule,
         transport,
         |id| network.neighbours(id),
-        |settled, transport, progress| {
-            watchman.look(settled, transport, progress)?;
-            observer.progress(progress, share.ranks);
-            let out_of_time = observer
-                .max_wall()
-                .is_some_and(|limit| started.elapsed() > limit);
-            Ok(if out_of_time {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
-        },
+        &mut lookout,
     )?;
     let wall_seconds = started.elapsed().as_secs_f64();
     let simulated = simulated_time(&domains, plan, end, transport);
-    if end != End::Asked {
+    let stopped = match end {
+        End::Asked(_, reason) => Some(reason),
+        _ => None,
+    };
+    if stopped.is_none() {
         search(&domains, transport, simulated)?;
+        let watchman = &lookout.watchman;
         watchman.search_hang(&domains, transport, simulated)?;
     }
     let collected = collect(&mut domains, plan, simulated, end, transport)?;
@@ -117,12 +144,12 @@ fn run_with<S: Scheme>(
         steps,
         wall_seconds,
         windows,
-        stopped: (end == End::Asked).then_some("max_wall"),
+        stopped,
     }))
 }
 
 /// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery or the end of the last
-/// task; at the end of a window, if other traffic goes on.
+/// task; at the end of a window, if other traffic goes on; where all domains are, if it was stopped.
 fn simulated_time<S: Scheme, T: Transport + ?Sized>(
     domains: &[FabricDomain<S>],
     plan: &Plan,
@@ -132,7 +159,7 @@ fn simulated_time<S: Scheme, T: Transport + ?Sized>(
     if end == End::Time || (end == End::Idle && plan.schedule.end != NEVER) {
         return plan.schedule.end;
     }
-    if let End::Finished(until) = end {
+    if let End::Finished(until) | End::Asked(until, _) = end {
         return until;
     }
     let last = domains
@@ -143,9 +170,7 @@ fn simulated_time<S: Scheme, T: Transport + ?Sized>(
     // The least of what is left to the end of time is the most.
     let common = transport.agree(Agreement {
         next: NEVER - last,
-        unmoved: 0,
-        go_on: 1,
-        finished: 0,
+        ..Agreement::NEUTRAL
     });
     NEVER - common.next
 }

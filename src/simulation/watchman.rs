@@ -86,10 +86,8 @@ pub fn search<S: Scheme, T: Transport + ?Sized>(
     });
     let go_on = u64::from(found.is_none());
     let common = transport.agree(Agreement {
-        next: NEVER,
-        unmoved: u64::MAX,
         go_on,
-        finished: 0,
+        ..Agreement::NEUTRAL
     });
     if common.go_on == 1 {
         return Ok(());

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use toml::{Table, Value};
 use weir::catalog::catalog;
-use weir::engine::{Local, Progress};
+use weir::engine::{Local, Progress, StopReason};
 use weir::fabric::Network;
 use weir::routing::Routing;
 use weir::simulation::{self, Observer, Outcome, Plan, RunError};
@@ -260,7 +259,7 @@ pub struct Nobody;
 
 impl Observer for Nobody {
     fn progress(&mut self, _: Progress, _: u32) {}
-    fn max_wall(&self) -> Option<Duration> {
+    fn stop(&mut self) -> Option<StopReason> {
         None
     }
 }
