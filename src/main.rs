@@ -6,7 +6,7 @@ use clap::Parser;
 use weir::cli::{self, Arguments, Command};
 
 fn main() -> ExitCode {
-    cli::forgo_file_locks();
+    forgo_file_locks();
     let arguments = Arguments::parse();
     cli::log_to_stderr(arguments.verbose);
     match arguments.command {
@@ -19,5 +19,16 @@ fn main() -> ExitCode {
         Command::Schema => cli::schema(),
         Command::Completions(options) => cli::completions(&options),
         Command::Man(options) => cli::man(&options),
+    }
+}
+
+/// Tells HDF5 not to lock its files unless the user wants it to: many parallel file systems have no locks, and a result
+/// is written under a temporary name that nobody else opens.
+#[allow(unsafe_code)]
+fn forgo_file_locks() {
+    const KEY: &str = "HDF5_USE_FILE_LOCKING";
+    if std::env::var_os(KEY).is_none() {
+        // SAFETY: this is the first thing that the program does; there is one thread.
+        unsafe { std::env::set_var(KEY, "FALSE") };
     }
 }

@@ -3,6 +3,7 @@
 mod support;
 
 use std::fs;
+use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread::sleep;
@@ -10,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use support::{Cli, Experiment};
 use weir::cli;
-use weir::engine::{Agreement, Local, Progress, StopReason, Transport, TransportError};
-use weir::model::{Flight, LinkKind};
+use weir::engine::{Agreement, Local, Progress, StopReason, Threads, Transport, TransportError};
+use weir::model::{Flight, LinkKind, Origin, Packet};
 use weir::routing::{Here, Hop, Routing};
 use weir::simulation::{self, Observer, RunError};
 
@@ -336,27 +337,146 @@ fn garbled_mail_is_an_error_and_no_crash() {
     assert!(error.to_string().contains("same build of weir"), "{error}");
 }
 
-/// Leads to a port that no router has.
-struct Nowhere;
+/// Rank 1 of two, which changes the mail that it sends.
+struct Changed<F> {
+    rank: Threads,
+    change: F,
+}
 
-impl Routing for Nowhere {
+impl<F: FnMut(&mut [u8])> Transport for Changed<F> {
+    fn rank(&self) -> u32 {
+        self.rank.rank()
+    }
+    fn size(&self) -> u32 {
+        self.rank.size()
+    }
+    fn exchange(
+        &mut self,
+        ranks: &[u32],
+        outgoing: &[Vec<u8>],
+    ) -> Result<Vec<Vec<u8>>, TransportError> {
+        let mut outgoing = outgoing.to_vec();
+        outgoing.iter_mut().for_each(|bytes| (self.change)(bytes));
+        self.rank.exchange(ranks, &outgoing)
+    }
+    fn agree(&mut self, mine: Agreement) -> Agreement {
+        self.rank.agree(mine)
+    }
+    fn gather(&mut self, bytes: Vec<u8>) -> Option<Vec<Vec<u8>>> {
+        self.rank.gather(bytes)
+    }
+}
+
+/// Something in the mail between two ranks: of the first packet, or of the first credit, these bytes.
+enum Part {
+    Packet(std::ops::Range<usize>),
+    Credit(std::ops::Range<usize>),
+}
+
+/// Where the number of the input is in the mail of a packet.
+const INPUT: usize = size_of::<Packet>() + size_of::<Origin>();
+
+impl Part {
+    /// Fills the part in a message; false if it has none.
+    fn fill(&self, message: &mut [u8], value: u8) -> bool {
+        // The agreement, the head of the first entry, the numbers of its packets and credits, a packet with its input.
+        const COUNTS: usize = 32 + 16;
+        const PACKET: usize = INPUT + 8;
+        if message.len() <= COUNTS + 16 {
+            return false;
+        }
+        let (head, mail) = message.split_at_mut(COUNTS + 16);
+        let (packets, credits) = (head[COUNTS], head[COUNTS + 8]);
+        let (there, begin, bytes) = match self {
+            Part::Packet(bytes) => (packets, 0, bytes),
+            Part::Credit(bytes) => (credits, usize::from(packets) * PACKET, bytes),
+        };
+        if there > 0 {
+            mail[begin + bytes.start..begin + bytes.end].fill(value);
+        }
+        there > 0
+    }
+}
+
+/// The end of rank 0 when rank 1 sends nonsense in a part of its mail, once.
+fn ended_with(part: Part, value: u8) -> RunError {
+    let plan = Experiment::dragonfly(2, 4, 2).uniform(0.5).plan();
+    let mut ranks = Threads::ranks(2).into_iter();
+    let (first, second) = (ranks.next(), ranks.next());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut done = false;
+            let mut rank = Changed {
+                rank: second.expect("two ranks"),
+                change: |message: &mut [u8]| done = done || part.fill(message, value),
+            };
+            let run = || simulation::run(&plan, &mut rank, &mut support::Nobody).map(drop);
+            // It finds rank 0 gone, by an error or a panic.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        });
+        // Gone when this is over, so that the other does not wait for it.
+        let mut first = first.expect("two ranks");
+        let ended = simulation::run(&plan, &mut first, &mut support::Nobody);
+        ended.map(drop).expect_err("mail that makes no sense")
+    })
+}
+
+#[test]
+fn mail_for_places_that_do_not_exist_is_an_error_and_no_crash() {
+    let packet = |at: usize, bytes: usize| Part::Packet(at..at + bytes);
+    let origin = |at: usize, bytes: usize| packet(size_of::<Packet>() + at, bytes);
+    let parts = [
+        ("input of a packet", packet(INPUT, 4), 0xEE),
+        ("input inside the domain", packet(INPUT, 4), 0),
+        ("virtual channel", packet(offset_of!(Packet, in_vc), 1), 200),
+        ("class", packet(offset_of!(Packet, class), 1), 200),
+        ("length", packet(offset_of!(Packet, flits), 2), 0),
+        ("kind", origin(offset_of!(Origin, kind), 1), 9),
+        ("job", origin(offset_of!(Origin, job), 2), 9),
+        ("output of a credit", Part::Credit(8..12), 0xEE),
+        ("output inside the domain", Part::Credit(8..12), 0),
+        ("virtual channel of a credit", Part::Credit(14..15), 200),
+    ];
+    for (what, part, value) in parts {
+        let error = ended_with(part, value);
+        let garbled = matches!(
+            error,
+            RunError::Transport(TransportError::Garbled { rank: 1, .. })
+        );
+        assert!(garbled, "{what}: {error}");
+    }
+}
+
+/// Leads everything to the same port and virtual channel.
+struct Always(Hop);
+
+impl Routing for Always {
     fn vcs(&self, _: LinkKind) -> u8 {
         1
     }
     fn route(&self, _: &mut Flight, _: &mut dyn Here) -> Hop {
-        Hop { port: 999, vc: 0 }
+        self.0
     }
     fn max_routers(&self) -> u32 {
         1
     }
 }
 
+fn run_with_routing_to(port: u16, vc: u8) {
+    let small = Experiment::dragonfly(2, 4, 2).uniform(0.5);
+    let _ = small.try_run_by(|_| Box::new(Always(Hop { port, vc })));
+}
+
 #[test]
 #[should_panic(expected = "routing leads to port 999 of router")]
 fn a_routing_that_leads_nowhere_is_named() {
-    let _ = Experiment::dragonfly(2, 4, 2)
-        .uniform(0.5)
-        .try_run_by(|_| Box::new(Nowhere));
+    run_with_routing_to(999, 0);
+}
+
+#[test]
+#[should_panic(expected = "routing leads to virtual channel 1 of port 2 of router")]
+fn a_routing_that_takes_a_virtual_channel_that_is_not_there_is_named() {
+    run_with_routing_to(2, 1);
 }
 
 #[test]

@@ -115,16 +115,6 @@ fn write_out(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Tells HDF5 not to lock its files unless the user wants it to: many parallel file systems have no locks, and a result
-/// is written under a temporary name that nobody else opens. To be called before anything else.
-pub fn forgo_file_locks() {
-    const KEY: &str = "HDF5_USE_FILE_LOCKING";
-    if std::env::var_os(KEY).is_none() {
-        // SAFETY: this is the first thing that the program does; there is one thread.
-        unsafe { std::env::set_var(KEY, "FALSE") };
-    }
-}
-
 /// Logs go to standard error; `RUST_LOG` overrides the level.
 pub fn log_to_stderr(verbose: u8) {
     use tracing_subscriber::EnvFilter;

@@ -16,6 +16,7 @@ mod share;
 mod transport;
 #[cfg(feature = "mpi")]
 mod transport_mpi;
+mod transport_threads;
 
 pub use interleave::Haste;
 pub use queue::{EventKey, EventQueue};
@@ -24,6 +25,7 @@ pub use share::Share;
 pub use transport::{Agreement, Local, Transport, TransportError};
 #[cfg(feature = "mpi")]
 pub use transport_mpi::{Mpi, abort_all};
+pub use transport_threads::Threads;
 
 use crate::model::{DomainId, Time};
 
@@ -58,6 +60,9 @@ pub trait Domain {
     fn advance(&mut self, until: Time) -> Result<(), Self::Error>;
     /// The mail for the neighbour at a position of [`Domain::neighbours`].
     fn outbox(&mut self, neighbour: usize) -> &mut Self::Mail;
+    /// Whether mail that came from another rank makes sense here: the numbers in it name places of this domain that this
+    /// neighbour may write to.
+    fn accepts(&self, neighbour: usize, mail: &Self::Mail) -> bool;
     /// Takes in the mail of a neighbour, which may be left with anything in it. Called in the order of the senders'
     /// numbers.
     fn deliver(&mut self, neighbour: usize, mail: &mut Self::Mail);

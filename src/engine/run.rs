@@ -350,7 +350,9 @@ impl<M: Mail> PostOffice<M> {
                         if let Some(entry) = remote.next_if(due) {
                             let (rank, bytes) = (entry.rank, entry.mail.len());
                             let garbled = TransportError::Garbled { rank, bytes };
-                            self.inboxes[receiver][slot] = M::decode(entry.mail).ok_or(garbled)?;
+                            self.inboxes[receiver][slot] = M::decode(entry.mail)
+                                .filter(|mail| domains[receiver].accepts(slot, mail))
+                                .ok_or(garbled)?;
                         }
                     }
                 }

@@ -328,25 +328,27 @@ impl<S: Scheme> FabricDomain<S> {
         let mut out = Output::new(timing, wire, link.kind);
         out.channel_base = self.channels.len() as u32;
         let sink = matches!(wire, Wire::Endpoint(_));
-        out.vcs = if sink { 1 } else { network.vcs(link.kind) };
+        out.vcs = match wire {
+            Wire::Unused => 0,
+            Wire::Endpoint(_) => 1,
+            Wire::Router(_) | Wire::Away { .. } => network.vcs(link.kind),
+        };
         let shared = network.parameters.buffer_per == BufferPer::Port;
         let capacity = if sink {
             u32::MAX / 2
         } else {
             network.buffer_flits(link)
         };
-        if !matches!(wire, Wire::Unused) {
-            for _ in 0..self.fixed.classes.count() {
-                for vc in 0..u32::from(out.vcs) {
-                    let share = if shared { vc } else { 0 };
-                    let credit = Credit::new(if share == 0 { capacity } else { 0 });
-                    self.channels.push(Channel {
-                        credit,
-                        queue: Fifo::EMPTY,
-                        flits: 0,
-                        share,
-                    });
-                }
+        for _ in 0..self.fixed.classes.count() {
+            for vc in 0..u32::from(out.vcs) {
+                let share = if shared { vc } else { 0 };
+                let credit = Credit::new(if share == 0 { capacity } else { 0 });
+                self.channels.push(Channel {
+                    credit,
+                    queue: Fifo::EMPTY,
+                    flits: 0,
+                    share,
+                });
             }
         }
         self.outputs.push(out);

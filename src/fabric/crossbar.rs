@@ -92,6 +92,15 @@ impl<S: Scheme> FabricDomain<S> {
         );
         let output = base + u32::from(hop.port);
         let out = &mut self.outputs[output as usize];
+        // A port that is not used has no virtual channels.
+        assert!(
+            hop.vc < out.vcs,
+            "routing leads to virtual channel {} of port {} of router {}, which has {}",
+            hop.vc,
+            hop.port,
+            router.id,
+            out.vcs
+        );
         packet.flight.routers = packet.flight.routers.saturating_add(1);
         if packet.flags & Packet::WATCHED != 0 {
             self.watch_arrival = packet.head;

@@ -278,7 +278,7 @@ impl<S: Scheme> FabricDomain<S> {
                 self.pool.remove(index);
             }
             Wire::Unused => {
-                unreachable!("routing never leads to an unused port: analysis tests prove it")
+                unreachable!("an unused port has no virtual channel, which `route` checks")
             }
         }
     }

@@ -14,6 +14,7 @@
 //! a router, `link` to the next one, and `nic` again puts them together. `hosts` has the tasks of applications, which
 //! send by the same NICs.
 
+mod accept;
 mod build;
 mod credit;
 mod crossbar;

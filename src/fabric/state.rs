@@ -109,7 +109,7 @@ pub struct Output {
     pub channel_base: u32,
     /// Bit per virtual channel whose output queue is not empty.
     pub ready: u64,
-    /// Virtual channels of one traffic class.
+    /// Virtual channels of one traffic class; none if the port is not used.
     pub vcs: u8,
     /// The virtual channel (over all classes) served last.
     pub turn: u8,

@@ -16,7 +16,7 @@ pub use notice::Notice;
 pub use packet::{Classes, Flight, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp};
 pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, fraction_53, next_53, stream, unit};
-pub use slots::Slots;
+pub(crate) use slots::Slots;
 
 /// Simulated time in picoseconds.
 pub type Time = u64;
