@@ -133,6 +133,25 @@ fn an_output_queue_smaller_than_the_pipeline_gives_its_packets_over_the_latency(
 }
 
 #[test]
+fn a_small_output_queue_limits_packets_that_find_their_link_free_too() {
+    // At speedup 1 packets cross as fast as the link sends them, so that each finds it free at the end of the pipeline.
+    // With room for one packet the next crosses when the head before it is on the link: one for every 333 ns.
+    let slow = measured(Experiment::dragonfly(2, 4, 2)).set("router.latency", "333 ns");
+    for speedup in [1.0, 2.0] {
+        for (queue, expected) in [("1 packets", 1.0), ("3 packets", 3.0)] {
+            let network = slow
+                .clone()
+                .set("router.speedup", speedup)
+                .set("router.output_queue", queue);
+            let packets = run(&flow(network, 2, 10, 1.0));
+            let got = rate(&packets, None, FROM, FROM + 200 * 333 * NS) * 200.0 * 333.0;
+            let expected = 200.0 * expected * 24.0;
+            assert!((got - expected).abs() < 1e-6, "{queue}: {got}");
+        }
+    }
+}
+
+#[test]
 fn what_is_offered_below_the_link_rate_arrives() {
     let network = measured(Experiment::dragonfly(2, 4, 2));
     for load in [0.25, 0.75] {

@@ -324,6 +324,7 @@ impl<S: Scheme> FabricDomain<S> {
             crossbar: network.crossbar(link),
             latency: link.latency,
             round_trip: network.round_trip_flits(link),
+            passes_queue: network.passes_queue(link),
         });
         let mut out = Output::new(timing, wire, link.kind);
         out.channel_base = self.channels.len() as u32;

@@ -25,7 +25,11 @@ impl<S: Scheme> FabricDomain<S> {
         let (vc, flits, ready) = (packet.out_vc, u32::from(packet.flits), packet.head);
         let out = &mut self.outputs[output as usize];
         let channel = out.channel_base as usize + usize::from(vc);
-        if out.ready == 0 && out.link_free <= ready && self.has_credit(channel, flits, now) {
+        let alone = out.ready == 0 && out.link_free <= ready;
+        if alone
+            && self.timings[out.timing as usize].passes_queue
+            && self.has_credit(channel, flits, now)
+        {
             self.outputs[output as usize].turn = vc;
             self.moved += 1;
             self.send(index, output, ready);

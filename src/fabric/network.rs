@@ -101,6 +101,19 @@ impl Network {
         (bits / u128::from(parameters.flit.0)) as u32
     }
 
+    /// Whether a packet that will find its link free need not take a place in the output queue, which saves an event: only
+    /// where such packets cannot fill it. They follow each other no faster than on the link, so those in the router's
+    /// pipeline are what the link carries in that time and one packet more; another one must fit beside them.
+    pub fn passes_queue(&self, link: &Link) -> bool {
+        let Some(queue) = self.parameters.output_flits() else {
+            return false;
+        };
+        let packets = 2 * u64::from(self.parameters.max_packet);
+        let bits = u128::from(self.parameters.latency) * u128::from(link.bandwidth.0);
+        let pipeline = bits.div_ceil(1_000_000_000_000 * u128::from(self.parameters.flit.0));
+        u128::from(queue) >= pipeline + u128::from(packets)
+    }
+
     /// Flits of one input buffer behind a link. "auto": the credit round trip and two longest packets. A packet's
     /// place is taken when its head leaves upstream and free again when its tail has left the buffer and the credit
     /// is back, so a lone flow keeps the round trip and one packet busy while the next packet asks for its place.

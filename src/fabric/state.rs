@@ -87,6 +87,8 @@ pub struct Timing {
     pub latency: Time,
     /// Flits that fill the round trip of the link and so say nothing about congestion.
     pub round_trip: u32,
+    /// Whether a packet that finds the link free passes by the output queue ([`super::Network::passes_queue`]).
+    pub passes_queue: bool,
 }
 
 /// An output: of a router, or of a NIC. Two cache lines: what decides, and what counts.
