@@ -380,7 +380,7 @@ impl Part {
     /// Fills the part in a message; false if it has none.
     fn fill(&self, message: &mut [u8], value: u8) -> bool {
         // The agreement, the head of the first entry, the numbers of its packets and credits, a packet with its input.
-        const COUNTS: usize = 32 + 16;
+        const COUNTS: usize = size_of::<Agreement>() + 16;
         const PACKET: usize = INPUT + 8;
         if message.len() <= COUNTS + 16 {
             return false;
