@@ -1,5 +1,6 @@
 //! Puts a domain together.
 
+use std::iter;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -112,7 +113,7 @@ impl<S: Scheme> FabricDomain<S> {
             outboxes: Vec::new(),
             inboxes: Slots::default(),
             paper: Vec::new(),
-            stats: Stats::new(blueprint.recording, 0, fixed.classes.count(), 0),
+            stats: Stats::new(blueprint.recording, iter::empty(), 0, 1, 0),
             until: 0,
             moved: 0,
             events: 0,
@@ -138,7 +139,8 @@ impl<S: Scheme> FabricDomain<S> {
         };
         domain.stats = Stats::new(
             blueprint.recording,
-            blueprint.traffic.len(),
+            blueprint.traffic.iter().map(Traffic::on),
+            u64::from(parameters.flit.0),
             fixed.classes.count(),
             domain.nics.len(),
         );

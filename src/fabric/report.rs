@@ -5,7 +5,7 @@ use super::hosts::{IterationRow, TaskRow};
 use super::state::Wire;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
 use crate::congestion::Scheme;
-use crate::model::{Histogram, NEVER, Time};
+use crate::model::{Histogram, NEVER, NO_PACKET, Time};
 
 /// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
 pub type PortRow = [u64; 8];
@@ -30,6 +30,8 @@ pub struct Totals {
     pub messages_waiting: u64,
     /// Payload received.
     pub delivered_bits: u64,
+    /// Payload that came in at its receivers in the measurement window.
+    pub accepted_bits: u64,
     /// Packets that left a router.
     pub hops: u64,
     /// Events processed.
@@ -71,6 +73,7 @@ impl<S: Scheme> FabricDomain<S> {
     /// The report of this domain at simulated time `end`.
     pub fn report(&mut self, end: Time) -> DomainReport {
         self.finish_samples(end);
+        self.count_coming_in(end);
         let ports = self.port_rows(end);
         let (state, packets) = self.memory_bytes();
         let totals = Totals {
@@ -82,6 +85,7 @@ impl<S: Scheme> FabricDomain<S> {
             messages_received: self.stats.messages_received,
             messages_waiting: self.sends.messages_waiting() as u64,
             delivered_bits: self.stats.delivered_bits,
+            accepted_bits: self.stats.accepted_bits,
             hops: self.moved,
             events: self.events,
             memory_state: state as u64,
@@ -108,6 +112,20 @@ impl<S: Scheme> FabricDomain<S> {
             iterations: self.iteration_rows(),
             scheme: self.scheme.counts(),
             credits_missing: self.credits_missing(),
+        }
+    }
+
+    /// Of packets that are on the links to their endpoints when the run ends, what has come in belongs to the loads.
+    fn count_coming_in(&mut self, end: Time) {
+        for nic in self.nics.iter() {
+            let mut index = nic.wire.head;
+            while index != NO_PACKET {
+                let packet = self.pool.get(index);
+                let tail = packet.head + u64::from(packet.tail_lag);
+                let origin = self.pool.origin(index);
+                self.stats.came_in(packet, origin, tail, end);
+                index = self.pool.after(index);
+            }
         }
     }
 
@@ -278,8 +296,8 @@ impl JobStats {
         out.list(&self.message.to_words());
         out.list(&[
             self.generated_bits,
+            self.accepted_bits,
             self.delivered_bits,
-            self.all_delivered_bits,
             self.finish,
         ]);
         out.list(&self.last);
@@ -289,14 +307,14 @@ impl JobStats {
     fn read(from: &mut Reader) -> Option<JobStats> {
         let network = from.histogram()?;
         let message = from.histogram()?;
-        let [generated_bits, delivered_bits, all_delivered_bits, finish] =
+        let [generated_bits, accepted_bits, delivered_bits, finish] =
             from.list()?.try_into().ok()?;
         Some(JobStats {
             network,
             message,
             generated_bits,
+            accepted_bits,
             delivered_bits,
-            all_delivered_bits,
             finish,
             last: from.list()?,
             series: from.rows()?,

@@ -5,7 +5,7 @@ use super::event::EventKind;
 use super::hosts::Application;
 use super::nic::NewMessage;
 use crate::congestion::Scheme;
-use crate::model::{EndpointId, Rng, Stamp, Time, stream};
+use crate::model::{EndpointId, Rng, Span, Stamp, Time, stream};
 use crate::workload::injection::{Clock, Injector};
 use crate::workload::patterns::Pattern;
 use crate::workload::sizes::Sizes;
@@ -50,6 +50,14 @@ pub struct Open {
 }
 
 impl Traffic {
+    /// From its start to its stop.
+    pub fn on(&self) -> Span {
+        Span {
+            from: self.start,
+            to: self.stop,
+        }
+    }
+
     /// True if an endpoint generates messages.
     pub fn sends(&self, endpoint: EndpointId) -> bool {
         let Drive::Pattern(open) = &self.drive else {

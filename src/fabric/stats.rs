@@ -1,14 +1,12 @@
 //! What a domain counts. Whole numbers only, so that adding domains up is exact.
 
-use crate::model::{EndpointId, Histogram, Origin, Packet, PacketKind, Time};
+use crate::model::{EndpointId, Histogram, NEVER, Origin, Packet, PacketKind, Span, Time};
 
 /// What is to be recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording {
-    /// Start of the measurement window, ps.
-    pub from: Time,
-    /// End of the measurement window, ps.
-    pub to: Time,
+    /// The measurement window.
+    pub window: Span,
     /// Width of the bins of the time series, ps.
     pub bin: Time,
     /// Interval at which the routers' contents are recorded, ps; 0: never.
@@ -28,9 +26,12 @@ pub struct Recording {
 pub struct JobStats {
     pub network: Histogram,
     pub message: Histogram,
+    /// Payload generated in the measurement window.
     pub generated_bits: u64,
+    /// Payload that came in at its receivers while the job was on, within the measurement window.
+    pub accepted_bits: u64,
+    /// Payload of the packets that were delivered.
     pub delivered_bits: u64,
-    pub all_delivered_bits: u64,
     /// By NIC of the domain: when it last received a message or injected a packet of this job.
     pub last: Vec<Time>,
     /// When the job's last message was received here.
@@ -61,14 +62,14 @@ pub type PacketRow = [u64; 9];
 /// One row of the message log, as words: source, message, destination, job, bits, generated, received.
 pub type MessageRow = [u64; 7];
 
-/// What became of packets, by what they are for. All over the whole run but for `ejected_flits`.
+/// What became of packets, by what they are for. All over the whole run but for `ejected_bits`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Tally {
     /// Packets that a NIC or a router sent, by [`PacketKind`].
     pub injected: [u64; 5],
-    /// Flits that reached endpoints in the measurement window, by [`PacketKind`].
-    pub ejected_flits: [u64; 5],
+    /// Bits of flits that came in at endpoints in the measurement window, by [`PacketKind`].
+    pub ejected_bits: [u64; 5],
     /// Packets dropped before their last router.
     pub dropped_fabric: u64,
     /// Packets dropped at their last router.
@@ -95,6 +96,11 @@ impl Tally {
 pub struct Stats {
     pub recording: Recording,
     pub jobs: Vec<JobStats>,
+    /// Of each job: the part of the measurement window in which it is on.
+    on: Vec<Span>,
+    flit_bits: u64,
+    /// Payload that came in at its receivers in the measurement window.
+    pub accepted_bits: u64,
     /// Ejected flits per class and bin.
     pub ejected: Vec<Vec<u64>>,
     pub delivered: u64,
@@ -119,14 +125,25 @@ fn at<T: Clone + Default>(series: &mut Vec<T>, bin: usize) -> &mut T {
 }
 
 impl Stats {
-    pub fn new(recording: Recording, jobs: usize, classes: u8, nics: usize) -> Self {
+    /// For jobs that are on in these stretches of time, which may reach beyond the measurement window.
+    pub fn new(
+        recording: Recording,
+        on: impl Iterator<Item = Span>,
+        flit_bits: u64,
+        classes: u8,
+        nics: usize,
+    ) -> Self {
         let job = JobStats {
             last: vec![0; nics],
             ..JobStats::default()
         };
+        let on: Vec<Span> = on.map(|on| on.and(recording.window)).collect();
         Stats {
             recording,
-            jobs: vec![job; jobs],
+            jobs: vec![job; on.len()],
+            on,
+            flit_bits,
+            accepted_bits: 0,
             ejected: vec![Vec::new(); usize::from(classes)],
             delivered: 0,
             tally: Tally::default(),
@@ -146,7 +163,7 @@ impl Stats {
     }
 
     fn measured(&self, time: Time) -> bool {
-        (self.recording.from..self.recording.to).contains(&time)
+        self.recording.window.contains(time)
     }
 
     /// A message has been generated.
@@ -195,6 +212,24 @@ impl Stats {
         }
     }
 
+    /// Counts for the loads what has come in of a packet at its endpoint by `end`; its tail is there at `tail`. Whole
+    /// packets would be too much or too little at the edges of the measurement window.
+    #[inline]
+    pub fn came_in(&mut self, packet: &Packet, origin: &Origin, tail: Time, end: Time) {
+        let share = |span: Span, bits| {
+            let to = span.to.min(end);
+            Span { to, ..span }.share(bits, packet.head, tail)
+        };
+        let window = self.recording.window;
+        let bits = u64::from(packet.flits) * self.flit_bits;
+        self.tally.ejected_bits[usize::from(origin.kind)] += share(window, bits);
+        if origin.kind == PacketKind::Data as u8 {
+            let (job, bits) = (usize::from(origin.job), u64::from(origin.payload_bits));
+            self.accepted_bits += share(window, bits);
+            self.jobs[job].accepted_bits += share(self.on[job], bits);
+        }
+    }
+
     /// A tail has reached its endpoint.
     #[inline]
     pub fn delivered(&mut self, packet: &Packet, origin: &Origin, now: Time) {
@@ -202,10 +237,8 @@ impl Stats {
         self.last_delivery = self.last_delivery.max(now);
         let bin = self.bin(now);
         *at(&mut self.ejected[usize::from(packet.class)], bin) += u64::from(packet.flits);
-        let (sampled, in_window) = (self.measured(packet.injected), self.measured(now));
-        if in_window {
-            self.tally.ejected_flits[usize::from(origin.kind)] += u64::from(packet.flits);
-        }
+        self.came_in(packet, origin, now, NEVER);
+        let sampled = self.measured(packet.injected);
         if origin.kind != PacketKind::Data as u8 {
             return;
         }
@@ -213,10 +246,7 @@ impl Stats {
         let latency = now - packet.injected;
         self.delivered_bits += bits;
         let job = &mut self.jobs[usize::from(origin.job)];
-        job.all_delivered_bits += bits;
-        if in_window {
-            job.delivered_bits += bits;
-        }
+        job.delivered_bits += bits;
         if sampled {
             job.network.add(latency);
         }

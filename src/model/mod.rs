@@ -8,6 +8,7 @@ mod packet;
 mod rate;
 mod rng;
 mod slots;
+mod span;
 
 pub use divisor::Divisor;
 pub use histogram::Histogram;
@@ -17,6 +18,7 @@ pub use packet::{Classes, Flight, NO_PACKET, Origin, Packet, PacketIndex, Packet
 pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, fraction_53, next_53, stream, unit};
 pub(crate) use slots::Slots;
+pub use span::Span;
 
 /// Simulated time in picoseconds.
 pub type Time = u64;

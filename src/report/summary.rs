@@ -13,6 +13,8 @@ const LABEL: usize = 12;
 const NAME: usize = 20;
 /// Widest name of a job.
 const JOB: usize = 18;
+/// What stands below the loads of jobs.
+const ABOUT_LOADS: &str = "(offered: of its senders' links, accepted: of its receivers' links, while the job is on in the measured time)";
 
 /// A summary of plain text, in lines of at most 80 characters, with a newline at the end.
 ///
@@ -76,7 +78,7 @@ fn totals(lines: &mut Vec<String>, summary: &Summary) {
         lines,
         "load",
         &format!(
-            "{} offered, {} accepted",
+            "{} offered, {} accepted, of the links of all endpoints",
             percent(summary.offered_load),
             percent(summary.accepted_load)
         ),
@@ -184,6 +186,7 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
             value(|stats| stats.p99_ps),
         ));
     }
+    lines.extend(wrap(ABOUT_LOADS, WIDTH, "  "));
 }
 
 fn course(lines: &mut Vec<String>, packet_hops: u64, run: &Run) {
@@ -255,6 +258,8 @@ fn summary_json(summary: &Summary) -> Value {
         "messages_received": summary.messages_received,
         "packet_hops": summary.packet_hops,
         "bytes_delivered": summary.bytes_delivered,
+        "endpoints": summary.endpoints,
+        "endpoint_bandwidth": summary.endpoint_bandwidth,
         "offered_load": summary.offered_load,
         "accepted_load": summary.accepted_load,
     })
@@ -268,6 +273,10 @@ fn job_json(index: usize, job: &JobTotals) -> Value {
         "finish_ps": job.finish_ps,
         "communication_ps": job.communication_ps,
         "bytes_delivered": job.bytes_delivered,
+        "senders": job.senders,
+        "receivers": job.receivers,
+        "on_from_ps": job.on_from_ps,
+        "on_to_ps": job.on_to_ps,
         "offered_load": job.offered_load,
         "accepted_load": job.accepted_load,
     })

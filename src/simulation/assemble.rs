@@ -12,7 +12,7 @@ use crate::fabric::{
     Application, Blueprint, Drive, FabricDomain, Network, Open, Parameters, Rated, Recording,
     Traffic,
 };
-use crate::model::{Bandwidth, EndpointId, FlitSize, Invalid, LinkKind, NEVER, Time};
+use crate::model::{Bandwidth, EndpointId, FlitSize, Invalid, LinkKind, NEVER, Span, Time};
 use crate::registry::choose;
 use crate::routing;
 use crate::topology::{self, Topology};
@@ -199,8 +199,10 @@ fn recording(experiment: &Experiment) -> Recording {
         (None, Until::Completion) => NEVER,
     };
     Recording {
-        from: run.warmup.0,
-        to,
+        window: Span {
+            from: run.warmup.0,
+            to,
+        },
         bin: experiment.output.bin.0,
         occupancy: experiment.output.occupancy.map_or(0, |interval| interval.0),
         rates: (experiment.output.rates.as_ref()).map_or(0, |rates| rates.interval.0),

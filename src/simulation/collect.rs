@@ -6,7 +6,7 @@ use super::rows;
 use crate::congestion;
 use crate::engine::{End, Transport};
 use crate::fabric::{DomainReport, FabricDomain, JobStats, Step, Tally, Totals, Traffic};
-use crate::model::{Bandwidth, Histogram, PacketKind, Time};
+use crate::model::{Bandwidth, Histogram, PacketKind, Span, Time};
 use crate::trace::{Data, Job, Scheme, Summary};
 
 /// Facts about the run that may differ between runs.
@@ -146,43 +146,41 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
     }
 }
 
-/// The bandwidth of all endpoints, or of some, as a capacity for the measurement window, in bits.
-fn capacity(bandwidth: Bandwidth, endpoints: usize, window: Time) -> f64 {
-    bandwidth.0 as f64 * endpoints as f64 * window as f64 * 1e-12
+/// What the links of all endpoints, or of some, can carry in a time, in bits.
+fn capacity(bandwidth: Bandwidth, endpoints: usize, time: Span) -> f64 {
+    bandwidth.0 as f64 * endpoints as f64 * time.length() as f64 * 1e-12
 }
 
+/// A load; NaN where there is no time to carry anything in.
 fn share(bits: u64, capacity: f64) -> f64 {
     if capacity > 0.0 {
         bits as f64 / capacity
     } else {
-        0.0
+        f64::NAN
     }
 }
 
 fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     let recording = plan.blueprint.recording;
     let topology = &plan.network().topology;
-    let to = recording.to.min(simulated);
-    let window = to.saturating_sub(recording.from);
+    let window = Span {
+        to: recording.window.to.min(simulated),
+        ..recording.window
+    };
     let (router, port) = topology.attachment(0);
     let bandwidth = topology.link(router, port).bandwidth;
     let sum = |field: fn(&Totals) -> u64| -> u64 {
         reports.iter().map(|report| field(&report.totals)).sum()
     };
     let jobs = &plan.blueprint.traffic;
-    let job_bits = |field: fn(&JobStats) -> u64| -> u64 {
-        reports
-            .iter()
-            .flat_map(|report| &report.jobs)
-            .map(field)
-            .sum()
-    };
+    let all = || reports.iter().flat_map(|report| &report.jobs);
+    let generated = all().map(|job| job.generated_bits).sum();
     let everyone = capacity(bandwidth, topology.endpoints() as usize, window);
     let mut data = Data {
         summary: Summary {
             simulated_ps: simulated,
-            measured_from_ps: recording.from,
-            measured_to_ps: to,
+            measured_from_ps: window.from,
+            measured_to_ps: window.to,
             packets_injected: sum(|t| t.injected),
             packets_delivered: sum(|t| t.delivered),
             packets_dropped: sum(|t| t.tally.dropped()),
@@ -191,21 +189,17 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             messages_received: sum(|t| t.messages_received),
             packet_hops: sum(|t| t.hops),
             bytes_delivered: sum(|t| t.delivered_bits) / 8,
-            offered_load: share(job_bits(|job| job.generated_bits), everyone),
-            accepted_load: share(job_bits(|job| job.delivered_bits), everyone),
+            endpoints: u64::from(topology.endpoints()),
+            endpoint_bandwidth: bandwidth.0,
+            offered_load: share(generated, everyone),
+            accepted_load: share(sum(|t| t.accepted_bits), everyone),
         },
         scheme: Scheme {
             name: plan.scheme.name().into(),
-            ..scheme(
-                plan.scheme.counters(),
-                reports,
-                everyone,
-                u64::from(plan.network().parameters.flit.0),
-            )
+            ..scheme(plan.scheme.counters(), reports, everyone)
         },
         ..Data::default()
     };
-    let all = || reports.iter().flat_map(|report| &report.jobs);
     data.latency
         .push(("network".into(), merged(all().map(|job| &job.network))));
     data.latency
@@ -220,7 +214,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         data.latency
             .push((format!("job.{name}.message"), histogram));
         data.jobs
-            .push(one_job(reports, plan, number, bandwidth, window, to));
+            .push(one_job(reports, plan, number, bandwidth, window));
     }
     let flit_bits = u64::from(plan.network().parameters.flit.0);
     data.ports = rows::ports(reports, flit_bits, simulated);
@@ -235,7 +229,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
 }
 
 /// What packets were for, and what became of them.
-fn scheme(own: &[&str], reports: &[DomainReport], capacity: f64, flit_bits: u64) -> Scheme {
+fn scheme(own: &[&str], reports: &[DomainReport], capacity: f64) -> Scheme {
     let sum = |field: &dyn Fn(&Tally) -> u64| -> u64 {
         reports.iter().map(|r| field(&r.totals.tally)).sum()
     };
@@ -261,11 +255,9 @@ fn scheme(own: &[&str], reports: &[DomainReport], capacity: f64, flit_bits: u64)
         (name.to_string(), counts.sum())
     }));
     let shares = kinds.map(|&kind| {
-        let flits = sum(&|tally| tally.ejected_flits[kind as usize]);
-        (
-            format!("ejected_{}_share", kind.name()),
-            share(flits * flit_bits, capacity),
-        )
+        let bits = sum(&|tally| tally.ejected_bits[kind as usize]);
+        let name = format!("ejected_{}_share", kind.name());
+        (name, share(bits, capacity))
     });
     Scheme {
         counters,
@@ -285,14 +277,9 @@ fn one_job(
     plan: &Plan,
     number: usize,
     bandwidth: Bandwidth,
-    window: Time,
-    to: Time,
+    window: Span,
 ) -> Job {
     let traffic = &plan.blueprint.traffic[number];
-    let from = plan.blueprint.recording.from.max(traffic.start);
-    // What is generated is generated before the stop; what is delivered may come later.
-    let receiving = window.min(to.saturating_sub(from));
-    let sending = receiving.min(traffic.stop.saturating_sub(from));
     let sum = |field: fn(&JobStats) -> u64| -> u64 {
         reports.iter().map(|r| field(&r.jobs[number])).sum()
     };
@@ -305,20 +292,27 @@ fn one_job(
     let last_message = reports.iter().map(|r| r.jobs[number].finish).max();
     // The last task of an application may be done after its last message.
     let last_task = traffic.application().and(finishes.iter().max().copied());
+    // An application is on until its last task is done; nothing is generated or comes in after that.
+    let to = last_task.unwrap_or(traffic.stop);
+    let on = Span { to, ..traffic.on() }.and(window);
     Job {
         name: traffic.name.clone(),
         start_ps: traffic.start,
         finish_ps: last_task.or(last_message).unwrap_or(0),
         communication_ps: spent.iter().copied().max().unwrap_or(0),
+        senders: senders as u64,
+        receivers: receivers as u64,
+        on_from_ps: on.from,
+        on_to_ps: on.to,
         offered_load: share(
             sum(|job| job.generated_bits),
-            capacity(bandwidth, senders, sending),
+            capacity(bandwidth, senders, on),
         ),
         accepted_load: share(
-            sum(|job| job.delivered_bits),
-            capacity(bandwidth, receivers, receiving),
+            sum(|job| job.accepted_bits),
+            capacity(bandwidth, receivers, on),
         ),
-        bytes_delivered: sum(|job| job.all_delivered_bits) / 8,
+        bytes_delivered: sum(|job| job.delivered_bits) / 8,
         endpoint: tasks.to_vec(),
         task_finish_ps: finishes,
         task_communication_ps: spent,

@@ -17,4 +17,4 @@ pub use run::{Observer, Outcome, run};
 
 /// Raised by every change to weir that changes the results of an experiment that could be run before. A sweep's
 /// directory keeps points of different versions apart.
-pub const MODEL_VERSION: u32 = 3;
+pub const MODEL_VERSION: u32 = 4;

@@ -208,6 +208,8 @@ fn read_summary(at: &Group) -> Outcome<Summary> {
         messages_received,
         packet_hops,
         bytes_delivered,
+        endpoints,
+        endpoint_bandwidth,
     ] = get_numbers(at, &schema::SUMMARY_COUNTS)?;
     let [offered_load, accepted_load] = get_numbers(at, &schema::SUMMARY_LOADS)?;
     Ok(Summary {
@@ -222,6 +224,8 @@ fn read_summary(at: &Group) -> Outcome<Summary> {
         messages_received,
         packet_hops,
         bytes_delivered,
+        endpoints,
+        endpoint_bandwidth,
         offered_load,
         accepted_load,
     })
@@ -238,7 +242,11 @@ fn read_jobs(at: &Group) -> Outcome<Vec<JobTotals>> {
             finish_ps,
             communication_ps,
             bytes_delivered,
-        ] = get_numbers::<u64, 6>(&job, &schema::JOB_COUNTS)?;
+            senders,
+            receivers,
+            on_from_ps,
+            on_to_ps,
+        ] = get_numbers::<u64, 10>(&job, &schema::JOB_COUNTS)?;
         let [offered_load, accepted_load] = get_numbers(&job, &schema::JOB_LOADS)?;
         let totals = JobTotals {
             name,
@@ -247,6 +255,10 @@ fn read_jobs(at: &Group) -> Outcome<Vec<JobTotals>> {
             finish_ps,
             communication_ps,
             bytes_delivered,
+            senders,
+            receivers,
+            on_from_ps,
+            on_to_ps,
             offered_load,
             accepted_load,
         };

@@ -54,9 +54,13 @@ pub struct Summary {
     pub packet_hops: u64,
     /// Payload delivered, in whole bytes.
     pub bytes_delivered: u64,
-    /// Payload generated in the measurement window, as a fraction of the bandwidth of all endpoints.
+    /// Endpoints of the network.
+    pub endpoints: u64,
+    /// Bandwidth of an endpoint's link, bits per second.
+    pub endpoint_bandwidth: u64,
+    /// See [`schema::SUMMARY_LOAD_TEXT`](super::schema::SUMMARY_LOAD_TEXT). NaN if the window has no length.
     pub offered_load: f64,
-    /// Payload delivered in the measurement window, as a fraction of the bandwidth of all endpoints.
+    /// See [`Summary::offered_load`].
     pub accepted_load: f64,
 }
 
@@ -71,9 +75,18 @@ pub struct Job {
     pub finish_ps: Time,
     /// The largest communication time of its tasks, ps.
     pub communication_ps: Time,
-    /// Payload generated in the measurement window over the bandwidth of the endpoints that send.
+    /// Endpoints that may send; of an application all.
+    pub senders: u64,
+    /// Endpoints that may be sent to; of an application all.
+    pub receivers: u64,
+    /// The part of the measurement window in which the job is on: from its start, ps …
+    pub on_from_ps: Time,
+    /// … to its stop (of an application: to the end of its last task), ps. Not after its beginning if the job is not on
+    /// in the window.
+    pub on_to_ps: Time,
+    /// See [`schema::JOB_LOAD_TEXT`](super::schema::JOB_LOAD_TEXT). NaN if the job is not on in the window.
     pub offered_load: f64,
-    /// Payload delivered in the measurement window over the bandwidth of the endpoints that receive.
+    /// See [`Job::offered_load`].
     pub accepted_load: f64,
     /// Payload delivered, in whole bytes.
     pub bytes_delivered: u64,

@@ -153,7 +153,7 @@ pub const RUN_STOPPED: Attribute = attribute(
 );
 
 /// Whole numbers on `/data/summary`.
-pub const SUMMARY_COUNTS: [Attribute; 11] = [
+pub const SUMMARY_COUNTS: [Attribute; 13] = [
     attribute("simulated_ps", "ps", "simulated time at the end of the run"),
     attribute("measured_from_ps", "ps", "start of the measurement window"),
     attribute("measured_to_ps", "ps", "end of the measurement window"),
@@ -185,6 +185,12 @@ pub const SUMMARY_COUNTS: [Attribute; 11] = [
         "packets leaving a router, summed over routers",
     ),
     attribute("bytes_delivered", "B", "payload delivered"),
+    attribute("endpoints", "1", "endpoints of the network"),
+    attribute(
+        "endpoint_bandwidth",
+        "bit/s",
+        "bandwidth of an endpoint's link",
+    ),
 ];
 
 /// Fractions on `/data/summary`.
@@ -192,14 +198,33 @@ pub const SUMMARY_LOADS: [Attribute; 2] = [
     attribute(
         "offered_load",
         "1",
-        "payload generated in the measurement window over the bandwidth of all endpoints",
+        "offered load, see the attribute load_definition; NaN if the window has no length",
     ),
     attribute(
         "accepted_load",
         "1",
-        "payload delivered in the measurement window over the bandwidth of all endpoints",
+        "accepted load, see the attribute load_definition; NaN if the window has no length",
     ),
 ];
+
+/// Text on `/data/summary` and on `/data/jobs/<name>`.
+pub const LOAD_TEXTS: [Attribute; 1] = [attribute(
+    "load_definition",
+    "",
+    "what offered_load and accepted_load of this group are, in words",
+)];
+
+/// What the loads of a run are.
+pub const SUMMARY_LOAD_TEXT: &str = "offered_load: payload of the messages generated in the measurement window; \
+    accepted_load: payload that came in at endpoints in the measurement window, of a packet that comes in across its \
+    beginning or end the share that came within it; both as a fraction of endpoints x endpoint_bandwidth x \
+    (measured_to_ps - measured_from_ps)";
+
+/// What the loads of a job are.
+pub const JOB_LOAD_TEXT: &str = "offered_load: payload of the messages generated while the job is on within the \
+    measurement window, as a fraction of senders x endpoint_bandwidth x (on_to_ps - on_from_ps); accepted_load: payload \
+    that came in at endpoints in the same time, of a packet that comes in across its beginning or end the share that \
+    came within it, as a fraction of receivers x endpoint_bandwidth x (on_to_ps - on_from_ps)";
 
 /// Whole numbers on `/data/latency/<class>`.
 pub const LATENCY_COUNTS: [Attribute; 2] = [
@@ -227,7 +252,7 @@ pub const LATENCY: [Column; 2] = [
 ];
 
 /// Whole numbers on `/data/jobs/<name>`.
-pub const JOB_COUNTS: [Attribute; 6] = [
+pub const JOB_COUNTS: [Attribute; 10] = [
     attribute(
         "index",
         "1",
@@ -246,6 +271,27 @@ pub const JOB_COUNTS: [Attribute; 6] = [
         "largest communication time of its tasks",
     ),
     attribute("bytes_delivered", "B", "payload delivered"),
+    attribute(
+        "senders",
+        "1",
+        "endpoints that may send; of an application all",
+    ),
+    attribute(
+        "receivers",
+        "1",
+        "endpoints that may be sent to; of an application all",
+    ),
+    attribute(
+        "on_from_ps",
+        "ps",
+        "when the job began within the measurement window: its start, or the window's",
+    ),
+    attribute(
+        "on_to_ps",
+        "ps",
+        "when it ended within the window: its stop, the end of an application's last task, or the window's; \
+         not after on_from_ps if it is not on in the window",
+    ),
 ];
 
 /// Fractions on `/data/jobs/<name>`.
@@ -253,12 +299,12 @@ pub const JOB_LOADS: [Attribute; 2] = [
     attribute(
         "offered_load",
         "1",
-        "payload generated in the measurement window over the bandwidth of the sending endpoints",
+        "offered load, see the attribute load_definition; NaN if the job is not on in the window",
     ),
     attribute(
         "accepted_load",
         "1",
-        "payload delivered in the measurement window over the bandwidth of the receiving endpoints",
+        "accepted load, see the attribute load_definition; NaN if the job is not on in the window",
     ),
 ];
 

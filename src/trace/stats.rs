@@ -60,6 +60,14 @@ pub struct JobTotals {
     pub communication_ps: Time,
     /// See [`Job::bytes_delivered`].
     pub bytes_delivered: u64,
+    /// See [`Job::senders`].
+    pub senders: u64,
+    /// See [`Job::receivers`].
+    pub receivers: u64,
+    /// See [`Job::on_from_ps`].
+    pub on_from_ps: Time,
+    /// See [`Job::on_to_ps`].
+    pub on_to_ps: Time,
     /// See [`Job::offered_load`].
     pub offered_load: f64,
     /// See [`Job::accepted_load`].
@@ -75,6 +83,10 @@ impl JobTotals {
             finish_ps: job.finish_ps,
             communication_ps: job.communication_ps,
             bytes_delivered: job.bytes_delivered,
+            senders: job.senders,
+            receivers: job.receivers,
+            on_from_ps: job.on_from_ps,
+            on_to_ps: job.on_to_ps,
             offered_load: job.offered_load,
             accepted_load: job.accepted_load,
         }

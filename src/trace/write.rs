@@ -203,13 +203,16 @@ fn write_summary(at: &Group, summary: &Summary) -> Outcome<()> {
             summary.messages_received,
             summary.packet_hops,
             summary.bytes_delivered,
+            summary.endpoints,
+            summary.endpoint_bandwidth,
         ],
     )?;
     put_numbers(
         at,
         &schema::SUMMARY_LOADS,
         [summary.offered_load, summary.accepted_load],
-    )
+    )?;
+    put_texts(at, &schema::LOAD_TEXTS, [schema::SUMMARY_LOAD_TEXT])
 }
 
 fn write_latency(at: &Group, histogram: &Histogram) -> Outcome<()> {
@@ -248,6 +251,10 @@ fn write_job(at: &Group, index: usize, job: &Job) -> Outcome<()> {
             job.finish_ps,
             job.communication_ps,
             job.bytes_delivered,
+            job.senders,
+            job.receivers,
+            job.on_from_ps,
+            job.on_to_ps,
         ],
     )?;
     put_numbers(
@@ -255,6 +262,7 @@ fn write_job(at: &Group, index: usize, job: &Job) -> Outcome<()> {
         &schema::JOB_LOADS,
         [job.offered_load, job.accepted_load],
     )?;
+    put_texts(at, &schema::LOAD_TEXTS, [schema::JOB_LOAD_TEXT])?;
     put_columns(
         at,
         "",

@@ -2,9 +2,9 @@
 
 use super::{
     Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES,
-    MESSAGES, OCCUPANCY, PACKETS, PORTS, RATES, ROOT_NUMBERS, ROOT_TEXTS, RUN_HOSTS, RUN_NUMBERS,
-    RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_JOB, SERIES_NUMBERS,
-    SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
+    LOAD_TEXTS, MESSAGES, OCCUPANCY, PACKETS, PORTS, RATES, ROOT_NUMBERS, ROOT_TEXTS, RUN_HOSTS,
+    RUN_NUMBERS, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_JOB,
+    SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
 };
 
 /// Every group of a result file, for documentation and tests.
@@ -29,7 +29,7 @@ pub const GROUPS: &[Group] = &[
     Group {
         path: "/data/summary",
         about: "Totals.",
-        attributes: &[&SUMMARY_COUNTS, &SUMMARY_LOADS],
+        attributes: &[&SUMMARY_COUNTS, &SUMMARY_LOADS, &LOAD_TEXTS],
         columns: &[],
     },
     Group {
@@ -41,7 +41,7 @@ pub const GROUPS: &[Group] = &[
     Group {
         path: "/data/jobs/<name>",
         about: "One workload; one row per task.",
-        attributes: &[&JOB_COUNTS, &JOB_LOADS],
+        attributes: &[&JOB_COUNTS, &JOB_LOADS, &LOAD_TEXTS],
         columns: &[&JOB],
     },
     Group {
