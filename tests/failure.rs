@@ -5,10 +5,10 @@ mod support;
 use std::fs;
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
 
+use support::process::{LOCK, files, holder_of, kill, start, wait_for};
 use support::{Cli, Experiment};
 use weir::cli;
 use weir::engine::{Agreement, Local, Progress, StopReason, Threads, Transport, TransportError};
@@ -21,57 +21,12 @@ fn endless() -> Experiment {
     Experiment::dragonfly(2, 4, 2).uniform(0.5).until("100 s")
 }
 
-/// Waits for something that must happen; what does not happen in a minute has failed.
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(
-            start.elapsed() < Duration::from_secs(60),
-            "{what} did not happen"
-        );
-        sleep(Duration::from_millis(20));
-    }
-}
-
 /// The processes that have started to simulate below `parent`: the output directory is there by then.
 fn ranks_of(parent: u32) -> Vec<u32> {
     let file = format!("/proc/{parent}/task/{parent}/children");
     let text = fs::read_to_string(file).unwrap_or_default();
     text.split_whitespace()
         .filter_map(|id| id.parse().ok())
-        .collect()
-}
-
-fn start(cli: &Cli) -> Child {
-    let mut command = cli.command();
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().expect("started")
-}
-
-fn kill(process: u32) {
-    let status = Command::new("kill")
-        .args(["-9", &process.to_string()])
-        .status();
-    assert!(status.expect("kill").success());
-}
-
-/// Every file below a directory.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let paths = entries.map(|entry| entry.expect("an entry").path());
-    paths
-        .flat_map(|path| {
-            if path.is_dir() {
-                files(&path)
-            } else {
-                vec![path]
-            }
-        })
         .collect()
 }
 
@@ -92,7 +47,8 @@ fn a_killed_rank_ends_the_run() {
         let gone = |rank: &u32| !Path::new(&format!("/proc/{rank}")).exists();
         ranks.iter().all(gone).then_some(())
     });
-    assert_eq!(files(&out), Vec::<PathBuf>::new());
+    // But for the file of the lock, which is free.
+    assert!(files(&out).iter().all(|file| file.ends_with(LOCK)));
 }
 
 #[test]
@@ -100,13 +56,13 @@ fn a_killed_run_leaves_nothing_that_looks_whole() {
     let cli = endless().cli();
     let out = cli.folder().join("out");
     let mut run = start(&cli);
-    wait_for("the start", || out.exists().then_some(()));
+    holder_of(&out);
     kill(run.id());
     assert!(!run.wait().expect("a status").success());
     assert!(!out.join("result.h5").exists());
-    // The directory that it left is no obstacle to the next run.
+    // What it left is no obstacle to the next run.
     let again = cli.set("run.until=1 us").succeeds();
-    assert!(again.result().exists());
+    assert_eq!(files(&out), [again.result()]);
 }
 
 #[test]
@@ -252,8 +208,8 @@ fn an_output_directory_that_vanishes_is_an_error() {
     let cli = endless().set("run.max_wall", "700 ms").cli();
     let out = cli.folder().join("out");
     let run = start(&cli);
-    wait_for("the start", || out.exists().then_some(()));
-    fs::remove_dir(&out).expect("still empty");
+    holder_of(&out);
+    fs::remove_dir_all(&out).expect("removes");
     let ran = cli.ran(run.wait_with_output().expect("an end"));
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     assert!(ran.stderr.contains("result.h5"), "{}", ran.stderr);

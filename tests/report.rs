@@ -231,7 +231,7 @@ fn what_is_no_run_and_no_sweep_is_refused() {
     let (code, said) = report(folder.path());
     assert_eq!(code, Some(2), "{said}");
     assert!(
-        said.contains("result.h5") && said.contains("not an HDF5 file"),
+        said.contains("result.h5") && said.contains("not a result of weir"),
         "{said}"
     );
     let (code, said) = report(&folder.path().join("result.h5"));

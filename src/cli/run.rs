@@ -13,8 +13,8 @@ use crate::engine::{self, StopReason, Transport};
 use crate::model::EndpointId;
 use crate::report::summary;
 use crate::simulation::{self, Observer, Outcome, Plan, RunError};
+use crate::trace::Run;
 use crate::trace::out_dir::{self, OutDir};
-use crate::trace::{self, Run};
 
 /// Runs an experiment on all ranks.
 pub fn run(options: &RunOptions) -> ExitCode {
@@ -130,8 +130,12 @@ fn open_out(options: &RunOptions, experiment: &Experiment) -> Result<OutDir, Fai
         .out
         .clone()
         .unwrap_or_else(|| default_out(&options.experiment.file));
-    out_dir::prepare(&dir, &experiment.resolved, options.force)
-        .map_err(|error| Failure::bad_input(format!("error: {error}")))
+    let out = out_dir::prepare(&dir, &experiment.resolved, options.force)
+        .map_err(|error| Failure::bad_input(format!("error: {error}")))?;
+    if let Some(warning) = out.warning() {
+        eprintln!("warning: {warning}");
+    }
+    Ok(out)
 }
 
 fn default_out(file: &Path) -> PathBuf {
@@ -164,16 +168,8 @@ fn finish(
     let digest = outcome.data.digest();
     let mut path = None;
     if let Some(out) = out {
-        trace::write(
-            &out.result(),
-            &outcome.data,
-            &run,
-            &experiment.resolved,
-            experiment.run.seed,
-        )
-        .map_err(|error| Failure::failed(format!("error: {error}")))?;
-        path = Some(out.result());
-        out.keep();
+        let written = out.put(&outcome.data, &run, experiment.run.seed);
+        path = Some(written.map_err(|error| Failure::failed(format!("error: {error}")))?);
     }
     let way = watch::table(&outcome.steps);
     let mut text = if options.json {

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::draw::{DrawError, Place, png, svg};
 use super::page::Page;
+use crate::trace::{self, remove_leftovers};
 
 /// The page inside the directory.
 pub const FILE: &str = "report.html";
@@ -44,6 +45,8 @@ pub enum WriteError {
 /// If a figure cannot be drawn or a file cannot be written.
 pub fn write(dir: &Path, page: &Page) -> Result<PathBuf, WriteError> {
     let folder = dir.join(FOLDER);
+    remove_leftovers(dir);
+    remove_leftovers(&folder);
     if !page.figures.is_empty() {
         fs::create_dir_all(&folder).map_err(|cause| WriteError::File {
             path: folder.clone(),
@@ -71,17 +74,10 @@ pub fn write(dir: &Path, page: &Page) -> Result<PathBuf, WriteError> {
     Ok(path)
 }
 
-/// Writes a file under another name first, so that there is always a whole one.
+/// Writes a file so that there is always a whole one.
 fn replace(path: &Path, content: &[u8]) -> Result<(), WriteError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let partial = path.with_file_name(format!(".{name}.partial"));
-    let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));
-    written.map_err(|cause| {
-        // What is left of it helps nobody.
-        let _ = fs::remove_file(&partial);
-        WriteError::File {
-            path: path.to_path_buf(),
-            cause,
-        }
+    trace::replace(path, content).map_err(|cause| WriteError::File {
+        path: path.to_path_buf(),
+        cause,
     })
 }

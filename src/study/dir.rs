@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::job_file::Options;
-use crate::trace::{read_header, schema};
+use crate::trace::{
+    Header, Lock, Taken, began, here, read_header, remove_leftovers, replace, schema,
+};
 
 /// The directory of a sweep.
 #[derive(Clone, Debug)]
@@ -76,6 +77,8 @@ pub enum Reason {
     TimeLimit,
     /// A signal ended it.
     Killed,
+    /// It had a result, which cannot be read any more.
+    Damaged,
 }
 
 impl Reason {
@@ -86,7 +89,13 @@ impl Reason {
             Reason::Stalled => "stalled",
             Reason::TimeLimit => "time limit",
             Reason::Killed => "killed",
+            Reason::Damaged => "damaged",
         }
+    }
+
+    /// Whether the next run tries again without being asked to: the experiment is not to blame.
+    pub fn passes(self) -> bool {
+        matches!(self, Reason::Killed | Reason::Damaged)
     }
 }
 
@@ -170,6 +179,7 @@ impl SweepDir {
     /// If it cannot be made or written.
     pub fn prepare(&self, path: &Path, text: &str, options: &Options) -> io::Result<()> {
         fs::create_dir_all(self.root.join("points"))?;
+        remove_leftovers(&self.root);
         let setup = Setup {
             file: path.to_path_buf(),
             options: options.clone(),
@@ -189,19 +199,6 @@ impl SweepDir {
         let setup: Setup = toml::from_str(&setup).map_err(io::Error::other)?;
         Ok((setup.file, text, setup.options))
     }
-}
-
-/// Writes a file by way of a temporary one beside it, so that it is there whole or not at all.
-pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(format!(".{}.partial", std::process::id()));
-    let partial = PathBuf::from(partial);
-    let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        // What was begun is of no use, and the first error is the one to tell.
-        let _ = fs::remove_file(&partial);
-    }
-    written
 }
 
 impl PointDir {
@@ -262,8 +259,7 @@ impl PointDir {
 
     /// Whether its result is whole and of this experiment.
     pub fn done(&self, resolved: &str) -> bool {
-        read_header(&self.result())
-            .is_ok_and(|header| header.complete && header.experiment == resolved)
+        read_header(&self.result()).is_ok_and(|header| is_done(&header, resolved))
     }
 
     /// In what state it is.
@@ -277,7 +273,11 @@ impl PointDir {
 
     /// In what state it is as far as its files say, whoever holds the lock.
     pub(super) fn settled(&self, resolved: &str) -> State {
-        if self.done(resolved) {
+        let header = read_header(&self.result());
+        if header
+            .as_ref()
+            .is_ok_and(|header| is_done(header, resolved))
+        {
             return State::Done;
         }
         match self.status() {
@@ -294,34 +294,32 @@ impl PointDir {
                 message,
                 ..
             }) => State::Failed(reason.unwrap_or(Reason::Error), message.unwrap_or_default()),
-            _ => State::Waiting,
+            _ => match header {
+                Err(error) if self.result().exists() => {
+                    State::Failed(Reason::Damaged, error.to_string())
+                }
+                _ => State::Waiting,
+            },
         }
     }
 
     fn locked(&self) -> bool {
-        let Ok(file) = File::open(self.lock_file()) else {
-            return false;
-        };
         // Where there are no locks the process tells.
-        flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
+        Lock::is_held(&self.lock_file())
     }
 
     /// Takes the point for this process; None if it is somebody else's now.
     ///
     /// The lock is that of the open file: a run that inherits the file holds it until its own end, even if the sweep
     /// is killed before.
-    pub(super) fn take(&self) -> io::Result<Option<File>> {
+    pub(super) fn take(&self) -> io::Result<Option<Lock>> {
         fs::create_dir_all(&self.path)?;
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(self.lock_file())?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-            // A file system without locks: the state of the process has to do.
-            _ => Ok(Some(file)),
+        match Lock::take(&self.lock_file())? {
+            Taken::Held(_) => Ok(None),
+            Taken::Locked(lock) | Taken::Unlocked(lock, _) => {
+                remove_leftovers(&self.path);
+                Ok(Some(lock))
+            }
         }
     }
 
@@ -339,22 +337,6 @@ impl PointDir {
     }
 }
 
-/// The name of this computer.
-pub(super) fn here() -> String {
-    rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned()
-}
-
-/// When a process of this computer began, in clock ticks since it was started; None if there is no such process.
-pub(super) fn began(pid: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program stands in brackets and may hold anything.
-    let (_, rest) = text.rsplit_once(')')?;
-    let mut words = rest.split_whitespace();
-    let zombie = words.next()? == "Z";
-    // The 22nd word of the line; the first two are gone and so is the state.
-    let began = words.nth(18)?.parse().ok()?;
-    (!zombie).then_some(began)
+fn is_done(header: &Header, resolved: &str) -> bool {
+    header.complete && header.experiment == resolved
 }

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir, began, here, replace};
+use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir};
 use super::point::Point;
 use crate::simulation::now;
-use crate::trace::read_header;
+use crate::trace::{Lock, began, here, read_header, replace};
 
 /// Between two looks at the runs.
 const TICK: Duration = Duration::from_millis(20);
@@ -78,7 +78,7 @@ struct Active<'a> {
     status: Status,
     since: Instant,
     /// Held until the outcome is written down.
-    _lock: File,
+    _lock: Lock,
 }
 
 enum Begun<'a> {
@@ -206,7 +206,7 @@ impl<'a> Sweep<'a> {
         match dir.settled(&point.experiment.resolved) {
             State::Done => return Ok(Begun::Known(State::Done)),
             State::Running => return Ok(Begun::Elsewhere),
-            State::Failed(reason, message) if reason != Reason::Killed && !self.settings.again => {
+            State::Failed(reason, message) if !reason.passes() && !self.settings.again => {
                 return Ok(Begun::Known(State::Failed(reason, message)));
             }
             _ => {}
@@ -242,7 +242,7 @@ impl<'a> Sweep<'a> {
 
     /// Starts the run. It gets the lock as its standard input, which is empty: so it holds the lock for as long as it
     /// lives.
-    fn start(&self, dir: &PointDir, lock: &File) -> io::Result<Child> {
+    fn start(&self, dir: &PointDir, lock: &Lock) -> io::Result<Child> {
         let settings = self.settings;
         let mut command = match settings.launcher.as_slice() {
             [launcher, options @ ..] if settings.ranks > 1 => {
@@ -271,7 +271,7 @@ impl<'a> Sweep<'a> {
         command
             .args(["run", "experiment.toml", "--out", ".", "--force"])
             .current_dir(dir.path())
-            .stdin(Stdio::from(lock.try_clone()?))
+            .stdin(Stdio::from(lock.file().try_clone()?))
             .stdout(Stdio::from(log.try_clone()?))
             .stderr(Stdio::from(log))
             // Ctrl-C is for the sweep, which ends its runs itself.

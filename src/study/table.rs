@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::io;
 
-use super::dir::{State, SweepDir, replace};
+use super::dir::{State, SweepDir};
 use super::job_file::Study;
 use super::metric::Metric;
 use super::point::Point;
-use crate::trace::{self, Frame, ResultFile, TraceError};
+use crate::trace::{self, Frame, ResultFile, TraceError, replace};
 
 /// The table of a study.
 #[derive(Clone, Debug, PartialEq)]

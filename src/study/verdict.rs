@@ -5,11 +5,12 @@ use std::io;
 
 use super::axis::Axis;
 use super::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
-use super::dir::{SweepDir, replace};
+use super::dir::SweepDir;
 use super::file::{Along, SeedsBy};
 use super::job_file::Study;
 use super::metric::Metric;
 use super::table::{Row, Table};
+use crate::trace::replace;
 
 /// What a claim comes to.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use hdf5::{File, Group, H5Type};
 
 use super::error::TraceError;
 use super::hdf::{Failure, Outcome, get_column, get_text};
-use super::read::{Header, header_of, open_file};
+use super::read::{Header, open_result};
 use super::results::Occupancy;
 
 /// More rows than any column has that is read at once: 16 GiB of them.
@@ -26,10 +26,10 @@ impl ResultFile {
     /// # Errors
     /// As for [`super::read()`].
     pub fn open(path: &Path) -> Result<ResultFile, TraceError> {
-        let file = open_file(path)?;
+        let (file, header) = open_result(path)?;
         Ok(ResultFile {
             path: path.to_path_buf(),
-            header: header_of(path, &file)?,
+            header,
             file,
         })
     }

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::hdf::Failure;
+use super::seal::Unsealed;
 
 /// What can go wrong with a result file. All of it is fatal for the file, none of it for the run's numbers.
 #[derive(Debug, Error)]
@@ -15,7 +16,7 @@ pub enum TraceError {
         /// Why, as the operating system or the HDF5 library put it.
         cause: String,
     },
-    /// The file could not be opened or is damaged.
+    /// The file could not be opened or read.
     #[error("cannot read {}: {cause}", path.display())]
     Read {
         /// The file.
@@ -23,7 +24,19 @@ pub enum TraceError {
         /// Why.
         cause: String,
     },
-    /// An HDF5 file that weir did not write, or a result that lacks something.
+    /// A file that is not, to the last bit, what weir wrote.
+    #[error(
+        "{} is damaged, or was changed since weir wrote it: {what}; take a copy of it if there is one, or run its experiment \
+         again",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        what: String,
+    },
+    /// A file that weir did not write, or a result that lacks something.
     #[error("{} is not a result of weir: {what}", path.display())]
     NotAResult {
         /// The file.
@@ -33,7 +46,8 @@ pub enum TraceError {
     },
     /// A result written with another version of the schema.
     #[error(
-        "{} has schema version {found}, this weir reads version {}; read it with weir {weir_version}",
+        "{} has schema version {found}, this weir reads version {}; read it with weir {weir_version}, or run its experiment \
+         again",
         path.display(),
         super::schema::VERSION
     )]
@@ -81,6 +95,21 @@ impl TraceError {
         TraceError::Read {
             path: path.to_path_buf(),
             cause: cause.to_string(),
+        }
+    }
+
+    /// A file that was not handed to HDF5.
+    pub(super) fn unsealed(path: &Path, unsealed: Unsealed) -> Self {
+        let path = path.to_path_buf();
+        match unsealed {
+            Unsealed::Io(error) => TraceError::read(&path, error),
+            Unsealed::Foreign(what) => TraceError::NotAResult { path, what },
+            Unsealed::Changed(what) => TraceError::Damaged { path, what },
+            Unsealed::Version { found, weir } => TraceError::Schema {
+                path,
+                found,
+                weir_version: weir,
+            },
         }
     }
 

@@ -7,7 +7,8 @@ use hdf5::types::VarLenUnicode;
 
 use super::error::TraceError;
 use super::hdf::{Outcome, put_dataset};
-use super::write::through_a_partial_file;
+use super::seal::Kind;
+use super::write::{filled, settle};
 
 /// Columns of equal length.
 #[derive(Clone, Debug, Default)]
@@ -92,9 +93,7 @@ impl Frame {
 /// # Errors
 /// If it cannot be written.
 pub fn write_frame(path: &Path, frame: &Frame) -> Result<(), TraceError> {
-    // Two sweeps of one directory may end at the same moment.
-    let mark = format!(".{}", std::process::id());
-    through_a_partial_file(path, &mark, |file| put(file, frame))
+    settle(filled(path, Kind::Table, |file| put(file, frame))?, path)
 }
 
 fn put(file: &File, frame: &Frame) -> Outcome<()> {

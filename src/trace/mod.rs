@@ -4,13 +4,16 @@ mod columns;
 mod error;
 mod frame;
 mod hdf;
+mod lock;
 pub mod out_dir;
+mod partial;
 mod rates;
 mod read;
 mod results;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod schema;
+mod seal;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -19,6 +22,8 @@ mod write;
 pub use columns::ResultFile;
 pub use error::TraceError;
 pub use frame::{Frame, write_frame};
+pub use lock::{Holder, Lock, Taken, began, here};
+pub use partial::{Partial, remove_leftovers, replace};
 pub use rates::{RatesOverTime, Whose};
 pub use read::{Entry, Header, Stored, StoredLatency, read, read_header};
 pub use results::{

@@ -1,12 +1,20 @@
-//! The directory that `weir run --out DIR` writes to.
+//! The directory that `weir run --out DIR` writes to: one run at a time, and one experiment's result.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::error::TraceError;
+use super::lock::{Holder, Lock, Taken};
+use super::partial::{process_mark, remove_leftovers};
 use super::read::read_header;
+use super::results::{Data, Run};
 use super::schema;
+use super::write::{settle, written};
+
+/// The file whose lock a run holds while it works on the directory.
+const LOCK: &str = ".result.h5.lock";
 
 /// Why a directory cannot be used for a result.
 #[derive(Debug, Error)]
@@ -47,18 +55,48 @@ pub enum OutError {
         /// What is wrong with it.
         cause: String,
     },
+    /// Another run works there now.
+    #[error(
+        "{} is in use by another run of weir ({}); wait until it has ended, or write elsewhere with --out (--force does not \
+         help here)",
+        path.display(),
+        holder.as_ref().map_or("which does not say who it is".to_string(), Holder::to_string)
+    )]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+        /// The process of that run.
+        holder: Option<Holder>,
+    },
+    /// While this run went on, somebody put something else in the place of its result.
+    #[error("{cause}; that appeared while this run went on, so its result is {} instead", kept.display())]
+    Overtaken {
+        /// What is there now.
+        cause: Box<OutError>,
+        /// Where the result of this run is.
+        kept: PathBuf,
+    },
+    /// The result cannot be written.
+    #[error(transparent)]
+    Write(#[from] TraceError),
 }
 
-/// A directory that is ready for a result.
+/// A directory that is ready for a result, locked against other runs.
 ///
-/// Dropped without [`OutDir::keep`], it removes the directories that [`prepare`] made, as far as they are empty: a
+/// Dropped without [`OutDir::put`], it removes the directories that [`prepare`] made, as far as they are empty: a
 /// run that fails leaves no directory behind, and nothing of anyone else's is ever removed.
 #[derive(Debug)]
-#[must_use = "without `keep` the directory is removed again"]
+#[must_use = "dropped, the directory is removed again"]
 pub struct OutDir {
     dir: PathBuf,
     /// Innermost last.
     created: Vec<PathBuf>,
+    lock: Option<Lock>,
+    /// Who else may be at work, where the file system has no locks.
+    unlocked: Option<String>,
+    /// The resolved experiment.
+    resolved: String,
+    force: bool,
 }
 
 impl OutDir {
@@ -72,58 +110,128 @@ impl OutDir {
         &self.dir
     }
 
-    /// Leaves the directory in place: something worth keeping was written.
-    pub fn keep(mut self) {
+    /// What the user has to know if the file system has no locks.
+    pub fn warning(&self) -> Option<&str> {
+        self.unlocked.as_deref()
+    }
+
+    /// Writes the result and leaves the directory in place. Gives the path of the result.
+    ///
+    /// What is there is looked at once more before it is replaced: a file system may have no locks, and programs other
+    /// than weir do not know them.
+    ///
+    /// # Errors
+    /// [`OutError::Write`]; [`OutError::Overtaken`] if another experiment's result, or something else, is there now. It is
+    /// kept, and this result gets another name.
+    pub fn put(mut self, data: &Data, run: &Run, seed: u64) -> Result<PathBuf, OutError> {
+        let path = self.result();
+        let partial = written(&path, data, run, &self.resolved, seed)?;
+        match check_free(&path, &self.resolved, self.force) {
+            Ok(()) => settle(partial, &path)?,
+            Err(cause) => {
+                let kept = self.dir.join(format!("result-{}.h5", process_mark()));
+                settle(partial, &kept)?;
+                self.created.clear();
+                let cause = Box::new(cause);
+                return Err(OutError::Overtaken { cause, kept });
+            }
+        }
         self.created.clear();
+        Ok(path)
     }
 }
 
 impl Drop for OutDir {
     fn drop(&mut self) {
-        for dir in self.created.drain(..).rev() {
-            // `remove_dir` refuses a directory that holds anything, and that is what is wanted.
-            if fs::remove_dir(&dir).is_err() {
-                break;
-            }
+        if let Some(lock) = self.lock.take() {
+            lock.remove();
         }
+        remove_empty(&mut self.created);
     }
 }
 
 /// Makes `dir` ready for the result of the experiment `resolved` (its resolved text): creates it where it is
-/// missing and checks that it can be written.
+/// missing, locks it against other runs, and checks that it can be written. What killed runs have left there is removed.
 ///
 /// A result of the same experiment may be replaced; anything else in the place of `result.h5` only with `force`.
 ///
 /// # Errors
-/// See [`OutError`]. Nothing is created then.
+/// See [`OutError`]. Nothing is created or changed then.
 pub fn prepare(dir: &Path, resolved: &str, force: bool) -> Result<OutDir, OutError> {
     let dir = if dir.as_os_str().is_empty() {
         Path::new(".")
     } else {
         dir
     };
-    let result = dir.join(schema::FILE);
+    let mut ready = OutDir {
+        dir: dir.to_path_buf(),
+        created: create(dir)?,
+        lock: None,
+        unlocked: None,
+        resolved: resolved.to_string(),
+        force,
+    };
+    ready.lock()?;
+    check_free(&ready.result(), resolved, force)?;
+    probe(dir)?;
+    remove_leftovers(dir);
+    Ok(ready)
+}
+
+impl OutDir {
+    fn lock(&mut self) -> Result<(), OutError> {
+        let path = self.dir.join(LOCK);
+        let taken = Lock::take(&path).map_err(|cause| OutError::Unwritable {
+            path: self.dir.clone(),
+            cause: std::io::Error::new(cause.kind(), format!("{LOCK}: {cause}")),
+        })?;
+        match taken {
+            Taken::Locked(lock) => self.lock = Some(lock),
+            Taken::Unlocked(lock, other) => {
+                self.lock = Some(lock);
+                let other = other.map_or(String::new(), |holder| {
+                    format!(" There was a run already ({holder}), which may still go on.")
+                });
+                self.unlocked = Some(format!(
+                    "the file system of {} has no locks: nothing stops runs on several computers from writing there at once, \
+                     and of several results of this experiment the last one stays.{other}",
+                    self.dir.display()
+                ));
+            }
+            Taken::Held(holder) => {
+                return Err(OutError::Busy {
+                    path: self.dir.clone(),
+                    holder,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// That nothing stands in the place of the result that must not be replaced.
+fn check_free(result: &Path, resolved: &str, force: bool) -> Result<(), OutError> {
     if result.is_dir() {
         return Err(OutError::Unknown {
-            path: result,
+            path: result.to_path_buf(),
             cause: "it is a directory".to_string(),
         });
     }
-    if !force && result.exists() {
-        check_same(&result, resolved)?;
+    match force || fs::symlink_metadata(result).is_err() {
+        true => Ok(()),
+        false => check_same(result, resolved),
     }
-    let ready = OutDir {
-        dir: dir.to_path_buf(),
-        created: create(dir)?,
-    };
-    probe(dir)?;
-    Ok(ready)
 }
 
 fn check_same(result: &Path, resolved: &str) -> Result<(), OutError> {
     let header = read_header(result).map_err(|error| OutError::Unknown {
         path: result.to_path_buf(),
-        cause: error.to_string(),
+        cause: match error {
+            TraceError::Damaged { what, .. } | TraceError::NotAResult { what, .. } => what,
+            TraceError::Schema { found, .. } => format!("it has schema version {found}"),
+            TraceError::Read { cause, .. } => cause,
+            other => other.to_string(),
+        },
     })?;
     if header.experiment == resolved {
         return Ok(());
@@ -162,16 +270,14 @@ fn create(dir: &Path) -> Result<Vec<PathBuf>, OutError> {
             path: part.to_path_buf(),
         });
     }
-    let mut made = OutDir {
-        dir: dir.to_path_buf(),
-        created: Vec::new(),
-    };
+    let mut made = Vec::new();
     for part in missing.into_iter().rev() {
         match fs::create_dir(part) {
-            Ok(()) => made.created.push(part.to_path_buf()),
+            Ok(()) => made.push(part.to_path_buf()),
             // Another run made it at the same moment.
             Err(_) if part.is_dir() => {}
             Err(cause) => {
+                remove_empty(&mut made);
                 return Err(OutError::Unwritable {
                     path: dir.to_path_buf(),
                     cause,
@@ -179,7 +285,17 @@ fn create(dir: &Path) -> Result<Vec<PathBuf>, OutError> {
             }
         }
     }
-    Ok(std::mem::take(&mut made.created))
+    Ok(made)
+}
+
+/// Removes directories, innermost last, as far as they are empty.
+fn remove_empty(made: &mut Vec<PathBuf>) {
+    for dir in made.drain(..).rev() {
+        // `remove_dir` refuses a directory that holds anything, and that is what is wanted.
+        if fs::remove_dir(&dir).is_err() {
+            break;
+        }
+    }
 }
 
 /// Creates and removes a file, for permission bits do not tell (root, read-only file systems, access lists).
@@ -210,8 +326,24 @@ mod tests {
         write(&path, &Data::default(), run, experiment, 1).expect("writes");
     }
 
-    fn entries(dir: &Path) -> usize {
-        fs::read_dir(dir).expect("reads").count()
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).expect("reads");
+        let name = |entry: std::io::Result<fs::DirEntry>| {
+            let name = entry.expect("an entry").file_name();
+            name.into_string().expect("UTF-8")
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+
+    /// The same run again and again, kept or not.
+    fn try_again(dir: &Path, force: bool) -> Result<PathBuf, OutError> {
+        prepare(dir, MINE, force)?.put(&Data::default(), &Run::default(), 1)
+    }
+
+    fn experiment(path: &Path) -> String {
+        read_header(path).expect("reads").experiment
     }
 
     #[test]
@@ -220,11 +352,11 @@ mod tests {
         let out = dir.path().join("a/b/c");
         let ready = prepare(&out, MINE, false).expect("ready");
         assert!(out.is_dir());
-        assert_eq!(entries(&out), 0, "no trace of the probe");
+        assert_eq!(names(&out), [LOCK], "no trace of the probe");
         assert_eq!(ready.result(), out.join("result.h5"));
         assert_eq!(ready.path(), out);
         drop(ready);
-        assert_eq!(entries(dir.path()), 0);
+        assert!(names(dir.path()).is_empty());
     }
 
     #[test]
@@ -232,9 +364,9 @@ mod tests {
         let dir = folder();
         let out = dir.path().join("a/b");
         let ready = prepare(&out, MINE, false).expect("ready");
-        put(ready.path(), MINE, &Run::default());
-        ready.keep();
-        assert!(out.join("result.h5").is_file());
+        let path = ready.put(&Data::default(), &Run::default(), 1);
+        assert_eq!(path.expect("writes"), out.join("result.h5"));
+        assert_eq!(names(&out), ["result.h5"]);
     }
 
     #[test]
@@ -253,11 +385,9 @@ mod tests {
     fn the_same_experiment_may_be_run_again() {
         let dir = folder();
         put(dir.path(), MINE, &Run::default());
-        prepare(dir.path(), MINE, false).expect("ready").keep();
-        assert!(
-            dir.path().join("result.h5").is_file(),
-            "until it is replaced"
-        );
+        drop(prepare(dir.path(), MINE, false).expect("ready"));
+        assert_eq!(names(dir.path()), ["result.h5"], "until it is replaced");
+        try_again(dir.path(), false).expect("replaced");
     }
 
     #[test]
@@ -274,8 +404,67 @@ mod tests {
             assert!(matches!(error, OutError::OtherExperiment { .. }), "{text}");
             assert!(text.contains("there: seed = 2, here: seed = 1"), "{text}");
             assert!(text.contains("--force"), "{text}");
-            prepare(dir.path(), MINE, true).expect("forced").keep();
+            assert_eq!(names(dir.path()), ["result.h5"]);
+            let path = try_again(dir.path(), true).expect("forced");
+            assert_eq!(experiment(&path), MINE);
         }
+    }
+
+    #[test]
+    fn one_run_at_a_time() {
+        let dir = folder();
+        let out = dir.path().join("a");
+        let first = prepare(&out, MINE, false).expect("ready");
+        for force in [false, true] {
+            let error = prepare(&out, OTHER, force).expect_err("another run is there");
+            let text = error.to_string();
+            assert!(matches!(error, OutError::Busy { .. }), "{text}");
+            let who = format!("process {} on", std::process::id());
+            assert!(text.contains(&who) && text.contains("--out"), "{text}");
+            assert_eq!(names(&out), [LOCK]);
+        }
+        let path = first.put(&Data::default(), &Run::default(), 1);
+        assert_eq!(experiment(&path.expect("writes")), MINE);
+        assert_eq!(names(&out), ["result.h5"]);
+    }
+
+    #[test]
+    fn what_has_come_while_a_run_went_on_is_kept() {
+        let dir = folder();
+        let result = dir.path().join(schema::FILE);
+        let put_into = |force| {
+            let ready = prepare(dir.path(), MINE, force).expect("ready");
+            // By a computer that does not see the lock.
+            put(dir.path(), OTHER, &Run::default());
+            ready.put(&Data::default(), &Run::default(), 1)
+        };
+        let error = put_into(false).expect_err("overtaken");
+        assert_eq!(experiment(&result), OTHER);
+        let OutError::Overtaken { kept, .. } = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(experiment(kept), MINE, "no result is lost");
+        let text = error.to_string();
+        assert!(text.contains("there: seed = 2, here: seed = 1"), "{text}");
+        assert!(text.contains(&kept.display().to_string()), "{text}");
+        put_into(true).expect("forced");
+        assert_eq!(experiment(&result), MINE);
+    }
+
+    #[test]
+    fn what_a_killed_run_has_left_is_removed() {
+        let dir = folder();
+        let mut child = std::process::Command::new("true").spawn().expect("starts");
+        child.wait().expect("ends");
+        let left = format!(
+            ".result.h5.{}-{}-0123456789abcdef.partial",
+            super::super::here(),
+            child.id()
+        );
+        fs::write(dir.path().join(left), "half").expect("writes");
+        fs::write(dir.path().join(LOCK), "pid = 1").expect("writes");
+        drop(prepare(dir.path(), MINE, false).expect("ready"));
+        assert!(names(dir.path()).is_empty(), "{:?}", names(dir.path()));
     }
 
     #[test]
@@ -285,7 +474,7 @@ mod tests {
         fs::write(&path, "a diary").expect("writes");
         let error = prepare(dir.path(), MINE, false).expect_err("not ours");
         assert!(matches!(error, OutError::Unknown { .. }), "{error}");
-        prepare(dir.path(), MINE, true).expect("forced").keep();
+        try_again(dir.path(), true).expect("forced");
         fs::remove_file(&path).expect("removes");
         fs::create_dir(&path).expect("creates");
         for force in [false, true] {
@@ -306,7 +495,7 @@ mod tests {
                 "{error}"
             );
         }
-        assert_eq!(entries(dir.path()), 1);
+        assert_eq!(names(dir.path()), ["file"]);
     }
 
     #[test]

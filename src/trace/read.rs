@@ -1,13 +1,14 @@
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use hdf5::{File, Group};
+use rustix::fs::OFlags;
 
 use super::error::TraceError;
-use super::hdf::{
-    Failure, Outcome, get_column, get_list, get_number, get_numbers, get_text, get_texts, open,
-};
+use super::hdf::{Failure, Outcome, get_column, get_list, get_numbers, get_text, get_texts, open};
 use super::results::{Run, Summary};
 use super::schema;
+use super::seal::{Kind, Unsealed, verify};
 use super::stats::{Digest, JobTotals, Stats};
 use crate::model::Time;
 
@@ -76,55 +77,55 @@ pub struct Stored {
 /// Reads a result: its attributes and histograms, and what else it holds.
 ///
 /// # Errors
-/// [`TraceError::Read`] if the file cannot be opened, is no HDF5 file, is truncated or damaged;
-/// [`TraceError::NotAResult`] if it is an HDF5 file of another kind; [`TraceError::Schema`] if it is a result of
-/// another schema version.
+/// [`TraceError::Read`] if the file cannot be opened; [`TraceError::NotAResult`] if it is of another kind;
+/// [`TraceError::Schema`] if it is a result of another schema version; [`TraceError::Damaged`] if it is not, to the last
+/// bit, what was written.
 pub fn read(path: &Path) -> Result<Stored, TraceError> {
-    let file = open_file(path)?;
-    let header = header_of(path, &file)?;
+    let (file, header) = open_result(path)?;
     stored(&file, header).map_err(|failure| TraceError::while_reading(path, failure))
 }
 
 /// Reads only the attributes of `/`. Errors as for [`read`].
 pub fn read_header(path: &Path) -> Result<Header, TraceError> {
-    let file = open_file(path)?;
-    header_of(path, &file)
+    open_result(path).map(|(_, header)| header)
 }
 
-pub(super) fn open_file(path: &Path) -> Result<File, TraceError> {
+/// Opens a result, after it was compared with its checksum.
+pub(super) fn open_result(path: &Path) -> Result<(File, Header), TraceError> {
     hdf5::silence_errors(true);
-    // The operating system names the reason for a path that cannot be read; HDF5 hides it.
-    let metadata = std::fs::File::open(path)
-        .and_then(|file| file.metadata())
-        .map_err(|error| TraceError::read(path, error))?;
-    if !metadata.is_file() {
-        return Err(TraceError::read(path, "it is not a file"));
+    let weir = verify(&mut open_plain(path)?, Kind::Result)
+        .map_err(|unsealed| TraceError::unsealed(path, unsealed))?;
+    let file =
+        File::open(path).map_err(|error| TraceError::read(path, super::hdf::cause(&error)))?;
+    let header = header_of(&file).map_err(|failure| TraceError::while_reading(path, failure))?;
+    if header.weir_version != weir {
+        let what = "its first lines name another version of weir than its attributes";
+        return Err(TraceError::unsealed(path, Unsealed::Changed(what.into())));
     }
-    File::open(path).map_err(|error| {
-        if error.contains_minor(hdf5::MinorErrorCode::NotHdf5) {
-            TraceError::read(path, "it is not an HDF5 file, or only the start of one")
-        } else {
-            let cause = super::hdf::cause(&error);
-            TraceError::read(path, format!("it is damaged or truncated: {cause}"))
-        }
-    })
+    Ok((file, header))
 }
 
-pub(super) fn header_of(path: &Path, root: &Group) -> Result<Header, TraceError> {
-    let failed = |failure| TraceError::while_reading(path, failure);
-    let [version, ..] = &schema::ROOT_NUMBERS;
-    let found: u64 = get_number(root, version.name).map_err(failed)?;
-    if found != schema::VERSION {
-        let [writer, _] = &schema::ROOT_TEXTS;
-        return Err(TraceError::Schema {
-            path: path.to_path_buf(),
-            found,
-            weir_version: get_text(root, writer.name).map_err(failed)?,
-        });
-    }
-    let [schema_version, seed, complete] =
-        get_numbers::<u64, 3>(root, &schema::ROOT_NUMBERS).map_err(failed)?;
-    let [weir_version, experiment] = get_texts(root, &schema::ROOT_TEXTS).map_err(failed)?;
+/// Opens a plain file. Anything else might have a reader wait for ever, and the operating system names the reason for a
+/// path that cannot be read, which HDF5 hides.
+fn open_plain(path: &Path) -> Result<std::fs::File, TraceError> {
+    let failed = |error: std::io::Error| TraceError::read(path, error);
+    let plain = |metadata: std::fs::Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(TraceError::read(path, "it is not a file")),
+    };
+    plain(std::fs::metadata(path).map_err(failed)?)?;
+    let file = std::fs::File::options()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits() as i32)
+        .open(path)
+        .map_err(failed)?;
+    plain(file.metadata().map_err(failed)?)?;
+    Ok(file)
+}
+
+fn header_of(root: &Group) -> Outcome<Header> {
+    let [schema_version, seed, complete] = get_numbers::<u64, 3>(root, &schema::ROOT_NUMBERS)?;
+    let [weir_version, experiment] = get_texts(root, &schema::ROOT_TEXTS)?;
     Ok(Header {
         schema_version,
         weir_version,

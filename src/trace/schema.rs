@@ -1,4 +1,4 @@
-//! The schema of `result.h5`, version 1: every group, attribute and column with its unit and meaning.
+//! The schema of `result.h5`, version 2: every group, attribute and column with its unit and meaning.
 //!
 //! The writer and the reader take their names from here, and `docs/result-file.md` is checked against it. A job's
 //! name stands for `<name>` in a path, a latency class for `<class>`.
@@ -10,7 +10,7 @@ pub use groups::GROUPS;
 use crate::model::LinkKind;
 
 /// The version that [`super::write()`] writes and [`super::read()`] reads: the root attribute `schema_version`.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// The name of the file inside an output directory.
 pub const FILE: &str = "result.h5";

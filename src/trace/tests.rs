@@ -60,7 +60,10 @@ fn what_is_written_is_read() {
     let (data, stored) = (sample::data(), read(&path).expect("reads"));
 
     let header = &stored.header;
-    assert_eq!((header.schema_version, header.seed), (1, SEED));
+    assert_eq!(
+        (header.schema_version, header.seed),
+        (schema::VERSION, SEED)
+    );
     assert_eq!(header.experiment, EXPERIMENT);
     assert_eq!(header.weir_version, env!("CARGO_PKG_VERSION"));
     assert!(header.complete);

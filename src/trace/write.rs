@@ -1,5 +1,4 @@
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hdf5::file::LibraryVersion;
 use hdf5::{File, Group};
@@ -9,18 +8,19 @@ use super::hdf::{
     Failure, Outcome, Values, check_name, group, put_column, put_columns, put_dataset, put_list,
     put_number, put_numbers, put_text, put_texts,
 };
+use super::partial::Partial;
 use super::results::{
     Data, Iterations, Job, Messages, Occupancy, Packets, Ports, Rates, Run, Scheme, Series, Summary,
 };
 use super::schema;
+use super::seal::{BLOCK, Kind, seal};
 use super::stats::Stats;
 use crate::model::Histogram;
 
 /// Writes `result.h5`.
 ///
-/// The file appears under `path` only when it is whole: until then it is `.result.h5.partial` (after the name in
-/// `path`) in the same directory, which is removed if anything fails. A run that was stopped early
-/// ([`Run::stopped`]) is written too, with `complete = 0`.
+/// The file appears under `path` only when it is whole: until then it is a [`Partial`] in the same directory, which is
+/// removed if anything fails. A run that was stopped early ([`Run::stopped`]) is written too, with `complete = 0`.
 ///
 /// `experiment_toml` is the resolved experiment. Equal arguments but for `run` give equal bits under `/data`.
 ///
@@ -34,63 +34,52 @@ pub fn write(
     experiment_toml: &str,
     seed: u64,
 ) -> Result<(), TraceError> {
-    through_a_partial_file(path, "", |root| {
+    settle(written(path, data, run, experiment_toml, seed)?, path)
+}
+
+/// The same up to the last step: what was written has not got its place yet.
+pub(super) fn written(
+    path: &Path,
+    data: &Data,
+    run: &Run,
+    experiment_toml: &str,
+    seed: u64,
+) -> Result<Partial, TraceError> {
+    filled(path, Kind::Result, |root| {
         fill_root(root, data, run, experiment_toml, seed)
     })
 }
 
-/// Fills a new file and puts it in its place when it is whole. `mark` stands in the name of the partial file: several
-/// processes that write the same file at once need one of their own.
-pub(super) fn through_a_partial_file(
+/// Fills and seals a new file that will be `path`.
+pub(super) fn filled(
     path: &Path,
-    mark: &str,
+    kind: Kind,
     put: impl FnOnce(&File) -> Outcome<()>,
-) -> Result<(), TraceError> {
-    let partial = partial_path(path, mark)?;
-    let result = fill(&partial, put)
-        .map_err(|failure| TraceError::while_writing(path, failure))
-        .and_then(|()| settle(&partial, path));
-    if result.is_err() {
-        // What failed is reported; that the remainder is gone already is no second error.
-        let _ = fs::remove_file(&partial);
-    }
-    result
+) -> Result<Partial, TraceError> {
+    // Made by the operating system, for its plain words about a path that cannot be written.
+    let mut partial = Partial::new(path).map_err(|error| TraceError::write(path, error))?;
+    fill(&mut partial, kind, put).map_err(|failure| TraceError::while_writing(path, failure))?;
+    Ok(partial)
 }
 
-fn partial_path(path: &Path, mark: &str) -> Result<PathBuf, TraceError> {
-    let name = path
-        .file_name()
-        .ok_or_else(|| TraceError::write(path, "the path has no file name"))?;
-    let mut partial = std::ffi::OsString::from(".");
-    partial.push(name);
-    partial.push(mark);
-    partial.push(".partial");
-    Ok(path.with_file_name(partial))
+/// Puts a finished file in its place, after it has reached the disk.
+pub(super) fn settle(partial: Partial, path: &Path) -> Result<(), TraceError> {
+    let settled = partial.sync().and_then(|()| partial.settle_at(path));
+    settled.map_err(|error| TraceError::write(path, error))
 }
 
-/// Puts the finished file in its place, after it has reached the disk: quotas and network file systems may refuse
-/// data that they had accepted.
-fn settle(partial: &Path, path: &Path) -> Result<(), TraceError> {
-    let sync = || {
-        fs::File::open(partial)?.sync_all()?;
-        fs::rename(partial, path)
-    };
-    sync().map_err(|error| TraceError::write(path, error))
-}
-
-fn fill(partial: &Path, put: impl FnOnce(&File) -> Outcome<()>) -> Outcome<()> {
+fn fill(partial: &mut Partial, kind: Kind, put: impl FnOnce(&File) -> Outcome<()>) -> Outcome<()> {
     hdf5::silence_errors(true);
-    // Made by the operating system first, for its plain words about a path that cannot be written.
-    fs::File::create(partial).map_err(|error| Failure::Library(error.to_string()))?;
     let file = File::with_options()
         // Attributes of any size, checksummed metadata, no time stamps: the format since HDF5 1.8.
         .with_fapl(|list| list.libver_bounds(LibraryVersion::V18, LibraryVersion::latest()))
-        .with_fcpl(|list| list.obj_track_times(false))
-        .create(partial)?;
+        .with_fcpl(|list| list.obj_track_times(false).userblock(BLOCK as u64))
+        .create(partial.path())?;
     let filled = put(&file).and_then(|()| Ok(file.flush()?));
     let closed = file.close();
     filled?;
-    Ok(closed?)
+    closed?;
+    seal(partial.file(), kind).map_err(|error| Failure::Library(error.to_string()))
 }
 
 fn fill_root(

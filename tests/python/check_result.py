@@ -12,7 +12,7 @@ CHUNK_ROWS = 65536
 
 
 def check_header(result):
-    assert result.attrs["schema_version"] == 1
+    assert result.attrs["schema_version"] == 2
     assert result.attrs["complete"] in (0, 1)
     assert result.attrs["seed"].dtype == numpy.uint64
     for name in ("weir_version", "experiment"):

@@ -1,8 +1,10 @@
 //! What several integration tests need.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod attack;
 mod cli;
 mod experiment;
+pub mod process;
 
 #[allow(unused_imports)] // each test file uses a part
 pub use cli::{Cli, Ran, difference};

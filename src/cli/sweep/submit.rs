@@ -15,7 +15,7 @@ use crate::study::slurm::{
     Array, JOB_COPY, Queue, Settings, SlurmError, Submission, Submitted, arrays, check_option,
     folders, next_folder,
 };
-use crate::study::{Point, Reason, State};
+use crate::study::{Point, State};
 
 /// MaxArraySize where nobody has set it; for `--dry-run` without a Slurm.
 const USUAL_ARRAY_SIZE: usize = 1_001;
@@ -97,7 +97,7 @@ fn choose<'a>(
             State::Done => done += 1,
             State::Running => running += 1,
             _ if queued.contains(&point.hash) => waiting += 1,
-            State::Failed(reason, _) if reason != Reason::Killed && !options.retry => bad += 1,
+            State::Failed(reason, _) if !reason.passes() && !options.retry => bad += 1,
             State::Failed(..) => {
                 again.insert(point.index);
                 points.push(point);

@@ -1,0 +1,68 @@
+//! Runs that are watched and disturbed from outside.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use weir::trace::Holder;
+
+use super::Cli;
+
+/// The file that says which run works in a directory.
+pub const LOCK: &str = ".result.h5.lock";
+
+/// The run that works in this directory, as soon as it does.
+pub fn holder_of(out: &Path) -> Holder {
+    wait_for("the start", || {
+        toml::from_str(&fs::read_to_string(out.join(LOCK)).ok()?).ok()
+    })
+}
+
+/// Waits for something that must happen; what does not happen in a minute has failed.
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "{what} did not happen"
+        );
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// Starts the program, with its output kept for later.
+pub fn start(cli: &Cli) -> Child {
+    let mut command = cli.command();
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("started")
+}
+
+/// SIGKILL.
+pub fn kill(process: u32) {
+    let status = Command::new("kill")
+        .args(["-9", &process.to_string()])
+        .status();
+    assert!(status.expect("kill").success());
+}
+
+/// Every file below a directory.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
+}
