@@ -387,3 +387,91 @@ fn an_application_is_on_until_its_last_task_is_done() {
     );
     assert_eq!(job.offered_load, job.accepted_load);
 }
+
+/// An incast of 9 tasks that begins at `start`, with bins of 10 µs.
+fn late_incast(start: &str) -> Experiment {
+    network()
+        .job("incast", 9)
+        .with("name", "late")
+        .with("motif.bytes", "20 kB")
+        .with("motif.iterations", 3)
+        .with("start", start)
+        .set("output.bin", "10 us")
+}
+
+#[test]
+fn bins_double_until_there_are_about_a_million_at_most() {
+    let [early, late] = ["0 s", "100 s"].map(|start| late_incast(start).run().data.series);
+    assert_eq!(early.bin_ps, 10_000_000);
+    // 10⁷ bins of 10 µs are 625,000 of 160 µs; 1,250,000 of 80 µs are more than 1,048,576.
+    assert_eq!(late.bin_ps, 160_000_000);
+    assert_eq!(late.bins, 625_001);
+    assert_eq!(late.jobs[0].messages.len(), late.bins);
+    let sums = |series: &weir::trace::Series| {
+        let job = &series.jobs[0];
+        let columns = [&job.messages, &job.injected_bytes, &job.packets];
+        let flits = &series.ejected_flits[0].1;
+        [columns[0], columns[1], columns[2], flits].map(|column| column.iter().sum::<u64>())
+    };
+    assert_eq!(sums(&late), sums(&early));
+    // Requests, answers and contents of 3 messages from each of 8 senders.
+    assert_eq!(sums(&late)[0], 3 * 3 * 8);
+    assert_eq!(late.jobs[0].messages[625_000], 3 * 3 * 8, "all at the end");
+}
+
+/// Two domains of two routers each.
+fn small_tree() -> Experiment {
+    Experiment::tree(2, 2)
+}
+
+#[test]
+fn a_run_that_ends_at_a_time_has_no_more_bins() {
+    // 3 · 10⁹ bins are asked for.
+    let experiment = small_tree()
+        .traffic("fixed_pairs", 1e-9)
+        .with("endpoints", vec![0, 3])
+        .with("injection", "periodic")
+        .set("output.bin", "1 ns")
+        .set("output.occupancy", "2 ns")
+        .until("3 s");
+    let data = experiment.run().data;
+    let series = &data.series;
+    // 3 · 10⁹ / 2¹² are 732,422.
+    assert_eq!((series.bin_ps, series.bins), (4_096_000, 732_422));
+    // A message of 400 bits for every 4 s of each link, from a random time on.
+    let injected: u64 = series.jobs[0].injected_bytes.iter().sum();
+    assert!(injected == 50 || injected == 100, "{injected}");
+    let times = data.occupancy.expect("occupancy").time_ps;
+    assert_eq!(times.len(), 732_422);
+    assert!((0..).zip(&times).all(|(at, &time)| time == at * 4_096_000));
+}
+
+#[test]
+fn samples_double_their_interval() {
+    let job = |start: &str| {
+        small_tree()
+            .job("incast", 4)
+            .with("motif.bytes", "20 kB")
+            .with("motif.iterations", 3)
+            .with("start", start)
+            .set("output.occupancy", "100 ns")
+            .set("output.rates.interval", "100 ns")
+            .set("output.rates.endpoints", vec![0, 3])
+    };
+    // 3 · 10⁷ samples at 100 ns are 937,500 at 3.2 µs.
+    let data = job("3 s").run().data;
+    let (occupancy, rates) = (data.occupancy.expect("rows"), data.rates.expect("rows"));
+    assert_eq!(occupancy.time_ps[..3], [0, 3_200_000, 6_400_000]);
+    assert!((937_500..937_510).contains(&occupancy.time_ps.len()));
+    let held = occupancy.bytes.chunks(occupancy.routers);
+    let held: Vec<u64> = held.map(|row| row.iter().sum()).collect();
+    assert!(held[..937_500].iter().all(|&bytes| bytes == 0));
+    assert_eq!(rates.time_ps.len(), 2 * occupancy.time_ps.len());
+    assert_eq!(rates.endpoint[..4], [0, 3, 0, 3]);
+    // What is held is what is held at the same times after an early start.
+    let early = job("0 s").run().data.occupancy.expect("rows").bytes;
+    let early = early.chunks(occupancy.routers).step_by(32);
+    let early: Vec<u64> = early.map(|row| row.iter().sum()).collect();
+    assert_eq!(held[937_500..], early);
+    assert!(early.iter().any(|&bytes| bytes > 0));
+}

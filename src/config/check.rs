@@ -19,9 +19,6 @@ const MOST_FLITS: u64 = u16::MAX as u64;
 /// The most flits of a buffer: credits have 32 bits.
 const MOST_BUFFER_FLITS: u64 = u32::MAX as u64;
 
-/// More bins than this in a time series are a slip of the unit.
-const MOST_BINS: u64 = 10_000_000;
-
 /// Every section chooses a variant that exists, and gives no key that the variant does not know.
 pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(), ConfigError> {
     variant(&experiment.topology, &catalog.topologies)?;
@@ -255,18 +252,6 @@ fn output(experiment: &Experiment) -> Result<(), Invalid> {
                 key,
                 "0 ns is no interval",
                 "write a time of more than zero, for example \"10 us\"",
-            ));
-        }
-        if let Until::Time(until) = experiment.run.until
-            && until.0 / interval.0 > MOST_BINS
-        {
-            return Err(Invalid::new(
-                key,
-                format!(
-                    "{interval} divides the run of {until} into {} parts; at most {MOST_BINS} are possible",
-                    until.0 / interval.0
-                ),
-                "write a longer interval",
             ));
         }
     }

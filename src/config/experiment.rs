@@ -150,9 +150,11 @@ fn first_seed() -> u64 {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputConfig {
-    /// Width of the bins of `/data/series`.
+    /// Least width of the bins of `/data/series`. It is doubled, as often as needed, where there would be more than 1,048,576
+    /// bins; `bin_ps` in the result is the width.
     pub bin: Duration,
-    /// Interval of `/data/occupancy`; not recorded by default.
+    /// Least interval of `/data/occupancy`; not recorded by default. It is doubled, as often as needed, where there would be
+    /// more than 1,048,576 times, or more than 16,777,216 numbers (but 1,024 times in any case).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occupancy: Option<Duration>,
     /// Record `/data/packets`.
@@ -176,7 +178,7 @@ fn is_no(value: &bool) -> bool {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RatesConfig {
-    /// How often.
+    /// Least interval, doubled like that of `occupancy`.
     pub interval: Duration,
     /// Whose: tasks by the names of their workloads, such as { storm = [0, 1] }.
     #[serde(default)]

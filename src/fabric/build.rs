@@ -25,7 +25,7 @@ use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Timing, Ups
 use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer};
 use crate::congestion::Scheme;
-use crate::engine::EventQueue;
+use crate::engine::{EventQueue, Schedule};
 use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Slots, stream};
 use crate::topology::{Link, Peer};
 
@@ -41,6 +41,8 @@ pub struct Blueprint {
     pub traffic: Arc<Vec<Traffic>>,
     /// What is recorded.
     pub recording: Recording,
+    /// Windows and end of the run.
+    pub schedule: Schedule,
     /// Whether what the scheme says out of band may take effect before the end of the window in which it is said.
     pub hurry: bool,
     /// The endpoints whose allowed rates are recorded.
@@ -120,7 +122,7 @@ impl<S: Scheme> FabricDomain<S> {
             watched: blueprint.watched,
             steps: Vec::new(),
             watch_arrival: 0,
-            samples: Samples::new(0, 0, Vec::new()),
+            samples: Samples::none(blueprint.schedule),
             traffic: blueprint.traffic.clone(),
             fault: None,
             until_done: blueprint.until_done,
@@ -379,7 +381,11 @@ impl<S: Scheme> FabricDomain<S> {
             let nic = self.nics.iter().position(|nic| nic.id == rated.endpoint)?;
             Some((nic as u32, place))
         });
-        self.samples = Samples::new(occupancy, rates, here.collect());
+        let here = here.collect();
+        let routers = self.network.topology.routers() as usize;
+        let all_rated = blueprint.rated.len();
+        let (occupancy, rates) = ((occupancy, routers), (rates, all_rated));
+        self.samples = Samples::new(blueprint.schedule, occupancy, rates, here);
     }
 
     fn add_sources(&mut self, blueprint: &Blueprint) {

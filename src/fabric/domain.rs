@@ -208,6 +208,7 @@ impl<S: Scheme> Domain for FabricDomain<S> {
 
     fn advance(&mut self, until: Time) -> Result<(), RunError> {
         self.until = until;
+        self.thin_samples(until);
         while self.samples.next() < until {
             self.process_before(self.samples.next() + 1);
             self.sample();

@@ -35,6 +35,7 @@ mod resend;
 mod ring;
 mod samples;
 mod send_queues;
+mod series;
 mod source;
 mod speculation;
 mod stall;
@@ -49,10 +50,11 @@ pub use hosts::{Application, IterationRow, JobState, TaskRow, merge_iterations};
 pub use network::{Network, Parameters};
 pub use report::{DomainReport, Totals};
 pub use samples::Rated;
+pub use series::{MOST_BINS, Series, add as add_counts};
 pub use source::{Drive, Open, Traffic};
 pub use stall::{Deadlock, Wait, find_deadlock};
 pub use stats::{
-    DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES, NETWORK_LATENCY, PACKETS,
-    Recording, Tally,
+    BIN_COUNTS, DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
+    NETWORK_LATENCY, PACKETS, Recording, Tally,
 };
 pub use watch::{Place, Step};

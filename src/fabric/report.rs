@@ -2,6 +2,7 @@
 
 use super::domain::FabricDomain;
 use super::hosts::{IterationRow, TaskRow};
+use super::series::Series;
 use super::state::Wire;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
 use crate::congestion::Scheme;
@@ -48,17 +49,23 @@ pub struct DomainReport {
     pub totals: Totals,
     pub last_delivery: Time,
     pub jobs: Vec<JobStats>,
-    pub ejected: Vec<Vec<u64>>,
+    /// Width of the time bins, ps.
+    pub bin_width: Time,
+    pub ejected: Vec<Series<1>>,
     pub endpoints: Vec<u64>,
     pub routers: Vec<u64>,
     pub ports: Vec<PortRow>,
     pub packets: Vec<PacketRow>,
     pub messages: Vec<MessageRow>,
     pub occupancy: Vec<u64>,
+    /// Interval of the contents of routers, ps.
+    pub occupancy_interval: Time,
     /// The places of this domain's endpoints among those whose allowed rates are recorded.
     pub rated: Vec<u64>,
     /// Their rates, sample by sample, as the bits of an `f64`.
     pub rates: Vec<u64>,
+    /// Interval of the rates, ps.
+    pub rates_interval: Time,
     /// Tasks of applications here.
     pub tasks: Vec<TaskRow>,
     /// Their iterations, if asked for.
@@ -76,6 +83,7 @@ impl<S: Scheme> FabricDomain<S> {
         self.count_coming_in(end);
         let ports = self.port_rows(end);
         let (state, packets) = self.memory_bytes();
+        let (occupancy_interval, rates_interval) = self.samples.intervals();
         let totals = Totals {
             injected: self.stats.tally.injected.iter().sum(),
             delivered: self.stats.delivered,
@@ -95,6 +103,7 @@ impl<S: Scheme> FabricDomain<S> {
             totals,
             last_delivery: self.stats.last_delivery,
             jobs: self.stats.jobs.clone(),
+            bin_width: self.stats.bin_width,
             ejected: self.stats.ejected.clone(),
             endpoints: self.nics.iter().map(|nic| u64::from(nic.id)).collect(),
             routers: self
@@ -106,8 +115,10 @@ impl<S: Scheme> FabricDomain<S> {
             packets: std::mem::take(&mut self.stats.packet_rows),
             messages: std::mem::take(&mut self.stats.message_rows),
             occupancy: std::mem::take(&mut self.stats.occupancy),
+            occupancy_interval,
             rated: self.samples.places().map(u64::from).collect(),
             rates: self.stats.rates.drain(..).map(f64::to_bits).collect(),
+            rates_interval,
             tasks: self.task_rows(end),
             iterations: self.iteration_rows(),
             scheme: self.scheme.counts(),
@@ -235,9 +246,10 @@ impl DomainReport {
         for job in &self.jobs {
             job.write(&mut out);
         }
+        out.0.push(self.bin_width);
         out.0.push(self.ejected.len() as u64);
         for series in &self.ejected {
-            out.list(series);
+            out.list(&series.to_words());
         }
         out.list(&self.endpoints);
         out.list(&self.routers);
@@ -245,8 +257,10 @@ impl DomainReport {
         out.list(self.packets.as_flattened());
         out.list(self.messages.as_flattened());
         out.list(&self.occupancy);
+        out.0.push(self.occupancy_interval);
         out.list(&self.rated);
         out.list(&self.rates);
+        out.0.push(self.rates_interval);
         out.list(self.tasks.as_flattened());
         out.list(self.iterations.as_flattened());
         out.list(&self.scheme);
@@ -264,13 +278,15 @@ impl DomainReport {
         let jobs = (0..from.word()?)
             .map(|_| JobStats::read(&mut from))
             .collect::<Option<_>>()?;
+        let bin_width = from.word()?;
         let ejected = (0..from.word()?)
-            .map(|_| from.list())
+            .map(|_| Series::from_words(&from.list()?))
             .collect::<Option<_>>()?;
         let report = DomainReport {
             totals,
             last_delivery,
             jobs,
+            bin_width,
             ejected,
             endpoints: from.list()?,
             routers: from.list()?,
@@ -278,8 +294,10 @@ impl DomainReport {
             packets: from.rows()?,
             messages: from.rows()?,
             occupancy: from.list()?,
+            occupancy_interval: from.word()?,
             rated: from.list()?,
             rates: from.list()?,
+            rates_interval: from.word()?,
             tasks: from.rows()?,
             iterations: from.rows()?,
             scheme: from.list()?,
@@ -301,7 +319,7 @@ impl JobStats {
             self.finish,
         ]);
         out.list(&self.last);
-        out.list(self.series.as_flattened());
+        out.list(&self.series.to_words());
     }
 
     fn read(from: &mut Reader) -> Option<JobStats> {
@@ -317,7 +335,7 @@ impl JobStats {
             delivered_bits,
             finish,
             last: from.list()?,
-            series: from.rows()?,
+            series: Series::from_words(&from.list()?)?,
         })
     }
 }

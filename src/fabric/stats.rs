@@ -1,5 +1,6 @@
 //! What a domain counts. Whole numbers only, so that adding domains up is exact.
 
+use super::series::{MOST_BINS, Series};
 use crate::model::{EndpointId, Histogram, NEVER, Origin, Packet, PacketKind, Span, Time};
 
 /// What is to be recorded.
@@ -7,7 +8,7 @@ use crate::model::{EndpointId, Histogram, NEVER, Origin, Packet, PacketKind, Spa
 pub struct Recording {
     /// The measurement window.
     pub window: Span,
-    /// Width of the bins of the time series, ps.
+    /// Least width of the bins of the time series, ps.
     pub bin: Time,
     /// Interval at which the routers' contents are recorded, ps; 0: never.
     pub occupancy: Time,
@@ -37,12 +38,11 @@ pub struct JobStats {
     /// When the job's last message was received here.
     pub finish: Time,
     /// By time bin.
-    pub series: Vec<Bin>,
+    pub series: Series<BIN_COUNTS>,
 }
 
-/// One time bin of one workload, as words: see the constants of this type.
-pub type Bin = [u64; 6];
-
+/// What is counted in one time bin of one workload, by these places.
+pub const BIN_COUNTS: usize = 6;
 /// Payload bits injected in the bin.
 pub const INJECTED_BITS: usize = 0;
 /// Payload bits delivered in the bin.
@@ -101,8 +101,10 @@ pub struct Stats {
     flit_bits: u64,
     /// Payload that came in at its receivers in the measurement window.
     pub accepted_bits: u64,
+    /// Width of the time bins, ps: [`Recording::bin`], doubled as often as there would have been more than [`MOST_BINS`].
+    pub bin_width: Time,
     /// Ejected flits per class and bin.
-    pub ejected: Vec<Vec<u64>>,
+    pub ejected: Vec<Series<1>>,
     pub delivered: u64,
     pub tally: Tally,
     pub messages_generated: u64,
@@ -114,14 +116,6 @@ pub struct Stats {
     pub message_rows: Vec<MessageRow>,
     pub occupancy: Vec<u64>,
     pub rates: Vec<f64>,
-}
-
-/// A bin of a series that grows with time.
-fn at<T: Clone + Default>(series: &mut Vec<T>, bin: usize) -> &mut T {
-    if bin >= series.len() {
-        series.resize(bin + 1, T::default());
-    }
-    &mut series[bin]
 }
 
 impl Stats {
@@ -144,7 +138,8 @@ impl Stats {
             on,
             flit_bits,
             accepted_bits: 0,
-            ejected: vec![Vec::new(); usize::from(classes)],
+            bin_width: recording.bin,
+            ejected: vec![Series::default(); usize::from(classes)],
             delivered: 0,
             tally: Tally::default(),
             messages_generated: 0,
@@ -158,8 +153,24 @@ impl Stats {
         }
     }
 
-    fn bin(&self, time: Time) -> usize {
-        (time / self.recording.bin) as usize
+    #[inline]
+    fn bin(&mut self, time: Time) -> usize {
+        let bin = time / self.bin_width;
+        if bin < MOST_BINS {
+            return bin as usize;
+        }
+        self.widen_bins(time);
+        (time / self.bin_width) as usize
+    }
+
+    /// Doubles the width of the time bins until there is one for `time`.
+    #[cold]
+    fn widen_bins(&mut self, time: Time) {
+        while time / self.bin_width >= MOST_BINS {
+            self.bin_width *= 2;
+            self.jobs.iter_mut().for_each(|job| job.series.coarsen());
+            self.ejected.iter_mut().for_each(Series::coarsen);
+        }
     }
 
     fn measured(&self, time: Time) -> bool {
@@ -182,7 +193,7 @@ impl Stats {
         if origin.kind == PacketKind::Data as u8 {
             let bin = self.bin(now);
             let job = &mut self.jobs[usize::from(origin.job)];
-            at(&mut job.series, bin)[INJECTED_BITS] += u64::from(origin.payload_bits);
+            job.series.at(bin)[INJECTED_BITS] += u64::from(origin.payload_bits);
             let last = &mut job.last[nic as usize];
             *last = now.max(*last);
         }
@@ -236,7 +247,7 @@ impl Stats {
         self.delivered += 1;
         self.last_delivery = self.last_delivery.max(now);
         let bin = self.bin(now);
-        *at(&mut self.ejected[usize::from(packet.class)], bin) += u64::from(packet.flits);
+        self.ejected[usize::from(packet.class)].at(bin)[0] += u64::from(packet.flits);
         self.came_in(packet, origin, now, NEVER);
         let sampled = self.measured(packet.injected);
         if origin.kind != PacketKind::Data as u8 {
@@ -250,10 +261,10 @@ impl Stats {
         if sampled {
             job.network.add(latency);
         }
-        let series = at(&mut job.series, bin);
-        series[DELIVERED_BITS] += bits;
-        series[PACKETS] += 1;
-        series[NETWORK_LATENCY] += latency;
+        let counts = job.series.at(bin);
+        counts[DELIVERED_BITS] += bits;
+        counts[PACKETS] += 1;
+        counts[NETWORK_LATENCY] = counts[NETWORK_LATENCY].saturating_add(latency);
         if self.recording.packets {
             self.packet_rows.push([
                 u64::from(origin.source),
@@ -282,9 +293,9 @@ impl Stats {
         let last = &mut job.last[nic as usize];
         *last = now.max(*last);
         job.finish = now.max(job.finish);
-        let series = at(&mut job.series, bin);
-        series[MESSAGES] += 1;
-        series[MESSAGE_LATENCY] += latency;
+        let counts = job.series.at(bin);
+        counts[MESSAGES] += 1;
+        counts[MESSAGE_LATENCY] = counts[MESSAGE_LATENCY].saturating_add(latency);
         if self.recording.messages {
             self.message_rows.push([
                 u64::from(origin.source),

@@ -72,10 +72,12 @@ impl Plan {
         if scheme.visit(Drops) {
             check_lengths(experiment, &traffic, &network)?;
         }
+        let schedule = Schedule { window, end, haste };
         let blueprint = Blueprint {
             network,
             traffic: Arc::new(traffic),
             recording,
+            schedule,
             hurry: haste.is_some(),
             rated: rated.into(),
             seed: experiment.run.seed,
@@ -85,7 +87,7 @@ impl Plan {
         Ok(Plan {
             blueprint,
             scheme,
-            schedule: Schedule { window, end, haste },
+            schedule,
             lookahead,
             patience,
         })

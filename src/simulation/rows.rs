@@ -2,18 +2,25 @@
 
 use super::assemble::Plan;
 use crate::fabric::{
-    DELIVERED_BITS, DomainReport, INJECTED_BITS, MESSAGE_LATENCY, MESSAGES, NETWORK_LATENCY,
-    PACKETS, merge_iterations,
+    BIN_COUNTS, DELIVERED_BITS, DomainReport, INJECTED_BITS, MESSAGE_LATENCY, MESSAGES, MOST_BINS,
+    NETWORK_LATENCY, PACKETS, Series as Binned, add_counts, merge_iterations,
 };
 use crate::model::{LinkKind, Time};
 use crate::trace::{Iterations, JobSeries, Messages, Occupancy, Packets, Ports, Rates, Series};
 
-/// Adds series up bin by bin.
-fn add_series<I: Iterator<Item = u64>>(all: impl Iterator<Item = I>, bins: usize) -> Vec<u64> {
-    let mut sum = vec![0; bins];
-    for series in all {
-        for (sum, value) in sum.iter_mut().zip(series) {
-            *sum += value;
+/// Adds up series with bins of the same or a smaller width than `width`, of which there are `bins` up to the end.
+fn add_series<'a, const N: usize>(
+    all: impl Iterator<Item = (Time, &'a Binned<N>)>,
+    width: Time,
+    bins: usize,
+) -> Vec<[u64; N]> {
+    let mut sum = vec![[0; N]; bins];
+    for (own, series) in all {
+        let finer = (width / own) as usize;
+        for (bin, counts) in series.bins() {
+            if let Some(sum) = sum.get_mut(bin / finer) {
+                add_counts(sum, counts);
+            }
         }
     }
     sum
@@ -59,7 +66,12 @@ pub(super) fn ports(reports: &[DomainReport], flit_bits: u64, simulated: Time) -
 }
 
 pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Series {
-    let bin_ps = plan.blueprint.recording.bin;
+    // Domains in which less has happened may have finer bins; and nothing may have happened at the end.
+    let widths = reports.iter().map(|report| report.bin_width);
+    let mut bin_ps = widths.max().unwrap_or(plan.blueprint.recording.bin);
+    while simulated.div_ceil(bin_ps) > MOST_BINS {
+        bin_ps *= 2;
+    }
     let bins = simulated.div_ceil(bin_ps) as usize;
     let jobs = plan
         .blueprint
@@ -67,18 +79,16 @@ pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
         .iter()
         .enumerate()
         .map(|(number, traffic)| {
-            let of = |column: usize| {
-                let rows = reports.iter().map(|report| &report.jobs[number].series);
-                add_series(
-                    rows.map(|rows| rows.iter().map(|words| words[column])),
-                    bins,
-                )
-            };
-            let bytes = |bits: Vec<u64>| bits.into_iter().map(|bits| bits / 8).collect();
+            let parts = reports
+                .iter()
+                .map(|one| (one.bin_width, &one.jobs[number].series));
+            let sum: Vec<[u64; BIN_COUNTS]> = add_series(parts, bin_ps, bins);
+            let of = |column: usize| sum.iter().map(|counts| counts[column]).collect();
+            let bytes = |column: usize| sum.iter().map(|counts| counts[column] / 8).collect();
             JobSeries {
                 name: traffic.name.clone(),
-                injected_bytes: bytes(of(INJECTED_BITS)),
-                delivered_bytes: bytes(of(DELIVERED_BITS)),
+                injected_bytes: bytes(INJECTED_BITS),
+                delivered_bytes: bytes(DELIVERED_BITS),
                 messages: of(MESSAGES),
                 message_latency_ps: of(MESSAGE_LATENCY),
                 packets: of(PACKETS),
@@ -87,13 +97,11 @@ pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
         });
     let names = plan.network().classes.names;
     let ejected = names.iter().enumerate().map(|(class, name)| {
-        (
-            name.to_string(),
-            add_series(
-                reports.iter().map(|one| one.ejected[class].iter().copied()),
-                bins,
-            ),
-        )
+        let parts = reports
+            .iter()
+            .map(|one| (one.bin_width, &one.ejected[class]));
+        let flits = add_series(parts, bin_ps, bins);
+        (name.to_string(), flits.into_flattened())
     });
     Series {
         bin_ps,
@@ -103,7 +111,10 @@ pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
     }
 }
 
-pub(super) fn occupancy(reports: &[DomainReport], interval: Time, flit_bits: u64) -> Occupancy {
+pub(super) fn occupancy(reports: &[DomainReport], flit_bits: u64) -> Occupancy {
+    // The same in all domains.
+    let intervals = reports.iter().map(|report| report.occupancy_interval);
+    let interval = intervals.max().unwrap_or(0);
     let routers: usize = reports.iter().map(|report| report.routers.len()).sum();
     let parts = reports
         .iter()
@@ -131,11 +142,14 @@ pub(super) fn rates(reports: &[DomainReport], plan: &Plan) -> Rates {
         share: share.into_iter().map(f64::from_bits).collect(),
         ..Rates::default()
     };
+    // The same in all domains that have one of these endpoints; 0 in the others.
+    let intervals = reports.iter().map(|report| report.rates_interval);
+    let interval = intervals.max().unwrap_or(0);
     for row in 0..samples as u64 {
         for one in &**rated {
             let chosen = one.task.map(|(job, task)| (u32::from(job), task));
             let (job, task) = chosen.unwrap_or((u32::MAX, u32::MAX));
-            table.time_ps.push(row * plan.blueprint.recording.rates);
+            table.time_ps.push(row * interval);
             table.endpoint.push(one.endpoint);
             table.job.push(job);
             table.task.push(task);

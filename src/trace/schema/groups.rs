@@ -52,20 +52,23 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         path: "/data/series",
-        about: "One row per time bin.",
+        about: "One row per time bin. The bins are as wide as `output.bin` says, or twice, four times … as wide where there would \
+                be more than 1,048,576 of them. A sum of latencies above 2⁶⁴ - 1 is written as that.",
         attributes: &[&SERIES_NUMBERS],
         columns: &[&SERIES_TIME, &SERIES_JOB, &SERIES_CLASS],
     },
     Group {
         path: "/data/occupancy",
-        about: "What every router held at chosen times. Only if asked for.",
+        about: "What every router held at chosen times: multiples of `output.occupancy`, or of twice, four times … as much where \
+                there would be more than 1,048,576 times or 16,777,216 numbers. Only if asked for.",
         attributes: &[],
         columns: &[&OCCUPANCY],
     },
     Group {
         path: "/data/rates",
         about: "At which rates the congestion-control scheme let chosen endpoints inject: a row per time and endpoint, \
-                by time, then in the order in which they were chosen. Only if asked for.",
+                by time, then in the order in which they were chosen. The times are limited like those of `/data/occupancy`. Only if \
+                asked for.",
         attributes: &[],
         columns: &[&RATES],
     },

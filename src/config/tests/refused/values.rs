@@ -147,11 +147,6 @@ fn run_and_output() {
             ["0 ns is no interval", "10 us"],
         ),
         (
-            "until = \"1 s\"\n[output]\noccupancy = \"1 ns\"",
-            16,
-            ["1 s into 1000000000 parts", "longer interval"],
-        ),
-        (
             "until = \"1 us\"\n[output]\nrates = { interval = \"0 ns\", endpoints = [1] }",
             16,
             ["output.rates.interval: 0 ns is no interval", "10 us"],

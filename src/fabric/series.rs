@@ -1,0 +1,123 @@
+//! Counts by time bin, in bounded memory.
+
+/// The most bins of a time series. What would have more gets bins of twice the width, as often as needed.
+pub const MOST_BINS: u64 = 1 << 20;
+
+/// Bins that are held together.
+const CHUNK: usize = 64;
+
+/// `N` counts for each time bin. Bins in which nothing happens take no memory, but for a pointer for each [`CHUNK`] of
+/// them, of which [`MOST_BINS`] allow 16,384.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series<const N: usize> {
+    chunks: Vec<Option<Box<[[u64; N]; CHUNK]>>>,
+}
+
+impl<const N: usize> Series<N> {
+    /// The counts of a bin, to be changed.
+    #[inline]
+    pub fn at(&mut self, bin: usize) -> &mut [u64; N] {
+        let (chunk, place) = (bin / CHUNK, bin % CHUNK);
+        if chunk >= self.chunks.len() {
+            self.chunks.resize(chunk + 1, None);
+        }
+        let counts = self.chunks[chunk].get_or_insert_with(|| Box::new([[0; N]; CHUNK]));
+        &mut counts[place]
+    }
+
+    /// Makes one bin of every two.
+    pub fn coarsen(&mut self) {
+        let fine = std::mem::take(self);
+        for (bin, counts) in fine.bins() {
+            add(self.at(bin / 2), counts);
+        }
+    }
+
+    /// Bins that may have counts, with their numbers, ascending.
+    pub fn bins(&self) -> impl Iterator<Item = (usize, &[u64; N])> {
+        let held = self.chunks.iter().enumerate();
+        let held = held.filter_map(|(number, chunk)| Some((number, chunk.as_deref()?)));
+        held.flat_map(|(number, chunk)| (number * CHUNK..).zip(chunk))
+    }
+
+    /// The series as words: the number of each chunk that is held, and its counts.
+    pub fn to_words(&self) -> Vec<u64> {
+        let mut words = Vec::new();
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            if let Some(chunk) = chunk {
+                words.push(number as u64);
+                words.extend_from_slice(chunk.as_flattened());
+            }
+        }
+        words
+    }
+
+    /// The inverse of [`Series::to_words`]; None if the words make no sense.
+    pub fn from_words(words: &[u64]) -> Option<Series<N>> {
+        let mut series = Series::default();
+        let rows = words.chunks_exact(1 + N * CHUNK);
+        if !rows.remainder().is_empty() {
+            return None;
+        }
+        for row in rows {
+            let (&number, counts) = row.split_first()?;
+            if number >= MOST_BINS / CHUNK as u64 {
+                return None;
+            }
+            let counts = counts.chunks_exact(N).zip(number as usize * CHUNK..);
+            for (counts, bin) in counts {
+                *series.at(bin) = counts.try_into().ok()?;
+            }
+        }
+        Some(series)
+    }
+}
+
+/// Adds the counts of one bin to those of another. A sum of latencies that does not fit stays at the largest number, as
+/// /data/series says; nothing else that is counted can get there.
+pub fn add<const N: usize>(sum: &mut [u64; N], counts: &[u64; N]) {
+    for (sum, count) in sum.iter_mut().zip(counts) {
+        *sum = sum.saturating_add(*count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_bins_become_one_and_nothing_is_lost() {
+        let mut series = Series::<2>::default();
+        for bin in [0, 1, 2, 127, 128, 999_999] {
+            add(series.at(bin), &[1, bin as u64]);
+        }
+        series.coarsen();
+        let filled: Vec<_> = series.bins().filter(|(_, counts)| counts[0] > 0).collect();
+        let expected: [(usize, &[u64; 2]); 5] = [
+            (0, &[2, 1]),
+            (1, &[1, 2]),
+            (63, &[1, 127]),
+            (64, &[1, 128]),
+            (499_999, &[1, 999_999]),
+        ];
+        assert_eq!(filled, expected);
+        assert_eq!(Series::from_words(&series.to_words()), Some(series));
+    }
+
+    #[test]
+    fn empty_time_holds_nothing() {
+        let mut series = Series::<6>::default();
+        series.at(MOST_BINS as usize - 1)[0] = 1;
+        let held = series.chunks.iter().flatten().count();
+        assert_eq!((held, series.bins().count()), (1, CHUNK));
+        assert_eq!(series.to_words().len(), 1 + 6 * CHUNK);
+    }
+
+    #[test]
+    fn words_that_make_no_sense() {
+        assert_eq!(Series::<1>::from_words(&[0; CHUNK]), None);
+        let mut beyond = vec![0; 1 + CHUNK];
+        beyond[0] = MOST_BINS / CHUNK as u64;
+        assert_eq!(Series::<1>::from_words(&beyond), None);
+    }
+}
