@@ -3,7 +3,7 @@
 use super::assemble::{Plan, ends};
 use super::error::RunError;
 use super::rows;
-use crate::congestion;
+use crate::congestion::{self, AnyScheme};
 use crate::engine::{End, Transport};
 use crate::fabric::{DomainReport, FabricDomain, JobStats, Step, Tally, Totals, Traffic};
 use crate::model::{Bandwidth, Histogram, PacketKind, Span, Time};
@@ -225,6 +225,17 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.packets = recording.packets.then(|| rows::packets(reports));
     data.messages = recording.messages.then(|| rows::messages(reports));
     data
+}
+
+/// The names of the numbers that a run under a scheme has in `/data/scheme`.
+pub fn scheme_numbers(own: &AnyScheme) -> Vec<String> {
+    let Scheme {
+        counters, shares, ..
+    } = scheme(own.counters(), &[], 0.0);
+    let counters = counters.into_iter().map(|(name, _)| name);
+    counters
+        .chain(shares.into_iter().map(|(name, _)| name))
+        .collect()
 }
 
 /// What packets were for, and what became of them.

@@ -10,7 +10,7 @@ mod run;
 mod watchman;
 
 pub use assemble::Plan;
-pub use collect::Facts;
+pub use collect::{Facts, scheme_numbers};
 pub use error::RunError;
 pub use machine::now;
 pub use run::{Observer, Outcome, run};

@@ -7,6 +7,7 @@ use super::file::{
     Slope,
 };
 use super::metric::Metric;
+use super::needs::Need;
 use super::selection::{Selection, axis_named};
 use crate::config::{ConfigError, Given};
 use crate::model::Invalid;
@@ -83,11 +84,12 @@ pub(super) enum Bound {
 }
 
 impl Claim {
+    /// The claim, and what it needs of the results.
     pub(super) fn read(
         given: &Given,
         axes: &[Axis],
         jobs: &[String],
-    ) -> Result<Claim, ConfigError> {
+    ) -> Result<(Claim, Vec<Need>), ConfigError> {
         let file: ClaimFile = given.section().parse()?;
         check_name(given, "id", &file.id)?;
         let reader = Reader { given, axes, jobs };
@@ -95,9 +97,23 @@ impl Claim {
         let reduce = reader.reduce(&file, &metric)?;
         let reference = reader.reference(&file, &metric)?;
         let unit = unit(&metric, &reduce, &reference, axes);
-        Ok(Claim {
+        let selection = Selection::of(given, "where", axes)?;
+        let mut needs = vec![Need::metric(&reader.at("metric"), &metric, &selection)];
+        if let Some(of) = other(&reduce) {
+            needs.push(Need::metric(&reader.at("first.of"), of, &selection));
+        }
+        if let Some(reference) = &reference {
+            let key = if reference.ratio {
+                "ratio"
+            } else {
+                "difference"
+            };
+            let at = reader.at(&format!("{key}.metric"));
+            needs.push(Need::metric(&at, &reference.metric, &Selection::default()));
+        }
+        let claim = Claim {
             bound: reader.bound(&file, &reference, &reduce, &unit)?,
-            selection: Selection::of(given, "where", axes)?,
+            selection,
             id: file.id,
             says: file.says,
             metric,
@@ -105,7 +121,8 @@ impl Claim {
             seeds: file.seeds,
             reduce,
             reference,
-        })
+        };
+        Ok((claim, needs))
     }
 
     /// The unit of what it measures.
@@ -115,19 +132,20 @@ impl Claim {
 
     /// The metrics that it needs from the table.
     pub fn metrics(&self) -> impl Iterator<Item = &Metric> {
-        let of = match &self.reduce {
-            Some(Reduce {
-                how:
-                    ReduceHow::First(Condition {
-                        of: Of::Metric(metric),
-                        ..
-                    }),
-                ..
-            }) => Some(metric),
-            _ => None,
-        };
+        let of = other(&self.reduce);
         let reference = self.reference.as_ref().map(|reference| &reference.metric);
         std::iter::once(&self.metric).chain(of).chain(reference)
+    }
+}
+
+/// The metric that the place on an axis is looked for with, besides the claim's own.
+fn other(reduce: &Option<Reduce>) -> Option<&Metric> {
+    match &reduce.as_ref()?.how {
+        ReduceHow::First(Condition {
+            of: Of::Metric(metric),
+            ..
+        }) => Some(metric),
+        _ => None,
     }
 }
 

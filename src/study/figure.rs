@@ -2,9 +2,10 @@
 
 use super::axis::{Axis, check_name};
 use super::file::{FigureFile, FigureKind, Names, ScaleKind};
-use super::metric::{Metric, pattern};
+use super::metric::{Metric, names, pattern};
+use super::needs::Need;
 use super::selection::{Selection, axis_named};
-use crate::config::{ConfigError, Duration, Given};
+use crate::config::{ConfigError, Duration, Given, suggest};
 use crate::model::{Invalid, Time};
 
 /// A figure of a study. What it draws is in the table, but for the kinds that show rows of a result.
@@ -77,11 +78,12 @@ impl FigureKind {
 }
 
 impl Figure {
+    /// The figure, and what it needs of the results.
     pub(super) fn read(
         given: &Given,
         axes: &[Axis],
         jobs: &[String],
-    ) -> Result<Figure, ConfigError> {
+    ) -> Result<(Figure, Vec<Need>), ConfigError> {
         let file: FigureFile = given.section().parse()?;
         check_name(given, "id", &file.id)?;
         let axis = |key: &str, name: &Option<String>| match name {
@@ -92,6 +94,13 @@ impl Figure {
             None => Ok(None),
         };
         let x = read_x(given, &file, axes, jobs)?;
+        let selection = Selection::of(given, "where", axes)?;
+        let y = read_y(given, &file, jobs)?;
+        let mut needs: Vec<Need> = y.iter().map(|(at, y)| need(at, y, &selection)).collect();
+        if let Some(FigureX::Metric(metric)) = &x {
+            let at = given.get("x").unwrap_or_else(|| given.clone());
+            needs.push(Need::metric(&at, metric, &selection));
+        }
         for (key, range) in [("x_range", file.x_range), ("y_range", file.y_range)] {
             if range.is_some_and(|[from, to]| from >= to) {
                 let message = "the range is empty";
@@ -99,12 +108,12 @@ impl Figure {
                 return Err(given.refuse(invalid));
             }
         }
-        Ok(Figure {
-            y: read_y(given, &file, jobs)?,
+        let figure = Figure {
+            y: y.into_iter().map(|(_, y)| y).collect(),
             x,
             series: axis("series", &file.series)?,
             panel: axis("panel", &file.panel)?,
-            selection: Selection::of(given, "where", axes)?,
+            selection,
             id: file.id,
             title: file.title,
             kind: file.kind,
@@ -115,7 +124,8 @@ impl Figure {
             x_range: file.x_range,
             y_range: file.y_range,
             caption: file.caption,
-        })
+        };
+        Ok((figure, needs))
     }
 
     /// The metrics that it needs from the table.
@@ -163,7 +173,25 @@ fn read_x(
     Ok(Some(FigureX::Metric(metric)))
 }
 
-fn read_y(given: &Given, file: &FigureFile, jobs: &[String]) -> Result<Vec<FigureY>, ConfigError> {
+fn need(at: &Given, y: &FigureY, selection: &Selection) -> Need {
+    match y {
+        FigureY::Metric(metric) => Need::metric(at, metric, selection),
+        FigureY::Rows(name) => Need {
+            at: at.clone(),
+            name: name.clone(),
+            rows: true,
+            from: heat_time(name).unwrap_or(0),
+            selection: selection.clone(),
+        },
+    }
+}
+
+/// What is drawn, and where it is named.
+fn read_y(
+    given: &Given,
+    file: &FigureFile,
+    jobs: &[String],
+) -> Result<Vec<(Given, FigureY)>, ConfigError> {
     let at = given.get("y").unwrap_or_else(|| given.clone());
     let names = match &file.y {
         Names::One(name) => vec![(at, name)],
@@ -186,12 +214,13 @@ fn read_y(given: &Given, file: &FigureFile, jobs: &[String]) -> Result<Vec<Figur
         let whole =
             !name.contains('*') || file.kind.of_the_table() && Metric::parse(name, jobs).is_ok();
         if whole {
-            all.push(one(&at, name)?);
+            let y = one(&at, name)?;
+            all.push((at, y));
             continue;
         }
         let each = pattern::each(name, jobs);
         for name in each.map_err(|error| at.wrong(error.message, error.remedy))? {
-            all.push(one(&at, &name)?);
+            all.push((at.clone(), one(&at, &name)?));
         }
     }
     Ok(all)
@@ -231,10 +260,17 @@ fn rows_at(
             remedy,
         ));
     }
+    if let Some(own) = name.strip_prefix("ports.")
+        && !names::KINDS.contains(&own)
+    {
+        return Err(at.wrong(
+            format!("{name:?}: {own:?} is no kind of port"),
+            suggest(own, "kinds", &names::KINDS, '`'),
+        ));
+    }
     let probe = match kind {
         FigureKind::Time if !name.starts_with("scheme.") => Some(format!("{name}.max")),
         FigureKind::Distribution => Some(format!("{name}.mean")),
-        FigureKind::Ternary => Some(format!("{name}.busy_share")),
         _ => None,
     };
     if let Some(probe) = probe {

@@ -10,6 +10,7 @@ use super::claim::Claim;
 use super::figure::Figure;
 use super::file::{ReducedFile, Scale};
 use super::metric::Metric;
+use super::needs::Need;
 use super::selection::{Selection, axis_named};
 use crate::config::{ConfigError, Document, Given};
 use crate::model::Invalid;
@@ -46,6 +47,8 @@ pub struct Study {
     /// How it was changed from the command line.
     pub options: Options,
     pub(super) excluded: Vec<(Selection, Given)>,
+    /// What figures and claims need of the results.
+    pub(super) needs: Vec<Need>,
     /// The experiment, without what makes it a study.
     pub(super) base: Document,
 }
@@ -99,30 +102,35 @@ impl Study {
             Err(_) if reduced.is_some() => Figure::read(given, &whole, &jobs).map(|_| None),
             read => read.map(Some),
         })?;
-        let figures = figures.into_iter().flatten().collect();
+        let (figures, needs): (Vec<Figure>, Vec<Vec<Need>>) = figures.into_iter().flatten().unzip();
+        let mut needs = needs.concat();
         let scale = scale(options);
         let claims = each(&claims?, |given| {
             // A claim of the other scale may name values that are not there.
             match other_scale(given, scale) {
                 true => Ok(None),
-                false => Claim::read(given, &axes, &jobs).map(|claim| Some((claim, given.clone()))),
+                false => Claim::read(given, &axes, &jobs).map(|read| Some((read, given.clone()))),
             }
         })?;
-        let claims: Vec<(Claim, Given)> = claims.into_iter().flatten().collect();
+        let claims: Vec<_> = claims.into_iter().flatten().collect();
         unique_ids(
             claims
                 .iter()
-                .map(|(claim, given)| (claim.id.as_str(), given)),
+                .map(|((claim, _), given)| (claim.id.as_str(), given)),
         )?;
+        let (claims, own): (Vec<Claim>, Vec<Vec<Need>>) =
+            claims.into_iter().map(|(read, _)| read).unzip();
+        needs.extend(own.concat());
         Ok(Study {
             path: path.to_path_buf(),
             title,
             axes,
             seeds,
             figures,
-            claims: claims.into_iter().map(|(claim, _)| claim).collect(),
+            claims,
             options: options.clone(),
             excluded,
+            needs,
             base: document,
         })
     }

@@ -3,7 +3,7 @@
 //!
 //! A name is the path in `/data` with dots, without the `_ps` of times, which become ns.
 
-mod names;
+pub(super) mod names;
 pub mod pattern;
 mod read;
 
@@ -177,6 +177,11 @@ impl Metric {
     /// Its name in the one form that it has in tables.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// From when on it looks at a run, ps.
+    pub(super) fn from(&self) -> Time {
+        self.window.map_or(0, |(from, _)| from)
     }
 
     /// Its unit: `"ns"`, `"B"`, `"flits"`; empty for counts and fractions.

@@ -12,6 +12,7 @@ mod figure;
 mod file;
 mod job_file;
 mod metric;
+mod needs;
 mod point;
 mod selection;
 pub mod slurm;

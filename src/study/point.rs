@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::cost::Cost;
 use super::job_file::{SEED, Study};
+use super::needs::Unmet;
 use crate::config::{ConfigError, Experiment};
 use crate::registry::Catalog;
 use crate::simulation::{self, Plan};
@@ -69,15 +70,19 @@ impl Study {
     /// All points in order: the last axis changes fastest, and the seed faster still.
     ///
     /// # Errors
-    /// If an experiment cannot be run, an axis changes nothing, or two points are the same.
+    /// If an experiment cannot be run, an axis changes nothing, two points are the same, or no point records what a
+    /// figure or a claim needs.
     pub fn points(&self, catalog: &Catalog) -> Result<Vec<Point>, ConfigError> {
         let places = self.places()?;
         let mut points: Vec<Point> = Vec::new();
+        let mut unmet = Unmet::new(&self.needs, self.options.reduced);
         for at in places {
             for seed in self.seeds.as_deref().map_or(vec![None], |seeds| {
                 seeds.iter().copied().map(Some).collect()
             }) {
-                let (experiment, cost) = self.experiment(&at, seed, catalog)?;
+                let (experiment, plan) = self.experiment(&at, seed, catalog)?;
+                unmet.look(&at, &experiment, &plan);
+                let cost = Cost::of(&experiment, &plan);
                 points.push(Point {
                     index: points.len(),
                     at: at.clone(),
@@ -89,6 +94,7 @@ impl Study {
             }
         }
         self.no_two_alike(&points)?;
+        unmet.none_left()?;
         Ok(points)
     }
 
@@ -140,7 +146,7 @@ impl Study {
         at: &[usize],
         seed: Option<u64>,
         catalog: &Catalog,
-    ) -> Result<(Experiment, Cost), ConfigError> {
+    ) -> Result<(Experiment, Plan), ConfigError> {
         let mut document = self.base.clone();
         for (axis, &value) in self.axes.iter().zip(at) {
             for (key, given) in &axis.values[value].sets {
@@ -159,8 +165,7 @@ impl Study {
         let experiment = document.experiment(catalog).and_then(|experiment| {
             // Everything that can be wrong is found before anything runs.
             let plan = Plan::new(&experiment, None)?;
-            let cost = Cost::of(&experiment, &plan);
-            Ok((experiment, cost))
+            Ok((experiment, plan))
         });
         experiment.map_err(|mut error| {
             let words = self

@@ -21,7 +21,7 @@ const FAMILIES: [&str; 10] = [
     "rates",
     "scheme",
 ];
-const KINDS: [&str; 5] = ["terminal", "local", "global", "fabric", "all"];
+pub(in crate::study) const KINDS: [&str; 5] = ["terminal", "local", "global", "fabric", "all"];
 const CLASSES: [&str; 2] = ["network", "message"];
 
 /// The shares of a port's time: name and column.

@@ -1,0 +1,266 @@
+//! What figures and claims need of the results, against what the points of the study will record.
+
+use super::metric::pattern::fits;
+use super::metric::{Metric, NotAMetric};
+use super::selection::Selection;
+use crate::config::{ConfigError, Duration, Experiment, Given, Until, suggest};
+use crate::model::Time;
+use crate::simulation::{Plan, scheme_numbers};
+use crate::topology::Peer;
+use crate::trace::Whose;
+use crate::trace::schema::is_port_of;
+
+/// A name in a figure or a claim that some of the points must have something for.
+#[derive(Clone, Debug)]
+pub(super) struct Need {
+    /// Where it is named.
+    pub at: Given,
+    /// The name of a metric, or of rows.
+    pub name: String,
+    /// Whether it is that of rows.
+    pub rows: bool,
+    /// When it begins to be looked at, ps.
+    pub from: Time,
+    /// At which points.
+    pub selection: Selection,
+}
+
+impl Need {
+    /// A metric that is named at a place.
+    pub fn metric(at: &Given, metric: &Metric, selection: &Selection) -> Need {
+        Need {
+            at: at.clone(),
+            name: metric.name().to_string(),
+            rows: false,
+            from: metric.from(),
+            selection: selection.clone(),
+        }
+    }
+}
+
+/// The needs that no point so far can meet.
+pub(super) struct Unmet<'a> {
+    needs: Vec<(&'a Need, Option<NotAMetric>)>,
+    reduced: bool,
+}
+
+impl<'a> Unmet<'a> {
+    /// Before any point is known. A study that is `reduced` may end before the times that its figures name.
+    pub fn new(needs: &'a [Need], reduced: bool) -> Unmet<'a> {
+        Unmet {
+            needs: needs.iter().map(|need| (need, None)).collect(),
+            reduced,
+        }
+    }
+
+    /// Strikes those that the point at these places meets.
+    pub fn look(&mut self, at: &[usize], experiment: &Experiment, plan: &Plan) {
+        let records = Records { experiment, plan };
+        let reduced = self.reduced;
+        self.needs.retain_mut(|(need, why)| {
+            if !need.selection.has(at) {
+                return true;
+            }
+            let in_time = || match reduced {
+                true => Ok(()),
+                false => records.reach(need.from),
+            };
+            match in_time().and_then(|()| records.have(need)) {
+                Ok(()) => false,
+                Err(missing) => {
+                    *why = Some(missing);
+                    true
+                }
+            }
+        });
+    }
+
+    /// That all are met, once all points were looked at.
+    ///
+    /// # Errors
+    /// The first that is not: what is missing at the last of its points.
+    pub fn none_left(self) -> Result<(), ConfigError> {
+        let Some((need, why)) = self.needs.into_iter().next() else {
+            return Ok(());
+        };
+        let why = why.unwrap_or_else(|| NotAMetric {
+            message: "none of the points that it selects is run".into(),
+            remedy: "select others, or exclude fewer".into(),
+        });
+        let message = format!("{:?} has nothing to show: {}", need.name, why.message);
+        Err(need.at.wrong(message, why.remedy))
+    }
+}
+
+type Outcome = Result<(), NotAMetric>;
+
+fn missing(message: impl Into<String>, remedy: impl Into<String>) -> Outcome {
+    Err(NotAMetric {
+        message: message.into(),
+        remedy: remedy.into(),
+    })
+}
+
+/// What the result of an experiment will hold.
+struct Records<'a> {
+    experiment: &'a Experiment,
+    plan: &'a Plan,
+}
+
+impl Records<'_> {
+    /// That the run goes on for longer than that.
+    fn reach(&self, from: Time) -> Outcome {
+        match self.experiment.run.until {
+            Until::Time(until) if from >= until.0 => missing(
+                format!(
+                    "{} is not before the end of the run (run.until = {until})",
+                    Duration(from)
+                ),
+                "name an earlier time, or let the run end later",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn have(&self, need: &Need) -> Outcome {
+        let name = need.name.split('@').next().unwrap_or_default().trim();
+        let parts: Vec<&str> = name.split('.').collect();
+        match parts.as_slice() {
+            ["jobs", job, ..] | ["latency" | "series", "job", job, ..] => self.job(job),
+            ["iterations", job, ..] => self.job(job).and_then(|()| self.iterations(job)),
+            ["occupancy", ..] => self.occupancy(),
+            ["rates", whose @ .., _] if !need.rows => self.rates(&whose.join(".")),
+            ["rates", whose @ ..] => self.rates(&whose.join(".")),
+            ["ejection", class, ..] | ["series", "class", class, ..] => self.class(class),
+            ["ports", kind, ..] => self.ports(kind),
+            ["scheme", own @ ..] => self.scheme(&own.join("."), need.rows),
+            _ => Ok(()),
+        }
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let traffic = self.plan.blueprint.traffic.iter();
+        traffic.map(|one| one.name.as_str()).collect()
+    }
+
+    fn job(&self, pattern: &str) -> Outcome {
+        let names = self.names();
+        if names.iter().any(|name| fits(pattern, name)) {
+            return Ok(());
+        }
+        let idle = &self.experiment.workloads;
+        let message = match idle.iter().any(|one| fits(pattern, &one.name)) {
+            true => format!("the workload {pattern:?} has enabled = false and does not run"),
+            false => format!("no workload is called {pattern:?}"),
+        };
+        missing(
+            message,
+            format!(
+                "let it run, or name another; {}",
+                suggest(pattern, "names", &names, '`')
+            ),
+        )
+    }
+
+    fn iterations(&self, pattern: &str) -> Outcome {
+        let traffic = &self.plan.blueprint.traffic;
+        let mut own = traffic.iter().filter(|one| fits(pattern, &one.name));
+        if !own.any(|one| one.application().is_some()) {
+            let message = format!("{pattern:?} is no application and has no iterations");
+            return missing(message, "name a workload with a `motif`");
+        }
+        match self.experiment.output.iterations {
+            true => Ok(()),
+            false => missing(
+                "iterations are not recorded",
+                "set output.iterations = true",
+            ),
+        }
+    }
+
+    fn occupancy(&self) -> Outcome {
+        match self.experiment.output.occupancy {
+            Some(_) => Ok(()),
+            None => missing(
+                "what routers hold is not recorded",
+                "set output.occupancy to an interval, such as \"10 us\"",
+            ),
+        }
+    }
+
+    fn rates(&self, whose: &str) -> Outcome {
+        let remedy = "set output.rates, such as { interval = \"1 us\", tasks = { storm = [0] }, endpoints = [17] }";
+        let Some(rates) = &self.experiment.output.rates else {
+            return missing("rates are not recorded", remedy);
+        };
+        let recorded = match Whose::parse(whose) {
+            Some(Whose::All) | None => true,
+            Some(Whose::Endpoint(endpoint)) => {
+                let own = &self.plan.blueprint.rated;
+                own.iter().any(|rated| rated.endpoint == endpoint)
+            }
+            Some(Whose::Task(job, task)) => {
+                self.job(&job)?;
+                let own = rates.tasks.get(&job);
+                own.is_some_and(|tasks| tasks.contains(&task))
+            }
+        };
+        match recorded {
+            true => Ok(()),
+            false => missing(
+                format!("the rate of {whose} is not recorded"),
+                "name it in output.rates: the task under `tasks`, or the endpoint in `endpoints`",
+            ),
+        }
+    }
+
+    fn class(&self, class: &str) -> Outcome {
+        let names = self.plan.network().classes.names;
+        match names.contains(&class) {
+            true => Ok(()),
+            false => missing(
+                format!("there is no traffic class {class:?}"),
+                suggest(class, "classes", names, '`'),
+            ),
+        }
+    }
+
+    fn ports(&self, kind: &str) -> Outcome {
+        if ["terminal", "all"].contains(&kind) {
+            return Ok(());
+        }
+        let topology = &self.plan.network().topology;
+        let mut ports = (0..topology.routers())
+            .flat_map(|router| (0..topology.ports(router)).map(move |port| (router, port)));
+        let own = |(router, port)| {
+            topology.peer(router, port) != Peer::Unused
+                && is_port_of(topology.link(router, port).kind.name(), kind)
+        };
+        match ports.any(own) {
+            true => Ok(()),
+            false => missing(
+                format!("the network has no {kind} ports"),
+                "name a kind that it has: terminal, local, global, fabric (between routers), all",
+            ),
+        }
+    }
+
+    /// Schemes record numbers only: a column is that of another version's.
+    fn scheme(&self, name: &str, rows: bool) -> Outcome {
+        let numbers = scheme_numbers(&self.plan.scheme);
+        let names: Vec<&str> = numbers.iter().map(String::as_str).collect();
+        if rows {
+            return missing(
+                format!("the scheme records no column {name:?} over time"),
+                "draw its numbers with `bar` or `line`, or rates over time: \"rates.<name>.<task>\"",
+            );
+        }
+        match names.contains(&name) {
+            true => Ok(()),
+            false => missing(
+                format!("the scheme does not count {name:?}"),
+                suggest(name, "names", &names, '`'),
+            ),
+        }
+    }
+}
