@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use support::process::{LOCK, files, holder_of, kill, start, wait_for};
+use support::process::{LOCK, files, holder_of, kill, ranks_of, start, wait_for};
 use support::{Cli, Experiment};
 use weir::cli;
 use weir::engine::{Agreement, Local, Progress, StopReason, Threads, Transport, TransportError};
@@ -19,15 +19,6 @@ use weir::simulation::{self, Observer, RunError};
 /// Far longer than any test waits for.
 fn endless() -> Experiment {
     Experiment::dragonfly(2, 4, 2).uniform(0.5).until("100 s")
-}
-
-/// The processes that have started to simulate below `parent`: the output directory is there by then.
-fn ranks_of(parent: u32) -> Vec<u32> {
-    let file = format!("/proc/{parent}/task/{parent}/children");
-    let text = fs::read_to_string(file).unwrap_or_default();
-    text.split_whitespace()
-        .filter_map(|id| id.parse().ok())
-        .collect()
 }
 
 #[test]

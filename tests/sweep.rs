@@ -379,6 +379,25 @@ fn the_reasons_of_failures_are_told_apart() {
 }
 
 #[test]
+fn a_point_whose_run_was_ended_by_a_signal_runs_again() {
+    let sweep = Sweep::new(JOB);
+    let once = sweep.folder.path().join("ended");
+    // As mpirun does it: the run is asked to end, and the exit code is another one.
+    let script = format!(
+        "mkdir {} 2>/dev/null || exec \"$@\"\n\"$@\" --set 'run.until=\"100 s\"' &\n\
+         while [ ! -s .result.h5.lock ]; do sleep 0.01; done\nkill -TERM $!\nwait $!\nexit 1",
+        once.display()
+    );
+    let launch = launcher(&sweep, &script);
+    let arguments = ["--points", "0", "--ranks", "2", "--launcher", &launch];
+    let ran = sweep.go("run", &arguments).expect(1);
+    assert!(ran.stderr.contains("failed (killed)"), "{}", ran.stderr);
+    assert_eq!(sweep.results(), 1, "as far as it went");
+    sweep.go("run", &arguments).expect(0);
+    assert_eq!(sweep.count("done"), 1);
+}
+
+#[test]
 fn some_points_can_be_run_alone_and_collected_later() {
     let sweep = Sweep::new(JOB);
     sweep.go("run", &["--points", "0..2,4"]).expect(0);

@@ -10,6 +10,7 @@ mod progress;
 mod report;
 mod run;
 mod schema;
+mod signals;
 pub(crate) mod sweep;
 mod watch;
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::args::RunOptions;
 use super::launch::{Failure, give_up, on_all_ranks, together};
 use super::progress::{Kind, Progress};
+use super::signals::{Asked, exit_code};
 use super::watch;
 use crate::config::{Experiment, Until};
 use crate::engine::{self, StopReason, Transport};
@@ -28,13 +29,17 @@ pub fn run(options: &RunOptions) -> ExitCode {
 fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(), u8> {
     let first = transport.rank() == 0;
     let (experiment, plan) = together(transport, prepare(options, transport.size()))?;
+    // From here on there is something to lose, be it a file that says who works in the directory.
+    let asked = Asked::listen(first && !options.quiet)
+        .map_err(|error| Failure::failed(format!("error: signals: {error}")));
+    let asked = together(transport, asked)?;
     let out = if first {
         open_out(options, &experiment).map(Some)
     } else {
         Ok(None)
     };
     let out = together(transport, out)?;
-    let mut viewer = Viewer::new(&experiment, options.quiet || !first);
+    let mut viewer = Viewer::new(&experiment, options.quiet || !first, asked);
     let started = crate::simulation::now();
     tracing::info!(topology = %plan.network().topology.describe(), "running");
     let outcome = match simulation::run(&plan, transport, &mut viewer) {
@@ -59,9 +64,9 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
         )
     });
     let stopped = together(transport, done.transpose())?;
-    match stopped {
-        Some(true) => Err(super::launch::FAILED),
-        _ => Ok(()),
+    match stopped.flatten() {
+        Some(reason) => Err(exit_code(reason)),
+        None => Ok(()),
     }
 }
 
@@ -142,7 +147,7 @@ fn default_out(file: &Path) -> PathBuf {
     Path::new("out").join(file.file_stem().unwrap_or_default())
 }
 
-/// On rank 0: writes the result and tells what came out. True if the run was stopped early.
+/// On rank 0: writes the result and tells what came out. Gives why the run was stopped early, if it was.
 fn finish(
     options: &RunOptions,
     experiment: &Experiment,
@@ -151,7 +156,8 @@ fn finish(
     out: Option<OutDir>,
     ranks: u32,
     started: &str,
-) -> Result<bool, Failure> {
+) -> Result<Option<StopReason>, Failure> {
+    let stopped = outcome.stopped;
     let run = Run {
         wall_seconds: outcome.wall_seconds,
         ranks,
@@ -163,7 +169,7 @@ fn finish(
         state_bytes: outcome.facts.memory_state,
         packet_bytes: outcome.facts.memory_packets,
         mpi_version: engine::mpi_version(ranks),
-        stopped: outcome.stopped.map(|why| why.name().to_string()),
+        stopped: stopped.map(|why| why.name().to_string()),
     };
     let digest = outcome.data.digest();
     let mut path = None;
@@ -188,18 +194,19 @@ fn finish(
     if let Some(why) = &run.stopped {
         eprintln!("error: the run was stopped early ({why}); its result is marked as not complete");
     }
-    Ok(run.stopped.is_some())
+    Ok(stopped)
 }
 
-/// Shows progress on rank 0 and watches the clock on all.
+/// Shows progress on rank 0, watches the clock and listens for signals on all.
 struct Viewer {
     progress: Option<Progress>,
+    asked: Asked,
     started: Instant,
     max_wall: Option<Duration>,
 }
 
 impl Viewer {
-    fn new(experiment: &Experiment, quiet: bool) -> Viewer {
+    fn new(experiment: &Experiment, quiet: bool, asked: Asked) -> Viewer {
         let kind = match experiment.run.until {
             Until::Time(time) => Kind::Until(time.0),
             Until::Completion => Kind::Completion,
@@ -210,6 +217,7 @@ impl Viewer {
             .map(|limit| Duration::from_nanos(limit.0 / 1_000));
         Viewer {
             progress: (!quiet).then(|| Progress::new(kind, quiet)),
+            asked,
             started: Instant::now(),
             max_wall,
         }
@@ -235,7 +243,10 @@ impl Observer for Viewer {
     }
 
     fn stop(&mut self) -> Option<StopReason> {
-        let limit = self.max_wall?;
-        (self.started.elapsed() > limit).then_some(StopReason::MaxWall)
+        let late = self
+            .max_wall
+            .is_some_and(|limit| self.started.elapsed() > limit);
+        let late = late.then_some(StopReason::MaxWall);
+        late.or_else(|| self.asked.reason())
     }
 }

@@ -33,16 +33,30 @@ pub enum End {
 pub enum StopReason {
     /// The wall-clock limit, `run.max_wall`.
     MaxWall,
+    /// SIGINT, as Ctrl-C sends it.
+    Interrupted,
+    /// SIGTERM, as batch systems send it.
+    Terminated,
+    /// SIGHUP: the terminal is gone.
+    HungUp,
 }
 
 impl StopReason {
     /// All of them, in their order.
-    pub const ALL: [StopReason; 1] = [StopReason::MaxWall];
+    pub const ALL: [StopReason; 4] = [
+        StopReason::MaxWall,
+        StopReason::Interrupted,
+        StopReason::Terminated,
+        StopReason::HungUp,
+    ];
 
     /// As results and messages name it.
     pub fn name(self) -> &'static str {
         match self {
             StopReason::MaxWall => "max_wall",
+            StopReason::Interrupted => "SIGINT",
+            StopReason::Terminated => "SIGTERM",
+            StopReason::HungUp => "SIGHUP",
         }
     }
 

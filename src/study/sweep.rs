@@ -13,8 +13,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir};
 use super::point::Point;
+use crate::engine::StopReason;
 use crate::simulation::now;
-use crate::trace::{Lock, began, here, read_header, replace};
+use crate::trace::{Lock, began, here, read, replace};
 
 /// Between two looks at the runs.
 const TICK: Duration = Duration::from_millis(20);
@@ -340,11 +341,19 @@ impl Active<'_> {
             // A shell or mpirun reports a signal as 128 and its number.
             None | Some(RESUMABLE) | Some(128..) => Reason::Killed,
             Some(STALLED) => Reason::Stalled,
-            _ if read_header(&self.dir.result()).is_ok_and(|header| !header.complete) => {
-                Reason::TimeLimit
-            }
-            _ => Reason::Error,
+            _ => match self.stopped() {
+                Some(why) if why == StopReason::MaxWall.name() => Reason::TimeLimit,
+                // mpirun has an exit code of its own for ranks that it has asked to end.
+                Some(_) => Reason::Killed,
+                None => Reason::Error,
+            },
         }
+    }
+
+    /// Why this run ended early, as its result says, if it has left one. What an earlier run has left counts for nothing.
+    fn stopped(&self) -> Option<String> {
+        let run = read(&self.dir.result()).ok()?.run;
+        run.stopped.filter(|_| run.started >= self.status.started)
     }
 
     /// What the log says of the error, or else how the process ended.

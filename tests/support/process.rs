@@ -66,3 +66,12 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
         })
         .collect()
 }
+
+/// The processes that `parent` has started: the ranks below `mpirun`.
+pub fn ranks_of(parent: u32) -> Vec<u32> {
+    let file = format!("/proc/{parent}/task/{parent}/children");
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.split_whitespace()
+        .filter_map(|id| id.parse().ok())
+        .collect()
+}

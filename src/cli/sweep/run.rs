@@ -9,6 +9,7 @@ use super::args::RunOptions;
 use super::points::places;
 use super::{STOPPED, Sweep, claims_json, claims_text, code_of, failed};
 use crate::cli::launch::{FAILED, Failure};
+use crate::cli::signals::on_signals;
 use crate::cli::write_out;
 use crate::report::format::wall;
 use crate::study::sweep::{self, Event, Outcome, Settings};
@@ -103,7 +104,7 @@ pub(super) fn check_ranks(flag: &str, ranks: u32, points: &[&Point]) -> Result<(
 fn stop_at_signals() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
-    ctrlc::set_handler(move || raised.store(true, Ordering::Relaxed)).map_err(failed)?;
+    on_signals(move |_| raised.store(true, Ordering::Relaxed)).map_err(failed)?;
     Ok(stop)
 }
 
