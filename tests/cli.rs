@@ -88,8 +88,14 @@ fn json_says_what_the_result_says() {
     );
     assert_eq!(object["summary"]["accepted_load"], summary.accepted_load);
     let network = stored.digest.class("network").expect("network");
-    assert_eq!(object["latency"]["network"]["mean_ps"], network.mean_ps);
-    assert_eq!(object["latency"]["network"]["max_ps"], network.max_ps);
+    assert_eq!(
+        object["latency"]["network"]["mean_ps"],
+        network.arrived.mean_ps
+    );
+    assert_eq!(
+        object["latency"]["network"]["max_ps"],
+        network.arrived.max_ps
+    );
 }
 
 #[test]

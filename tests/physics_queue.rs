@@ -44,7 +44,7 @@ fn means(experiment: &Experiment) -> (f64, f64) {
             .iter()
             .find(|(name, _)| name == class)
             .expect("a class");
-        histogram.mean() / 1e3
+        histogram.arrived.mean() / 1e3
     };
     (mean("message"), mean("network"))
 }

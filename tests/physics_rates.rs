@@ -471,3 +471,26 @@ fn a_small_buffer_gives_its_packets_over_its_round_trip() {
         );
     }
 }
+
+#[test]
+fn reservations_of_srp_take_their_part_of_an_overloaded_link() {
+    // A reservation of one flit for each message goes before all data: r times as much as the link brings, in messages of m
+    // flits, leaves 1 - r/m of it.
+    for (flits, over) in [(4, 2.0), (4, 3.2), (8, 4.0), (24, 8.0)] {
+        let data = Experiment::tree(17, 1)
+            .hotspot(16, 1, over / 16.0)
+            .message(&format!("{flits} flits"))
+            .with("injection", "periodic")
+            .set("congestion.scheme", "srp")
+            .set("router.input_buffer", "2100 flits")
+            .set("run.warmup", "10 us")
+            .until("50 us")
+            .run()
+            .data;
+        let (accepted, left) = (data.jobs[0].accepted_load, 1.0 - over / f64::from(flits));
+        assert!(
+            (accepted - left).abs() < 0.01,
+            "{flits} flits, {over}: {accepted}, not {left}"
+        );
+    }
+}

@@ -36,7 +36,7 @@ fn weir_at(load: f64) -> [f64; 3] {
     let data = weir(&[&format!("workload.0.load={load}")]);
     let mean = |class: &str| {
         let found = data.latency.iter().find(|(name, _)| name == class);
-        found.expect("a class").1.mean() / 1e3
+        found.expect("a class").1.arrived.mean() / 1e3
     };
     [mean("message"), mean("network"), data.summary.accepted_load]
 }

@@ -87,6 +87,11 @@ impl Inbox {
         self.letters.push_back(std::mem::replace(mail, empty));
     }
 
+    /// The packets that are on their way, in order of arrival.
+    pub fn packets(&self) -> impl Iterator<Item = &PacketMail> {
+        self.letters.iter().flatten().skip(self.read)
+    }
+
     /// Number of packets.
     pub fn len(&self) -> usize {
         self.letters.iter().map(Vec::len).sum::<usize>() - self.read

@@ -36,6 +36,17 @@ impl Pool {
         self.free.push(index);
     }
 
+    /// The packets held, with their origins.
+    pub fn packets(&self) -> impl Iterator<Item = (&Packet, &Origin)> {
+        let mut held = vec![true; self.packets.len()];
+        for &index in &self.free {
+            held[index as usize] = false;
+        }
+        let all = self.packets.iter().zip(self.origins.iter());
+        all.zip(held)
+            .filter_map(|(packet, held)| held.then_some(packet))
+    }
+
     /// Number of packets held.
     pub fn len(&self) -> usize {
         self.packets.len() - self.free.len()

@@ -2,11 +2,12 @@
 
 use super::domain::FabricDomain;
 use super::hosts::{IterationRow, TaskRow};
+use super::inbox::Inbox;
 use super::series::Series;
 use super::state::Wire;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
 use crate::congestion::Scheme;
-use crate::model::{Histogram, NEVER, NO_PACKET, Time};
+use crate::model::{Histogram, NEVER, NO_PACKET, Outstanding, PacketKind, Time};
 
 /// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
 pub type PortRow = [u64; 8];
@@ -102,7 +103,7 @@ impl<S: Scheme> FabricDomain<S> {
         DomainReport {
             totals,
             last_delivery: self.stats.last_delivery,
-            jobs: self.stats.jobs.clone(),
+            jobs: self.job_stats(end),
             bin_width: self.stats.bin_width,
             ejected: self.stats.ejected.clone(),
             endpoints: self.nics.iter().map(|nic| u64::from(nic.id)).collect(),
@@ -138,6 +139,21 @@ impl<S: Scheme> FabricDomain<S> {
                 index = self.pool.after(index);
             }
         }
+    }
+
+    /// What is counted of each workload, with the packets that are still under way. All data packets of a domain's pool are
+    /// injected, and each is in one domain.
+    fn job_stats(&self, end: Time) -> Vec<JobStats> {
+        let mut jobs = self.stats.jobs.clone();
+        let coming = self.inboxes.iter().flat_map(Inbox::packets);
+        let coming = coming.map(|mail| (&mail.packet, &mail.origin));
+        for (packet, origin) in self.pool.packets().chain(coming) {
+            if origin.kind == PacketKind::Data as u8 && self.stats.measured(packet.injected) {
+                let missing = &mut jobs[usize::from(origin.job)].network_missing;
+                missing.add(end.saturating_sub(packet.injected));
+            }
+        }
+        jobs
     }
 
     fn port_rows(&self, end: Time) -> Vec<PortRow> {
@@ -312,6 +328,8 @@ impl JobStats {
     fn write(&self, out: &mut Writer) {
         out.list(&self.network.to_words());
         out.list(&self.message.to_words());
+        out.list(&self.network_missing.to_words());
+        out.list(&self.message_missing.to_words());
         out.list(&[
             self.generated_bits,
             self.accepted_bits,
@@ -325,11 +343,15 @@ impl JobStats {
     fn read(from: &mut Reader) -> Option<JobStats> {
         let network = from.histogram()?;
         let message = from.histogram()?;
+        let network_missing = from.histogram()?;
+        let message_missing = Outstanding::from_words(&from.list()?)?;
         let [generated_bits, accepted_bits, delivered_bits, finish] =
             from.list()?.try_into().ok()?;
         Some(JobStats {
             network,
             message,
+            network_missing,
+            message_missing,
             generated_bits,
             accepted_bits,
             delivered_bits,

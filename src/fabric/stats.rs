@@ -1,7 +1,9 @@
 //! What a domain counts. Whole numbers only, so that adding domains up is exact.
 
 use super::series::{MOST_BINS, Series};
-use crate::model::{EndpointId, Histogram, NEVER, Origin, Packet, PacketKind, Span, Time};
+use crate::model::{
+    EndpointId, Histogram, NEVER, Origin, Outstanding, Packet, PacketKind, Span, Time,
+};
 
 /// What is to be recorded.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +29,11 @@ pub struct Recording {
 pub struct JobStats {
     pub network: Histogram,
     pub message: Histogram,
+    /// Ages at the end of the run of the packets of [`JobStats::network`] that have not arrived. Empty before the end.
+    pub network_missing: Histogram,
+    /// When, after the start of the measurement window, those messages of [`JobStats::message`] were generated that have not
+    /// arrived.
+    pub message_missing: Outstanding,
     /// Payload generated in the measurement window.
     pub generated_bits: u64,
     /// Payload that came in at its receivers while the job was on, within the measurement window.
@@ -173,7 +180,8 @@ impl Stats {
         }
     }
 
-    fn measured(&self, time: Time) -> bool {
+    /// Whether samples of this time count.
+    pub fn measured(&self, time: Time) -> bool {
         self.recording.window.contains(time)
     }
 
@@ -182,7 +190,9 @@ impl Stats {
     pub fn generated(&mut self, job: u16, bits: u64, now: Time) {
         self.messages_generated += 1;
         if self.measured(now) {
-            self.jobs[usize::from(job)].generated_bits += bits;
+            let job = &mut self.jobs[usize::from(job)];
+            job.generated_bits += bits;
+            job.message_missing.begin(now - self.recording.window.from);
         }
     }
 
@@ -289,6 +299,8 @@ impl Stats {
         let job = &mut self.jobs[usize::from(origin.job)];
         if sampled {
             job.message.add(latency);
+            job.message_missing
+                .end(origin.generated - self.recording.window.from);
         }
         let last = &mut job.last[nic as usize];
         *last = now.max(*last);

@@ -33,6 +33,11 @@ impl Histogram {
         ((bucket & (SUB - 1)) as u64 + SUB as u64) << octave
     }
 
+    /// The largest value that falls into the same bucket.
+    pub fn last_of(value: Time) -> Time {
+        Self::lower_edge(Self::bucket(value) + 1) - 1
+    }
+
     /// Adds one sample.
     #[inline]
     pub fn add(&mut self, value: Time) {
@@ -44,6 +49,17 @@ impl Histogram {
         self.samples += 1;
         self.sum += u128::from(value);
         self.max = self.max.max(value);
+    }
+
+    /// Adds `count` samples of one value.
+    pub fn add_many(&mut self, value: Time, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.add(value);
+        self.counts[Self::bucket(value)] += count - 1;
+        self.samples += count - 1;
+        self.sum += u128::from(value) * u128::from(count - 1);
     }
 
     /// Adds all samples of another histogram.

@@ -142,15 +142,25 @@ pub fn above(lower_ps: &[u64], count: &[u64]) -> Vec<Point> {
 }
 
 /// The histogram of a latency class, by its name with dots: `latency.message`, `latency.job.<name>.network`; lower
-/// edges of its buckets in ps, and their counts. None if the result has no such class.
+/// edges of its buckets in ps, and their counts, what had not arrived with its age. None if the result has no such class.
 ///
 /// # Errors
 /// If the file is damaged.
 pub fn histogram(result: &ResultFile, name: &str) -> Outcome<Option<(Vec<u64>, Vec<u64>)>> {
     let class = name.strip_prefix("latency.").unwrap_or(name);
     let group = format!("data/latency/{class}");
-    let lower = result.column(&group, "lower_ps")?;
-    Ok(lower.zip(result.column(&group, "count")?))
+    let column = |name| result.column(&group, name);
+    let (Some(lower), Some(count), Some(missing)) =
+        (column("lower_ps")?, column("count")?, column("missing")?)
+    else {
+        return Ok(None);
+    };
+    Ok(Some((lower, all(&count, &missing))))
+}
+
+/// Samples and missing ones, bucket by bucket.
+pub fn all(count: &[u64], missing: &[u64]) -> Vec<u64> {
+    count.iter().zip(missing).map(|(a, b)| a + b).collect()
 }
 
 /// How the ports of a kind (`terminal`, `local`, `global`; `all`) spent their time: busy, idle and stalled, ps.

@@ -110,7 +110,7 @@ fn distribution(stored: &Stored) -> Figure {
         });
         let series = classes.map(|one| Series {
             name: name_of(&one.class).to_string(),
-            points: rows::above(&one.lower_ps, &one.count),
+            points: rows::above(&one.lower_ps, &rows::all(&one.count, &one.missing)),
         });
         Panel {
             title: title.to_string(),
@@ -127,8 +127,9 @@ fn distribution(stored: &Stored) -> Figure {
         id: "latency".into(),
         title: "Distribution of latencies".into(),
         caption: vec![
-            "The share of messages and of packets that take longer, of those generated in the measurement window. Histogram buckets are no \
-             wider than 1/64 of their latency."
+            "The share of messages and of packets that take longer, of those generated (of packets: injected) in the measurement window; \
+             those that had not arrived when the run ended count with the age that they had then. Histogram buckets are no wider than 1/64 \
+             of their latency."
                 .into(),
         ],
         data: lines_table(&panels),

@@ -6,7 +6,7 @@ use super::format::{bytes, percent, scaled, wall, whole};
 use super::page::{Page, Part, Row, Rows};
 use super::parameters::{self, time};
 use super::run::{self, name_of};
-use crate::trace::{Digest, ResultFile, Run, Stats, Stored, Summary, TraceError, read};
+use crate::trace::{Digest, ResultFile, Run, Shape, Stats, Stored, Summary, TraceError, read};
 
 /// The page of the result at `path`; `name` is what the run is called.
 ///
@@ -35,6 +35,7 @@ pub fn page(path: &Path, name: &str) -> Result<Page, TraceError> {
             .unwrap_or("it did not reach its end");
         warnings.push(format!("This run is not complete: {why}."));
     }
+    warnings.extend(digest.notes.iter().map(|note| format!("{}.", note.text)));
     Ok(Page {
         title: name.to_string(),
         lead: vec![parameters::line(
@@ -106,35 +107,41 @@ fn latency(ps: f64) -> String {
     if ps.is_finite() { time(ps) } else { "-".into() }
 }
 
+/// Mean, percentiles and maximum of all samples; lower bounds where they may be those of missing ones.
+fn times(stats: &Stats) -> [String; 6] {
+    if stats.all() == 0 {
+        return std::array::from_fn(|_| "-".into());
+    }
+    let numbers: [fn(&Shape) -> f64; 6] = [
+        |shape| shape.mean_ps,
+        |shape| shape.p50_ps,
+        |shape| shape.p90_ps,
+        |shape| shape.p99_ps,
+        |shape| shape.p999_ps,
+        |shape| shape.max_ps as f64,
+    ];
+    numbers.map(|number| match stats.known(number) {
+        (ps, true) => latency(ps),
+        (ps, false) => format!("≥ {}", latency(ps)),
+    })
+}
+
 fn latencies(digest: &Digest) -> Option<Rows> {
     let rows = digest.latency.iter().map(|(class, stats)| {
         let kind = class.rsplit('.').next().unwrap_or(class);
-        let Stats {
-            samples,
-            mean_ps,
-            p50_ps,
-            p90_ps,
-            p99_ps,
-            p999_ps,
-            max_ps,
-        } = *stats;
-        let largest = if samples == 0 {
-            f64::NAN
-        } else {
-            max_ps as f64
-        };
-        let times = [mean_ps, p50_ps, p90_ps, p99_ps, p999_ps, largest].map(latency);
-        let mut cells = vec![name_of(class).to_string(), kind.to_string(), whole(samples)];
-        cells.extend(times);
+        let mut cells = vec![name_of(class).to_string(), kind.to_string()];
+        cells.extend([stats.samples, stats.missing].map(whole));
+        cells.extend(times(stats));
         Row::new(cells)
     });
     let rows: Vec<_> = rows.collect();
     (!rows.is_empty()).then(|| Rows {
         title: "Latency".into(),
         note: "message: from being generated to all of it received; network: a packet, from its head leaving the NIC to its tail at \
-               its endpoint. Of what was generated in the measurement window."
+               its endpoint. Of what was generated (of packets: injected) in the measurement window; what had not arrived when the run \
+               ended is missing, and counts with the age that it had then: ≥."
             .into(),
-        head: ["job", "of", "samples", "mean", "median", "p90", "p99", "p99.9", "max"].map(String::from).to_vec(),
+        head: ["job", "of", "samples", "missing", "mean", "median", "p90", "p99", "p99.9", "max"].map(String::from).to_vec(),
         rows,
     })
 }

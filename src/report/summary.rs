@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::format::{bytes, percent, scaled, shorten, simulated, wall, whole, wrap};
-use crate::trace::{Digest, JobTotals, Run, Stats, Summary};
+use crate::trace::{Digest, JobTotals, Note, Run, Shape, Stats, Summary};
 
 /// Widest line.
 const WIDTH: usize = 80;
 /// Where values start.
 const LABEL: usize = 12;
 /// Widest name of a latency class.
-const NAME: usize = 20;
+const NAME: usize = 12;
 /// Widest name of a job.
 const JOB: usize = 18;
 /// What stands below the loads of jobs.
@@ -27,9 +27,11 @@ pub fn table(topology: &str, digest: &Digest, run: &Run) -> String {
     }
     totals(&mut lines, &digest.summary);
     latencies(&mut lines, digest);
+    missing(&mut lines, digest);
     if digest.jobs.len() > 1 {
         jobs(&mut lines, digest);
     }
+    notes(&mut lines, digest);
     course(&mut lines, digest.summary.packet_hops, run);
     lines.push(String::new());
     lines.join("\n")
@@ -104,6 +106,16 @@ fn in_unit(ps: f64, unit_ps: f64) -> String {
     }
 }
 
+/// A number of all samples: a lower bound if it depends on those that are missing.
+fn of_all(stats: &Stats, number: fn(&Shape) -> f64, unit_ps: f64) -> String {
+    let (ps, known) = stats.known(number);
+    let text = in_unit(ps, unit_ps);
+    match known {
+        true => text,
+        false => format!(">={text}"),
+    }
+}
+
 /// Samples in full where they fit their column.
 fn count(samples: u64) -> String {
     let text = whole(samples);
@@ -123,27 +135,65 @@ fn latencies(lines: &mut Vec<String>, digest: &Digest) {
     if classes.is_empty() {
         return;
     }
-    let largest = classes.iter().map(|(_, stats)| stats.max_ps).max();
+    let largest = classes.iter().map(|(_, stats)| stats.at_least.max_ps).max();
     let (unit, unit_ps) = common_unit(largest.unwrap_or(0));
     lines.push(String::new());
     let head = format!("latency ({unit})");
     let [mean, p50, p99, p999, max] = ["mean", "p50", "p99", "p99.9", "max"];
     lines.push(format!(
-        "{head:<NAME$}{:>14}{mean:>9}{p50:>9}{p99:>9}{p999:>9}{max:>9}",
+        "{head:<NAME$}{:>13}{mean:>11}{p50:>11}{p99:>11}{p999:>11}{max:>11}",
         "samples"
     ));
     for (class, stats) in classes {
-        let [mean, p50, p99, p999] = [stats.mean_ps, stats.p50_ps, stats.p99_ps, stats.p999_ps]
-            .map(|ps| in_unit(ps, unit_ps));
-        let max = match stats.samples {
+        let text = |number| of_all(stats, number, unit_ps);
+        let (mean, p50) = (text(|shape| shape.mean_ps), text(|shape| shape.p50_ps));
+        let (p99, p999) = (text(|shape| shape.p99_ps), text(|shape| shape.p999_ps));
+        let max = match stats.all() {
             0 => "-".to_string(),
-            _ => in_unit(stats.max_ps as f64, unit_ps),
+            _ => text(|shape| shape.max_ps as f64),
         };
         lines.push(format!(
-            "{:<NAME$}{:>14}{mean:>9}{p50:>9}{p99:>9}{p999:>9}{max:>9}",
+            "{:<NAME$}{:>13}{mean:>11}{p50:>11}{p99:>11}{p999:>11}{max:>11}",
             shorten(class, NAME),
             count(stats.samples)
         ));
+    }
+}
+
+/// What ">=" in the table of latencies is about.
+fn missing(lines: &mut Vec<String>, digest: &Digest) {
+    let parts = [("message", "messages"), ("network", "packets")].map(|(class, what)| {
+        let stats = digest.class(class).filter(|stats| stats.missing > 0)?;
+        Some(format!(
+            "{} of {} {what}",
+            whole(stats.missing),
+            whole(stats.all())
+        ))
+    });
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if !parts.is_empty() {
+        let text = format!(
+            "{} of the measurement window had not arrived at the end; \">=\" counts each with its age then",
+            parts.join(" and ")
+        );
+        labelled(lines, "missing", &text);
+    }
+}
+
+/// So many notes are shown.
+const NOTES: usize = 8;
+
+fn notes(lines: &mut Vec<String>, digest: &Digest) {
+    if digest.notes.is_empty() {
+        return;
+    }
+    lines.push(String::new());
+    for note in digest.notes.iter().take(NOTES) {
+        labelled(lines, "warning", &note.text);
+    }
+    let more = digest.notes.len().saturating_sub(NOTES);
+    if more > 0 {
+        labelled(lines, "", &format!("and {more} more warnings, in --json"));
     }
 }
 
@@ -151,7 +201,7 @@ fn latencies(lines: &mut Vec<String>, digest: &Digest) {
 fn job_latency<'a>(digest: &'a Digest, job: &JobTotals) -> Option<&'a Stats> {
     let kinds = ["message", "network"].iter();
     let mut stats = kinds.filter_map(|kind| digest.class(&format!("job.{}.{kind}", job.name)));
-    stats.find(|stats| stats.samples > 0)
+    stats.find(|stats| stats.all() > 0)
 }
 
 fn jobs(lines: &mut Vec<String>, digest: &Digest) {
@@ -160,7 +210,8 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
         .iter()
         .map(|job| job_latency(digest, job))
         .collect();
-    let largest = latency.iter().flatten().map(|stats| stats.max_ps).max();
+    let largest = latency.iter().flatten();
+    let largest = largest.map(|stats| stats.at_least.max_ps).max();
     let (unit, unit_ps) = common_unit(largest.unwrap_or(0));
     lines.push(String::new());
     let [mean, p99] = ["latency", "p99"].map(|what| format!("{what} ({unit})"));
@@ -169,9 +220,7 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
         "job", "tasks", "offered", "accepted", "finish"
     ));
     for (job, stats) in digest.jobs.iter().zip(latency) {
-        let value = |of: fn(&Stats) -> f64| {
-            stats.map_or("-".to_string(), |stats| in_unit(of(stats), unit_ps))
-        };
+        let value = |number| stats.map_or("-".into(), |stats| of_all(stats, number, unit_ps));
         let finish = match job.finish_ps {
             0 => "-".to_string(),
             ps => simulated(ps),
@@ -182,8 +231,8 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
             job.tasks,
             percent(job.offered_load),
             percent(job.accepted_load),
-            value(|stats| stats.mean_ps),
-            value(|stats| stats.p99_ps),
+            value(|shape| shape.mean_ps),
+            value(|shape| shape.p99_ps),
         ));
     }
     lines.extend(wrap(ABOUT_LOADS, WIDTH, "  "));
@@ -230,10 +279,10 @@ fn hosts(run: &Run) -> String {
     }
 }
 
-/// The summary as one JSON object: `summary`, `jobs` and `latency` as under `/data`, and `complete`.
+/// The summary as one JSON object: `summary`, `jobs` and `latency` as under `/data`, `notes` as a list, and `complete`.
 ///
 /// It is made of bit-identical values only, so it is the same for any number of ranks. A number that does not exist
-/// (the mean of no samples) is null.
+/// (the mean of no samples), or that has no bound, is null.
 pub fn json(digest: &Digest, run: &Run) -> Value {
     let latency = digest.latency.iter();
     let jobs = digest.jobs.iter().enumerate();
@@ -242,6 +291,17 @@ pub fn json(digest: &Digest, run: &Run) -> Value {
         "summary": summary_json(&digest.summary),
         "jobs": jobs.map(|(index, job)| (job.name.clone(), job_json(index, job))).collect::<Map<_, _>>(),
         "latency": latency.map(|(class, stats)| (class.clone(), stats_json(stats))).collect::<Map<_, _>>(),
+        "notes": digest.notes.iter().map(note_json).collect::<Vec<_>>(),
+    })
+}
+
+fn note_json(note: &Note) -> Value {
+    let numbers = note.numbers.iter();
+    json!({
+        "kind": note.kind,
+        "job": note.job,
+        "text": note.text,
+        "numbers": numbers.map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>(),
     })
 }
 
@@ -260,6 +320,7 @@ fn summary_json(summary: &Summary) -> Value {
         "bytes_delivered": summary.bytes_delivered,
         "endpoints": summary.endpoints,
         "endpoint_bandwidth": summary.endpoint_bandwidth,
+        "notes": summary.notes,
         "offered_load": summary.offered_load,
         "accepted_load": summary.accepted_load,
     })
@@ -283,14 +344,32 @@ fn job_json(index: usize, job: &JobTotals) -> Value {
 }
 
 fn stats_json(stats: &Stats) -> Value {
+    let Stats {
+        arrived,
+        at_least,
+        at_most,
+        ..
+    } = stats;
     json!({
         "samples": stats.samples,
-        "mean_ps": stats.mean_ps,
-        "p50_ps": stats.p50_ps,
-        "p90_ps": stats.p90_ps,
-        "p99_ps": stats.p99_ps,
-        "p999_ps": stats.p999_ps,
-        "max_ps": stats.max_ps,
+        "missing": stats.missing,
+        "missing_share": stats.missing_share(),
+        "mean_ps": arrived.mean_ps,
+        "p50_ps": arrived.p50_ps,
+        "p90_ps": arrived.p90_ps,
+        "p99_ps": arrived.p99_ps,
+        "p999_ps": arrived.p999_ps,
+        "max_ps": arrived.max_ps,
+        "mean_at_least_ps": at_least.mean_ps,
+        "p50_at_least_ps": at_least.p50_ps,
+        "p90_at_least_ps": at_least.p90_ps,
+        "p99_at_least_ps": at_least.p99_ps,
+        "p999_at_least_ps": at_least.p999_ps,
+        "max_at_least_ps": at_least.max_ps,
+        "p50_at_most_ps": at_most.p50_ps,
+        "p90_at_most_ps": at_most.p90_ps,
+        "p99_at_most_ps": at_most.p99_ps,
+        "p999_at_most_ps": at_most.p999_ps,
     })
 }
 
@@ -298,7 +377,7 @@ fn stats_json(stats: &Stats) -> Value {
 mod tests {
     use super::*;
     use crate::model::Histogram;
-    use crate::trace::{Data, Job, sample};
+    use crate::trace::{Data, Job, Latency, sample};
 
     #[test]
     fn the_table_says_what_happened() {
@@ -318,11 +397,15 @@ mod tests {
         data.jobs[0].offered_load = 123.456;
         let mut slow = Histogram::default();
         slow.add(u64::MAX / 4);
+        let slow = Latency {
+            arrived: slow.clone(),
+            missing: slow,
+        };
         data.latency = vec![
             ("network".into(), slow.clone()),
             (
                 "a_class_with_a_very_long_name_indeed".into(),
-                Histogram::default(),
+                Latency::default(),
             ),
             (format!("job.{}.message", data.jobs[0].name), slow),
         ];
@@ -348,6 +431,7 @@ mod tests {
     fn one_job_needs_no_table_of_jobs() {
         let mut data = sample::data();
         data.jobs.truncate(1);
+        data.notes.clear();
         let text = table("", &data.digest(), &sample::run());
         assert!(!text.contains("stencil"), "{text}");
         assert!(text.starts_with("simulated"), "{text}");
@@ -382,7 +466,24 @@ mod tests {
         assert_eq!(value["jobs"]["stencil"]["tasks"], 5);
         let network = &value["latency"]["network"];
         assert_eq!(network["samples"], 5_000);
-        assert_eq!(network["p99_ps"], data.latency[0].1.quantile(0.99));
+        assert_eq!(network["p99_ps"], data.latency[0].1.arrived.quantile(0.99));
+        let message = &value["latency"]["message"];
+        assert_eq!(
+            (&message["samples"], &message["missing"]),
+            (&json!(2_000), &json!(500))
+        );
+        assert_eq!(message["missing_share"], 0.2);
+        // Of all 2,500, with those that are missing at 2.25 us: the median is theirs.
+        let bound = message["p50_at_least_ps"].as_f64().expect("a number");
+        assert!((2_200_000.0..=2_250_000.0).contains(&bound), "{bound}");
+        assert!(message["p99_at_most_ps"].is_null());
+        let note = &value["notes"][0];
+        assert_eq!(
+            (&note["kind"], &note["job"]),
+            (&json!("missing"), &json!("stencil"))
+        );
+        assert_eq!(note["numbers"]["messages_missing"], 500);
+        assert!(value["notes"][1]["job"].is_null());
         let none = &value["latency"]["job.aggressor-1.message"];
         assert_eq!(none["samples"], 0);
         assert!(
@@ -401,7 +502,7 @@ mod tests {
                 name: "j".into(),
                 ..Job::default()
             }],
-            latency: vec![("network".into(), Histogram::default())],
+            latency: vec![("network".into(), Latency::default())],
             ..Data::default()
         };
         let value = json(&data.digest(), &Run::default());

@@ -2,12 +2,13 @@
 
 use super::assemble::{Plan, ends};
 use super::error::RunError;
+use super::notes::notes;
 use super::rows;
 use crate::congestion::{self, AnyScheme};
 use crate::engine::{End, Transport};
 use crate::fabric::{DomainReport, FabricDomain, JobStats, Step, Tally, Totals, Traffic};
-use crate::model::{Bandwidth, Histogram, PacketKind, Span, Time};
-use crate::trace::{Data, Job, Scheme, Summary};
+use crate::model::{Bandwidth, Histogram, Outstanding, PacketKind, Span, Time};
+use crate::trace::{Data, Job, Latency, Scheme, Summary};
 
 /// Facts about the run that may differ between runs.
 #[derive(Clone, Debug, Default)]
@@ -193,6 +194,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             endpoint_bandwidth: bandwidth.0,
             offered_load: share(generated, everyone),
             accepted_load: share(sum(|t| t.accepted_bits), everyone),
+            notes: 0,
         },
         scheme: Scheme {
             name: plan.scheme.name().into(),
@@ -200,19 +202,16 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         },
         ..Data::default()
     };
-    data.latency
-        .push(("network".into(), merged(all().map(|job| &job.network))));
-    data.latency
-        .push(("message".into(), merged(all().map(|job| &job.message))));
+    let ends = Ends { window, simulated };
+    data.latency.push(("network".into(), network(all())));
+    data.latency.push(("message".into(), message(all(), ends)));
     for (number, traffic) in jobs.iter().enumerate() {
         let stats: Vec<&JobStats> = reports.iter().map(|report| &report.jobs[number]).collect();
-        let name = &traffic.name;
-        let histogram = merged(stats.iter().map(|job| &job.network));
+        let (name, stats) = (&traffic.name, || stats.iter().copied());
         data.latency
-            .push((format!("job.{name}.network"), histogram));
-        let histogram = merged(stats.iter().map(|job| &job.message));
+            .push((format!("job.{name}.network"), network(stats())));
         data.latency
-            .push((format!("job.{name}.message"), histogram));
+            .push((format!("job.{name}.message"), message(stats(), ends)));
         data.jobs
             .push(one_job(reports, plan, number, bandwidth, window));
     }
@@ -224,6 +223,8 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.iterations = recording.iterations.then(|| rows::iterations(reports));
     data.packets = recording.packets.then(|| rows::packets(reports));
     data.messages = recording.messages.then(|| rows::messages(reports));
+    data.notes = notes(&data);
+    data.summary.notes = data.notes.len() as u64;
     data
 }
 
@@ -273,6 +274,33 @@ fn scheme(own: &[&str], reports: &[DomainReport], capacity: f64) -> Scheme {
         counters,
         shares: shares.collect(),
         ..Scheme::default()
+    }
+}
+
+/// The latencies of packets, and how old those are that are under way.
+fn network<'a>(all: impl Iterator<Item = &'a JobStats> + Clone) -> Latency {
+    Latency {
+        arrived: merged(all.clone().map(|job| &job.network)),
+        missing: merged(all.map(|job| &job.network_missing)),
+    }
+}
+
+/// The measurement window and the end of the run.
+#[derive(Clone, Copy)]
+struct Ends {
+    window: Span,
+    simulated: Time,
+}
+
+/// The latencies of messages, and how old those are that have not arrived.
+fn message<'a>(all: impl Iterator<Item = &'a JobStats> + Clone, ends: Ends) -> Latency {
+    let mut missing = Outstanding::default();
+    all.clone()
+        .for_each(|job| missing.merge(&job.message_missing));
+    let since = |time: Time| time.saturating_sub(ends.window.from);
+    Latency {
+        arrived: merged(all.map(|job| &job.message)),
+        missing: missing.ages(since(ends.simulated), since(ends.window.to)),
     }
 }
 

@@ -5,6 +5,7 @@ mod collect;
 mod error;
 mod hang;
 mod machine;
+mod notes;
 mod rows;
 mod run;
 mod watchman;
@@ -17,4 +18,4 @@ pub use run::{Observer, Outcome, run};
 
 /// Raised by every change to weir that changes the results of an experiment that could be run before. A sweep's
 /// directory keeps points of different versions apart.
-pub const MODEL_VERSION: u32 = 4;
+pub const MODEL_VERSION: u32 = 5;

@@ -27,8 +27,8 @@ pub use partial::{Partial, remove_leftovers, replace};
 pub use rates::{RatesOverTime, Whose};
 pub use read::{Entry, Header, Stored, StoredLatency, read, read_header};
 pub use results::{
-    Data, Iterations, Job, JobSeries, Messages, Occupancy, Packets, Ports, Rates, Run, Scheme,
-    Series, Summary,
+    Data, Iterations, Job, JobSeries, Latency, Messages, Note, Occupancy, Packets, Ports, Rates,
+    Run, Scheme, Series, Summary,
 };
-pub use stats::{Digest, JobTotals, Stats};
+pub use stats::{Digest, JobTotals, Shape, Stats};
 pub use write::write;

@@ -5,11 +5,13 @@ use hdf5::{File, Group};
 use rustix::fs::OFlags;
 
 use super::error::TraceError;
-use super::hdf::{Failure, Outcome, get_column, get_list, get_numbers, get_text, get_texts, open};
-use super::results::{Run, Summary};
+use super::hdf::{
+    Failure, Outcome, get_column, get_list, get_number, get_numbers, get_text, get_texts, open,
+};
+use super::results::{Note, Run, Summary};
 use super::schema;
 use super::seal::{Kind, Unsealed, verify};
-use super::stats::{Digest, JobTotals, Stats};
+use super::stats::{Digest, JobTotals, Shape, Stats};
 use crate::model::Time;
 
 /// More buckets than a histogram of 64-bit times can have.
@@ -40,10 +42,12 @@ pub struct StoredLatency {
     pub class: String,
     /// Its numbers.
     pub stats: Stats,
-    /// Lower edges of the buckets that hold samples, ps.
+    /// Lower edges of the buckets that hold samples or missing ones, ps.
     pub lower_ps: Vec<Time>,
     /// Samples of each of these buckets.
     pub count: Vec<u64>,
+    /// Samples that are missing and were so old when the run ended.
+    pub missing: Vec<u64>,
 }
 
 /// A dataset, for a list of what a file holds.
@@ -144,17 +148,20 @@ fn stored(root: &Group, header: Header) -> Outcome<Stored> {
     let [scheme] = get_texts(&recorded, &schema::SCHEME_TEXTS)?;
     let mut datasets = Vec::new();
     list(root, DEEPEST, &mut datasets)?;
+    let summary = read_summary(&open(&data, "summary")?)?;
+    let notes = read_notes(&open(&data, "notes")?, summary.notes)?;
     Ok(Stored {
         header,
         run,
         hdf5_version,
         digest: Digest {
-            summary: read_summary(&open(&data, "summary")?)?,
+            summary,
             latency: latency
                 .iter()
                 .map(|stored| (stored.class.clone(), stored.stats))
                 .collect(),
             jobs,
+            notes,
         },
         latency,
         scheme,
@@ -211,6 +218,7 @@ fn read_summary(at: &Group) -> Outcome<Summary> {
         bytes_delivered,
         endpoints,
         endpoint_bandwidth,
+        notes,
     ] = get_numbers(at, &schema::SUMMARY_COUNTS)?;
     let [offered_load, accepted_load] = get_numbers(at, &schema::SUMMARY_LOADS)?;
     Ok(Summary {
@@ -227,9 +235,32 @@ fn read_summary(at: &Group) -> Outcome<Summary> {
         bytes_delivered,
         endpoints,
         endpoint_bandwidth,
+        notes,
         offered_load,
         accepted_load,
     })
+}
+
+fn read_notes(at: &Group, count: u64) -> Outcome<Vec<Note>> {
+    let [kind, text, job] = &schema::NOTE_TEXTS;
+    let mut notes = Vec::new();
+    for number in 0..count {
+        let at = open(at, &number.to_string())?;
+        let mut note = Note {
+            kind: get_text(&at, kind.name)?,
+            text: get_text(&at, text.name)?,
+            ..Note::default()
+        };
+        for name in at.attr_names()? {
+            if name == job.name {
+                note.job = Some(get_text(&at, &name)?);
+            } else if name != kind.name && name != text.name {
+                note.numbers.push((name.clone(), get_number(&at, &name)?));
+            }
+        }
+        notes.push(note);
+    }
+    Ok(notes)
 }
 
 fn read_jobs(at: &Group) -> Outcome<Vec<JobTotals>> {
@@ -273,25 +304,16 @@ fn read_latency(at: &Group, jobs: &[JobTotals]) -> Outcome<Vec<StoredLatency>> {
     let mut classes = Vec::new();
     for class in at.member_names()? {
         let group = open(at, &class)?;
-        let [samples, max_ps] = get_numbers(&group, &schema::LATENCY_COUNTS)?;
-        let [mean_ps, p50_ps, p90_ps, p99_ps, p999_ps] =
-            get_numbers(&group, &schema::LATENCY_QUANTILES)?;
-        let [lower, count] = &schema::LATENCY;
+        let [lower, count, missing] = &schema::LATENCY;
         let stored = StoredLatency {
             class,
-            stats: Stats {
-                samples,
-                mean_ps,
-                p50_ps,
-                p90_ps,
-                p99_ps,
-                p999_ps,
-                max_ps,
-            },
+            stats: read_stats(&group)?,
             lower_ps: get_column(&group, lower.name, MOST_BUCKETS)?,
             count: get_column(&group, count.name, MOST_BUCKETS)?,
+            missing: get_column(&group, missing.name, MOST_BUCKETS)?,
         };
-        if stored.lower_ps.len() != stored.count.len() {
+        let rows = stored.lower_ps.len();
+        if stored.count.len() != rows || stored.missing.len() != rows {
             return Err(Failure::Content(format!(
                 "{} has columns of different length",
                 group.name()
@@ -301,6 +323,31 @@ fn read_latency(at: &Group, jobs: &[JobTotals]) -> Outcome<Vec<StoredLatency>> {
     }
     classes.sort_by_cached_key(|stored| rank_of(&stored.class, jobs));
     Ok(classes)
+}
+
+fn read_stats(at: &Group) -> Outcome<Stats> {
+    let [samples, missing, max, max_at_least] = get_numbers(at, &schema::LATENCY_COUNTS)?;
+    let numbers = get_numbers::<f64, 15>(at, &schema::LATENCY_QUANTILES)?;
+    let shape = |mean_ps, quantiles: &[f64], max_ps| Shape {
+        mean_ps,
+        p50_ps: quantiles[0],
+        p90_ps: quantiles[1],
+        p99_ps: quantiles[2],
+        p999_ps: quantiles[3],
+        max_ps,
+    };
+    // Of mean and maximum there is no upper bound if anything is missing.
+    let (mean, most) = match missing {
+        0 => (numbers[0], max),
+        _ => (f64::INFINITY, Time::MAX),
+    };
+    Ok(Stats {
+        samples,
+        missing,
+        arrived: shape(numbers[0], &numbers[1..5], max),
+        at_least: shape(numbers[6], &numbers[7..11], max_at_least),
+        at_most: shape(mean, &numbers[11..15], most),
+    })
 }
 
 /// Network before message, the whole network before the jobs, jobs in the order of the experiment file.

@@ -8,7 +8,7 @@ pub struct Data {
     /// Attributes of `/data/summary`.
     pub summary: Summary,
     /// `/data/latency/<class>`, in order.
-    pub latency: Vec<(String, Histogram)>,
+    pub latency: Vec<(String, Latency)>,
     /// `/data/jobs/<name>`, in the order of the experiment file.
     pub jobs: Vec<Job>,
     /// `/data/ports`, by router, then port.
@@ -27,6 +27,34 @@ pub struct Data {
     pub messages: Option<Messages>,
     /// `/data/scheme`: named attributes and named columns that the congestion-control scheme recorded.
     pub scheme: Scheme,
+    /// `/data/notes`: what is remarkable about the run, such as a job that came to a standstill.
+    pub notes: Vec<Note>,
+}
+
+/// One latency class: what was sampled, and what was not because it had not arrived when the run ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Latency {
+    /// Latencies of what arrived.
+    pub arrived: Histogram,
+    /// Of what had not: how old it was at the end at least, and so its latency.
+    pub missing: Histogram,
+}
+
+impl From<Histogram> for Latency {
+    /// Nothing is missing.
+    fn from(arrived: Histogram) -> Self {
+        let missing = Histogram::default();
+        Latency { arrived, missing }
+    }
+}
+
+impl Latency {
+    /// All samples, each as short as it can be: a missing one counts with its age.
+    pub fn at_least(&self) -> Histogram {
+        let mut all = self.arrived.clone();
+        all.merge(&self.missing);
+        all
+    }
 }
 
 /// `/data/summary`.
@@ -58,10 +86,25 @@ pub struct Summary {
     pub endpoints: u64,
     /// Bandwidth of an endpoint's link, bits per second.
     pub endpoint_bandwidth: u64,
+    /// Number of [`Data::notes`].
+    pub notes: u64,
     /// See [`schema::SUMMARY_LOAD_TEXT`](super::schema::SUMMARY_LOAD_TEXT). NaN if the window has no length.
     pub offered_load: f64,
     /// See [`Summary::offered_load`].
     pub accepted_load: f64,
+}
+
+/// Something remarkable that a run shows, which its other numbers may hide.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Note {
+    /// What kind of thing it is, for programs.
+    pub kind: String,
+    /// The job that it is about; None: the whole run.
+    pub job: Option<String>,
+    /// A sentence that names the job, without a full stop.
+    pub text: String,
+    /// The numbers that it is about, by name.
+    pub numbers: Vec<(String, u64)>,
 }
 
 /// One workload.

@@ -10,6 +10,16 @@ pub fn histogram(centre: u64, samples: u64) -> Histogram {
     histogram
 }
 
+/// 2,000 messages that took from 1.5 to 3 us, and 500 that are missing and were 2.25 us old.
+fn lossy() -> Latency {
+    let mut missing = Histogram::default();
+    missing.add_many(2_250_000, 500);
+    Latency {
+        arrived: histogram(1_500_000, 2_000),
+        missing,
+    }
+}
+
 fn job(name: &str, first: u32, tasks: u32) -> Job {
     let tasks = first..first + tasks;
     Job {
@@ -89,16 +99,20 @@ pub fn data() -> Data {
             bytes_delivered: u64::MAX,
             endpoints: 264,
             endpoint_bandwidth: 100_000_000_000,
+            notes: 2,
             offered_load: 0.4,
             accepted_load: 0.398_765_432_1,
         },
         latency: vec![
-            ("network".into(), histogram(600_000, 5_000)),
-            ("message".into(), histogram(1_500_000, 2_000)),
-            ("job.stencil.network".into(), histogram(600_000, 5_000)),
-            ("job.stencil.message".into(), histogram(1_500_000, 2_000)),
-            ("job.aggressor-1.network".into(), Histogram::default()),
-            ("job.aggressor-1.message".into(), Histogram::default()),
+            ("network".into(), histogram(600_000, 5_000).into()),
+            ("message".into(), lossy()),
+            (
+                "job.stencil.network".into(),
+                histogram(600_000, 5_000).into(),
+            ),
+            ("job.stencil.message".into(), lossy()),
+            ("job.aggressor-1.network".into(), Latency::default()),
+            ("job.aggressor-1.message".into(), Latency::default()),
         ],
         jobs: vec![job("stencil", 0, 5), job("aggressor-1", 5, 3)],
         ports: ports(70_000),
@@ -152,6 +166,20 @@ pub fn data() -> Data {
                 ("throttled_endpoints".into(), "1".into(), vec![0, 9, 0]),
             ],
         },
+        notes: vec![
+            Note {
+                kind: "missing".into(),
+                job: Some("stencil".into()),
+                text: "latencies of stencil are of those that arrived".into(),
+                numbers: vec![("messages_missing".into(), 500)],
+            },
+            Note {
+                kind: "drops".into(),
+                job: None,
+                text: "data packets were dropped".into(),
+                numbers: vec![("delivered".into(), 9), ("dropped".into(), 60)],
+            },
+        ],
     }
 }
 

@@ -153,7 +153,7 @@ pub const RUN_STOPPED: Attribute = attribute(
 );
 
 /// Whole numbers on `/data/summary`.
-pub const SUMMARY_COUNTS: [Attribute; 13] = [
+pub const SUMMARY_COUNTS: [Attribute; 14] = [
     attribute("simulated_ps", "ps", "simulated time at the end of the run"),
     attribute("measured_from_ps", "ps", "start of the measurement window"),
     attribute("measured_to_ps", "ps", "end of the measurement window"),
@@ -191,6 +191,23 @@ pub const SUMMARY_COUNTS: [Attribute; 13] = [
         "bit/s",
         "bandwidth of an endpoint's link",
     ),
+    attribute(
+        "notes",
+        "1",
+        "remarkable things about the run: the groups of /data/notes",
+    ),
+];
+
+/// Texts on `/data/notes/<number>`; `job` is absent of what is about the whole run, and the note's numbers stand beside
+/// them.
+pub const NOTE_TEXTS: [Attribute; 3] = [
+    attribute("kind", "", "standstill, missing or drops"),
+    attribute("text", "", "what there is to say, in a sentence"),
+    attribute(
+        "job",
+        "",
+        "the job that it is about; absent for the whole run. The numbers of the text stand beside it",
+    ),
 ];
 
 /// Fractions on `/data/summary`.
@@ -227,13 +244,23 @@ pub const JOB_LOAD_TEXT: &str = "offered_load: payload of the messages generated
     came within it, as a fraction of receivers x endpoint_bandwidth x (on_to_ps - on_from_ps)";
 
 /// Whole numbers on `/data/latency/<class>`.
-pub const LATENCY_COUNTS: [Attribute; 2] = [
-    attribute("samples", "1", "number of samples"),
+pub const LATENCY_COUNTS: [Attribute; 4] = [
+    attribute("samples", "1", "number of samples: of what arrived"),
+    attribute(
+        "missing",
+        "1",
+        "samples that are missing: of what had not arrived when the run ended",
+    ),
     attribute("max_ps", "ps", "largest sample, exact; 0 without samples"),
+    attribute(
+        "max_at_least_ps",
+        "ps",
+        "the same, missing samples counted with their ages",
+    ),
 ];
 
 /// Fractional numbers on `/data/latency/<class>`.
-pub const LATENCY_QUANTILES: [Attribute; 5] = [
+pub const LATENCY_QUANTILES: [Attribute; 15] = [
     attribute(
         "mean_ps",
         "ps",
@@ -243,12 +270,44 @@ pub const LATENCY_QUANTILES: [Attribute; 5] = [
     attribute("p90_ps", "ps", "90th percentile; NaN without samples"),
     attribute("p99_ps", "ps", "99th percentile; NaN without samples"),
     attribute("p999_ps", "ps", "99.9th percentile; NaN without samples"),
+    attribute(
+        "missing_share",
+        "1",
+        "missing over samples + missing; NaN without any",
+    ),
+    attribute(
+        "mean_at_least_ps",
+        "ps",
+        "lower bound of the mean of all: missing samples counted with their ages at the end",
+    ),
+    attribute("p50_at_least_ps", "ps", "the same of the median"),
+    attribute("p90_at_least_ps", "ps", "the same of the 90th percentile"),
+    attribute("p99_at_least_ps", "ps", "the same of the 99th percentile"),
+    attribute(
+        "p999_at_least_ps",
+        "ps",
+        "the same of the 99.9th percentile",
+    ),
+    attribute(
+        "p50_at_most_ps",
+        "ps",
+        "upper bound of the median of all, infinite if it may be missing; known if equal to the lower bound",
+    ),
+    attribute("p90_at_most_ps", "ps", "the same of the 90th percentile"),
+    attribute("p99_at_most_ps", "ps", "the same of the 99th percentile"),
+    attribute("p999_at_most_ps", "ps", "the same of the 99.9th percentile"),
 ];
 
 /// Columns of `/data/latency/<class>`.
-pub const LATENCY: [Column; 2] = [
+pub const LATENCY: [Column; 3] = [
     column("lower_ps", "u64", "ps", "lower edge of the bucket"),
     column("count", "u64", "1", "samples in the bucket"),
+    column(
+        "missing",
+        "u64",
+        "1",
+        "missing samples that were at least so old when the run ended",
+    ),
 ];
 
 /// Whole numbers on `/data/jobs/<name>`.

@@ -1,14 +1,28 @@
 //! What a reader wants to know first: totals, latency percentiles, a line per job. The same from a run that has just
 //! ended and from a file.
 
-use super::results::{Data, Job, Run, Summary};
+use super::results::{Data, Job, Latency, Note, Run, Summary};
 use crate::model::{Histogram, Time};
 
-/// The shape of a latency distribution. Without samples the mean and the quantiles are NaN and the maximum is 0.
+/// The shape of a latency distribution. Without samples the means and the quantiles are NaN and the maxima are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// Number of samples.
+    /// Number of samples: of what arrived.
     pub samples: u64,
+    /// Samples that are missing: of what had not arrived when the run ended.
+    pub missing: u64,
+    /// Of what arrived.
+    pub arrived: Shape,
+    /// Of all: no number can be smaller, whatever becomes of what is missing. That counts with its age at the end.
+    pub at_least: Shape,
+    /// Of all: no number can be larger, whatever becomes of what is missing. Infinite ([`Time::MAX`] for the maximum) where
+    /// there is no such bound. A number is known, to within a bucket of the histogram, where both bounds are the same.
+    pub at_most: Shape,
+}
+
+/// Mean, percentiles and maximum.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shape {
     /// Mean, ps.
     pub mean_ps: f64,
     /// Median, ps.
@@ -23,26 +37,88 @@ pub struct Stats {
     pub max_ps: Time,
 }
 
-impl Stats {
-    /// The numbers of a histogram.
-    pub fn of(histogram: &Histogram) -> Stats {
-        let quantile = |q| match histogram.samples() {
-            0 => f64::NAN,
-            _ => histogram.quantile(q),
-        };
-        Stats {
-            samples: histogram.samples(),
-            mean_ps: match histogram.samples() {
-                0 => f64::NAN,
-                _ => histogram.mean(),
-            },
+impl Shape {
+    fn new(mean_ps: f64, quantile: impl Fn(f64) -> f64, max_ps: Time) -> Shape {
+        Shape {
+            mean_ps,
             p50_ps: quantile(0.5),
             p90_ps: quantile(0.9),
             p99_ps: quantile(0.99),
             p999_ps: quantile(0.999),
-            max_ps: histogram.max(),
+            max_ps,
         }
     }
+
+    fn of(histogram: &Histogram) -> Shape {
+        match histogram.samples() {
+            0 => Shape::new(f64::NAN, |_| f64::NAN, 0),
+            _ => Shape::new(histogram.mean(), |q| histogram.quantile(q), histogram.max()),
+        }
+    }
+}
+
+impl Stats {
+    /// The numbers of a latency class.
+    pub fn of(latency: &Latency) -> Stats {
+        let Latency { arrived, missing } = latency;
+        let mut stats = Stats {
+            samples: arrived.samples(),
+            missing: missing.samples(),
+            arrived: Shape::of(arrived),
+            at_least: Shape::of(arrived),
+            at_most: Shape::of(arrived),
+        };
+        if stats.missing > 0 {
+            let all = latency.at_least();
+            let bounds = |q| bounds(&all, arrived, q);
+            stats.at_least = Shape::new(all.mean(), |q| bounds(q)[0], all.max());
+            stats.at_most = Shape::new(f64::INFINITY, |q| bounds(q)[1], Time::MAX);
+        }
+        stats
+    }
+
+    /// Samples, and those that are missing.
+    pub fn all(&self) -> u64 {
+        self.samples + self.missing
+    }
+
+    /// Which share of the samples is missing; NaN without samples.
+    pub fn missing_share(&self) -> f64 {
+        self.missing as f64 / self.all() as f64
+    }
+
+    /// The bounds of a number, and whether they are the same.
+    pub fn known(&self, number: fn(&Shape) -> f64) -> (f64, bool) {
+        let [least, most] = [&self.at_least, &self.at_most].map(number);
+        // Two of no samples are the same, too.
+        (least, least == most || least.is_nan())
+    }
+}
+
+/// Between what a quantile of all samples lies: if the missing ones are as small as they can be, and if they are larger than
+/// everything. Where that makes no difference to its bucket, it is interpolated as usual.
+fn bounds(all: &Histogram, arrived: &Histogram, q: f64) -> [f64; 2] {
+    let rank = (q * all.samples() as f64).ceil().max(1.0);
+    let least = bucket(all, rank).unwrap_or(0);
+    match bucket(arrived, rank) {
+        Some(most) if most == least => [all.quantile(q); 2],
+        Some(most) => [
+            least as f64,
+            Histogram::last_of(most).min(arrived.max()) as f64,
+        ],
+        None => [least as f64, f64::INFINITY],
+    }
+}
+
+/// The lower edge of the bucket in which the sample of a rank is, counted from 1; None if there are fewer.
+fn bucket(histogram: &Histogram, rank: f64) -> Option<Time> {
+    let mut seen = 0;
+    let mut rows = histogram.rows();
+    let found = rows.find(|&(_, count)| {
+        seen += count;
+        seen as f64 >= rank
+    });
+    found.map(|(lower, _)| lower)
 }
 
 /// One job without its tasks: the attributes of `/data/jobs/<name>`.
@@ -102,6 +178,8 @@ pub struct Digest {
     pub latency: Vec<(String, Stats)>,
     /// Every job, in the order of the experiment file.
     pub jobs: Vec<JobTotals>,
+    /// What is remarkable about the run.
+    pub notes: Vec<Note>,
 }
 
 impl Digest {
@@ -119,9 +197,10 @@ impl Data {
         Digest {
             summary: self.summary.clone(),
             latency: latency
-                .map(|(class, h)| (class.clone(), Stats::of(h)))
+                .map(|(class, latency)| (class.clone(), Stats::of(latency)))
                 .collect(),
             jobs: self.jobs.iter().map(JobTotals::of).collect(),
+            notes: self.notes.clone(),
         }
     }
 }
@@ -134,5 +213,85 @@ impl Run {
         } else {
             0.0
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stats(arrived: &[Time], missing: &[Time]) -> Stats {
+        let of = |times: &[Time]| {
+            let mut histogram = Histogram::default();
+            times.iter().for_each(|&time| histogram.add(time));
+            histogram
+        };
+        Stats::of(&Latency {
+            arrived: of(arrived),
+            missing: of(missing),
+        })
+    }
+
+    #[test]
+    fn without_missing_samples_everything_is_known() {
+        let stats = stats(&[10, 20, 30, 40], &[]);
+        assert_eq!(stats.at_least, stats.arrived);
+        assert_eq!(stats.at_most, stats.arrived);
+        assert_eq!(stats.known(|shape| shape.p999_ps), (40.0, true));
+    }
+
+    #[test]
+    fn a_percentile_among_the_missing_is_a_bound() {
+        // Ten samples: 10, 20, 25 or more, 30, 40, and five of 50 or more.
+        let stats = stats(&[10, 20, 30, 40], &[25, 50, 50, 50, 50, 50]);
+        assert_eq!((stats.samples, stats.missing), (4, 6));
+        assert_eq!(stats.missing_share(), 0.6);
+        // What arrived alone looks fine.
+        assert_eq!((stats.arrived.p50_ps, stats.arrived.max_ps), (20.0, 40));
+        let least = stats.at_least;
+        assert_eq!((least.p50_ps, least.p90_ps, least.max_ps), (40.0, 50.0, 50));
+        assert_eq!(least.mean_ps, 37.5);
+        assert_eq!(stats.known(|shape| shape.p50_ps), (40.0, false));
+        assert!(stats.at_most.p50_ps.is_infinite());
+    }
+
+    #[test]
+    fn a_known_percentile_is_that_of_all_and_not_of_those_that_arrived() {
+        let arrived: Vec<Time> = (1..=50).collect();
+        let stats = stats(&arrived, &[60; 50]);
+        assert_eq!(stats.arrived.p50_ps, 25.0);
+        assert_eq!(stats.known(|shape| shape.p50_ps), (50.0, true));
+        assert_eq!(stats.known(|shape| shape.p90_ps), (60.0, false));
+    }
+
+    #[test]
+    fn a_few_that_are_young_make_no_difference_but_to_the_tail() {
+        // 900 of 10 ps, 90 of 40 ps, and ten that have just begun.
+        let arrived = [vec![10; 900], vec![40; 90]].concat();
+        let stats = stats(&arrived, &[0; 10]);
+        assert_eq!(stats.known(|shape| shape.p50_ps), (10.0, true));
+        assert_eq!(stats.known(|shape| shape.p90_ps), (10.0, true));
+        assert_eq!(stats.known(|shape| shape.p99_ps), (40.0, true));
+        assert_eq!(stats.known(|shape| shape.p999_ps), (40.0, false));
+        assert!(!stats.known(|shape| shape.mean_ps).1);
+        assert!(!stats.known(|shape| shape.max_ps as f64).1);
+    }
+
+    #[test]
+    fn a_percentile_may_be_known_to_lie_between_two_numbers() {
+        let arrived = [vec![10; 50], vec![40; 49]].concat();
+        let stats = stats(&arrived, &[0]);
+        assert_eq!((stats.at_least.p50_ps, stats.at_most.p50_ps), (10.0, 10.0));
+        let arrived = [vec![10; 49], vec![40; 50]].concat();
+        let stats = self::stats(&arrived, &[0]);
+        assert_eq!((stats.at_least.p50_ps, stats.at_most.p50_ps), (10.0, 40.0));
+    }
+
+    #[test]
+    fn nothing_but_missing_samples_is_all_bounds() {
+        let stats = stats(&[], &[60; 50]);
+        assert!(stats.arrived.p50_ps.is_nan());
+        assert_eq!(stats.known(|shape| shape.p50_ps), (60.0, false));
+        assert_eq!(stats.at_least.max_ps, 60);
     }
 }

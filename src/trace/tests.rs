@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::sample::{self, EXPERIMENT};
 use super::*;
-use crate::model::{Histogram, LinkKind};
+use crate::model::LinkKind;
 
 const SEED: u64 = u64::MAX - 1;
 
@@ -78,16 +78,27 @@ fn what_is_written_is_read() {
     assert_eq!(stored.scheme, "ecn");
 
     assert_eq!(stored.latency.len(), data.latency.len());
-    for (stored, (class, histogram)) in stored.latency.iter().zip(&data.latency) {
+    for (stored, (class, latency)) in stored.latency.iter().zip(&data.latency) {
         assert_eq!(&stored.class, class, "classes keep their order");
-        let (lower, count): (Vec<_>, Vec<_>) = histogram.rows().unzip();
-        assert_eq!((&stored.lower_ps, &stored.count), (&lower, &count));
+        let rows = |counts: &[u64]| {
+            let rows = stored.lower_ps.iter().copied().zip(counts.iter().copied());
+            rows.filter(|&(_, count)| count > 0).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            rows(&stored.count),
+            latency.arrived.rows().collect::<Vec<_>>()
+        );
+        assert_eq!(
+            rows(&stored.missing),
+            latency.missing.rows().collect::<Vec<_>>()
+        );
         // As text, for NaN is like NaN here.
         assert_eq!(
             format!("{:?}", stored.stats),
-            format!("{:?}", Stats::of(histogram))
+            format!("{:?}", Stats::of(latency))
         );
     }
+    assert_eq!(stored.digest.notes, data.notes);
     assert_eq!(names(dir.path()), ["result.h5"], "no temporary file stays");
 }
 
@@ -252,7 +263,7 @@ fn an_empty_result_is_a_result() {
     let dir = folder();
     let path = dir.path().join("result.h5");
     let data = Data {
-        latency: vec![("network".into(), Histogram::default())],
+        latency: vec![("network".into(), Latency::default())],
         jobs: vec![Job {
             name: "idle".into(),
             ..Job::default()
@@ -269,8 +280,12 @@ fn an_empty_result_is_a_result() {
     assert!(stored.header.complete);
     assert!(stored.run.hosts.is_empty());
     let stats = stored.digest.class("network").expect("network");
-    assert_eq!((stats.samples, stats.max_ps), (0, 0));
-    assert!(stats.mean_ps.is_nan() && stats.p50_ps.is_nan() && stats.p999_ps.is_nan());
+    assert_eq!((stats.samples, stats.missing), (0, 0));
+    assert!(stats.missing_share().is_nan());
+    for shape in [stats.arrived, stats.at_least, stats.at_most] {
+        assert_eq!(shape.max_ps, 0);
+        assert!(shape.mean_ps.is_nan() && shape.p50_ps.is_nan() && shape.p999_ps.is_nan());
+    }
     assert!(
         stored.datasets.iter().all(|entry| entry.shape.contains(&0)),
         "{:?}",

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::path::Path;
 
 use hdf5::file::LibraryVersion;
@@ -10,12 +11,12 @@ use super::hdf::{
 };
 use super::partial::Partial;
 use super::results::{
-    Data, Iterations, Job, Messages, Occupancy, Packets, Ports, Rates, Run, Scheme, Series, Summary,
+    Data, Iterations, Job, Latency, Messages, Note, Occupancy, Packets, Ports, Rates, Run, Scheme,
+    Series, Summary,
 };
 use super::schema;
 use super::seal::{BLOCK, Kind, seal};
 use super::stats::Stats;
-use crate::model::Histogram;
 
 /// Writes `result.h5`.
 ///
@@ -146,10 +147,11 @@ fn write_run(at: &Group, run: &Run, packet_hops: u64) -> Outcome<()> {
 fn write_data(at: &Group, data: &Data) -> Outcome<()> {
     write_summary(&group(at, "summary")?, &data.summary)?;
     let latency = group(at, "latency")?;
-    for (class, histogram) in &data.latency {
+    for (class, samples) in &data.latency {
         check_name("latency class", class)?;
-        write_latency(&group(&latency, class)?, histogram)?;
+        write_latency(&group(&latency, class)?, samples)?;
     }
+    write_notes(&group(at, "notes")?, &data.notes)?;
     let jobs = group(at, "jobs")?;
     for (index, job) in data.jobs.iter().enumerate() {
         check_name("job", &job.name)?;
@@ -194,6 +196,7 @@ fn write_summary(at: &Group, summary: &Summary) -> Outcome<()> {
             summary.bytes_delivered,
             summary.endpoints,
             summary.endpoint_bandwidth,
+            summary.notes,
         ],
     )?;
     put_numbers(
@@ -204,28 +207,74 @@ fn write_summary(at: &Group, summary: &Summary) -> Outcome<()> {
     put_texts(at, &schema::LOAD_TEXTS, [schema::SUMMARY_LOAD_TEXT])
 }
 
-fn write_latency(at: &Group, histogram: &Histogram) -> Outcome<()> {
-    let stats = Stats::of(histogram);
-    put_numbers(at, &schema::LATENCY_COUNTS, [stats.samples, stats.max_ps])?;
+fn write_latency(at: &Group, latency: &Latency) -> Outcome<()> {
+    let stats = Stats::of(latency);
+    let Stats {
+        arrived,
+        at_least,
+        at_most,
+        ..
+    } = stats;
+    put_numbers(
+        at,
+        &schema::LATENCY_COUNTS,
+        [
+            stats.samples,
+            stats.missing,
+            arrived.max_ps,
+            at_least.max_ps,
+        ],
+    )?;
     put_numbers(
         at,
         &schema::LATENCY_QUANTILES,
         [
-            stats.mean_ps,
-            stats.p50_ps,
-            stats.p90_ps,
-            stats.p99_ps,
-            stats.p999_ps,
+            arrived.mean_ps,
+            arrived.p50_ps,
+            arrived.p90_ps,
+            arrived.p99_ps,
+            arrived.p999_ps,
+            stats.missing_share(),
+            at_least.mean_ps,
+            at_least.p50_ps,
+            at_least.p90_ps,
+            at_least.p99_ps,
+            at_least.p999_ps,
+            at_most.p50_ps,
+            at_most.p90_ps,
+            at_most.p99_ps,
+            at_most.p999_ps,
         ],
     )?;
-    let (lower, count): (Vec<u64>, Vec<u64>) = histogram.rows().unzip();
+    let lower: Vec<u64> = latency.at_least().rows().map(|(lower, _)| lower).collect();
+    let [count, missing] = [&latency.arrived, &latency.missing].map(|own| {
+        let counts: HashMap<u64, u64> = own.rows().collect();
+        let of = |lower| counts.get(lower).copied().unwrap_or(0);
+        lower.iter().map(of).collect::<Vec<u64>>()
+    });
     put_columns(
         at,
         "",
         &schema::LATENCY,
         lower.len(),
-        [Values::U64(&lower), Values::U64(&count)],
+        [&lower, &count, &missing].map(|values| Values::U64(values)),
     )
+}
+
+fn write_notes(at: &Group, notes: &[Note]) -> Outcome<()> {
+    let [kind, text, job] = &schema::NOTE_TEXTS;
+    for (number, note) in notes.iter().enumerate() {
+        let at = group(at, &number.to_string())?;
+        put_text(&at, kind.name, &note.kind)?;
+        put_text(&at, text.name, &note.text)?;
+        if let Some(name) = &note.job {
+            put_text(&at, job.name, name)?;
+        }
+        for (name, value) in &note.numbers {
+            put_number(&at, name, *value)?;
+        }
+    }
+    Ok(())
 }
 
 fn write_job(at: &Group, index: usize, job: &Job) -> Outcome<()> {

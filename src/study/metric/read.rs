@@ -186,7 +186,12 @@ impl Metric {
 
 fn attribute_of(result: &ResultFile, group: &str, attribute: &str, unit: &str) -> Outcome {
     // The largest of no samples is stored as 0.
-    let empty = attribute == "max_ps" && result.number(group, "samples")? == Some(0.0);
+    let samples = |name| result.number(group, name);
+    let empty = match attribute {
+        "max_ps" => samples("samples")? == Some(0.0),
+        "max_at_least_ps" => samples("samples")? == Some(0.0) && samples("missing")? == Some(0.0),
+        _ => false,
+    };
     let value = result.number(group, attribute)?.filter(|_| !empty);
     Ok(value.map(|value| if unit == "ns" { value / 1e3 } else { value }))
 }

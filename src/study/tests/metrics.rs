@@ -1,7 +1,7 @@
 //! Metrics of a result whose every number is known.
 
-use crate::model::Histogram;
 use crate::study::Metric;
+use crate::trace::Latency;
 use crate::trace::{Data, JobSeries, ResultFile, Run, sample, write};
 
 fn jobs() -> Vec<String> {
@@ -41,14 +41,22 @@ fn attributes_are_found_and_times_are_in_ns() {
             "summary.simulated",
             "latency.network.p99",
             "latency.network.samples",
+            "latency.message.missing",
+            "latency.message.missing_share",
+            "latency.message.max_at_least",
+            "summary.notes",
             "jobs.stencil.communication",
         ],
     );
     let expected = [
         data.summary.accepted_load,
         data.summary.simulated_ps as f64 / 1e3,
-        network.quantile(0.99) / 1e3,
-        network.samples() as f64,
+        network.arrived.quantile(0.99) / 1e3,
+        network.arrived.samples() as f64,
+        500.0,
+        500.0 / 2_500.0,
+        data.latency[1].1.arrived.max() as f64 / 1e3,
+        2.0,
         job.communication_ps as f64 / 1e3,
     ];
     assert_eq!(values, expected.map(Some));
@@ -71,7 +79,7 @@ fn attributes_are_found_and_times_are_in_ns() {
 #[test]
 fn no_samples_have_no_latency() {
     let data = Data {
-        latency: vec![("message".into(), Histogram::default())],
+        latency: vec![("message".into(), Latency::default())],
         ..Data::default()
     };
     let values = read(
@@ -79,11 +87,13 @@ fn no_samples_have_no_latency() {
         &[
             "latency.message.mean",
             "latency.message.max",
+            "latency.message.max_at_least",
+            "latency.message.missing_share",
             "latency.message.samples",
             "latency.network.mean",
         ],
     );
-    assert_eq!(values, [None, None, Some(0.0), None]);
+    assert_eq!(values, [None, None, None, None, Some(0.0), None]);
 }
 
 /// Four bins of 1 us: 10, 20, 30, 40 bytes; 1, 0, 2, 1 messages of 100, 200, 400 ns each.

@@ -2,9 +2,9 @@
 
 use super::{
     Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES,
-    LOAD_TEXTS, MESSAGES, OCCUPANCY, PACKETS, PORTS, RATES, ROOT_NUMBERS, ROOT_TEXTS, RUN_HOSTS,
-    RUN_NUMBERS, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_JOB,
-    SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
+    LOAD_TEXTS, MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS, PORTS, RATES, ROOT_NUMBERS, ROOT_TEXTS,
+    RUN_HOSTS, RUN_NUMBERS, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS,
+    SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
 };
 
 /// Every group of a result file, for documentation and tests.
@@ -33,8 +33,14 @@ pub const GROUPS: &[Group] = &[
         columns: &[],
     },
     Group {
+        path: "/data/notes/<number>",
+        about: "Something remarkable about the run, from 0 on; the group is empty if there is nothing.",
+        attributes: &[&NOTE_TEXTS],
+        columns: &[],
+    },
+    Group {
         path: "/data/latency/<class>",
-        about: "A histogram of latencies; buckets without samples are left out.",
+        about: "A histogram of latencies, and of the ages of what had not arrived; buckets without either are left out.",
         attributes: &[&LATENCY_COUNTS, &LATENCY_QUANTILES],
         columns: &[&LATENCY],
     },

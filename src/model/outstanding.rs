@@ -1,0 +1,163 @@
+use super::{Histogram, Time};
+
+/// Times are told apart to within 1/1024 of the longest of them, or better.
+const BINS: usize = 2048;
+
+/// When the things were begun that have not come to their end: for each bin of time how many were begun in it, less
+/// those that have ended. The bins grow wider with time.
+///
+/// What is begun in one domain may end in another: there it counts against nothing, and the sum of all domains is right.
+/// All whole numbers, and bins of a power of two, so that merging is exact in any order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outstanding {
+    counts: Vec<i64>,
+    /// The width of a bin is two to this power, ps.
+    shift: u32,
+}
+
+impl Outstanding {
+    /// Something is begun.
+    #[inline]
+    pub fn begin(&mut self, time: Time) {
+        *self.bin(time) += 1;
+    }
+
+    /// What was begun at `time` has ended.
+    #[inline]
+    pub fn end(&mut self, time: Time) {
+        *self.bin(time) -= 1;
+    }
+
+    #[inline]
+    fn bin(&mut self, time: Time) -> &mut i64 {
+        let bin = (time >> self.shift) as usize;
+        if bin < self.counts.len() {
+            return &mut self.counts[bin];
+        }
+        self.new_bin(time)
+    }
+
+    #[cold]
+    fn new_bin(&mut self, time: Time) -> &mut i64 {
+        while time >> self.shift >= BINS as Time {
+            self.coarsen();
+        }
+        let bin = (time >> self.shift) as usize;
+        if bin >= self.counts.len() {
+            self.counts.resize(bin + 1, 0);
+        }
+        &mut self.counts[bin]
+    }
+
+    /// Makes the bins twice as wide.
+    fn coarsen(&mut self) {
+        let pairs = self.counts.chunks(2);
+        self.counts = pairs.map(|pair| pair.iter().sum()).collect();
+        self.shift += 1;
+    }
+
+    /// Adds what another domain knows.
+    pub fn merge(&mut self, other: &Outstanding) {
+        while self.shift < other.shift {
+            self.coarsen();
+        }
+        let pair = 1 << (self.shift - other.shift);
+        let sums = other
+            .counts
+            .chunks(pair)
+            .map(|pair| pair.iter().sum::<i64>());
+        let bins = other.counts.len().div_ceil(pair);
+        self.counts.resize(bins.max(self.counts.len()), 0);
+        self.counts
+            .iter_mut()
+            .zip(sums)
+            .for_each(|(mine, theirs)| *mine += theirs);
+    }
+
+    /// How old the things are at `now`, at least; all were begun before `limit`.
+    pub fn ages(&self, now: Time, limit: Time) -> Histogram {
+        let mut ages = Histogram::default();
+        for (bin, &count) in self.counts.iter().enumerate() {
+            let count = u64::try_from(count).unwrap_or(0);
+            let latest = (bin as Time) << self.shift | ((1 << self.shift) - 1);
+            let latest = latest.min(limit.saturating_sub(1));
+            ages.add_many(now.saturating_sub(latest), count);
+        }
+        ages
+    }
+
+    /// As whole numbers, for sending to another rank.
+    pub fn to_words(&self) -> Vec<u64> {
+        let mut words = vec![u64::from(self.shift)];
+        words.extend(self.counts.iter().map(|&count| count as u64));
+        words
+    }
+
+    /// The inverse of [`Outstanding::to_words`]. None if it makes no sense.
+    pub fn from_words(words: &[u64]) -> Option<Outstanding> {
+        let (&shift, counts) = words.split_first()?;
+        let shift = u32::try_from(shift)
+            .ok()
+            .filter(|&shift| shift < u64::BITS)?;
+        let counts = counts.iter().map(|&count| count as i64).collect();
+        Some(Outstanding { counts, shift })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn short_times_are_exact() {
+        let mut open = Outstanding::default();
+        [3, 7, 7, 2_000].iter().for_each(|&time| open.begin(time));
+        open.end(7);
+        let ages: Vec<_> = open.ages(2_010, 5_000).rows().collect();
+        // 10, 2,003 and 2,007 ps, in buckets of 1, 16 and 16 ps.
+        assert_eq!(ages, [(10, 1), (2_000, 2)]);
+        assert_eq!(Outstanding::from_words(&open.to_words()), Some(open));
+    }
+
+    #[test]
+    fn nothing_that_is_too_late_is_younger_than_the_limit() {
+        let mut open = Outstanding::default();
+        open.begin(1 << 40);
+        let age = |limit| open.ages((1 << 40) + 1_000, limit).max();
+        assert_eq!(age(Time::MAX), 0, "the bin ends later");
+        assert_eq!(age((1 << 40) + 1), 1_000);
+    }
+
+    proptest! {
+        #[test]
+        fn ages_are_the_best_bound_that_the_bins_allow_in_any_order_of_domains(
+            begun in prop::collection::vec((0..3u64, 0..50_000_000u64, any::<bool>(), 0..3usize), 1..300),
+        ) {
+            // Of each thing: where it is begun, when, whether it ends, where.
+            let mut domains = vec![Outstanding::default(); 3];
+            let mut left = Vec::new();
+            for &(at, time, ends, there) in &begun {
+                domains[at as usize].begin(time);
+                match ends {
+                    true => domains[there].end(time),
+                    false => left.push(time),
+                }
+            }
+            let sum = |order: [usize; 3]| {
+                let mut all = Outstanding::default();
+                order.iter().for_each(|&at| all.merge(&domains[at]));
+                all
+            };
+            let all = sum([0, 1, 2]);
+            prop_assert_eq!(&all, &sum([2, 0, 1]));
+            let end = 50_000_000;
+            let ages = all.ages(end, end);
+            prop_assert_eq!(ages.samples(), left.len() as u64);
+            let exact: u64 = left.iter().map(|time| end - time).sum();
+            let bound = ages.mean() * ages.samples() as f64;
+            prop_assert!(bound <= exact as f64 + 0.5);
+            prop_assert!(bound + left.len() as f64 * end as f64 / 1024.0 >= exact as f64);
+        }
+    }
+}
