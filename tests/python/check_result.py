@@ -46,16 +46,43 @@ def check_columns(group):
 
 def check_latency(group):
     for name, latency in group.items():
-        samples = latency.attrs["samples"]
-        lower, count = latency["lower_ps"][:], latency["count"][:]
-        assert count.sum() == samples, name
+        attrs = latency.attrs
+        samples, missing = attrs["samples"], attrs["missing"]
+        lower, count, ages = (latency[column][:] for column in ("lower_ps", "count", "missing"))
+        assert (count.sum(), ages.sum()) == (samples, missing), name
+        assert (count + ages > 0).all(), name
         assert (numpy.diff(lower.astype(numpy.int64)) > 0).all(), name
-        quantiles = [latency.attrs[q] for q in ("p50_ps", "p90_ps", "p99_ps", "p999_ps", "max_ps")]
-        if samples == 0:
-            assert numpy.isnan(quantiles[:4]).all() and quantiles[4] == 0, name
-        else:
-            assert quantiles == sorted(quantiles), (name, quantiles)
-            assert lower[-1] <= quantiles[4] and latency.attrs["mean_ps"] >= lower[0], name
+        check_shape(name, attrs, "", lower[count > 0])
+        check_shape(name, attrs, "_at_least", lower)
+        share = missing / (samples + missing) if samples + missing else numpy.nan
+        assert numpy.array_equal(attrs["missing_share"], share, equal_nan=True), name
+        for quantile, part in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)):
+            check_bounds(name, attrs, quantile, numpy.ceil(part * (samples + missing)))
+
+
+def check_shape(name, attrs, kind, lower):
+    """Mean, percentiles and maximum of samples in buckets with these lower edges."""
+    mean, *quantiles, largest = (attrs[f"{q}{kind}_ps"] for q in ("mean", "p50", "p90", "p99", "p999", "max"))
+    if len(lower) == 0:
+        assert numpy.isnan([mean, *quantiles]).all() and largest == 0, name
+    else:
+        assert quantiles == sorted(quantiles) and quantiles[-1] <= largest, (name, quantiles)
+        assert lower[-1] <= largest and mean >= lower[0], name
+
+
+def check_bounds(name, attrs, quantile, rank):
+    """Both bounds are that of what arrived if nothing is missing; there is an upper one if so many arrived."""
+    plain, least, most = (attrs[f"{quantile}{kind}_ps"] for kind in ("", "_at_least", "_at_most"))
+    if attrs["missing"] == 0:
+        assert numpy.array_equal([least, most], [plain, plain], equal_nan=True), name
+    else:
+        assert least <= most and numpy.isinf(most) == (rank > attrs["samples"]), (name, least, most)
+
+
+def check_notes(group, count):
+    assert sorted(group, key=int) == [str(number) for number in range(count)]
+    for note in group.values():
+        assert note.attrs["kind"] in ("standstill", "missing", "drops") and note.attrs["text"], note.name
 
 
 def check_jobs(group):
@@ -79,6 +106,7 @@ def main(path):
         check_header(result)
         result.visititems(lambda _, item: check_columns(item) if isinstance(item, h5py.Group) else None)
         check_latency(result["data/latency"])
+        check_notes(result["data/notes"], result["data/summary"].attrs["notes"])
         check_jobs(result["data/jobs"])
         check_ports(result["data/ports"])
         summary = result["data/summary"].attrs
