@@ -4,7 +4,12 @@
 //! parameter struct in that file is the single source of the experiment file's keys, their defaults, the JSON Schema
 //! and what `weir list` prints: doc comments on the struct's fields are the documentation.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 use schemars::Schema;
+use serde_json::Value as Json;
 
 use crate::config::{ConfigError, Section};
 
@@ -45,6 +50,18 @@ pub struct Variant {
     pub source: &'static str,
     /// JSON Schema of its parameters.
     pub parameters: fn() -> Schema,
+}
+
+/// A JSON Schema as JSON. It is made once for each thread: a study has an experiment for each of its points.
+pub fn schema_json(parameters: fn() -> Schema) -> Rc<Json> {
+    type Known = FxHashMap<fn() -> Schema, Rc<Json>>;
+    thread_local! {
+        static KNOWN: RefCell<Known> = RefCell::default();
+    }
+    KNOWN.with_borrow_mut(|known| {
+        let make = || Rc::new(parameters().to_value());
+        Rc::clone(known.entry(parameters).or_insert_with(make))
+    })
 }
 
 /// All variants of one kind of thing.

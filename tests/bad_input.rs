@@ -3,6 +3,7 @@
 mod support;
 
 use std::fs;
+use std::process::Command;
 
 use support::{Cli, Experiment, Ran};
 
@@ -171,6 +172,67 @@ fn text_that_is_no_toml() {
 fn a_file_that_is_not_there() {
     let cli = Cli::weir("", &["run", "nothing.toml", "--out", "out", "--json"]);
     refused(&cli.go(), &["nothing.toml", "there is no such file"]);
+}
+
+/// `weir check` of a path that is no file to be read.
+fn unreadable(path: &str, says: &str) {
+    let cli = Cli::weir("", &["check", path]);
+    fs::create_dir(cli.folder().join("folder.toml")).unwrap();
+    let long = "#".repeat(5 << 20);
+    fs::write(cli.folder().join("long.toml"), long).unwrap();
+    let pipe = Command::new("mkfifo")
+        .arg(cli.folder().join("pipe.toml"))
+        .status();
+    assert!(pipe.expect("mkfifo").success());
+    refused(&cli.go(), &[path, "cannot be read", says]);
+}
+
+#[test]
+fn what_is_no_file_or_never_ends() {
+    unreadable("/dev/zero", "it is a pipe or a device");
+    unreadable("pipe.toml", "it is a pipe or a device");
+    unreadable("folder.toml", "it is a directory");
+    unreadable("long.toml", "it has more than 4 MiB");
+}
+
+#[test]
+fn counts_that_no_run_could_reach() {
+    let paths = good().routing("ugal").set("routing.candidates", 65);
+    refused_at(&paths, "candidates = 65", &["candidates", "at most 64"]);
+    let steps = [
+        ("allreduce", "iterations", 8),
+        ("lammps", "steps", 8),
+        ("periodic_aggressor", "rounds", 72),
+    ];
+    for (motif, key, tasks) in steps {
+        let too_many = Experiment::dragonfly(2, 4, 2)
+            .job(motif, tasks)
+            .with(&format!("motif.{key}"), 1_000_001);
+        let wrong = format!("{key} = 1000001");
+        refused_at(&too_many, &wrong, &[key, "at most 1000000"]);
+    }
+    let rounds = Experiment::dragonfly(2, 4, 2)
+        .job("periodic_aggressor", 72)
+        .with("motif.senders", 10)
+        .with("motif.rounds", 1_000_000)
+        .with("motif.iterations", 1_000_000);
+    refused_at(&rounds, "rounds", &["fewer rounds"]);
+    let again = Experiment::dragonfly(2, 4, 2)
+        .job("allreduce", 8)
+        .with("repetitions", 1_000_001);
+    refused_at(&again, "repetitions", &["from 1 to 1000000"]);
+}
+
+#[test]
+fn more_tasks_than_can_be_simulated() {
+    let many = Experiment::dragonfly(8, 16, 8)
+        .uniform(0.1)
+        .with("shared", true)
+        .with("copies", 65_000);
+    refused(
+        &Cli::run(&many.text()).go(),
+        &["the workloads have 67121280 tasks", "at most 67108864"],
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use support::{dragonfly, params, ready};
 use weir::model::{Invalid, LinkKind, RouterId};
 use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
-use weir::topology::{Peer, Topology};
+use weir::topology::{Links, Peer, Topology, search_links};
 
 /// Any small dragonfly that is allowed.
 fn any() -> impl Strategy<Value = Params> {
@@ -69,6 +69,16 @@ fn is_even_share(share: u32, total: u32, of: u32) -> bool {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn links_are_as_many_as_a_search_finds(params in any()) {
+        let network = build(&params);
+        let mut found = search_links(&network);
+        found.sort_by_key(|links: &Links| links.link.kind as usize);
+        prop_assert_eq!(network.links(), found);
+        let ports = (0..network.routers()).map(|router| u64::from(network.ports(router)));
+        prop_assert_eq!(network.all_ports(), ports.sum::<u64>());
+    }
 
     #[test]
     fn peers_are_symmetric_and_both_ends_describe_one_link(params in any()) {
@@ -346,7 +356,7 @@ fn what_cannot_be_built_is_refused_with_the_key_and_a_remedy() {
         change(&mut params);
         Dragonfly::new(&params).expect_err("not allowed")
     };
-    let cases: [(Invalid, &str, &str); 11] = [
+    let cases: [(Invalid, &str, &str); 13] = [
         (
             change(|p| p.endpoints_per_router = 0),
             "endpoints_per_router",
@@ -385,7 +395,20 @@ fn what_cannot_be_built_is_refused_with_the_key_and_a_remedy() {
                 p.groups = 60_001;
             }),
             "",
-            "4294967295",
+            "at most 16777216 can be simulated",
+        ),
+        (
+            change(|p| (p.routers_per_group, p.groups) = (10_000, 2)),
+            "",
+            "at most 33554432 can be simulated",
+        ),
+        (
+            change(|p| {
+                (p.routers_per_group, p.global_links_per_router) = (500, 60_000);
+                p.groups = 2;
+            }),
+            "",
+            "at most 4194304",
         ),
         (change(|p| p.global.latency.0 = 0), "global.latency", "1 ps"),
         (

@@ -8,7 +8,6 @@ use crate::config::{ConfigError, Experiment};
 use crate::model::NEVER;
 use crate::report::format;
 use crate::simulation::Plan;
-use crate::topology::{Peer, Topology};
 
 /// Checks an experiment, prints the resolved file and what it will take.
 pub fn check(options: &CheckOptions) -> ExitCode {
@@ -36,26 +35,12 @@ fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
         topology.describe(),
         topology.routers(),
         topology.endpoints(),
-        links(&**topology),
+        topology
+            .links()
+            .iter()
+            .map(|links| links.count)
+            .sum::<u64>(),
         topology.domains(),
-        format::bytes(expected_memory(&plan)),
+        format::bytes(plan.expected_state()),
     ))
-}
-
-/// Links between routers, and of endpoints to routers.
-fn links(topology: &dyn Topology) -> u64 {
-    let mut ends = 0u64;
-    for router in 0..topology.routers() {
-        for port in 0..topology.ports(router) {
-            if let Peer::Router(..) = topology.peer(router, port) {
-                ends += 1;
-            }
-        }
-    }
-    ends / 2 + u64::from(topology.endpoints())
-}
-
-/// Bytes that the state of all domains takes at the start: one domain is built and taken for all.
-fn expected_memory(plan: &Plan) -> u64 {
-    plan.domain_memory() * u64::from(plan.network().topology.domains())
 }

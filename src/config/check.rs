@@ -11,7 +11,7 @@ use super::tree::{Node, Value};
 use super::workload::{DriveConfig, Endpoints, Message, WorkloadFile};
 use super::{Buffer, ConfigError, Duration, OutputQueue, Section, Size, Until};
 use crate::model::Invalid;
-use crate::registry::{Catalog, Family};
+use crate::registry::{Catalog, Family, schema_json};
 
 /// The most flits of a packet: the length of a packet has 16 bits.
 const MOST_FLITS: u64 = u16::MAX as u64;
@@ -29,7 +29,7 @@ pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(),
             DriveConfig::Pattern(pattern) => variant(&pattern.pattern, &catalog.patterns)?,
             DriveConfig::Motif(job) => {
                 variant(&job.motif, &catalog.motifs)?;
-                let schema = (catalog.mpi)().to_value();
+                let schema = schema_json(catalog.mpi);
                 known_keys(&job.mpi, &job.mpi.node, &schema, &schema, "", None, "")?;
             }
         }

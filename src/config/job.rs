@@ -58,7 +58,7 @@ pub(super) struct JobFile {
     /// When its tasks begin.
     #[serde(default = "at_once")]
     pub start: Duration,
-    /// How many times its program is run, one after the other.
+    /// How many times its program is run, one after the other; at most 1,000,000.
     #[serde(default = "once")]
     pub repetitions: u32,
     /// How messages travel between tasks.

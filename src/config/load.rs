@@ -1,5 +1,6 @@
 //! From the text of an experiment file to a checked [`Experiment`].
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -96,11 +97,31 @@ pub(super) fn sections_to_experiment(
     })
 }
 
+/// The longest file that is read, in bytes. What people write has some kilobytes, and lists for every endpoint of a large
+/// network some hundred.
+const LONGEST_FILE: u64 = 4 << 20;
+
+/// The text of a file. Others than regular files are not even opened: a pipe may keep its reader waiting for ever, and some
+/// devices never end.
 pub(super) fn read(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
+    let failure = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_string(),
         _ => e.to_string(),
-    })?;
+    };
+    let kind = std::fs::metadata(path).map_err(failure)?.file_type();
+    if kind.is_dir() {
+        return Err("it is a directory".to_string());
+    }
+    if !kind.is_file() {
+        return Err("it is a pipe or a device, and no file".to_string());
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(failure)?;
+    let read = file.take(LONGEST_FILE + 1).read_to_end(&mut bytes);
+    if read.map_err(failure)? as u64 > LONGEST_FILE {
+        let most = LONGEST_FILE >> 20;
+        return Err(format!("it has more than {most} MiB"));
+    }
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_string())
 }
 

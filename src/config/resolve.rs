@@ -1,5 +1,7 @@
 //! The resolved experiment: canonical TOML with every default filled in.
 
+use std::rc::Rc;
+
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -8,11 +10,11 @@ use super::job::JobFile;
 use super::tree::{Member, Node, Value};
 use super::workload::{DriveConfig, Elsewhere, WorkloadConfig, WorkloadFile};
 use super::{Allowance, Duration, Rate, Section, Size};
-use crate::registry::{Catalog, Family, Variant};
+use crate::registry::{Catalog, Family, Variant, schema_json};
 
 /// The schema of a variant's parameters as JSON.
-pub(super) fn schema_of(variant: &Variant) -> Json {
-    (variant.parameters)().to_value()
+pub(super) fn schema_of(variant: &Variant) -> Rc<Json> {
+    schema_json(variant.parameters)
 }
 
 /// `schema`, or what it refers to, below `root`: references followed, and the `T` of an `Option<T>`.
@@ -101,7 +103,7 @@ fn workload(config: &WorkloadConfig, catalog: &Catalog) -> Node {
             vec![("pattern", variant(&one.pattern, &catalog.patterns))],
         ),
         DriveConfig::Motif(job) => {
-            let schema = (catalog.mpi)().to_value();
+            let schema = schema_json(catalog.mpi);
             let node = typed(&JobFile {
                 name: Some(config.name.clone()),
                 endpoints: Some(config.endpoints.clone()),

@@ -21,6 +21,7 @@ mod crossbar;
 mod desk;
 mod domain;
 mod event;
+mod expected;
 mod hosts;
 mod inbox;
 mod link;

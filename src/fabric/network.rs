@@ -157,14 +157,11 @@ impl Network {
     }
 
     /// The least latency of a link between two domains: nothing crosses faster. [`NEVER`] if nothing crosses.
-    ///
-    /// Looks at one domain only when all are alike would be enough, but a network may be irregular: it looks at all.
     pub fn lookahead(&self) -> Time {
-        (0..self.topology.domains())
-            .flat_map(|domain| self.links_out(domain))
-            .map(|(_, link)| link.latency)
-            .min()
-            .unwrap_or(NEVER)
+        let links = self.topology.links().into_iter();
+        let between = links.filter(|links| links.between_domains);
+        let latencies = between.map(|links| links.link.latency);
+        latencies.min().unwrap_or(NEVER)
     }
 
     /// The latencies of all links of a domain, ps.
@@ -176,11 +173,14 @@ impl Network {
         })
     }
 
-    /// The least latency of any link of any domain, ps.
-    pub fn least_latency(&self) -> Time {
-        let domains = 0..self.topology.domains();
-        let all = domains.flat_map(|domain| self.latencies(domain));
-        all.min().unwrap_or(1)
+    /// The least and the longest latency of any link, ps.
+    pub fn latency_range(&self) -> (Time, Time) {
+        let links = self.topology.links();
+        let latencies = || links.iter().map(|links| links.link.latency);
+        (
+            latencies().min().unwrap_or(1),
+            latencies().max().unwrap_or(1),
+        )
     }
 
     /// The longest latency of any link of a domain, for the size of its event wheel.

@@ -17,7 +17,7 @@ use crate::topology::{Topology, dragonfly::Dragonfly};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many random Valiant paths are drawn, the best of which is compared with the minimal one: 1 or more,
+    /// How many random Valiant paths are drawn, the best of which is compared with the minimal one: from 1 to 64,
     /// default 2.
     pub candidates: u32,
     /// In flits or packets, default "0 flits": added once, whatever the lengths of the paths.
@@ -36,6 +36,9 @@ impl Default for Params {
         }
     }
 }
+
+/// A router has no more ways to choose among than ports, mostly, and every path is drawn for every packet.
+const MOST_CANDIDATES: u32 = 64;
 
 /// The router where a packet is injected compares one minimal path (over a random link, where several join
 /// the two groups) with random Valiant paths, and the choice stands for the whole way. The load of a path is the
@@ -149,6 +152,13 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
             "candidates",
             "is 0",
             "give 1 or more, or choose the routing \"minimal\"",
+        )));
+    }
+    if params.candidates > MOST_CANDIDATES {
+        return Err(section.refuse(Invalid::new(
+            "candidates",
+            format!("{} paths for every packet", params.candidates),
+            format!("give at most {MOST_CANDIDATES}"),
         )));
     }
     Ok(Box::new(Ugal {

@@ -93,13 +93,13 @@ impl Plan {
         })
     }
 
-    /// Bytes of the state of one domain at the start.
-    pub fn domain_memory(&self) -> u64 {
+    /// Bytes of the state of all domains at the start, about.
+    pub fn expected_state(&self) -> u64 {
         struct Measure<'a>(&'a Blueprint);
         impl Visitor for Measure<'_> {
             type Output = u64;
             fn visit<S: Scheme>(self, scheme: &S) -> u64 {
-                FabricDomain::new(0, self.0, scheme).memory_bytes().0 as u64
+                FabricDomain::expected_state(self.0, scheme)
             }
         }
         self.scheme.visit(Measure(&self.blueprint))
@@ -117,17 +117,14 @@ fn haste(network: &Network, scheme: &AnyScheme, lookahead: Time) -> Option<Haste
     let delay = scheme.notices()??;
     (lookahead != NEVER && delay < lookahead).then(|| Haste {
         delay,
-        reaction: network.least_latency().max(1),
+        reaction: network.latency_range().0.max(1),
     })
 }
 
 /// Longer than any packet or credit is under way anywhere: some round trips of the longest link.
 fn patience(network: &Network, window: Time) -> Time {
-    let topology = &network.topology;
-    let longest = (0..topology.domains())
-        .map(|domain| network.longest_latency(domain))
-        .max();
-    8 * longest.unwrap_or(0) + 2 * window + 100 * network.parameters.latency
+    let (_, longest) = network.latency_range();
+    8 * longest + 2 * window + 100 * network.parameters.latency
 }
 
 fn network(experiment: &Experiment) -> Result<(Network, AnyScheme), ConfigError> {
@@ -306,13 +303,19 @@ fn one_workload(
         );
         return Err(workload.section.refuse(invalid));
     }
-    let mut members = tasks.to_vec();
-    members.sort_unstable();
+    let members = match tasks.is_sorted() {
+        true => Arc::clone(&tasks),
+        false => {
+            let mut members = tasks.to_vec();
+            members.sort_unstable();
+            members.into()
+        }
+    };
     Ok(Traffic {
         name: workload.name.clone(),
         number: number as u16,
         tasks,
-        members: members.into(),
+        members,
         drive,
         start: workload.start.0,
         stop,
@@ -363,6 +366,14 @@ fn application(
             "tasks",
             format!("{tasks} tasks do not fit on {there} endpoints"),
             "write fewer tasks or more endpoints",
+        );
+        return Err(workload.section.refuse(invalid));
+    }
+    if !(1..=motifs::MOST_ITERATIONS).contains(&config.repetitions) {
+        let invalid = Invalid::new(
+            "repetitions",
+            format!("{} repetitions of a program", config.repetitions),
+            format!("write a number from 1 to {}", motifs::MOST_ITERATIONS),
         );
         return Err(workload.section.refuse(invalid));
     }

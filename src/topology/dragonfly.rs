@@ -24,7 +24,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Link, LinkParams, Peer, Topology};
+use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size};
 use crate::config::{ConfigError, Section};
 use crate::model::{Divisor, DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
@@ -98,18 +98,16 @@ impl Dragonfly {
         let (a, slots) = (params.routers_per_group, links * (params.groups - 1));
         let first = |index: u32| (u64::from(index) * u64::from(slots) / u64::from(a)) as u32;
         let first_slots: Arc<[u32]> = (0..=a).map(first).collect();
-        // The last router whose first slot is not above this one.
-        let holder = |slot: u32| first_slots.partition_point(|&first| first <= slot) as u32 - 1;
         let (p, first_global) = (
             params.endpoints_per_router,
             params.endpoints_per_router + a - 1,
         );
-        let place = |slot: u32| {
-            let index = holder(slot);
-            let port = first_global + slot - first_slots[index as usize];
-            (index, port as PortId)
+        let of_router = |index: u32| {
+            let own = first_slots[index as usize]..first_slots[index as usize + 1];
+            let count = 0..own.end - own.start;
+            count.map(move |number| (index, (first_global + number) as PortId))
         };
-        let slots = (0..slots).map(place).collect();
+        let slots = (0..a).flat_map(of_router).collect();
         Ok(Dragonfly {
             p,
             a,
@@ -245,6 +243,9 @@ impl Dragonfly {
     }
 }
 
+/// Most global ports of a group: there is a table of them.
+const MOST_GLOBAL_PORTS: u64 = 1 << 22;
+
 /// Checks the sizes and returns the number of links between two groups.
 fn check_sizes(params: &Params) -> Result<u32, Invalid> {
     let sizes = [
@@ -284,12 +285,14 @@ fn check_sizes(params: &Params) -> Result<u32, Invalid> {
             format!("give at most {}, or more global links", a * h + 1),
         ));
     }
-    let endpoints = u128::from(p) * u128::from(a) * u128::from(g);
-    if endpoints > u128::from(u32::MAX) {
+    let routers = u128::from(a) * u128::from(g);
+    let (group_ports, ports) = (u128::from(a * ports), routers * u128::from(ports));
+    check_size("", routers * u128::from(p), ports, group_ports)?;
+    if a * h > MOST_GLOBAL_PORTS {
         return Err(Invalid::new(
             "",
-            format!("the network would have {endpoints} endpoints"),
-            format!("at most {} can be counted", u32::MAX),
+            format!("a group would have {a} · {h} = {} global ports", a * h),
+            format!("a group can have at most {MOST_GLOBAL_PORTS}"),
         ));
     }
     let most = (a * h / (g - 1)) as u32;
@@ -342,6 +345,20 @@ impl Topology for Dragonfly {
         } else {
             self.local
         }
+    }
+
+    fn links(&self) -> Vec<Links> {
+        let (g, a) = (u64::from(self.g), u64::from(self.a));
+        let kinds = [
+            (self.terminal, u64::from(self.endpoints()), false),
+            (self.local, g * a * (a - 1) / 2, false),
+            (self.global, g * self.slots.len() as u64 / 2, true),
+        ];
+        Links::of(kinds)
+    }
+
+    fn all_ports(&self) -> u64 {
+        u64::from(self.routers()) * u64::from(self.ports(0))
     }
 
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {

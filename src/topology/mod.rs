@@ -11,7 +11,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::config::{ConfigError, Section};
-use crate::model::{Bandwidth, DomainId, EndpointId, LinkKind, PortId, RouterId, Time};
+use crate::model::{Bandwidth, DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId, Time};
 use crate::registry::Entry;
 
 pub use link::LinkParams;
@@ -38,6 +38,65 @@ pub struct Link {
     pub latency: Time,
 }
 
+/// Links that are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Links {
+    /// Each of them.
+    pub link: Link,
+    /// How many there are; more than 0.
+    pub count: u64,
+    /// Whether any of them joins two domains.
+    pub between_domains: bool,
+}
+
+impl Links {
+    /// Those of some kinds of which there are any: each link, how many there are, whether they join domains.
+    pub(super) fn of(kinds: [(Link, u64, bool); 3]) -> Vec<Links> {
+        let some = kinds.into_iter().filter(|&(_, count, _)| count > 0);
+        some.map(|(link, count, between_domains)| Links {
+            link,
+            count,
+            between_domains,
+        })
+        .collect()
+    }
+}
+
+/// Most endpoints of a network: every rank keeps lists of all of them.
+pub const MOST_ENDPOINTS: u128 = 1 << 24;
+/// Most ports of all routers.
+pub const MOST_PORTS: u128 = 1 << 31;
+/// Most ports of the routers of a domain, which one rank holds: at least ten gigabytes.
+pub const MOST_DOMAIN_PORTS: u128 = 1 << 25;
+
+/// Refuses networks that no machine could simulate. `key` is what the error is about.
+pub(super) fn check_size(
+    key: &str,
+    endpoints: u128,
+    ports: u128,
+    domain_ports: u128,
+) -> Result<(), Invalid> {
+    let sizes = [
+        (endpoints, "endpoints", MOST_ENDPOINTS),
+        (ports, "ports of routers", MOST_PORTS),
+        (
+            domain_ports,
+            "ports of routers in a group or pod, which one rank simulates",
+            MOST_DOMAIN_PORTS,
+        ),
+    ];
+    for (size, what, most) in sizes {
+        if size > most {
+            return Err(Invalid::new(
+                key,
+                format!("the network would have {size} {what}"),
+                format!("at most {most} can be simulated: choose a smaller network"),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// A network.
 ///
 /// Routers of a domain have a local index, in ascending order of their identifiers.
@@ -52,6 +111,15 @@ pub trait Topology: Send + Sync + Any {
     fn peer(&self, router: RouterId, port: PortId) -> Peer;
     /// The link at `port` of `router`. For an unused port: any.
     fn link(&self, router: RouterId, port: PortId) -> Link;
+    /// All links, those that are alike together. A search, unless a topology has formulae.
+    fn links(&self) -> Vec<Links> {
+        search_links(self)
+    }
+    /// Number of ports of all routers, unused ones included. A search, unless a topology has a formula.
+    fn all_ports(&self) -> u64 {
+        let ports = (0..self.routers()).map(|router| u64::from(self.ports(router)));
+        ports.sum()
+    }
     /// The router and port that `endpoint` is attached to.
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId);
     /// Number of domains.
@@ -74,6 +142,36 @@ pub trait Topology: Send + Sync + Any {
     fn describe(&self) -> String;
     /// For routings, which know the topologies they are made for.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// [`Topology::links`] by looking at every port of every router.
+pub fn search_links<T: Topology + ?Sized>(topology: &T) -> Vec<Links> {
+    let mut all: Vec<Links> = Vec::new();
+    for router in 0..topology.routers() {
+        for port in 0..topology.ports(router) {
+            let between_domains = match topology.peer(router, port) {
+                // Seen from both ends, it counts once.
+                Peer::Router(other, there) if (other, there) > (router, port) => {
+                    topology.domain_of(other) != topology.domain_of(router)
+                }
+                Peer::Endpoint(_) => false,
+                Peer::Router(..) | Peer::Unused => continue,
+            };
+            let link = topology.link(router, port);
+            match all.iter_mut().find(|links| links.link == link) {
+                Some(links) => {
+                    links.count += 1;
+                    links.between_domains |= between_domains;
+                }
+                None => all.push(Links {
+                    link,
+                    count: 1,
+                    between_domains,
+                }),
+            }
+        }
+    }
+    all
 }
 
 /// Builds a topology from its section.

@@ -26,7 +26,7 @@
 use std::any::Any;
 use std::ops::Range;
 
-use super::{Link, LinkParams, Peer, Topology};
+use super::{Link, LinkParams, Peer, Topology, check_size};
 use crate::model::{DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
 
 /// The three kinds of links of a tree.
@@ -141,6 +141,15 @@ impl Tree {
         let (pods, pod_routers) = number_routers(&mut levels).ok_or_else(too_large)?;
         let top = &levels[levels.len() - 1];
         let routers = top.first.checked_add(top.replicas).ok_or_else(too_large)?;
+        let ports = |level: &Level| {
+            u128::from(reach / level.reach)
+                * u128::from(level.replicas)
+                * u128::from(level.down + level.up)
+        };
+        let all_ports = levels.iter().map(ports).sum();
+        // Pods are alike, but for one top router more or less.
+        let in_pod = u128::div_ceil(all_ports, u128::from(pods));
+        check_size(shape.levels_key, reach.into(), all_ports, in_pod)?;
         Ok(Tree {
             name,
             pods,
@@ -195,6 +204,11 @@ impl Tree {
                 fixed: level.port_up_to(endpoint),
             }
         }
+    }
+
+    /// Number of routers on a level.
+    fn routers_on(&self, level: &Level) -> u64 {
+        u64::from(self.endpoints / level.reach) * u64::from(level.replicas)
     }
 
     /// Number of top routers.
@@ -356,6 +370,23 @@ impl Topology for Tree {
         } else {
             self.global
         }
+    }
+
+    fn links(&self) -> Vec<super::Links> {
+        let (top, below) = (self.levels.len() - 1, self.levels.len().saturating_sub(2));
+        let up = |level: &Level| self.routers_on(level) * u64::from(level.up);
+        let local = self.levels[..below].iter().map(up).sum();
+        let global = self.levels[below..top].iter().map(up).sum();
+        super::Links::of([
+            (self.terminal, u64::from(self.endpoints), false),
+            (self.local, local, false),
+            (self.global, global, self.pods > 1),
+        ])
+    }
+
+    fn all_ports(&self) -> u64 {
+        let ports = |level: &Level| self.routers_on(level) * u64::from(level.down + level.up);
+        self.levels.iter().map(ports).sum()
     }
 
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {

@@ -65,9 +65,24 @@ fn formula(draw: u64, log_miss: f64) -> u64 {
     (ln(1.0 - fraction_53(draw)) / log_miss) as u64
 }
 
-/// The least draw that gives more than `number`.
+/// The least draw that gives more than `number`: the formula is turned around, and then tried out nearby, because only
+/// the formula itself says where its rounding puts the place.
 fn end(number: u64, log_miss: f64) -> u64 {
-    let (mut low, mut high) = (0, 1u64 << BITS);
+    const ALL: u64 = 1 << BITS;
+    let chance = -((number as f64 + 1.0) * log_miss).exp_m1();
+    let guess = ((chance * ALL as f64) as u64).min(ALL);
+    let above = |draw: u64| draw >= ALL || formula(draw, log_miss) > number;
+    let (mut low, mut high) = (guess, guess);
+    let mut reach = 1;
+    while low > 0 && above(low - 1) {
+        (high, low) = (low - 1, low.saturating_sub(reach));
+        reach *= 2;
+    }
+    reach = 1;
+    while !above(high) {
+        (low, high) = (high + 1, (high + reach).min(ALL));
+        reach *= 2;
+    }
     while low < high {
         let middle = low + (high - low) / 2;
         if formula(middle, log_miss) > number {
@@ -83,6 +98,7 @@ fn end(number: u64, log_miss: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::model::stream;
+    use proptest::prelude::*;
 
     #[test]
     fn the_table_gives_what_the_formula_gives() {
@@ -103,6 +119,27 @@ mod tests {
                 let expected = formula(draw, geometric.log_miss);
                 assert_eq!(geometric.number(draw), expected, "{p}: {draw}");
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_ends_are_those_of_a_search_through_all_draws(
+            p in prop_oneof![0.0..1.0f64, 1e-12..1e-3f64, 0.999..1.0f64],
+            number in 0..KNOWN as u64,
+        ) {
+            prop_assume!(p > 0.0);
+            let log_miss = ln_one_minus(p);
+            let (mut low, mut high) = (0, 1u64 << BITS);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if formula(middle, log_miss) > number {
+                    high = middle;
+                } else {
+                    low = middle + 1;
+                }
+            }
+            prop_assert_eq!(end(number, log_miss), low);
         }
     }
 

@@ -12,6 +12,9 @@ use crate::topology::Topology;
 /// First part of the names of the random streams of this file: "place".
 const PLACE: u64 = 0x70_6C61_6365;
 
+/// Most sources and tasks of all workloads together.
+const MOST_TASKS: usize = 1 << 26;
+
 /// No workload.
 const NOBODY: u32 = u32::MAX;
 
@@ -26,7 +29,8 @@ const NOBODY: u32 = u32::MAX;
 /// one another in the same order.
 ///
 /// # Errors
-/// If an endpoint is beyond the network, is listed twice, belongs to two workloads that are not both `shared`, or too few are free.
+/// If an endpoint is beyond the network, is listed twice, belongs to two workloads that are not both `shared`, or too few are free;
+/// if there are more tasks than any machine could simulate.
 pub fn assign(
     workloads: &[WorkloadConfig],
     topology: &Arc<dyn Topology>,
@@ -42,10 +46,19 @@ pub fn assign(
         first,
     };
     let mut assigned: Vec<Option<Arc<[EndpointId]>>> = vec![None; workloads.len()];
+    let mut tasks = 0;
     for turn in [Turn::Named, Turn::Counted, Turn::Rest] {
         for (index, workload) in workloads.iter().enumerate() {
             if Turn::of(&workload.endpoints) == turn {
                 let members = roll.choose(index)?;
+                tasks += members.len();
+                if tasks > MOST_TASKS {
+                    let message = format!("with this one the workloads have {tasks} tasks");
+                    let remedy = format!(
+                        "at most {MOST_TASKS} can be simulated: write fewer workloads, or fewer endpoints for each"
+                    );
+                    return Err(roll.refuse(index, "endpoints", message, &remedy));
+                }
                 roll.enter(index, &members)?;
                 assigned[index] = Some(members);
             }

@@ -33,6 +33,10 @@ fn parameters_that_make_no_tree_are_refused_with_a_remedy() {
         // 2³² endpoints; 2³¹ endpoints, but 31·2³⁰ routers.
         ("kary_ntree", "k = 2\nn = 32", "n"),
         ("kary_ntree", "k = 2\nn = 31", "n"),
+        // More endpoints than can be simulated; more ports of routers in a pod.
+        ("kary_ntree", "k = 1_000\nn = 3", "n"),
+        ("kary_ntree", "k = 2\nn = 24", "n"),
+        ("folded_clos", "radix = 32_768\nlevels = 2", "levels"),
         ("kary_ntree", "k = 32_768\nn = 2", "k"),
         ("folded_clos", "radix = 7\nlevels = 2", "radix"),
         ("folded_clos", "radix = 2\nlevels = 2", "radix"),

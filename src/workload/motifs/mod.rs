@@ -53,10 +53,24 @@ pub const REGISTRY: &[Entry<Build>] = &[
     fft3d::ENTRY,
 ];
 
+/// More iterations than this are a slip of the hand. Programs that repeat all the time have `repetitions`, too.
+pub const MOST_ITERATIONS: u32 = 1_000_000;
+
+/// The keys by which motifs are told how often they do what they do.
+const COUNTS: [&str; 3] = ["iterations", "rounds", "steps"];
+
 /// Builds the motif that `section` names, for `tasks` tasks.
 ///
 /// Errors: an unknown name, unknown or wrong parameters, a number of tasks for which the motif is not defined.
 pub fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
+    for key in COUNTS {
+        let count = section.given(key).and_then(|given| given.whole());
+        if count.is_some_and(|count| count > i64::from(MOST_ITERATIONS)) {
+            let message = format!("{} {key} are too many", count.unwrap_or_default());
+            let remedy = format!("write at most {MOST_ITERATIONS}");
+            return Err(section.refuse(Invalid::new(key, message, remedy)));
+        }
+    }
     (registry::choose(section, REGISTRY)?.build)(section, tasks)
 }
 

@@ -7,6 +7,7 @@ use super::incast::Incast;
 use super::lammps::{Lammps, LammpsParams};
 use super::{Build, at_least, bytes};
 use crate::config::{ConfigError, Section, Size};
+use crate::model::Invalid;
 use crate::registry::Entry;
 use crate::workload::tasks::{Motif, Script};
 
@@ -47,6 +48,15 @@ pub const ENTRY: Entry<Build> = Entry {
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let params: Params = section.parse()?;
     at_least(section, tasks, params.senders.saturating_add(1).max(2))?;
+    let round = u64::from(Lammps::PARTS) + u64::from(params.iterations);
+    if (u64::from(params.rounds) + 1) * round > u64::from(u32::MAX) {
+        let message = format!(
+            "{} rounds of {} iterations",
+            params.rounds, params.iterations
+        );
+        let remedy = "write fewer rounds, or fewer iterations in each";
+        return Err(section.refuse(Invalid::new("rounds", message, remedy)));
+    }
     let calm = LammpsParams {
         blocking_fft: true,
         ..LammpsParams::default()

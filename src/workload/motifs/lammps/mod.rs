@@ -157,10 +157,6 @@ impl Lammps {
                 return refuse(key, message, "write a number from 0 to 1000000");
             }
         }
-        if u64::from(params.steps) * u64::from(Lammps::PARTS) > u64::from(u32::MAX) {
-            let message = format!("{} steps are too many", params.steps);
-            return refuse("steps", message, "write at most 286331153");
-        }
         let boxes = Boxes::new(params, tasks);
         if boxes.layers().iter().sum::<u32>() > 1_000 {
             let message = format!(
