@@ -10,6 +10,7 @@ seeds = 2
 topology = { file = "dragonfly-72" }
 routing = { algorithm = "minimal" }
 run = { until = "10 us", warmup = "1 us" }
+output = { occupancy = "1 us", rates = { interval = "1 us", tasks = { w = [0] } } }
 [[workload]]
 name = "w"
 pattern = { kind = "uniform" }
