@@ -1,5 +1,7 @@
 //! weir simulates the interconnects of high-performance computers and what congestion does to the applications that
 //! share them.
+// All that is printed goes through cli/console.rs, which lets no control character of others out.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod catalog;
 pub mod cli;

@@ -7,7 +7,10 @@ use weir::cli::{self, Arguments, Command};
 
 fn main() -> ExitCode {
     forgo_file_locks();
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(refused) => return cli::refuse_arguments(&refused),
+    };
     cli::log_to_stderr(arguments.verbose);
     match arguments.command {
         Command::Run(options) => cli::run(&options),

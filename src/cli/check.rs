@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::args::CheckOptions;
+use super::console::tell_error;
 use super::launch::BAD_INPUT;
 use crate::config::{ConfigError, Experiment};
 use crate::model::NEVER;
@@ -14,7 +15,7 @@ pub fn check(options: &CheckOptions) -> ExitCode {
     match checked(options) {
         Ok(text) => super::print(&text),
         Err(error) => {
-            eprintln!("{}", error.render_for_stderr());
+            tell_error(&error);
             ExitCode::from(BAD_INPUT)
         }
     }

@@ -3,8 +3,10 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
+use super::console::tell_failure;
+use crate::config::ConfigError;
 use crate::engine::{Agreement, Local, Transport};
-use crate::model::NEVER;
+use crate::model::{NEVER, visible};
 
 /// Exit codes (contract).
 pub const FAILED: u8 = 1;
@@ -23,8 +25,8 @@ const LAUNCHERS: [&str; 5] = [
 /// A failure that has to be told to the user: the message and the exit code.
 #[derive(Debug)]
 pub struct Failure {
-    /// Printed once, on standard error.
-    pub message: String,
+    /// Printed once, on standard error: it holds nothing that a terminal would obey but its own colours.
+    pub(super) message: String,
     /// Of the process.
     pub code: u8,
 }
@@ -32,18 +34,26 @@ pub struct Failure {
 impl Failure {
     /// The input cannot be used.
     pub fn bad_input(message: impl Into<String>) -> Failure {
+        Failure::with_code(message, BAD_INPUT)
+    }
+
+    /// The same, with its place.
+    pub fn wrong(error: &ConfigError) -> Failure {
         Failure {
-            message: message.into(),
+            message: error.render_for_stderr(),
             code: BAD_INPUT,
         }
     }
 
     /// The run failed.
     pub fn failed(message: impl Into<String>) -> Failure {
-        Failure {
-            message: message.into(),
-            code: FAILED,
-        }
+        Failure::with_code(message, FAILED)
+    }
+
+    /// Any other.
+    pub fn with_code(message: impl Into<String>, code: u8) -> Failure {
+        let message = visible(&message.into()).into_owned();
+        Failure { message, code }
     }
 }
 
@@ -66,8 +76,10 @@ pub fn on_all_ranks(work: impl FnOnce(&mut dyn Transport) -> u8) -> ExitCode {
     }
     #[cfg(not(feature = "mpi"))]
     if launched && std::env::var("OMPI_COMM_WORLD_SIZE").is_ok_and(|size| size != "1") {
-        eprintln!("error: this weir was built without MPI and cannot run on several ranks");
-        eprintln!("  help: build it with the default features, or start it without mpirun");
+        super::console::tell(
+            "error: this weir was built without MPI and cannot run on several ranks\n  \
+             help: build it with the default features, or start it without mpirun",
+        );
         return ExitCode::from(BAD_INPUT);
     }
     let code = panic::catch_unwind(AssertUnwindSafe(|| work(&mut Local)));
@@ -93,7 +105,7 @@ pub fn together<R, T: Transport + ?Sized>(
     match step {
         Ok(value) if common.next == NEVER => return Ok(value),
         Err(failure) if common.next == u64::from(transport.rank()) => {
-            eprintln!("{}", failure.message)
+            tell_failure(&failure);
         }
         _ => {}
     }
@@ -102,7 +114,7 @@ pub fn together<R, T: Transport + ?Sized>(
 
 /// Ends this rank, and with it all others, because of something that the others do not know.
 pub fn give_up<T: Transport + ?Sized>(transport: &T, failure: &Failure) -> u8 {
-    eprintln!("{}", failure.message);
+    tell_failure(failure);
     #[cfg(feature = "mpi")]
     if transport.size() > 1 {
         crate::engine::abort_all(i32::from(failure.code));

@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod completions;
+mod console;
 mod inspect;
 mod launch;
 mod list;
@@ -14,6 +15,8 @@ mod signals;
 pub(crate) mod sweep;
 mod watch;
 
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 pub use args::{Arguments, Command};
@@ -23,14 +26,28 @@ pub use run::run;
 pub use sweep::sweep;
 
 use args::{CompletionsOptions, InspectOptions, ListOptions, ManOptions, ReportOptions};
+use console::{tell, tell_error, tell_failure, write_out};
 use launch::{BAD_INPUT, FAILED};
+
+use crate::model::visible;
+
+/// Says what is wrong with the arguments, or what they ask for: help, the version.
+pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
+    let harmless = |word: OsString| matches!(visible(&word.to_string_lossy()), Cow::Borrowed(_));
+    if std::env::args_os().all(harmless) {
+        // In colour on a terminal.
+        refused.exit();
+    }
+    tell(refused.render().to_string().trim_end());
+    ExitCode::from(BAD_INPUT)
+}
 
 /// `weir list`.
 pub fn list(options: &ListOptions) -> ExitCode {
     match list::list(options.what.as_deref(), options.name.as_deref()) {
         Ok(text) => print(&text),
         Err(error) => {
-            eprintln!("{}", error.render_for_stderr());
+            tell_error(&error);
             ExitCode::from(BAD_INPUT)
         }
     }
@@ -41,7 +58,7 @@ pub fn inspect(options: &InspectOptions) -> ExitCode {
     match inspect::inspect(&options.file, options.experiment) {
         Ok(text) => print(&text),
         Err(error) => {
-            eprintln!("error: {error}");
+            tell(format!("error: {error}"));
             ExitCode::from(BAD_INPUT)
         }
     }
@@ -52,7 +69,7 @@ pub fn report(options: &ReportOptions) -> ExitCode {
     match report::report(&options.dir) {
         Ok(page) => print(&format!("{}\n", page.display())),
         Err(failure) => {
-            eprintln!("{}", failure.message);
+            tell_failure(&failure);
             ExitCode::from(failure.code)
         }
     }
@@ -63,7 +80,7 @@ pub fn schema() -> ExitCode {
     match serde_json::to_string_pretty(&schema::schema()) {
         Ok(text) => print(&format!("{text}\n")),
         Err(error) => {
-            eprintln!("error: {error}");
+            tell(format!("error: {error}"));
             ExitCode::from(FAILED)
         }
     }
@@ -88,7 +105,7 @@ pub fn man(options: &ManOptions) -> ExitCode {
     match text {
         Ok(text) => print(&String::from_utf8_lossy(&text)),
         Err(failure) => {
-            eprintln!("{}", failure.message);
+            tell_failure(&failure);
             ExitCode::from(failure.code)
         }
     }
@@ -99,20 +116,9 @@ fn print(text: &str) -> ExitCode {
     match write_out(text) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{}", failure.message);
+            tell_failure(&failure);
             ExitCode::from(failure.code)
         }
-    }
-}
-
-/// Writes to standard output; a reader that has gone away (`| head`) is no error.
-fn write_out(text: &str) -> Result<(), Failure> {
-    use std::io::{ErrorKind, Write};
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::failed(format!("error: standard output: {error}")))
-        }
-        _ => Ok(()),
     }
 }
 

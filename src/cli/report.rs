@@ -54,7 +54,7 @@ fn page(dir: &Path) -> Result<Page, Failure> {
 /// The page of a sweep, with its table and its claims as they are now.
 fn sweep_page(dir: &SweepDir) -> Result<Page, Failure> {
     let bad = |error: &dyn std::fmt::Display| Failure::bad_input(format!("error: {error}"));
-    let wrong = |error: ConfigError| Failure::bad_input(error.render_for_stderr());
+    let wrong = |error: ConfigError| Failure::wrong(&error);
     let (file, text, options) = dir.setup().map_err(|error| {
         bad(&format!(
             "{} holds a sweep that cannot be read: {error}",

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use super::args::RunOptions;
+use super::console::{tell, write_out};
 use super::launch::{Failure, give_up, on_all_ranks, together};
 use super::progress::{Kind, Progress};
 use super::signals::{Asked, exit_code};
@@ -71,10 +72,7 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
 }
 
 fn failure(error: &RunError) -> Failure {
-    Failure {
-        message: format!("error: {error}"),
-        code: error.exit_code(),
-    }
+    Failure::with_code(format!("error: {error}"), error.exit_code())
 }
 
 fn prepare(options: &RunOptions, ranks: u32) -> Result<(Experiment, Plan), Failure> {
@@ -88,8 +86,7 @@ fn prepare(options: &RunOptions, ranks: u32) -> Result<(Experiment, Plan), Failu
         let plan = Plan::new(&experiment, watched)?;
         Ok((experiment, plan))
     };
-    let bad = |error: crate::config::ConfigError| Failure::bad_input(error.render_for_stderr());
-    let (experiment, plan) = load().map_err(bad)?;
+    let (experiment, plan) = load().map_err(|error| Failure::wrong(&error))?;
     let domains = plan.network().topology.domains();
     if ranks > domains {
         return Err(Failure::bad_input(format!(
@@ -138,7 +135,7 @@ fn open_out(options: &RunOptions, experiment: &Experiment) -> Result<OutDir, Fai
     let out = out_dir::prepare(&dir, &experiment.resolved, options.force)
         .map_err(|error| Failure::bad_input(format!("error: {error}")))?;
     if let Some(warning) = out.warning() {
-        eprintln!("warning: {warning}");
+        tell(format!("warning: {warning}"));
     }
     Ok(out)
 }
@@ -179,7 +176,7 @@ fn finish(
     }
     let way = watch::table(&outcome.steps);
     let mut text = if options.json {
-        eprint!("{way}");
+        tell(way.trim_end_matches('\n'));
         format!("{}\n", summary::json(&digest, &run))
     } else {
         way + &summary::table(&plan.network().topology.describe(), &digest, &run)
@@ -187,12 +184,14 @@ fn finish(
     if let Some(path) = path.filter(|_| !options.json) {
         text.push_str(&format!("\nresult: {}\n", path.display()));
     }
-    super::write_out(&text)?;
+    write_out(&text)?;
     if options.watch_packet.is_some() && outcome.steps.is_empty() {
-        eprintln!("note: the packet to watch was never injected");
+        tell("note: the packet to watch was never injected");
     }
     if let Some(why) = &run.stopped {
-        eprintln!("error: the run was stopped early ({why}); its result is marked as not complete");
+        tell(format!(
+            "error: the run was stopped early ({why}); its result is marked as not complete"
+        ));
     }
     Ok(stopped)
 }

@@ -8,6 +8,7 @@ use miette::{
 };
 
 use super::tree::{Origin, Source};
+use crate::model::{unprintable, visible};
 
 /// Something in the input that cannot be used: what, where, and what to do about it.
 ///
@@ -58,7 +59,7 @@ impl ConfigError {
             } => {
                 error.details.place = Some(Place {
                     source: source.clone(),
-                    code: NamedSource::new(&source.name, source.text.clone()),
+                    code: NamedSource::new(visible(&source.name), blotted(&source.text)),
                     span: first_line(&source.text, span.start, span.end),
                 });
             }
@@ -119,6 +120,19 @@ impl ConfigError {
     }
 }
 
+/// A text with unprintable characters replaced by others of the same length, so that places in it stay: what is shown of a
+/// file around an error must not be obeyed by a terminal.
+fn blotted(text: &str) -> String {
+    let blot = |letter: char| match (letter, letter.len_utf8()) {
+        ('\n' | '\r' | '\t', _) => letter,
+        _ if unprintable(letter).is_none() => letter,
+        (_, 1) => '?',
+        (_, 2) => '\u{bf}',
+        _ => '\u{fffd}',
+    };
+    text.chars().map(blot).collect()
+}
+
 /// A span cut to its first line: a marker under a whole table would hide the message.
 fn first_line(text: &str, start: usize, end: usize) -> SourceSpan {
     let start = start.min(text.len());
@@ -131,7 +145,7 @@ fn first_line(text: &str, start: usize, end: usize) -> SourceSpan {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&visible(&self.message))
     }
 }
 
@@ -140,7 +154,7 @@ impl std::error::Error for ConfigError {}
 impl Diagnostic for ConfigError {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         let remedy = self.details.remedy.as_ref()?;
-        Some(Box::new(remedy))
+        Some(Box::new(visible(remedy)))
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

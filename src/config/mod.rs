@@ -14,6 +14,7 @@ mod experiment;
 mod job;
 mod load;
 mod nearest;
+mod printable;
 mod ready;
 mod resolve;
 mod schema;

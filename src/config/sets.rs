@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::ConfigError;
 use super::nearest::suggest;
 use super::tree::{Member, Node, Origin, Value};
+use super::{ConfigError, printable};
 
 const HOW: &str =
     "write `--set key.path=value`, for example `--set run.seed=7` or `--set workload.0.load=0.4`";
@@ -24,6 +24,8 @@ pub(super) fn apply(root: &mut Node, given: &str) -> Result<(), ConfigError> {
         ));
     }
     let value = Node::from_set(value.trim(), &origin)?;
+    printable::one(path, false, "the path of keys", &origin)?;
+    printable::all(&value, path)?;
     place(root, &parts, 0, value, &origin)
 }
 

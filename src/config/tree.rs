@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use super::ConfigError;
+use super::{ConfigError, printable};
 
 /// A text that was read: its name as the user knows it, and its content.
 #[derive(Debug)]
@@ -64,13 +64,15 @@ impl Node {
             span: Some(span),
         };
         let members = members(table.into_inner(), &origin)?;
-        Ok(Node {
+        let root = Node {
             value: Value::Table(members),
             origin: Origin::File {
                 source: source.clone(),
                 span: None,
             },
-        })
+        };
+        printable::all(&root, "")?;
+        Ok(root)
     }
 
     /// Reads the value of a `--set`: TOML if it is TOML, else a string.

@@ -10,6 +10,7 @@ mod rate;
 mod rng;
 mod slots;
 mod span;
+mod visible;
 
 pub use divisor::Divisor;
 pub use histogram::Histogram;
@@ -21,6 +22,7 @@ pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, fraction_53, next_53, stream, unit};
 pub(crate) use slots::Slots;
 pub use span::Span;
+pub use visible::{unprintable, visible};
 
 /// Simulated time in picoseconds.
 pub type Time = u64;

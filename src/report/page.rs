@@ -2,6 +2,7 @@
 
 use super::draw::{DrawError, Place, svg};
 use super::figure::Figure;
+use crate::model::visible;
 
 /// A report before it is written.
 #[derive(Clone, Debug, Default)]
@@ -195,10 +196,10 @@ fn is_numeric(cell: &str) -> bool {
     cell.chars().count() < 18 && (cell.is_empty() || cell == "-" || first.parse::<f64>().is_ok())
 }
 
-/// Text as it stands in HTML and XML.
+/// Text as it stands in HTML and XML, which have no control characters.
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in visible(text).chars() {
         match letter {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),

@@ -5,6 +5,7 @@
 //! lies, `sweep` runs what is missing.
 
 mod axis;
+mod cell;
 mod claim;
 mod cost;
 mod dir;
@@ -23,6 +24,7 @@ mod tests;
 mod verdict;
 
 pub use axis::{Axis, AxisValue, quantity};
+pub use cell::cell;
 pub use claim::Claim;
 pub use cost::{ASSUMED_RATE, Cost};
 pub use dir::{PointDir, Reason, State, StateName, Status, SweepDir};

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 
+use super::cell::cell;
 use super::dir::{State, SweepDir};
 use super::job_file::Study;
 use super::metric::Metric;
@@ -95,14 +96,16 @@ impl Table {
         let head = ["point", "hash", "state"].map(str::to_string);
         let metrics = self.metrics.iter().map(Metric::header);
         let header = head.into_iter().chain(axes);
-        out.write_record(header.chain(["seed".to_string()]).chain(metrics))?;
+        let header = header.chain(["seed".to_string()]).chain(metrics);
+        out.write_record(header.map(|text| cell(&text).into_owned()))?;
         for row in &self.rows {
             let head = [row.point.to_string(), row.hash.clone(), row.state.clone()];
             let labels = study.axes.iter().zip(&row.at);
             let labels = labels.map(|(axis, &value)| axis.values[value].label.clone());
             let values = row.values.iter().map(|value| shown(*value));
             let cells = head.into_iter().chain(labels);
-            out.write_record(cells.chain([row.seed.to_string()]).chain(values))?;
+            let cells = cells.chain([row.seed.to_string()]).chain(values);
+            out.write_record(cells.map(|text| cell(&text).into_owned()))?;
         }
         out.into_inner().map_err(|error| error.into_error())
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use super::axis::Axis;
+use super::cell::cell;
 use super::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
 use super::dir::SweepDir;
 use super::file::{Along, SeedsBy};
@@ -64,7 +65,7 @@ impl Study {
         ])?;
         for verdict in verdicts {
             let holds = if verdict.holds { "yes" } else { "no" };
-            out.write_record([
+            let cells = [
                 &verdict.id,
                 &verdict.says,
                 &verdict.measured,
@@ -72,7 +73,8 @@ impl Study {
                 holds,
                 self.scale().name(),
                 command,
-            ])?;
+            ];
+            out.write_record(cells.map(|text| cell(text).into_owned()))?;
         }
         out.into_inner().map_err(|error| error.into_error())
     }

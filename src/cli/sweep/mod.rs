@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 pub use args::SweepCommand;
 
+use super::console::tell_failure;
 use super::launch::Failure;
 use crate::catalog::catalog;
 use crate::config::ConfigError;
@@ -37,7 +38,7 @@ pub fn sweep(command: &SweepCommand) -> ExitCode {
     match code {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            eprintln!("{}", failure.message);
+            tell_failure(&failure);
             ExitCode::from(failure.code)
         }
     }
@@ -52,7 +53,7 @@ struct Sweep {
 }
 
 fn bad(error: &ConfigError) -> Failure {
-    Failure::bad_input(error.render_for_stderr())
+    Failure::wrong(error)
 }
 
 fn failed(error: impl std::fmt::Display) -> Failure {

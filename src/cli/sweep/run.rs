@@ -8,9 +8,9 @@ use serde_json::json;
 use super::args::RunOptions;
 use super::points::places;
 use super::{STOPPED, Sweep, claims_json, claims_text, code_of, failed};
+use crate::cli::console::{tell, write_out};
 use crate::cli::launch::{FAILED, Failure};
 use crate::cli::signals::on_signals;
-use crate::cli::write_out;
 use crate::report::format::wall;
 use crate::study::sweep::{self, Event, Outcome, Settings};
 use crate::study::{Point, State};
@@ -53,7 +53,7 @@ fn run_some(options: &RunOptions, retry: bool) -> Result<u8, Failure> {
     })
     .map_err(failed)?;
     if outcome.stopped {
-        eprintln!("stopped; the same command goes on from here");
+        tell("stopped; the same command goes on from here");
         return Ok(STOPPED);
     }
     finish(options, &sweep, outcome)
@@ -174,7 +174,11 @@ impl Teller<'_> {
                         let log = self.sweep.dir.point(&point.hash).log();
                         // A failure is worth a line even when quiet.
                         let text = format!("failed ({}); log: {}", reason.name(), log.display());
-                        eprintln!("{}\n{}", self.line(point, &text), indented(message));
+                        tell(format!(
+                            "{}\n{}",
+                            self.line(point, &text),
+                            indented(message)
+                        ));
                         return;
                     }
                     _ => self.line(point, &format!("done in {}", wall(*seconds))),
@@ -185,7 +189,7 @@ impl Teller<'_> {
             }
         };
         if !self.quiet {
-            eprintln!("{line}");
+            tell(line);
         }
     }
 

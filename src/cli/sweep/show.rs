@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::args::{ClaimsOptions, JobOptions, PlanOptions};
 use super::{Sweep, claims_json, claims_text, code_of, failed};
+use crate::cli::console::write_out;
 use crate::cli::launch::Failure;
-use crate::cli::write_out;
 use crate::report::format::{scaled, wall};
 use crate::study::{ASSUMED_RATE, Point, State};
 use crate::trace;

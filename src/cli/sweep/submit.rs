@@ -9,8 +9,8 @@ use serde_json::json;
 use super::args::SubmitOptions;
 use super::run::check_ranks;
 use super::{Sweep, failed};
+use crate::cli::console::{tell, write_out};
 use crate::cli::launch::Failure;
-use crate::cli::write_out;
 use crate::study::slurm::{
     Array, JOB_COPY, Queue, Settings, SlurmError, Submission, Submitted, arrays, check_option,
     folders, next_folder,
@@ -150,8 +150,9 @@ fn max_array_size(queue: &Queue, dry_run: bool) -> Result<usize, Failure> {
     match queue.max_array_size() {
         Ok(most) => Ok(most),
         Err(error) if dry_run => {
-            eprintln!("note: {error}");
-            eprintln!("note: arrays of at most {USUAL_ARRAY_SIZE} tasks are assumed");
+            tell(format!(
+                "note: {error}\nnote: arrays of at most {USUAL_ARRAY_SIZE} tasks are assumed"
+            ));
             Ok(USUAL_ARRAY_SIZE)
         }
         Err(error) => Err(refused(&error)),
@@ -272,10 +273,10 @@ fn dry_run(settings: &Settings, arrays: &[Array], chosen: &Chosen) -> Result<u8,
     let script = settings.collect_script();
     text.push_str(&format!("# --- {}\n{script}", path.display()));
     write_out(&text)?;
-    eprintln!(
+    tell(format!(
         "{}; nothing was submitted",
         counted(settings, arrays, chosen)
-    );
+    ));
     Ok(0)
 }
 

@@ -21,6 +21,7 @@ use thiserror::Error;
 
 use super::figure::{Figure, Panel, Plot};
 use super::format::wrap;
+use crate::model::visible;
 use style::{CAPTION, Ink, LABEL, PANEL_TITLE, TITLE, px, text};
 
 pub use png::png;
@@ -188,7 +189,8 @@ fn nothing(area: &Area) -> Outcome {
 
 /// The head of the file: its size on paper or screen, its name for those who do not see it; and in a page its colours.
 fn finish(drawing: &str, figure: &Figure, height: i32, place: Place) -> String {
-    let drawing = style::dashed(drawing);
+    // XML has no control characters, not even written as numbers.
+    let drawing = style::dashed(&visible(drawing));
     let (_, body) = drawing.split_once(">\n").unwrap_or(("", drawing.as_str()));
     let size = match place {
         Place::File => format!("width=\"{WIDTH}\" height=\"{height}\" "),

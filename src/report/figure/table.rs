@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::study::cell;
+
 /// Rows of texts under a line of names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
@@ -34,10 +36,11 @@ impl Table {
 
 /// A field of a CSV file, in quotes where it needs them.
 pub fn csv_field(text: &str) -> String {
+    let text = cell(text);
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
-        text.to_string()
+        text.into_owned()
     }
 }
 
@@ -53,5 +56,8 @@ mod tests {
             table.csv(),
             "name,\"latency, mean (ps)\"\n\"a \"\"b\"\"\",1.5\n"
         );
+        let mut table = Table::new(&["-x", "value"]);
+        table.rows.push(vec!["=1+\"a\"".into(), "-3.5".into()]);
+        assert_eq!(table.csv(), "'-x,value\n\"'=1+\"\"a\"\"\",-3.5\n");
     }
 }

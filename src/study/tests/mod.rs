@@ -2,6 +2,7 @@
 
 mod claims;
 mod metrics;
+mod needs;
 mod page;
 mod refused;
 

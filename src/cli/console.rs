@@ -1,0 +1,39 @@
+//! All that weir says goes out here, and nothing in it is obeyed by a terminal: texts of others (files, results, names of
+//! files, arguments) may hold escape sequences.
+
+use std::fmt::Display;
+use std::io::{ErrorKind, Write};
+
+use super::launch::Failure;
+use crate::config::ConfigError;
+use crate::model::visible;
+
+/// Says something on standard error.
+pub fn tell(text: impl Display) {
+    put(&visible(&text.to_string()));
+}
+
+/// Says what is wrong with an input, in colour on a terminal.
+pub fn tell_error(error: &ConfigError) {
+    put(&error.render_for_stderr());
+}
+
+/// Says why a command has failed.
+pub fn tell_failure(failure: &Failure) {
+    put(&failure.message);
+}
+
+/// A standard error that is gone is nobody's loss.
+fn put(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Writes to standard output; a reader that has gone away (`| head`) is no error.
+pub fn write_out(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().write_all(visible(text).as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("error: standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
