@@ -119,7 +119,7 @@ enum Place {
 /// Runs the domains of this rank until the end of the schedule, until nothing is left to do on any rank, or until the
 /// monitor of some rank asks for the end. Returns why it ended and the number of windows.
 ///
-/// A window that takes long is run in pieces, so that the ranks hear of each other in time ([`Pace`]). Where it is cut
+/// A window that takes long is run in pieces, so that the ranks hear of each other in time (`Pace`). Where it is cut
 /// depends on the clock and changes no result: a piece is a shorter window.
 pub fn run<D, T>(
     domains: &mut [D],
