@@ -9,6 +9,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
+use super::console;
 use super::launch::FAILED;
 use crate::engine::StopReason;
 
@@ -72,9 +73,9 @@ impl Asked {
                 by.store(place + 1, Ordering::Relaxed);
                 if tell {
                     let name = reason.name();
-                    eprintln!(
+                    console::tell(format!(
                         "{name}: ending the run, with a result as far as it went; once more ends it without"
-                    );
+                    ));
                 }
             }
             Some(then) if then.elapsed() < ONE => {}
