@@ -16,6 +16,9 @@ use crate::registry::{Catalog, Family, schema_json};
 /// The most flits of a packet: the length of a packet has 16 bits.
 const MOST_FLITS: u64 = u16::MAX as u64;
 
+/// The most bits of a packet: its payload is counted in 32 bits.
+const MOST_PACKET_BITS: u64 = u32::MAX as u64;
+
 /// The most flits of a buffer: credits have 32 bits.
 const MOST_BUFFER_FLITS: u64 = u32::MAX as u64;
 
@@ -150,6 +153,14 @@ fn longest_packet(router: &RouterConfig, nic: &NicConfig) -> Result<u64, Invalid
                 "{packet} is {flits} flits of {flit_bits} bits; at most {MOST_FLITS} are possible"
             ),
             "write a smaller max_packet or a larger router.flit",
+        ));
+    }
+    let longest = flits * flit_bits;
+    if longest > MOST_PACKET_BITS {
+        return Err(Invalid::new(
+            "nic.max_packet",
+            format!("{packet} is {longest} bits; at most {MOST_PACKET_BITS} are possible"),
+            "write a smaller max_packet",
         ));
     }
     Ok(flits)

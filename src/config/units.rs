@@ -8,9 +8,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::nearest::nearest;
-use crate::model::{Bandwidth, FlitSize, Time};
+use crate::model::{Bandwidth, FlitSize, LATEST, Time};
 
-/// A length of simulated time in whole picoseconds: `"50 ns"`, `"1.5 us"`. May be zero.
+/// A length of time in whole picoseconds: `"50 ns"`, `"1.5 us"`. May be zero; at most `"1000000 s"`.
 ///
 /// Units: ps, ns, us (or µs), ms, s, min, h.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,6 +130,8 @@ struct Words {
     example: &'static str,
     /// The smallest amount.
     base: &'static str,
+    /// The largest value in the base unit, and its text.
+    most: (u64, &'static str),
 }
 
 const TIME: Words = Words {
@@ -137,18 +139,21 @@ const TIME: Words = Words {
     unit_of: "time",
     example: "50 ns",
     base: "picoseconds",
+    most: (LATEST, "1000000 s"),
 };
 const RATE: Words = Words {
     what: "a bandwidth",
     unit_of: "bandwidth",
     example: "100 Gbps",
     base: "bits per second",
+    most: (u64::MAX, "18446744073709551615 bps"),
 };
 const SIZE: Words = Words {
     what: "an amount of data",
     unit_of: "data",
     example: "128 KiB",
     base: "bits",
+    most: (u64::MAX, "18446744073709551615 bits"),
 };
 
 /// A decimal number, exactly: `digits` over 10 to the power of `places`.
@@ -205,13 +210,8 @@ fn split<'a>(text: &'a str, words: &Words) -> Result<(Decimal, &'a str), String>
 
 /// `number` in the base unit: exact, or what is wrong with it.
 fn scale(number: &Decimal, factor: u64, text: &str, words: &Words) -> Result<u64, String> {
-    let too_large = || {
-        format!(
-            "{text:?} is too large; at most {} {} are possible",
-            u64::MAX,
-            words.base
-        )
-    };
+    let (most, most_text) = words.most;
+    let too_large = || format!("{text:?} is too large; at most {most_text:?} is possible");
     let product = number
         .digits
         .checked_mul(u128::from(factor))
@@ -223,7 +223,11 @@ fn scale(number: &Decimal, factor: u64, text: &str, words: &Words) -> Result<u64
             words.base
         ));
     }
-    u64::try_from(product / divisor).map_err(|_| too_large())
+    let value = u64::try_from(product / divisor).map_err(|_| too_large())?;
+    match value <= most {
+        true => Ok(value),
+        false => Err(too_large()),
+    }
 }
 
 fn unknown_unit(unit: &str, names: &[&str], words: &Words) -> String {
@@ -292,7 +296,11 @@ impl Size {
     fn or_zero(text: &str) -> Result<Self, String> {
         let (number, unit) = split(text, &SIZE)?;
         let whole = |make: fn(u64) -> Size, base| {
-            let words = Words { base, ..SIZE };
+            let words = Words {
+                base,
+                most: (u64::MAX, "18446744073709551615"),
+                ..SIZE
+            };
             scale(&number, 1, text, &words).map(make)
         };
         match unit {

@@ -71,6 +71,7 @@ const DELIVERED: u16 = 2;
 /// An endpoint with packets at a port, or one that the port throttles.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sender {
+    /// No more than wait at the port ([`Port::level`]).
     flits: u32,
     throttled: bool,
 }
@@ -94,7 +95,7 @@ struct Source {
     /// The ports that throttle it, and how many others with it.
     orders: Vec<(u64, u32)>,
     /// A ring of periods: which one (from 1), and the flits delivered in it.
-    delivered: Vec<(u32, u32)>,
+    delivered: Vec<(u64, u64)>,
     /// When its last packet began to leave, and how long that took.
     last: (Time, Time),
     /// Since when it has been throttled.
@@ -120,7 +121,7 @@ pub struct CodesCc {
     /// Times that a port became congested, and that one was released.
     congestions: u64,
     releases: u64,
-    /// Time that endpoints were throttled in all, ps; times that one was.
+    /// Time that endpoints were throttled in all, ps (the largest number if it is more); times that one was.
     throttled_ps: u64,
     throttlings: u64,
 }
@@ -164,17 +165,17 @@ impl CodesCc {
 
     /// The share of its link that a throttled source may use, as a fraction. `now` is in a period that does not count yet.
     fn share(&self, source: &Source, now: Time) -> (u64, u64) {
-        let present = (now / self.period) as u32 + 1;
-        let counts = present.saturating_sub(self.periods)..present;
+        let present = now / self.period + 1;
+        let counts = present.saturating_sub(u64::from(self.periods))..present;
         let bins = source.delivered.iter();
         let flits: u64 = bins
             .filter(|(period, _)| counts.contains(period) && *period > 0)
-            .map(|&(_, flits)| u64::from(flits))
+            .map(|&(_, flits)| flits)
             .sum();
         let most = source.orders.iter().map(|&(_, n)| n).max().unwrap_or(1);
         if flits >= self.full {
             (1, 1)
-        } else if flits * u64::from(most) < self.full {
+        } else if u128::from(flits) * u128::from(most) < u128::from(self.full) {
             (1, u64::from(most))
         } else {
             (flits, self.full)
@@ -219,7 +220,8 @@ impl Scheme for CodesCc {
         let sender = watch.senders.entry(packet.source).or_default();
         sender.flits += u32::from(packet.flits);
         if watch.congested {
-            watch.drained += self.about.link_time(u64::from(packet.flits));
+            let more = self.about.link_time(u64::from(packet.flits));
+            watch.drained = watch.drained.saturating_add(more);
             if !std::mem::replace(&mut sender.throttled, true) {
                 watch.throttled += 1;
                 Self::throttle_all(dispatch, watch);
@@ -282,14 +284,15 @@ impl Scheme for CodesCc {
         if ring.is_empty() {
             // Those that count, the present one, and those up to a signal that is sent now.
             let ahead = self.latency / self.period + 2;
+            // At most 1,000 and 10,002: both are checked.
             ring.resize(self.periods as usize + ahead as usize, (0, 0));
         }
-        let period = (notice.time / self.period) as u32 + 1;
-        let place = period as usize % ring.len();
+        let period = notice.time / self.period + 1;
+        let place = (period % ring.len() as u64) as usize;
         if ring[place].0 != period {
             ring[place] = (period, 0);
         }
-        ring[place].1 += notice.words[0] as u32;
+        ring[place].1 += notice.words[0];
         true
     }
 
@@ -312,7 +315,8 @@ impl Scheme for CodesCc {
             _ => {
                 source.orders.retain(|order| order.0 != port);
                 if !before && source.orders.is_empty() {
-                    self.throttled_ps += notice.time - source.since;
+                    let time = notice.time - source.since;
+                    self.throttled_ps = self.throttled_ps.saturating_add(time);
                 }
             }
         }
@@ -326,7 +330,7 @@ impl Scheme for CodesCc {
         let (part, whole) = self.share(source, now);
         let (head, length) = source.last;
         let wait = u128::from(length) * u128::from(whole) / u128::from(part);
-        let ready = head.saturating_add(wait as Time);
+        let ready = head.saturating_add(Time::try_from(wait).unwrap_or(Time::MAX));
         if ready <= now {
             return now;
         }
@@ -359,7 +363,7 @@ impl Scheme for CodesCc {
     fn memory_bytes(&self) -> usize {
         let watch = |watch: &Watch| size_of::<Watch>() + watch.senders.capacity() * 16;
         let source = |source: &Source| {
-            size_of::<Source>() + source.delivered.capacity() * 8 + source.orders.capacity() * 16
+            size_of::<Source>() + source.delivered.capacity() * 16 + source.orders.capacity() * 16
         };
         self.watches.iter().map(watch).sum::<usize>()
             + self.sources.iter().map(source).sum::<usize>()
@@ -419,7 +423,8 @@ pub const ENTRY: Entry<Build> = Entry {
             Buffer::Auto => None,
         };
         let span = u128::from(parameters.period.0) * u128::from(parameters.periods);
-        let bits = span * u128::from(about.bandwidth.0) / 1_000_000_000_000;
+        // 60 bits and 10, times 64.
+        let bits = span.saturating_mul(u128::from(about.bandwidth.0)) / 1_000_000_000_000;
         Ok(AnyScheme::CodesCc(CodesCc {
             about: *about,
             threshold,
@@ -429,7 +434,8 @@ pub const ENTRY: Entry<Build> = Entry {
             periods: parameters.periods,
             latency: parameters.latency.0,
             ports: parameters.ports,
-            full: (bits / u128::from(about.flit.0)).max(1) as u64,
+            full: u64::try_from(bits / u128::from(about.flit.0))
+                .map_or(u64::MAX, |full| full.max(1)),
             watches: Vec::new(),
             sources: Vec::new(),
             congestions: 0,

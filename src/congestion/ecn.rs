@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AnyScheme, Build, Desk, Port, Scheme};
 use crate::config::{Buffer, Duration};
-use crate::model::{Classes, EndpointId, Invalid, Origin, PacketKind, Time};
+use crate::model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time};
 use crate::registry::Entry;
 
 /// Explicit congestion notification in the manner of InfiniBand. A router marks a packet that leaves by an output for
@@ -162,7 +162,8 @@ pub const ENTRY: Entry<Build> = Entry {
             increment: parameters.increment.0,
             timer: parameters.decrement_timer.0,
             decrement: parameters.decrement.0,
-            max_delay: parameters.max_delay.map_or(Time::MAX / 4, |delay| delay.0),
+            // Then a delay and an increment, after a tail, are still a time.
+            max_delay: parameters.max_delay.map_or(LATEST, |delay| delay.0),
             paces: FxHashMap::default(),
         }))
     },
@@ -179,7 +180,7 @@ mod tests {
             increment: 24_000,
             timer: 96_000,
             decrement: 1_000,
-            max_delay: Time::MAX / 4,
+            max_delay: LATEST,
             paces: FxHashMap::default(),
         }
     }

@@ -13,7 +13,7 @@ struct Open {
     granted: Option<Time>,
     /// Packets that wait for the grant.
     held: Vec<u32>,
-    /// Packets that are not acknowledged.
+    /// Packets that are not acknowledged. Longer messages are refused ([`About::countable`]).
     missing: u32,
 }
 
@@ -21,7 +21,8 @@ struct Open {
 #[derive(Clone, Debug)]
 pub struct Handshakes {
     about: About,
-    open: FxHashMap<(u32, u32), Open>,
+    /// By NIC, destination and number of the message.
+    open: FxHashMap<(u32, EndpointId, u32), Open>,
 }
 
 impl Handshakes {
@@ -41,13 +42,13 @@ impl Handshakes {
             held: Vec::new(),
             missing: packets as u32,
         };
-        self.open.insert((desk.nic(), message.message), open);
+        self.open.insert((desk.nic(), to, message.message), open);
         desk.reply(PacketKind::Reservation, to, message.with_flits(flits));
     }
 
     /// A packet has arrived at its destination. A message is closed when all have, and its grant is here.
     pub fn acknowledged<D: Desk>(&mut self, desk: &D, origin: &Origin) {
-        let key = (desk.nic(), origin.message);
+        let key = (desk.nic(), origin.source, origin.message);
         if let Some(open) = self.open.get_mut(&key) {
             open.missing -= 1;
             if open.missing == 0 && open.granted.is_some() {
@@ -58,7 +59,7 @@ impl Handshakes {
 
     /// A time has come: everything of the message that is not under way is sent then.
     pub fn granted<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
-        let key = (desk.nic(), origin.message);
+        let key = (desk.nic(), origin.source, origin.message);
         let Some(open) = self.open.get_mut(&key) else {
             return;
         };
@@ -77,7 +78,10 @@ impl Handshakes {
 
     /// A packet was dropped: no more speculation with this message. False if it is none of these messages.
     pub fn lost<D: Desk>(&mut self, desk: &mut D, origin: &Origin) -> bool {
-        let Some(open) = self.open.get_mut(&(desk.nic(), origin.message)) else {
+        let Some(open) = self
+            .open
+            .get_mut(&(desk.nic(), origin.source, origin.message))
+        else {
             return false;
         };
         match open.granted {

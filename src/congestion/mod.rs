@@ -20,7 +20,8 @@ mod testing;
 
 use crate::config::{ConfigError, Section, Size};
 use crate::model::{
-    Bandwidth, Classes, EndpointId, FlitSize, Invalid, Notice, Origin, Packet, PacketKind, Time,
+    Bandwidth, Classes, EndpointId, FlitSize, Invalid, LATEST, Notice, Origin, Packet, PacketKind,
+    Time,
 };
 use crate::registry::Entry;
 
@@ -40,10 +41,13 @@ pub struct About {
 }
 
 impl About {
-    /// The time that flits take on an endpoint's link, ps, rounded up.
+    /// The time that flits take on an endpoint's link, ps, rounded up; [`LATEST`] if it is longer, which no run is.
     pub fn link_time(&self, flits: u64) -> Time {
+        // 64, 32 and 40 bits.
         let bits = u128::from(flits) * u128::from(self.flit.0);
-        (bits * 1_000_000_000_000).div_ceil(u128::from(self.bandwidth.0.max(1))) as Time
+        let time = bits.saturating_mul(1_000_000_000_000);
+        let time = time.div_ceil(u128::from(self.bandwidth.0.max(1)));
+        Time::try_from(time).unwrap_or(LATEST).min(LATEST)
     }
 
     /// Packets and flits of a message. One without content is a packet, too.
@@ -332,6 +336,12 @@ impl AnyScheme {
         }
         self.visit(Ask)
     }
+}
+
+/// A multiple of a time, rounded down; [`LATEST`] if it is longer.
+fn times(factor: f64, time: f64) -> Time {
+    // A cast from a float stops at the ends of the type.
+    ((factor * time) as Time).min(LATEST)
 }
 
 /// The longest queueing time that a packet can remember, ps.

@@ -1,4 +1,4 @@
-use super::{About, Desk};
+use super::{About, Desk, times};
 use crate::config::{ConfigError, Section};
 use crate::model::{Invalid, Origin, PacketKind, Time};
 
@@ -48,8 +48,8 @@ impl Scheduler {
     pub fn book(&mut self, place: u32, flits: u64, now: Time) -> Time {
         let booked = &mut self.booked[place as usize];
         let start = now.max(*booked);
-        let time = self.about.link_time(flits + self.overhead);
-        *booked = start + (time as f64 * self.slack) as Time;
+        let time = self.about.link_time(flits.saturating_add(self.overhead));
+        *booked = start.saturating_add(times(self.slack, time as f64));
         start
     }
 

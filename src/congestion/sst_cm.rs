@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{About, AnyScheme, Build, Dispatch, Passing, Port, Scheme, check_threshold};
+use super::{About, AnyScheme, Build, Dispatch, Passing, Port, Scheme, check_threshold, times};
 use crate::config::{Buffer, Size};
 use crate::model::{Classes, EndpointId, Invalid, NEVER, Notice, Time};
 use crate::registry::Entry;
@@ -114,12 +114,15 @@ pub struct SstCm {
 
 impl SstCm {
     fn timeout(&self, streams: usize) -> Time {
-        (self.timeout * streams as f64) as Time
+        times(self.timeout, streams as f64)
     }
 
     /// The pause for what waits at a port.
     fn pause(&self, port: &Port) -> Time {
-        (self.pause * self.about.link_time(u64::from(port.level)) as f64) as Time
+        times(
+            self.pause,
+            self.about.link_time(u64::from(port.level)) as f64,
+        )
     }
 
     /// Forgets the sources that are timed out.
@@ -268,7 +271,7 @@ impl Scheme for SstCm {
             return now;
         };
         let (head, length) = limit.last;
-        let next = head + length * u64::from(limit.n);
+        let next = head.saturating_add(length.saturating_mul(u64::from(limit.n)));
         next.max(limit.pause_until).max(now)
     }
 

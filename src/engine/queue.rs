@@ -64,6 +64,7 @@ impl EventQueue {
     pub fn new(horizon: Time, keys: usize, places: EventKey) -> Self {
         let length = (horizon / BUCKETS as u64).max(1);
         EventQueue {
+            // An offset has 32 bits less than an event's 64.
             shift: length.ilog2().clamp(6, 31),
             buckets: Box::new([NONE; BUCKETS]),
             occupied: Box::new([0; WORDS]),
@@ -161,6 +162,10 @@ impl EventQueue {
     fn add_chunk(&mut self, slot: usize, next: u32, event: u64) {
         let at = self.free;
         if at == NONE {
+            assert!(
+                self.chunks.len() < NONE as usize,
+                "2³² pieces of the event queue"
+            );
             self.buckets[slot] = self.chunks.len() as u32;
             let mut events = [0; CHUNK];
             events[0] = event;
@@ -305,6 +310,7 @@ impl EventQueue {
 
     /// Moves far events that the wheel covers by now into it.
     fn bring_near(&mut self) {
+        // At most 2⁴⁴ beyond a time that is reached.
         let end = (self.now + BUCKETS as u64) << self.shift;
         while self.far_from < end {
             let Some(Reverse((time, key))) = self.far.pop() else {

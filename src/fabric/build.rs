@@ -10,7 +10,7 @@ use super::domain::{FabricDomain, Fixed};
 use super::event::Keys;
 use super::hosts::Hosts;
 use super::inbox::Inbox;
-use super::network::Network;
+use super::network::{MOST_BUFFERED, Network};
 use super::nic::Nic;
 use super::notices::Notices;
 use super::pool::{Fifo, Pool};
@@ -23,7 +23,7 @@ use super::send_queues::SendQueues;
 use super::source::{Source, Traffic};
 use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Timing, Upstream, Wire};
 use super::stats::{Recording, Stats};
-use crate::config::{Backlog, BufferPer};
+use crate::config::{Backlog, BufferPer, OutputQueue};
 use crate::congestion::Scheme;
 use crate::engine::{EventQueue, Schedule};
 use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Slots, stream};
@@ -76,13 +76,17 @@ impl<S: Scheme> FabricDomain<S> {
             voq: parameters.voq,
             latency: parameters.latency,
             max_packet: parameters.max_packet,
-            output_queue: parameters.output_flits(),
+            output_queue: parameters
+                .output_flits()
+                .map(|flits| flits.min(network.most_queued())),
+            unlimited: parameters.output_queue == OutputQueue::Unlimited,
             arbitration: parameters.arbitration,
             all_classes: parameters.backlog == Backlog::All,
             acknowledge: parameters.acknowledge,
             unheard: !heard,
             loss: scheme.loss(),
         };
+        // Three delays.
         let horizon = 2 * network.longest_latency(id) + parameters.latency;
         let mut domain = FabricDomain {
             id,
@@ -210,6 +214,11 @@ impl<S: Scheme> FabricDomain<S> {
         let mut nics = 0;
         for at in 0..self.routers.len() {
             let Router { id, ports, .. } = self.routers[at];
+            let buffered = network.buffered(id);
+            assert!(
+                buffered <= u64::from(MOST_BUFFERED),
+                "{buffered} flits of router {id}"
+            );
             for port in 0..ports {
                 let link = network.topology.link(id, port);
                 let (wire, upstream) = match network.topology.peer(id, port) {
@@ -342,7 +351,8 @@ impl<S: Scheme> FabricDomain<S> {
         let capacity = if sink {
             u32::MAX / 2
         } else {
-            network.buffer_flits(link)
+            // `simulation/limits.rs` refuses more.
+            u32::try_from(network.buffer_flits(link)).unwrap_or(u32::MAX)
         };
         for _ in 0..self.fixed.classes.count() {
             for vc in 0..u32::from(out.vcs) {

@@ -8,7 +8,8 @@ use super::state::{InIndex, OutIndex, Request, Upstream, Wire};
 use super::view::RouterView;
 use crate::config::Arbitration;
 use crate::congestion::Scheme;
-use crate::model::{Classes, NEVER, Packet, PacketIndex, Time};
+use crate::model::{Classes, Flight, NEVER, PacketIndex, Time};
+use crate::simulation::RunError;
 
 /// Whether a packet may cross now, and if not, what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +103,7 @@ impl<S: Scheme> FabricDomain<S> {
             out.vcs
         );
         packet.flight.routers = packet.flight.routers.saturating_add(1);
-        if packet.flags & Packet::WATCHED != 0 {
+        if packet.flight.flags & Flight::WATCHED != 0 {
             self.watch_arrival = packet.head;
         }
         packet.out_vc = packet.class * out.vcs + hop.vc;
@@ -246,7 +247,12 @@ impl<S: Scheme> FabricDomain<S> {
             Crossing::Go => {}
             Crossing::Input => self.wake_input(input, self.inputs[input as usize].free_at),
             Crossing::Output => self.wake_output(output, self.outputs[output as usize].free_at),
-            Crossing::Space => self.outputs[output as usize].space_wanted = true,
+            Crossing::Space => {
+                self.outputs[output as usize].space_wanted = true;
+                if self.fixed.unlimited {
+                    self.check_queue(index, output, now);
+                }
+            }
             Crossing::Credit => {
                 self.outputs[output as usize].stall(now);
                 let packet = self.pool.get(index);
@@ -257,6 +263,24 @@ impl<S: Scheme> FabricDomain<S> {
                 let time = self.channels[channel].credit.enough_at(flits);
                 self.wake_output(output, time);
             }
+        }
+    }
+
+    /// An output queue without limit that is full ends the run.
+    #[cold]
+    fn check_queue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+        let packet = self.pool.get(index);
+        let out = &self.outputs[output as usize];
+        let queue = &self.channels[out.channel_base as usize + usize::from(packet.out_vc)];
+        let room = self.fixed.output_queue.unwrap_or(u32::MAX) - queue.flits;
+        if room < u32::from(packet.flits) {
+            let router = &self.routers[self.inputs[output as usize].router as usize];
+            self.fault.get_or_insert(RunError::QueueFull {
+                simulated_ps: now,
+                router: router.id,
+                port: output - router.base,
+                flits: queue.flits,
+            });
         }
     }
 
@@ -410,7 +434,7 @@ impl<S: Scheme> FabricDomain<S> {
         let in_time = place.crossbar.time(flits);
         place.free_at = now + in_time;
         out.waiting -= u32::from(flits);
-        let tail_in = packet.head + u64::from(packet.tail_lag);
+        let tail_in = packet.tail();
         if S::SPECULATES {
             packet.wait(now - packet.head);
         }
@@ -431,8 +455,7 @@ impl<S: Scheme> FabricDomain<S> {
             })
         .max(tail_in);
         out.free_at = if queued { now + out_time } else { leave };
-        packet.head = now + self.fixed.latency;
-        packet.tail_lag = (leave - now) as u32;
+        packet.pass(now + self.fixed.latency, leave - now);
         self.give_back(input, in_vc, flits, leave);
         if queued {
             self.enqueue(index, output, now);

@@ -32,6 +32,8 @@ pub(super) struct Fixed {
     pub max_packet: u16,
     /// Flits of an output queue; None: the input queues feed the links.
     pub output_queue: Option<u32>,
+    /// Whether such a queue must not be full.
+    pub unlimited: bool,
     pub arbitration: Arbitration,
     /// Adaptive routing counts all classes.
     pub all_classes: bool,

@@ -8,9 +8,9 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::nic::NewMessage;
 use crate::congestion::Scheme;
-use crate::model::{EndpointId, Origin, Time};
+use crate::model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
 use crate::simulation::RunError;
-use crate::workload::tasks::{Envelope, EnvelopeKind, Job, Peer, Task, Waiting, Wire};
+use crate::workload::tasks::{Envelope, EnvelopeKind, Job, Peer, Task, Trouble, Waiting, Wire};
 
 /// An application: the same for all domains.
 pub struct Application {
@@ -229,6 +229,13 @@ impl<S: Scheme> FabricDomain<S> {
             self.hosts.last_done = now;
             self.hosts.jobs[usize::from(host.job)].unfinished -= 1;
         }
+        if let Some(trouble) = host.task.trouble() {
+            let (job, task) = (traffic.name.clone(), host.task.number());
+            self.fault.get_or_insert(match trouble {
+                Trouble::Idle => RunError::Idle { job, task },
+                Trouble::Overtaken(from) => RunError::Overtaken { job, task, from },
+            });
+        }
         for (delay, action) in wishes.drain(..) {
             match action {
                 // Without a delay at once, in the order of the calls.
@@ -237,7 +244,7 @@ impl<S: Scheme> FabricDomain<S> {
                     bytes,
                     envelope,
                 } if delay == 0 => self.send_from_task(place, to, bytes, envelope, now),
-                action => self.expect(place, now.saturating_add(delay), action),
+                action => self.expect(place, now + delay.min(LATEST), action),
             }
         }
         self.hosts.wishes = wishes;
@@ -250,6 +257,11 @@ impl<S: Scheme> FabricDomain<S> {
         if to == host.task.number() {
             self.expect(place, now, Action::Sent { to, envelope });
             return self.expect(place, now, Action::Arrived { from: to, envelope });
+        }
+        if bytes > LONGEST_MESSAGE / 8 {
+            let job = self.traffic[usize::from(job)].name.clone();
+            self.fault.get_or_insert(RunError::Oversized { job, bytes });
+            return;
         }
         if S::SPECULATES && !self.about.countable(8 * bytes) {
             let job = self.traffic[usize::from(job)].name.clone();
@@ -328,7 +340,7 @@ impl<S: Scheme> FabricDomain<S> {
         let action = Action::Arrived { from, envelope };
         match delay {
             0 => self.act(place, action, now),
-            _ => self.expect(place, now.saturating_add(delay), action),
+            _ => self.expect(place, now + delay, action),
         }
     }
 

@@ -5,7 +5,7 @@ use super::event::EventKind;
 use super::state::{OutIndex, Output, Wire};
 use crate::config::Arbitration;
 use crate::congestion::Scheme;
-use crate::model::{Classes, NEVER, PacketIndex, Time};
+use crate::model::{Classes, Flight, NEVER, PacketIndex, Time};
 
 /// What an output may send now, or what it waits for.
 struct Choice {
@@ -232,7 +232,7 @@ impl<S: Scheme> FabricDomain<S> {
     pub(super) fn send(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
         let out = &mut self.outputs[output as usize];
         let packet = self.pool.get_mut(index);
-        let tail_here = packet.head + u64::from(packet.tail_lag);
+        let tail_here = packet.tail();
         let timing = &self.timings[out.timing as usize];
         let end = (depart + timing.rate.time(packet.flits)).max(tail_here);
         out.link_free = end;
@@ -243,8 +243,7 @@ impl<S: Scheme> FabricDomain<S> {
         out.counts.packets += 1;
         out.last_sent = packet.flits;
         out.counts.busy += end - depart;
-        packet.head = depart + timing.latency;
-        packet.tail_lag = (end - depart) as u32;
+        packet.pass(depart + timing.latency, end - depart);
         packet.in_vc = packet.out_vc;
         if let Wire::Endpoint(_) = out.wire {
         } else {
@@ -259,8 +258,8 @@ impl<S: Scheme> FabricDomain<S> {
             self.tell(S::left, index, output, depart);
         }
         let packet = self.pool.get(index);
-        let (head, tail) = (packet.head, packet.head + u64::from(packet.tail_lag));
-        if packet.flags & crate::model::Packet::WATCHED != 0 {
+        let (head, tail) = (packet.head, packet.tail());
+        if packet.flight.flags & Flight::WATCHED != 0 {
             self.watch_departure(index, output, depart, tail);
         }
         match self.outputs[output as usize].wire {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use crate::config::{Arbitration, Backlog, Buffer, BufferPer, OutputQueue, Speedup};
 use crate::congestion::About;
-use crate::model::{Classes, DomainId, FlitSize, LinkKind, LinkRate, NEVER, Time};
+use crate::model::{Classes, DomainId, FlitSize, LinkKind, LinkRate, NEVER, RouterId, Time};
 use crate::routing::Routing;
 use crate::topology::{Link, Peer, Topology};
 
@@ -38,17 +38,27 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Flits of one output queue; None: the input queues feed the link.
+    /// Flits of one output queue; None: the input queues feed the link. Of an unlimited one more than any holds
+    /// ([`Network::most_queued`]).
     pub fn output_flits(&self) -> Option<u32> {
         match self.output_queue {
             OutputQueue::None => None,
             OutputQueue::Unlimited => Some(u32::MAX / 2),
+            // `config::check` refuses more.
             OutputQueue::Size(size) => {
                 Some(size.flits(self.flit, u64::from(self.max_packet)) as u32)
             }
         }
     }
 }
+
+/// The most flits that the output queues of a port hold together.
+pub const MOST_QUEUED: u32 = 1 << 30;
+
+/// The most flits that the input buffers of a router hold together, so that what is on its way out by one port, in input
+/// buffers and output queues, is counted in 32 bits. What is left of those is for packets that the router sends itself: of
+/// one flit each, so that memory ends before 2²⁸ of them wait.
+pub const MOST_BUFFERED: u32 = u32::MAX - MOST_QUEUED - (1 << 28);
 
 /// Everything about the network that does not change during a run; shared by all domains of a rank.
 pub struct Network {
@@ -88,17 +98,18 @@ impl Network {
         }
     }
 
-    /// Flits that a link's credit round trip holds. Where the input queues feed the link, the credit is taken when the
+    /// Flits that a link's credit round trip holds; `u64::MAX` if it is more than that. Where the input queues feed the link, the credit is taken when the
     /// packet begins to cross the router, its latency before the head is on the link.
-    pub fn round_trip_flits(&self, link: &Link) -> u32 {
+    pub fn round_trip_flits(&self, link: &Link) -> u64 {
         let parameters = &self.parameters;
         let crossing = match parameters.output_queue {
             OutputQueue::None => parameters.latency,
             _ => 0,
         };
+        // Four delays.
         let time = crossing + 2 * link.latency + parameters.credit_delay;
         let bits = u128::from(time) * u128::from(link.bandwidth.0) / 1_000_000_000_000;
-        (bits / u128::from(parameters.flit.0)) as u32
+        u64::try_from(bits / u128::from(parameters.flit.0)).unwrap_or(u64::MAX)
     }
 
     /// Whether a packet that will find its link free need not take a place in the output queue, which saves an event: only
@@ -117,12 +128,41 @@ impl Network {
     /// Flits of one input buffer behind a link. "auto": the credit round trip and two longest packets. A packet's
     /// place is taken when its head leaves upstream and free again when its tail has left the buffer and the credit
     /// is back, so a lone flow keeps the round trip and one packet busy while the next packet asks for its place.
-    pub fn buffer_flits(&self, link: &Link) -> u32 {
-        let max = u32::from(self.parameters.max_packet);
+    ///
+    /// Those of a router hold [`MOST_BUFFERED`] together at most, which is checked before anything runs.
+    pub fn buffer_flits(&self, link: &Link) -> u64 {
+        let max = u64::from(self.parameters.max_packet);
         match self.parameters.buffer {
-            Buffer::Size(size) => size.flits(self.parameters.flit, u64::from(max)) as u32,
-            Buffer::Auto => self.round_trip_flits(link) + 1 + 2 * max,
+            Buffer::Size(size) => size.flits(self.parameters.flit, max),
+            Buffer::Auto => self.round_trip_flits(link).saturating_add(1 + 2 * max),
         }
+    }
+
+    /// Flits of all input buffers of a router; `u64::MAX` if they are more than that.
+    pub fn buffered(&self, router: RouterId) -> u64 {
+        let ports = 0..self.topology.ports(router);
+        let buffers = ports.filter(|&port| self.topology.peer(router, port) != Peer::Unused);
+        let flits = buffers.map(|port| {
+            let link = self.topology.link(router, port);
+            let buffers = match self.parameters.buffer_per {
+                BufferPer::Port => u32::from(self.classes.count()),
+                BufferPer::Vc => self.channels(link.kind),
+            };
+            self.buffer_flits(&link).saturating_mul(u64::from(buffers))
+        });
+        flits.fold(0, u64::saturating_add)
+    }
+
+    /// Virtual channels over all traffic classes of a link into a router; 64 at most, which is checked before anything runs.
+    pub fn channels(&self, kind: LinkKind) -> u32 {
+        u32::from(self.vcs(kind)) * u32::from(self.classes.count())
+    }
+
+    /// Flits that an unlimited output queue can hold: those of an output hold [`MOST_QUEUED`] together at most. A run in
+    /// which one is full ends with an error.
+    pub fn most_queued(&self) -> u32 {
+        let kinds = LinkKind::ALL.map(|kind| self.channels(kind));
+        MOST_QUEUED / kinds.into_iter().max().unwrap_or(1).max(1)
     }
 
     /// The domains that `domain` exchanges mail with, ascending: those that share a link with it, or all others if any

@@ -10,6 +10,7 @@ use crate::model::{
     Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp,
     Time,
 };
+use crate::simulation::RunError;
 
 /// A network interface.
 #[derive(Clone, Debug)]
@@ -22,9 +23,9 @@ pub struct Nic {
     pub control: [Fifo; 3],
     /// Queue pairs with something to send.
     pub ring: PairRing,
-    /// Number of the next message.
+    /// Number of the next message; begins again at its end ([`Origin::message`]).
     pub next_message: u32,
-    /// Number of the next packet.
+    /// Number of the next packet; begins again at its end ([`Origin::sequence`]).
     pub next_packet: u32,
     /// Virtual channel used last.
     vc: u8,
@@ -67,25 +68,13 @@ pub struct NewMessage {
 
 /// A packet that has not gone anywhere.
 pub fn blank(destination: EndpointId, class: u8, control: bool, flits: u16, now: Time) -> Packet {
-    Packet {
-        head: now,
-        tail_lag: 0,
-        flight: Flight {
-            destination,
-            via: 0,
-            phase: 0,
-            steps: 0,
-            control: u8::from(control),
-            routers: 0,
-        },
-        flits,
-        out_vc: 0,
-        in_vc: 0,
-        class,
-        flags: 0,
-        waited: 0,
-        injected: now,
-    }
+    let flags = if control { Flight::CONTROL } else { 0 };
+    let flight = Flight {
+        destination,
+        flags,
+        ..Flight::default()
+    };
+    Packet::new(flight, class, flits, now)
 }
 
 /// Why a NIC sends nothing now.
@@ -372,7 +361,9 @@ impl<S: Scheme> FabricDomain<S> {
         packet.head = now;
         packet.injected = now;
         if self.watched == Some((state.id, sequence)) {
-            packet.flags |= Packet::WATCHED;
+            // Numbers come again after 2³² packets.
+            self.watched = None;
+            packet.flight.flags |= Flight::WATCHED;
         }
         let origin = self.pool.origin_mut(index);
         origin.sequence = sequence;
@@ -395,10 +386,14 @@ impl<S: Scheme> FabricDomain<S> {
         self.stats.delivered(&packet, &origin, now);
         if origin.kind != PacketKind::Data as u8 {
             if S::LISTENS {
-                let marked = packet.flags & Packet::MARKED != 0;
+                let marked = packet.flight.flags & Flight::MARKED != 0;
                 self.at_desk(nic, now, |scheme, desk| scheme.heard(desk, &origin, marked));
             }
             if S::SPECULATES {
+                if origin.is_beyond() {
+                    let job = self.traffic[usize::from(origin.job)].name.clone();
+                    self.fault.get_or_insert(RunError::GrantTooLate { job });
+                }
                 self.kick_nic(nic, now);
                 if origin.kind == PacketKind::Ack as u8 && origin.stamp() != Stamp::NONE {
                     self.packet_acknowledged(nic, &origin, now);
@@ -422,7 +417,7 @@ impl<S: Scheme> FabricDomain<S> {
                 desk.last
             });
             if S::MARKS {
-                self.pool.get_mut(ack).flags |= packet.flags & Packet::MARKED;
+                self.pool.get_mut(ack).flight.flags |= packet.flight.flags & Flight::MARKED;
             }
             self.kick_nic(nic, now);
         }

@@ -182,7 +182,7 @@ impl<S: Scheme> FabricDomain<S> {
             via: 0,
             phase: 0,
             steps: 0,
-            control: 1,
+            flags: Flight::CONTROL,
             routers: 0,
         };
         let mut here = EmptyNetwork {

@@ -22,6 +22,10 @@ impl Pool {
                 index
             }
             None => {
+                assert!(
+                    self.packets.len() < NO_PACKET as usize,
+                    "2³² packets in one domain"
+                );
                 self.packets.push(packet);
                 self.origins.push(origin);
                 self.next.push(NO_PACKET);

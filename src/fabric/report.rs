@@ -133,7 +133,7 @@ impl<S: Scheme> FabricDomain<S> {
             let mut index = nic.wire.head;
             while index != NO_PACKET {
                 let packet = self.pool.get(index);
-                let tail = packet.head + u64::from(packet.tail_lag);
+                let tail = packet.tail();
                 let origin = self.pool.origin(index);
                 self.stats.came_in(packet, origin, tail, end);
                 index = self.pool.after(index);

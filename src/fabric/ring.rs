@@ -77,6 +77,10 @@ impl Requests {
                 index
             }
             None => {
+                assert!(
+                    self.slab.len() < NO_REQUEST as usize,
+                    "2³² requests in one domain"
+                );
                 self.slab.push((request, links));
                 (self.slab.len() - 1) as RequestIndex
             }

@@ -110,6 +110,10 @@ impl SendQueues {
                 at
             }
             None => {
+                assert!(
+                    self.messages.len() < NONE as usize,
+                    "2³² messages in one domain"
+                );
                 self.messages.push(message);
                 (self.messages.len() - 1) as u32
             }
@@ -178,6 +182,10 @@ impl SendQueues {
                 at
             }
             None => {
+                assert!(
+                    self.pairs.len() < NONE as usize,
+                    "2³² queue pairs in one domain"
+                );
                 self.pairs.push(pair);
                 (self.pairs.len() - 1) as u32
             }

@@ -6,7 +6,7 @@ use super::nic::blank;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::state::{InIndex, OutIndex, Output, Wire};
 use crate::congestion::{Port, Scheme};
-use crate::model::{Classes, NEVER, Origin, Packet, PacketIndex, PacketKind, Time, unit};
+use crate::model::{Classes, Flight, NEVER, Origin, PacketIndex, PacketKind, Time, unit};
 
 impl<S: Scheme> FabricDomain<S> {
     /// An output as the scheme sees it.
@@ -44,7 +44,7 @@ impl<S: Scheme> FabricDomain<S> {
         let room =
             self.channels[self.home(channel)].credit.available >= u32::from(self.fixed.max_packet);
         if self.scheme.mark(&port, room) {
-            self.pool.get_mut(index).flags |= Packet::MARKED;
+            self.pool.get_mut(index).flight.flags |= Flight::MARKED;
             self.stats.tally.marked += 1;
         }
     }
@@ -161,7 +161,7 @@ impl<S: Scheme> FabricDomain<S> {
     fn leave_input(&mut self, index: PacketIndex, input: InIndex, now: Time) {
         let packet = self.pool.get(index);
         let (vc, flits) = (packet.in_vc, packet.flits);
-        let tail = packet.head + u64::from(packet.tail_lag);
+        let tail = packet.tail();
         self.give_back(input, vc, flits, tail.max(now));
         if !self.fixed.voq {
             self.next_of_fifo(input, vc, now);

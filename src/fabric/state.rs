@@ -86,7 +86,7 @@ pub struct Timing {
     /// Latency of the link.
     pub latency: Time,
     /// Flits that fill the round trip of the link and so say nothing about congestion.
-    pub round_trip: u32,
+    pub round_trip: u64,
     /// Whether a packet that finds the link free passes by the output queue ([`super::Network::passes_queue`]).
     pub passes_queue: bool,
 }
@@ -119,13 +119,14 @@ pub struct Output {
     pub kind: LinkKind,
     /// True if inputs wait for space in an output queue here.
     pub space_wanted: bool,
-    /// Flits in input queues that are routed here.
+    /// Flits in input queues that are routed here: [`super::network::MOST_BUFFERED`] at most, and those of packets that the
+    /// router sends itself.
     pub waiting: u32,
-    /// Flits in output queues here.
+    /// Flits in output queues here: [`super::network::MOST_QUEUED`] at most.
     pub queued: u32,
     /// Those of both together that may be dropped.
     pub lossy: u32,
-    /// The most of both together.
+    /// The most of both together, which fits by what those limits are.
     pub peak: u32,
     /// Flits of the packet sent last.
     pub last_sent: u16,
@@ -155,7 +156,7 @@ pub struct Channel {
     pub credit: Credit,
     /// The output queue.
     pub queue: Fifo,
-    /// Flits in it.
+    /// Flits in it, part of [`Output::queued`].
     pub flits: u32,
     /// How far the channel that holds the credits is before this one.
     pub share: u32,

@@ -191,7 +191,8 @@ impl Stats {
         self.messages_generated += 1;
         if self.measured(now) {
             let job = &mut self.jobs[usize::from(job)];
-            job.generated_bits += bits;
+            // A sum that stays at the largest number ends the run with an error.
+            job.generated_bits = job.generated_bits.saturating_add(bits);
             job.message_missing.begin(now - self.recording.window.from);
         }
     }

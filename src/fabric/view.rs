@@ -33,18 +33,21 @@ impl Here for RouterView<'_> {
 
     fn backlog(&mut self, port: PortId) -> u32 {
         let out = &self.outputs[self.base as usize + usize::from(port)];
-        let mut used = 0;
+        let mut used = 0u64;
         for vc in usize::from(out.vcs * self.class)..usize::from(out.vcs * self.classes) {
             let channel = &mut self.channels[out.channel_base as usize + vc];
             if channel.share == 0 {
                 channel.credit.collect(self.now);
-                used += channel.credit.capacity - channel.credit.available;
+                used += u64::from(channel.credit.capacity - channel.credit.available);
             }
         }
         // Credits are held for whole packets: a lone flow at full rate holds the round trip and a packet.
-        let under_way = self.timings[out.timing as usize].round_trip + u32::from(out.last_sent);
+        let under_way = self.timings[out.timing as usize].round_trip;
+        let under_way = under_way.saturating_add(u64::from(out.last_sent));
         let below = if self.class == 0 { 0 } else { out.lossy };
-        out.waiting + out.queued - below + used.saturating_sub(under_way)
+        let here = u64::from(out.waiting + out.queued - below);
+        // More than can be said is more than anything else.
+        u32::try_from(here + used.saturating_sub(under_way)).unwrap_or(u32::MAX)
     }
 
     fn max_packet(&self) -> u32 {

@@ -27,6 +27,16 @@ pub use visible::{unprintable, visible};
 /// Simulated time in picoseconds.
 pub type Time = u64;
 
+/// The latest simulated time, ps: 1,000,000 s. No event from then on is processed, and no time or delay that is given or
+/// computed is longer, so that the sum of a time that is reached and of several delays is far from the end of a [`Time`].
+pub const LATEST: Time = 1_000_000_000_000_000_000;
+
+// A time that is reached and 16 delays.
+const _: () = assert!(LATEST as u128 * 17 < Time::MAX as u128);
+
+/// The longest message, bits: 125,000 TB. Far from what a `u64` holds, for sums of such sizes and for eighths of them.
+pub const LONGEST_MESSAGE: u64 = 1_000_000_000_000_000_000;
+
 /// No time at all: later than everything.
 pub const NEVER: Time = Time::MAX;
 

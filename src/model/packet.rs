@@ -123,10 +123,25 @@ pub struct Flight {
     pub phase: u8,
     /// The algorithm's own: hops so far in this phase, or similar. 0 when the packet is injected.
     pub steps: u8,
-    /// Not 0 for control packets, which always go minimally.
-    pub control: u8,
-    /// Routers visited so far. The fabric's own, for the record, kept here where there is room.
+    /// Bits: [`Flight::CONTROL`], and the fabric's own, kept here where there is room.
+    pub flags: u8,
+    /// Routers visited so far, for the record; the fabric's own. No route visits more than 255 (`simulation/limits.rs`).
     pub routers: u8,
+}
+
+impl Flight {
+    /// A control packet, which always goes minimally.
+    pub const CONTROL: u8 = 1;
+    /// `--watch-packet` follows it.
+    pub const WATCHED: u8 = 2;
+    /// A scheme marked it (congestion was seen).
+    pub const MARKED: u8 = 4;
+
+    /// Whether it is a control packet, which always goes minimally.
+    #[inline]
+    pub fn is_control(&self) -> bool {
+        self.flags & Flight::CONTROL != 0
+    }
 }
 
 /// The part of a packet that every hop touches: less than a cache line.
@@ -135,11 +150,11 @@ pub struct Flight {
 pub struct Packet {
     /// When the head is (or was) at this place.
     pub head: Time,
-    /// How long after the head the tail follows, in ps: the serialization time of the slowest link so far.
-    pub tail_lag: u32,
+    /// The low part of [`Packet::lag`].
+    lag_low: u32,
     /// Route state.
     pub flight: Flight,
-    /// Length.
+    /// Length. [`crate::config`] refuses longer packets (`nic.max_packet`).
     pub flits: u16,
     /// Virtual channel on the next link: `class * vcs + vc`.
     pub out_vc: u8,
@@ -147,21 +162,58 @@ pub struct Packet {
     pub in_vc: u8,
     /// Traffic class; higher goes first.
     pub class: u8,
-    /// Bits of [`Packet::WATCHED`] and others.
-    pub flags: u8,
-    /// Time spent in queues of routers so far, in units of [`Packet::WAIT_UNIT`]; kept for packets that may be dropped.
+    /// The high part of [`Packet::lag`].
+    lag_high: u8,
+    /// Time spent in queues of routers so far, in units of [`Packet::WAIT_UNIT`]; kept for packets that may be dropped. Stays
+    /// at its largest value, which is longer than any packet is allowed (`congestion.timeout` is checked).
     pub waited: u16,
     /// Order of injection for oldest-first arbitration: when the head left the NIC.
     pub injected: Time,
 }
 
 impl Packet {
-    /// `--watch-packet` follows it.
-    pub const WATCHED: u8 = 1;
-    /// A scheme marked it (congestion was seen).
-    pub const MARKED: u8 = 2;
+    /// The longest [`Packet::lag`], ps: 1 s, of 40 bits that hold 1.0995 s. A lag never exceeds the time of the longest
+    /// packet on the slowest link, of which that is the limit: a tail waits for its head only where the head waits, and a
+    /// crossbar is no slower than its link.
+    pub const LONGEST_LAG: Time = 1_000_000_000_000;
     /// The unit of [`Packet::waited`], ps.
     pub const WAIT_UNIT: Time = 256;
+
+    /// A packet of so many flits that has not gone anywhere, its head (and tail) here at `now`.
+    pub fn new(flight: Flight, class: u8, flits: u16, now: Time) -> Packet {
+        Packet {
+            head: now,
+            lag_low: 0,
+            flight,
+            flits,
+            out_vc: 0,
+            in_vc: 0,
+            class,
+            lag_high: 0,
+            waited: 0,
+            injected: now,
+        }
+    }
+
+    /// How long after the head the tail follows, ps: the serialization time of the slowest link so far.
+    #[inline]
+    pub fn lag(&self) -> Time {
+        u64::from(self.lag_high) << 32 | u64::from(self.lag_low)
+    }
+
+    /// When the tail is (or was) at this place.
+    #[inline]
+    pub fn tail(&self) -> Time {
+        self.head + self.lag()
+    }
+
+    /// The head is here at `head`, and the tail `lag` ps later, which is [`Packet::LONGEST_LAG`] at most.
+    #[inline]
+    pub fn pass(&mut self, head: Time, lag: Time) {
+        debug_assert!(lag <= Packet::LONGEST_LAG, "a tail {lag} ps after its head");
+        self.head = head;
+        (self.lag_low, self.lag_high) = (lag as u32, (lag >> 32) as u8);
+    }
 
     /// Adds time spent in a queue.
     #[inline]
@@ -185,22 +237,24 @@ pub struct Origin {
     pub generated: Time,
     /// Length of the whole message in bits.
     pub message_bits: u64,
-    /// Of data and its acknowledgement: the payload of this packet in bits. Of other control packets: the low part of
-    /// [`Origin::flits`] or [`Origin::time`].
+    /// Of data and its acknowledgement: the payload of this packet in bits; [`crate::config`] refuses a `nic.max_packet` of
+    /// more than 2³² - 1 bits. Of other control packets: the low part of [`Origin::flits`] or [`Origin::time`].
     pub payload_bits: u32,
     /// Who sent it.
     pub source: EndpointId,
-    /// The message's number at its source, from 0.
+    /// The message's number at its source, from 0; after 2³² - 1 comes 0 again. With source and destination it names one of
+    /// those under way: messages to one destination leave in order, and memory ends before 2³² of them are under way.
     pub message: u32,
-    /// The packet's number at its source, from 0: `source:sequence` names it everywhere.
+    /// The packet's number at its source, from 0; after 2³² - 1 comes 0 again. `source:sequence` names it in records.
     pub sequence: u32,
-    /// Which packet of its message it is, from 0.
+    /// Which packet of its message it is, from 0; of schemes that send packets again only, and those refuse longer
+    /// messages ([`crate::congestion::About::countable`]).
     pub part: u32,
-    /// Which workload it belongs to.
+    /// Which workload it belongs to; there are at most 65,535.
     pub job: u16,
     /// A [`PacketKind`].
     pub kind: u8,
-    /// How often this packet has been dropped before without being given a time.
+    /// How often this packet has been dropped before without being given a time; schemes refuse more than 200 retries.
     pub tries: u8,
     /// The [`Stamp`] in the low 40 bits; in the high 16 the high part of [`Origin::flits`] or [`Origin::time`].
     pub word: u64,
@@ -259,8 +313,10 @@ impl Origin {
         Stamp::new(self.word)
     }
 
-    /// The most that a control packet's number can be; one less for times.
+    /// The most that a control packet's number can be: of times, no time at all.
     const MOST: u64 = (1 << 48) - 1;
+    /// Of times: more than can be said.
+    const BEYOND: u64 = Origin::MOST - 1;
 
     fn number(&self) -> u64 {
         self.word >> 48 << 32 | u64::from(self.payload_bits)
@@ -282,7 +338,8 @@ impl Origin {
         self.number()
     }
 
-    /// The same as a reservation for so many flits. 48 bits are kept: 2³² packets of 2¹⁶ flits.
+    /// The same as a reservation for so many flits. 48 bits are kept, which is what the longest message has: 2³² - 1 packets
+    /// of 2¹⁶ - 1 flits. (A reservation for several packets lists them in memory, which ends before.)
     pub fn with_flits(self, flits: u64) -> Origin {
         self.with_number(flits.min(Origin::MOST))
     }
@@ -290,12 +347,20 @@ impl Origin {
     /// The time that a grant or a negative acknowledgement carries, ps.
     pub fn time(&self) -> Option<Time> {
         let number = self.number();
-        (number != Origin::MOST).then_some(number)
+        (number != Origin::MOST).then(|| self.generated.saturating_add(number))
     }
 
-    /// The same with a time, of which 48 bits are kept: 281 s of simulated time, longer than any run.
+    /// The same with a time, which is not before the message was generated. What is kept are 48 bits of the time since then,
+    /// 281 s; see [`Origin::is_beyond`].
     pub fn with_time(self, time: Option<Time>) -> Origin {
-        self.with_number(time.map_or(Origin::MOST, |time| time.min(Origin::MOST - 1)))
+        let after = |time: Time| time.saturating_sub(self.generated).min(Origin::BEYOND);
+        self.with_number(time.map_or(Origin::MOST, after))
+    }
+
+    /// Whether this grant or negative acknowledgement carries a time that is too late to be said: the run has to end.
+    pub fn is_beyond(&self) -> bool {
+        let timed = [PacketKind::Grant as u8, PacketKind::Nack as u8].contains(&self.kind);
+        timed && self.number() == Origin::BEYOND
     }
 }
 
@@ -318,22 +383,65 @@ mod tests {
     #[test]
     fn an_origin_carries_a_stamp_and_a_time_at_once() {
         assert_eq!(stamped(0).stamp(), Stamp::NONE);
-        let times = [
+        let delays = [
             None,
             Some(0),
             Some(1),
             Some(u64::from(u32::MAX) + 7),
             Some(200_000_000_000_000),
+            // 2⁴⁸ - 3, the longest.
+            Some(281_474_976_710_653),
         ];
         for word in STAMPS {
-            for time in times {
-                let nack = stamped(word).with_time(time);
-                assert_eq!((nack.time(), nack.stamp().word()), (time, word));
-                let again = nack.with_payload(2_400);
-                assert_eq!((again.payload_bits, again.stamp().word()), (2_400, word));
-                assert_eq!(again.time(), Some(2_400), "nothing is left of the other");
+            for generated in [6, 300_000_000_000_000, crate::model::LATEST] {
+                for delay in delays {
+                    let stamped = Origin {
+                        generated,
+                        kind: PacketKind::Nack as u8,
+                        ..stamped(word)
+                    };
+                    let time = delay.map(|delay| generated + delay);
+                    let nack = stamped.with_time(time);
+                    assert_eq!((nack.time(), nack.stamp().word()), (time, word));
+                    assert!(!nack.is_beyond());
+                    let again = nack.with_payload(2_400);
+                    assert_eq!((again.payload_bits, again.stamp().word()), (2_400, word));
+                    let left = Some(generated + 2_400);
+                    assert_eq!(again.time(), left, "nothing is left of the other");
+                }
             }
         }
+    }
+
+    #[test]
+    fn a_time_that_is_too_late_is_known_as_such() {
+        let grant = Origin {
+            kind: PacketKind::Grant as u8,
+            ..stamped(0)
+        };
+        for late in [(1 << 48) - 2, 1 << 48, u64::MAX - grant.generated] {
+            assert!(grant.with_time(Some(grant.generated + late)).is_beyond());
+        }
+    }
+
+    #[test]
+    fn a_tail_follows_its_head_by_a_second_at_most() {
+        let mut packet = Packet::new(Flight::default(), 0, 1, 0);
+        for lag in [
+            0,
+            1,
+            1 << 32,
+            (1 << 32) - 1,
+            999_999_999_999,
+            Packet::LONGEST_LAG,
+        ] {
+            packet.pass(7, lag);
+            assert_eq!(
+                (packet.head, packet.lag(), packet.tail()),
+                (7, lag, 7 + lag)
+            );
+        }
+        const { assert!(Packet::LONGEST_LAG < 1 << 40) };
     }
 
     #[test]

@@ -27,7 +27,7 @@ impl Routing for AdaptiveUp {
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
         let port = match self.0.step(here.router(), flight.destination) {
             Step::Down(port) => port,
-            Step::Up { fixed, .. } if flight.control != 0 => fixed,
+            Step::Up { fixed, .. } if flight.is_control() => fixed,
             Step::Up { ports, .. } => least_loaded(ports, here),
         };
         Hop { port, vc: 0 }

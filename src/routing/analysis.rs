@@ -161,7 +161,7 @@ impl<'a> Walker<'a> {
         let (router, in_port) = self.topology.attachment(source);
         let flight = Flight {
             destination,
-            control: u8::from(control),
+            flags: u8::from(control) * Flight::CONTROL,
             ..Flight::default()
         };
         let span = self

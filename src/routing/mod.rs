@@ -52,8 +52,8 @@ pub trait Routing: Send + Sync {
     /// Virtual channels that one traffic class needs on links of `kind`.
     fn vcs(&self, kind: LinkKind) -> u8;
     /// The next hop of a packet. Called once per router; `flight` keeps what the algorithm has to remember.
-    /// At the destination's router it is the terminal port with virtual channel 0. Packets with `flight.control`
-    /// set go minimally under every algorithm.
+    /// At the destination's router it is the terminal port with virtual channel 0. Packets with `flight.is_control()`
+    /// go minimally under every algorithm.
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop;
     /// The most routers that a packet can visit.
     fn max_routers(&self) -> u32;

@@ -59,7 +59,7 @@ impl Par {
         let at = self.paths.spot(here);
         let minimal = self.paths.to_endpoint(at, flight.destination, choose, here);
         let group = self.paths.group_of(flight.destination);
-        if flight.control != 0 || at.group == group {
+        if flight.is_control() || at.group == group {
             return minimal.port;
         }
         let Some(third) = self.paths.third_group(at.group, group, here) else {

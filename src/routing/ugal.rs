@@ -72,7 +72,7 @@ impl Ugal {
         let to = self.dragonfly().router_of(flight.destination);
         let minimal = self.paths.to_endpoint(at, flight.destination, true, here);
         flight.phase = STRAIGHT;
-        if flight.control != 0 || at.router == to {
+        if flight.is_control() || at.router == to {
             return minimal.port;
         }
         let mut best: Option<Detour> = None;

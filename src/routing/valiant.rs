@@ -36,7 +36,7 @@ impl Valiant {
         flight.phase = STRAIGHT;
         let at = self.paths.spot(here);
         let to = self.paths.dragonfly().router_of(flight.destination);
-        if flight.control != 0 || at.router == to {
+        if flight.is_control() || at.router == to {
             return;
         }
         let group = self.paths.dragonfly().group_of(to);

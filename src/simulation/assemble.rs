@@ -12,7 +12,7 @@ use crate::fabric::{
     Application, Blueprint, Drive, FabricDomain, Network, Open, Parameters, Rated, Recording,
     Traffic,
 };
-use crate::model::{Bandwidth, EndpointId, FlitSize, Invalid, LinkKind, NEVER, Span, Time};
+use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, LinkKind, NEVER, Span, Time};
 use crate::registry::choose;
 use crate::routing;
 use crate::topology::{self, Topology};
@@ -22,6 +22,8 @@ use crate::workload::motifs;
 use crate::workload::patterns::{self, Members};
 use crate::workload::sizes::Sizes;
 use crate::workload::tasks::{Job, Mpi};
+
+use super::limits;
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -37,6 +39,8 @@ pub struct Plan {
     pub scheme: AnyScheme,
     /// Windows and end.
     pub schedule: Schedule,
+    /// Whether the run ends when it is complete. At the end of the schedule it has failed then.
+    pub completes: bool,
     /// The least latency between domains, ps; [`NEVER`] for a single domain.
     pub lookahead: Time,
     /// Nothing is under way for longer than this, ps.
@@ -63,12 +67,13 @@ impl Plan {
         };
         let end = match experiment.run.until {
             Until::Time(time) => time.0,
-            Until::Completion => NEVER,
+            Until::Completion => LATEST,
         };
+        let completes = experiment.run.until == Until::Completion;
         let patience = patience(&network, window);
         // Nothing is left to do once all applications are done, unless other traffic never stops.
         let endless = |traffic: &Traffic| traffic.application().is_none() && traffic.stop == NEVER;
-        let until_done = end == NEVER && traffic.iter().any(endless);
+        let until_done = completes && traffic.iter().any(endless);
         if scheme.visit(Drops) {
             check_lengths(experiment, &traffic, &network)?;
         }
@@ -88,6 +93,7 @@ impl Plan {
             blueprint,
             scheme,
             schedule,
+            completes,
             lookahead,
             patience,
         })
@@ -124,7 +130,12 @@ fn haste(network: &Network, scheme: &AnyScheme, lookahead: Time) -> Option<Haste
 /// Longer than any packet or credit is under way anywhere: some round trips of the longest link.
 fn patience(network: &Network, window: Time) -> Time {
     let (_, longest) = network.latency_range();
-    8 * longest + 2 * window + 100 * network.parameters.latency
+    // Only compared with a time.
+    let links = longest.saturating_mul(8);
+    let routers = network.parameters.latency.saturating_mul(100);
+    links
+        .saturating_add(routers)
+        .saturating_add(window.saturating_mul(2))
 }
 
 fn network(experiment: &Experiment) -> Result<(Network, AnyScheme), ConfigError> {
@@ -151,16 +162,17 @@ fn network(experiment: &Experiment) -> Result<(Network, AnyScheme), ConfigError>
         notices: scheme.notices().is_some(),
     };
     check_channels(experiment, &network)?;
+    limits::check(experiment, &network)?;
     Ok((network, scheme))
 }
 
 /// The virtual channels of a port are counted in a word of 64 bits.
 fn check_channels(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
     let most = LinkKind::ALL
-        .map(|kind| network.vcs(kind))
+        .map(|kind| network.channels(kind))
         .into_iter()
         .max();
-    let channels = u32::from(most.unwrap_or(1)) * u32::from(network.classes.count());
+    let channels = most.unwrap_or(1);
     if channels <= 64 {
         return Ok(());
     }
@@ -172,10 +184,11 @@ fn check_channels(experiment: &Experiment, network: &Network) -> Result<(), Conf
 }
 
 fn parameters(router: &RouterConfig, experiment: &Experiment) -> Parameters {
-    let flit = FlitSize(router.flit.bits(FlitSize(1), 1) as u32);
+    // What does not fit is refused by `config::check`.
+    let flit = router.flit_size();
     Parameters {
         flit,
-        max_packet: experiment.nic.max_packet.flits(flit, 1) as u16,
+        max_packet: u16::try_from(experiment.max_packet_flits()).unwrap_or(u16::MAX),
         latency: router.latency.0,
         credit_delay: router.credit_delay.0,
         buffer: router.input_buffer,
@@ -386,7 +399,9 @@ fn application(
         tasks,
         repetitions: config.repetitions,
         iterations,
-        protocol: mpi.protocol(network.parameters.flit, longest),
+        protocol: mpi
+            .protocol(network.parameters.flit, longest)
+            .map_err(|invalid| config.mpi.refuse(invalid))?,
         algorithms: mpi.algorithms(),
     };
     let application = Application {

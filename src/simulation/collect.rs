@@ -74,6 +74,7 @@ pub fn collect<S: congestion::Scheme, T: Transport + ?Sized>(
         }
     }
     check(&list, end)?;
+    check_payload(&list, plan)?;
     let facts = Facts {
         events: list.iter().map(|report| report.totals.events).sum(),
         memory_state: list.iter().map(|report| report.totals.memory_state).sum(),
@@ -158,6 +159,23 @@ fn share(bits: u64, capacity: f64) -> f64 {
         bits as f64 / capacity
     } else {
         f64::NAN
+    }
+}
+
+/// No sum of bits is too large for its 64 bits: those of flits and payload cannot be if all packets there were, each time
+/// that one was counted, had the greatest length.
+fn check_payload(reports: &[DomainReport], plan: &Plan) -> Result<(), RunError> {
+    let parameters = &plan.network().parameters;
+    let longest = u128::from(parameters.max_packet) * u128::from(parameters.flit.0);
+    let packets = reports.iter().map(|report| {
+        let totals = &report.totals;
+        u128::from(totals.injected) + u128::from(totals.delivered) + u128::from(totals.hops)
+    });
+    let jobs = reports.iter().flat_map(|report| &report.jobs);
+    let generated: u128 = jobs.map(|job| u128::from(job.generated_bits)).sum();
+    match (packets.sum::<u128>() * longest).max(generated) < u128::from(u64::MAX) {
+        true => Ok(()),
+        false => Err(RunError::Uncounted),
     }
 }
 
@@ -263,7 +281,11 @@ fn scheme(own: &[&str], reports: &[DomainReport], capacity: f64) -> Scheme {
     counters.extend(others.map(|(name, count)| (name.to_string(), count)));
     counters.extend(own.iter().enumerate().map(|(at, name)| {
         let counts = reports.iter().filter_map(|report| report.scheme.get(at));
-        (name.to_string(), counts.sum())
+        // A sum of times may be too large: then it stays at the largest number.
+        (
+            name.to_string(),
+            counts.fold(0u64, |sum, count| sum.saturating_add(*count)),
+        )
     }));
     let shares = kinds.map(|&kind| {
         let bits = sum(&|tally| tally.ejected_bits[kind as usize]);

@@ -4,6 +4,7 @@ mod assemble;
 mod collect;
 mod error;
 mod hang;
+mod limits;
 mod machine;
 mod notes;
 mod rows;

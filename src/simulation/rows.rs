@@ -45,6 +45,12 @@ fn by_sample<'a>(
     (rows, table)
 }
 
+/// Flits as bytes. (Flits have fewer than 2³² bits; so many bytes that they are not counted are nowhere.)
+fn in_bytes(flits: u64, flit_bits: u64) -> u64 {
+    let bytes = u128::from(flits) * u128::from(flit_bits) / 8;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
 pub(super) fn ports(reports: &[DomainReport], flit_bits: u64, simulated: Time) -> Ports {
     let mut rows: Vec<_> = reports.iter().flat_map(|report| &report.ports).collect();
     rows.sort_unstable_by_key(|row| (row[0], row[1]));
@@ -55,12 +61,12 @@ pub(super) fn ports(reports: &[DomainReport], flit_bits: u64, simulated: Time) -
         ports
             .kind
             .push(LinkKind::ALL[kind as usize % LinkKind::ALL.len()]);
-        ports.bytes.push(flits * flit_bits / 8);
+        ports.bytes.push(in_bytes(flits, flit_bits));
         ports.packets.push(packets);
         ports.busy_ps.push(busy);
         ports.stalled_ps.push(stalled);
         ports.idle_ps.push(simulated.saturating_sub(busy + stalled));
-        ports.peak_occupancy_bytes.push(peak * flit_bits / 8);
+        ports.peak_occupancy_bytes.push(in_bytes(peak, flit_bits));
     }
     ports
 }
@@ -122,7 +128,7 @@ pub(super) fn occupancy(reports: &[DomainReport], flit_bits: u64) -> Occupancy {
     let (samples, mut bytes) = by_sample(parts, routers);
     bytes
         .iter_mut()
-        .for_each(|held| *held = *held * flit_bits / 8);
+        .for_each(|held| *held = in_bytes(*held, flit_bits));
     let time_ps = (0..samples as u64)
         .map(|sample| sample * interval)
         .collect();

@@ -126,6 +126,9 @@ fn run_with<S: Scheme>(
         |id| network.neighbours(id),
         &mut lookout,
     )?;
+    if end == End::Time && plan.completes {
+        return Err(RunError::Endless);
+    }
     let wall_seconds = started.elapsed().as_secs_f64();
     let simulated = simulated_time(&domains, plan, end, transport);
     let stopped = match end {
@@ -156,7 +159,7 @@ fn simulated_time<S: Scheme, T: Transport + ?Sized>(
     end: End,
     transport: &mut T,
 ) -> Time {
-    if end == End::Time || (end == End::Idle && plan.schedule.end != NEVER) {
+    if end == End::Time || (end == End::Idle && !plan.completes) {
         return plan.schedule.end;
     }
     if let End::Finished(until) | End::Asked(until, _) = end {

@@ -14,6 +14,9 @@ use crate::model::{Bandwidth, FlitSize, Invalid, Rng, Time, unit};
 /// More than this is a slip of the decimal point.
 const MOST_LOAD: f64 = 1_000.0;
 
+/// More messages than these in the time of a flit are a slip of a unit.
+const MOST_PER_FLIT: f64 = 1_000.0;
+
 /// One picosecond in the units of a clock.
 const PS: f64 = 18_446_744_073_709_551_616.0; // 2^64
 
@@ -89,7 +92,7 @@ impl Injector {
     /// - Poisson: exponentially distributed times with the mean mean_bits / (load · bandwidth).
     /// - Periodic: equal times of this length, from a random phase.
     ///
-    /// Errors (about the key `load`): not a positive number, or above 1,000.
+    /// Errors (about the key `load`): not a positive number, or above 1,000, or more than 1,000 messages in the time of a flit.
     pub fn new(
         injection: Injection,
         load: f64,
@@ -102,6 +105,13 @@ impl Injector {
             let message = format!("{load} is not a load");
             let remedy =
                 format!("give a fraction of the link, more than 0 and at most {MOST_LOAD}");
+            return Err(Invalid::new("load", message, remedy));
+        }
+        if per_flit > MOST_PER_FLIT {
+            let message = format!("{load} is {per_flit} messages in the time of a flit");
+            let remedy = format!(
+                "write a lower load or longer messages: at most {MOST_PER_FLIT} messages in that time"
+            );
             return Err(Invalid::new("load", message, remedy));
         }
         let flit = flit_time(bandwidth, flit);

@@ -1,7 +1,7 @@
 //! Sizes of messages: one size, or a mix by volume.
 
 use crate::config::Message;
-use crate::model::{FlitSize, Invalid, Rng, unit};
+use crate::model::{FlitSize, Invalid, LONGEST_MESSAGE, Rng, unit};
 
 /// Draws the sizes of the messages of a workload, in bits.
 ///
@@ -19,7 +19,7 @@ pub struct Sizes {
 impl Sizes {
     /// The sizes that `message` describes, with flits of `flit` and packets of at most `max_packet_flits`.
     ///
-    /// Errors (about the key `message`): no size, or a share that is not a positive number. Shares need not sum up to 1.
+    /// Errors (about the key `message`): no size, one above [`LONGEST_MESSAGE`], or a share that is not a positive number. Shares need not sum up to 1.
     pub fn new(message: &Message, flit: FlitSize, max_packet_flits: u64) -> Result<Sizes, Invalid> {
         // A message of no bits would have no packet to carry it.
         let bits = |size: &crate::config::Size| size.bits(flit, max_packet_flits).max(1);
@@ -30,6 +30,14 @@ impl Sizes {
                 .map(|(size, share)| (bits(size), *share))
                 .collect(),
         };
+        if let Some(at) = parts.iter().position(|&(bits, _)| bits > LONGEST_MESSAGE) {
+            let key = match message {
+                Message::Fixed(_) => "message".to_string(),
+                Message::Mix(_) => format!("message.{at}.size"),
+            };
+            let message = format!("a message is longer than {LONGEST_MESSAGE} bits");
+            return Err(Invalid::new(key, message, "write a smaller size"));
+        }
         if parts.is_empty() {
             return Err(Invalid::new(
                 "message",

@@ -176,7 +176,7 @@ fn random_and_adaptive_ascent_use_every_link() {
 }
 
 /// Leaf router 0 of an 8-port tree of two levels: ports 4 to 7 lead up.
-fn port_up(algorithm: &str, control: u8, choice: u32, backlog: fn(PortId) -> u32) -> PortId {
+fn port_up(algorithm: &str, flags: u8, choice: u32, backlog: fn(PortId) -> u32) -> PortId {
     let network = Kind::Clos {
         radix: 8,
         levels: 2,
@@ -186,7 +186,7 @@ fn port_up(algorithm: &str, control: u8, choice: u32, backlog: fn(PortId) -> u32
     let routing = route_in(algorithm, &network).expect("a tree");
     let mut flight = Flight {
         destination: 14,
-        control,
+        flags,
         ..Flight::default()
     };
     let mut here = Fixed {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Build;
 use crate::config::{ConfigError, Section};
-use crate::model::{Invalid, Time};
+use crate::model::{Invalid, LONGEST_MESSAGE, Time};
 use crate::registry::Entry;
 use crate::workload::tasks::{Group, Motif, Script};
 
@@ -44,6 +44,13 @@ impl Default for Params {
     }
 }
 
+/// The most points along an edge: 16 bytes for each of 2¹⁶ · 2¹⁷ · 2¹⁷ are no message yet that is too long.
+const MOST_POINTS: u32 = 1 << 17;
+const _: () = assert!(
+    16 * ((MOST_POINTS as u64 / 2 + 1) * MOST_POINTS as u64 * MOST_POINTS as u64)
+        < LONGEST_MESSAGE / 8
+);
+
 pub const ENTRY: Entry<Build> = Entry {
     name: "fft3d",
     summary: "A three-dimensional Fourier transform: alltoalls in columns and rows.",
@@ -64,6 +71,15 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     if !divisors.contains(&rows) {
         let message = format!("{tasks} tasks cannot stand in columns of {rows}");
         return refuse("rows", message, "write a divisor of the number of tasks");
+    }
+    // All products of three parts of the cube are messages that there can be.
+    if params.points > MOST_POINTS {
+        let message = format!(
+            "a cube of {} points along an edge is too large",
+            params.points
+        );
+        let remedy = format!("write at most {MOST_POINTS}");
+        return refuse("points", message, &remedy);
     }
     let columns = tasks / rows;
     let share = u64::from(params.points) * u64::from(params.points) / u64::from(tasks.max(1));

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
-use super::{Build, compute};
+use super::{Build, compute, length};
 use crate::config::{ConfigError, Duration, Section};
 use crate::model::Time;
 use crate::registry::Entry;
@@ -70,13 +70,18 @@ pub const ENTRY: Entry<Build> = Entry {
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let params: Params = section.parse()?;
     let grid = Grid::new(section, "grid", params.grid, tasks, false)?;
+    let cell = u64::from(params.fields) * u64::from(params.width);
+    for [a, b] in [[0, 1], [1, 2], [2, 0]].map(|pair| pair.map(|d| u64::from(params.cells[d]))) {
+        // The largest messages are faces.
+        length(section, "cells", u128::from(a * b) * u128::from(cell))?;
+    }
     let cells = params.cells.map(f64::from);
     let work = cells[0] * cells[1] * cells[2] * f64::from(params.fields) * params.flops_per_cell;
     let time = compute::time(params.compute, work, params.flops, "flops");
     Ok(Box::new(Halo3d26 {
         grid,
         cells: params.cells.map(u64::from),
-        cell: u64::from(params.fields) * u64::from(params.width),
+        cell,
         iterations: params.iterations,
         compute: time.map_err(|invalid| section.refuse(invalid))?,
         copy: params.copy.0,
@@ -134,10 +139,8 @@ impl Motif for Halo3d26 {
         let peers = WAYS.iter().filter_map(|&away| {
             // The cells that touch the neighbour: along the dimensions in which it is beside this one.
             let beside = (0..3).filter(|&d| away[d] == 0).map(|d| self.cells[d]);
-            Some((
-                self.grid.at(place, away)?,
-                self.cell * beside.product::<u64>(),
-            ))
+            let bytes = self.cell * beside.product::<u64>();
+            Some((self.grid.at(place, away)?, bytes))
         });
         let peers: Vec<(u32, u64)> = peers.collect();
         script.compute(self.compute);

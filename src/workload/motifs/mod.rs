@@ -5,7 +5,7 @@
 
 use super::tasks::Motif;
 use crate::config::{ConfigError, Section, Size};
-use crate::model::Invalid;
+use crate::model::{Invalid, LONGEST_MESSAGE};
 use crate::registry::{self, Entry};
 
 mod compute;
@@ -56,6 +56,9 @@ pub const REGISTRY: &[Entry<Build>] = &[
 /// More iterations than this are a slip of the hand. Programs that repeat all the time have `repetitions`, too.
 pub const MOST_ITERATIONS: u32 = 1_000_000;
 
+// Parts are counted in 32 bits; no motif has more than a hundred of them for an iteration.
+const _: () = assert!(MOST_ITERATIONS as u64 * 100 < u32::MAX as u64);
+
 /// The keys by which motifs are told how often they do what they do.
 const COUNTS: [&str; 3] = ["iterations", "rounds", "steps"];
 
@@ -77,11 +80,26 @@ pub fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigErro
 /// A size in whole bytes. Motifs are not made for a certain network: flits and packets mean nothing to them.
 fn bytes(section: &Section, key: &str, size: Size) -> Result<u64, ConfigError> {
     match size {
-        Size::Bits(bits) if bits % 8 == 0 => Ok(bits / 8),
+        Size::Bits(bits) if bits % 8 == 0 => length(section, key, u128::from(bits / 8)),
         _ => Err(section.refuse(Invalid::new(
             key,
             format!("{size} is not a number of bytes"),
             "write a size in bytes, for example \"4 KiB\"",
+        ))),
+    }
+}
+
+/// The length of a message in bytes, which `key` decides: not more than there can be.
+fn length(section: &Section, key: &str, bytes: u128) -> Result<u64, ConfigError> {
+    match u64::try_from(bytes) {
+        Ok(bytes) if bytes <= LONGEST_MESSAGE / 8 => Ok(bytes),
+        _ => Err(section.refuse(Invalid::new(
+            key,
+            format!(
+                "a message would have {bytes} bytes; at most {} are possible",
+                LONGEST_MESSAGE / 8
+            ),
+            "write less",
         ))),
     }
 }

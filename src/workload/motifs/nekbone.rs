@@ -3,9 +3,9 @@
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::Build;
 use super::grid::Grid;
 use super::nearest_neighbor::around;
+use super::{Build, length};
 use crate::config::{ConfigError, Section};
 use crate::model::Invalid;
 use crate::registry::Entry;
@@ -49,6 +49,11 @@ pub const ENTRY: Entry<Build> = Entry {
 
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let params: Params = section.parse()?;
+    // A face has 8 bytes for each of its points.
+    for &points in &params.points {
+        let face = u128::from(points) * u128::from(points);
+        length(section, "points", 8 * face)?;
+    }
     let rounds = 2 * (u64::from(params.iterations) + 2);
     if params.points.is_empty() || rounds * params.points.len() as u64 > u64::from(u32::MAX) {
         return Err(section.refuse(Invalid::new(

@@ -84,7 +84,7 @@ struct PeriodicAggressor {
 
 impl Motif for PeriodicAggressor {
     fn part(&self, part: u32, script: &mut Script) -> bool {
-        let round = Lammps::PARTS.saturating_add(self.storm.iterations);
+        let round = Lammps::PARTS + self.storm.iterations;
         let at = part % round;
         if part / round > self.rounds || (part / round == self.rounds && at >= Lammps::PARTS) {
             return false;
@@ -99,7 +99,7 @@ impl Motif for PeriodicAggressor {
 
     /// A calm step is one, and so is each of the incast.
     fn begins_iteration(&self, part: u32) -> bool {
-        let at = part % Lammps::PARTS.saturating_add(self.storm.iterations);
+        let at = part % (Lammps::PARTS + self.storm.iterations);
         at == 0 || at >= Lammps::PARTS
     }
 }

@@ -4,9 +4,9 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
-use super::{Build, compute};
+use super::{Build, compute, length};
 use crate::config::{ConfigError, Duration, Section};
-use crate::model::{Invalid, Time};
+use crate::model::{Invalid, LATEST, Time};
 use crate::registry::Entry;
 use crate::workload::tasks::{Motif, Script};
 
@@ -79,13 +79,31 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let work = f64::from(x) * f64::from(y) * params.flops_per_cell;
     let layer = compute::time(params.compute, work, params.flops, "flops");
     let layer = layer.map_err(|invalid| section.refuse(invalid))?;
+    let blocks = z / params.block;
+    if blocks > MOST_BLOCKS {
+        return Err(section.refuse(Invalid::new(
+            "block",
+            format!("{z} layers in blocks of {} are {blocks} blocks; at most {MOST_BLOCKS} are possible", params.block),
+            "write larger blocks or fewer cells along z",
+        )));
+    }
     let block = u64::from(params.block) * u64::from(params.fields);
+    let [along_x, along_y] = [x, y].map(|cells| u64::from(cells) * u64::from(params.width));
+    let side = |side| length(section, "cells", u128::from(block) * u128::from(side));
+    let compute = layer.saturating_mul(block);
+    if compute > LATEST {
+        return Err(section.refuse(Invalid::new(
+            "block",
+            format!("the computation of a block would take {layer} ps for each of {block} layers and fields"),
+            "write less work, smaller blocks or fewer fields",
+        )));
+    }
     Ok(Box::new(Sweep3d {
         grid,
-        blocks: z / params.block,
-        bytes: [x, y].map(|cells| u64::from(cells) * block * u64::from(params.width)),
-        sweeps: params.iterations.saturating_mul(SWEEPS_EACH),
-        compute: layer.saturating_mul(block),
+        blocks,
+        bytes: [side(along_x)?, side(along_y)?],
+        sweeps: params.iterations * SWEEPS_EACH,
+        compute,
     }))
 }
 
@@ -107,6 +125,9 @@ const SWEEPS: [([i32; 2], u32); 4] = [
     ([-1, -1], 3_000),
     ([1, -1], 4_000),
 ];
+
+/// The most blocks of a task: the operations of all of them are in memory at once.
+const MOST_BLOCKS: u32 = 1 << 16;
 
 /// Sweeps of an iteration.
 const SWEEPS_EACH: u32 = 8;

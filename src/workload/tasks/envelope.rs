@@ -42,13 +42,21 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Bits of a number; after the last one comes 0 again. So many messages are never under way between two tasks.
+    /// Bits of a number; after the last one comes 0 again.
     pub const BITS: u32 = 20;
+    /// By so many places a message may overtake others from the same task. More ends the run, long before numbers could be
+    /// taken for each other: those that overtake come nearly in order.
+    pub const MOST_AHEAD: u32 = 1 << (Envelope::BITS - 1);
     const TAG_BITS: u32 = COLLECTIVE_TAG.ilog2() + 1;
 
     /// The number after another.
     pub fn next(number: u32) -> u32 {
         (number + 1) & ((1 << Envelope::BITS) - 1)
+    }
+
+    /// How many numbers after `expected` a number is.
+    pub fn ahead(number: u32, expected: u32) -> u32 {
+        number.wrapping_sub(expected) & ((1 << Envelope::BITS) - 1)
     }
 
     /// As a stamp that is not [`Stamp::NONE`].

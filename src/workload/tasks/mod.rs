@@ -31,4 +31,4 @@ pub use job::{Job, Motif};
 pub use op::{Label, Labels, Op, Peer, Tag};
 pub use protocol::{Completes, Mpi, MpiPreset, Protocol};
 pub use script::Script;
-pub use task::{Iteration, Task, Wire};
+pub use task::{Iteration, Task, Trouble, Wire};

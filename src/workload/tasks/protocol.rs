@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::Algorithms;
 use super::collectives::Choices;
 use crate::config::{Duration, Size};
-use crate::model::{FlitSize, Time};
+use crate::model::{FlitSize, Invalid, LONGEST_MESSAGE, Time};
 
 /// How messages between tasks travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,21 +89,33 @@ pub struct Mpi {
 
 impl Mpi {
     /// The protocol, on a network with these flits and longest packets (in flits).
-    pub fn protocol(&self, flit: FlitSize, longest: u64) -> Protocol {
+    ///
+    /// # Errors
+    /// A control message that is longer than any message can be. (A threshold that is has no effect.)
+    pub fn protocol(&self, flit: FlitSize, longest: u64) -> Result<Protocol, Invalid> {
         let preset = self.preset.protocol();
         let bytes = |size: Option<Size>, other: u64| {
             size.map_or(other, |size| size.bits(flit, longest).div_ceil(8))
         };
         let time = |time: Option<Duration>, other: Time| time.map_or(other, |time| time.0);
-        Protocol {
+        let control_bytes = bytes(self.control, preset.control_bytes);
+        if control_bytes > LONGEST_MESSAGE / 8 {
+            let message = format!("{control_bytes} bytes are too long for a message");
+            return Err(Invalid::new(
+                "control",
+                message,
+                "write a size such as \"64 B\"",
+            ));
+        }
+        Ok(Protocol {
             rendezvous_from: bytes(self.rendezvous_from, preset.rendezvous_from),
-            control_bytes: bytes(self.control, preset.control_bytes),
+            control_bytes,
             send_delay: time(self.send_delay, preset.send_delay),
             copy_per_byte: time(self.copy_per_byte, preset.copy_per_byte),
             receive_delay: time(self.receive_delay, preset.receive_delay),
             per_call: time(self.per_call, preset.per_call),
             completes: self.completes.unwrap_or(preset.completes),
-        }
+        })
     }
 
     /// The algorithms of collective operations: the preset's where nothing is said.

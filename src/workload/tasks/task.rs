@@ -5,7 +5,7 @@ use super::mailbox::{Arrival, Mailbox};
 use super::op::{BLOCKING, Labels};
 use super::requests::{Request, Requests};
 use super::{Completes, Envelope, EnvelopeKind, Job, Label, Op, Peer, Script, Tag};
-use crate::model::Time;
+use crate::model::{NEVER, Time};
 
 /// Where the messages and the times of a task go. Whoever implements it calls the task back: [`Task::arrived`] at the
 /// receiver when the whole message is there, [`Task::sent`] at the sender when its content is not needed any more (its
@@ -41,9 +41,25 @@ pub struct Task {
     peers: FxHashMap<Peer, Numbers>,
     /// If the job wants them written down.
     iterations: Vec<Iteration>,
+    /// Parts and repetitions begun at a time, and that time.
+    begun: (Time, u32),
+    trouble: Option<Trouble>,
+    /// No longer than the run and one computation.
     computed: Time,
     started: Option<Time>,
     finished: Option<Time>,
+}
+
+/// So many parts or repetitions may follow each other in no time.
+const MOST_AT_ONCE: u32 = 1_000_000;
+
+/// Why a task cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Its program takes no time, and does not end.
+    Idle,
+    /// Messages from a task have overtaken each other by more than their numbers can tell.
+    Overtaken(Peer),
 }
 
 /// An iteration of one task.
@@ -105,6 +121,8 @@ impl Task {
             sends: Vec::new(),
             peers: FxHashMap::default(),
             iterations: Vec::new(),
+            begun: (NEVER, 0),
+            trouble: None,
             computed: 0,
             started: None,
             finished: None,
@@ -114,6 +132,11 @@ impl Task {
     /// Its number in the job.
     pub fn number(&self) -> Peer {
         self.number
+    }
+
+    /// Why the run has to end, if it has to.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.trouble
     }
 
     /// When its program was over, ps; None if it is not.
@@ -230,6 +253,9 @@ impl Task {
         let mut arrival = Arrival { from, envelope };
         let expected = self.peers.entry(from).or_default().expected;
         if envelope.number != expected {
+            if Envelope::ahead(envelope.number, expected) > Envelope::MOST_AHEAD {
+                self.trouble = Some(Trouble::Overtaken(from));
+            }
             self.mailbox.keep(arrival);
             return;
         }
@@ -346,6 +372,9 @@ impl Task {
         self.ops.clear();
         self.next = 0;
         while self.repetition < job.repetitions {
+            if !self.takes_time(now) {
+                break;
+            }
             let mut script = Script::new(&mut self.ops, self.number, job.tasks);
             if job.motif.part(self.part, &mut script) {
                 if job.iterations {
@@ -360,6 +389,18 @@ impl Task {
         self.end_iteration(now);
         self.ops.shrink_to_fit();
         false
+    }
+
+    /// Whether the program has not gone on for too long in no time.
+    fn takes_time(&mut self, now: Time) -> bool {
+        if self.begun.0 != now {
+            self.begun = (now, 0);
+        }
+        self.begun.1 += 1;
+        if self.begun.1 > MOST_AT_ONCE {
+            self.trouble = Some(Trouble::Idle);
+        }
+        self.begun.1 <= MOST_AT_ONCE
     }
 
     /// A part begins, and perhaps an iteration with it.

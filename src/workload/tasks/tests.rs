@@ -248,7 +248,7 @@ fn what_is_said_goes_before_the_preset() {
         ..Algorithms::EMBER
     };
     assert_eq!(said.algorithms(), expected);
-    let protocol = said.protocol(FlitSize(100), 24);
+    let protocol = said.protocol(FlitSize(100), 24).unwrap();
     assert_eq!(
         (protocol.send_delay, protocol.rendezvous_from),
         (3_000, 12_001)

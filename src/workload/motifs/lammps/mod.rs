@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use self::boxes::Boxes;
 use self::fft::Transposes;
 use self::halo::Mesh;
-use super::Build;
+use super::{Build, length};
 use crate::config::{ConfigError, Duration, Section};
 use crate::model::{Invalid, Time};
 use crate::registry::Entry;
@@ -164,6 +164,18 @@ impl Lammps {
                 params.cutoff
             );
             return refuse("cutoff", message, "write a shorter one");
+        }
+        // All tasks send the same to their neighbours. (A float becomes the largest number where it is too large. What
+        // is sent of the mesh, of 2⁴⁸ points at most, is no message that is too long.)
+        let layers = [
+            ("ghost_bytes", boxes.ghosts(0)),
+            ("border_bytes", boxes.borders(0)),
+            ("exchange_bytes", boxes.moves(0)),
+        ];
+        for (key, shifts) in layers {
+            for shift in shifts {
+                length(section, key, u128::from(shift.bytes))?;
+            }
         }
         Ok(Lammps {
             mesh: Mesh::new(&boxes, params.mesh),

@@ -58,6 +58,6 @@ pub(super) fn bruck(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     // Of 0..count, the numbers with this bit: full periods of 2·bit, and what is left of the last one.
     let blocks = count / (2 * bit) * bit + (count % (2 * bit)).saturating_sub(bit);
     let (to, from) = (steps.after(1 << step), steps.before(1 << step));
-    steps.exchange(to, blocks * bytes, from);
+    steps.exchange(to, blocks.saturating_mul(bytes), from);
     true
 }

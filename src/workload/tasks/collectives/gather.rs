@@ -17,7 +17,7 @@ pub(super) fn recursive_doubling(steps: &mut Steps, step: u32, bytes: u64) -> bo
         return false;
     }
     let partner = steps.me ^ (1 << step);
-    steps.exchange(partner, bytes << step, partner);
+    steps.exchange(partner, bytes.saturating_mul(1 << step), partner);
     true
 }
 
@@ -29,7 +29,7 @@ pub(super) fn bruck(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     let away = 1 << step;
     let blocks = away.min(steps.count - away);
     let (to, from) = (steps.before(away), steps.after(away));
-    steps.exchange(to, u64::from(blocks) * bytes, from);
+    steps.exchange(to, u64::from(blocks).saturating_mul(bytes), from);
     true
 }
 

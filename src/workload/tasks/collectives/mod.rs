@@ -3,6 +3,9 @@
 //! An operation is carried out in steps. A step is a pure function of the operation, the task and the step's number, so
 //! that the state of an operation is a number and no list of messages is kept. In a step a task starts its receives,
 //! then its sends, and waits for what it needs.
+//!
+//! A message that is too long for a `u64` has the largest length there, which ends the run when it is sent
+//! ([`crate::model::LONGEST_MESSAGE`]).
 
 mod algorithms;
 mod allreduce;

@@ -15,7 +15,7 @@ fn halving_round(steps: &mut Steps, fold: Fold, round: u32, bytes: u64) {
     let (partner, given, _) = halving(number, fold.left, round, |r| fold.left >> (r + 1));
     let blocks = fold.blocks_before(given[1]) - fold.blocks_before(given[0]);
     let partner = fold.place(partner);
-    steps.exchange(partner, u64::from(blocks) * bytes, partner);
+    steps.exchange(partner, u64::from(blocks).saturating_mul(bytes), partner);
 }
 
 /// A reduce-scatter by recursive halving; tasks beyond a power of two are folded into their neighbours.

@@ -73,7 +73,10 @@ pub(super) fn binomial_up(steps: &mut Steps, step: u32, root: u32, bytes: u64) -
 
 /// A scatter down a binomial tree: a child gets what its whole subtree needs.
 pub(super) fn scatter_down(steps: &mut Steps, step: u32, root: u32, bytes: u64) -> bool {
-    step == 0 && scatter_ranges(steps, root, |from, to| u64::from(to - from) * bytes)
+    step == 0
+        && scatter_ranges(steps, root, |from, to| {
+            u64::from(to - from).saturating_mul(bytes)
+        })
 }
 
 /// A scatter whose parts have different sizes.
@@ -83,7 +86,10 @@ pub(super) fn scatter_ranges(steps: &mut Steps, root: u32, size: impl Fn(u32, u3
 
 /// A gather up a binomial tree.
 pub(super) fn gather_up(steps: &mut Steps, step: u32, root: u32, bytes: u64) -> bool {
-    step == 0 && up(steps, root, |from, to| u64::from(to - from) * bytes)
+    step == 0
+        && up(steps, root, |from, to| {
+            u64::from(to - from).saturating_mul(bytes)
+        })
 }
 
 /// A gather in which all send to the root.

@@ -1,0 +1,110 @@
+//! What a network may be, so that no number that the fabric keeps is too large for its type. Checked before anything runs.
+//!
+//! | what | type | why it holds it |
+//! | --- | --- | --- |
+//! | times, and sums of a time and of delays | `u64` | no time is beyond [`LATEST`], of which a `u64` holds 18 |
+//! | how long a tail follows its head | 40 bits | the longest packet takes 1 s at most on any link ([`Packet::LONGEST_LAG`]) |
+//! | the time of a flit, with 20 binary places | `u64` | the same; and 1 ps at least, so that rounding it is less than a millionth |
+//! | flits of a packet, bits of its payload | `u16`, `u32` | `config::check` |
+//! | flits of a buffer, of a queue, on the way out by a port | `u32` | [`MOST_BUFFERED`], [`MOST_QUEUED`] |
+//! | channels of a link | bits of a `u64` | 64 at most |
+//! | places of ports, endpoints, sources, tasks in events | 28 bits | `MOST_DOMAIN_PORTS`, `MOST_TASKS` |
+//! | routers that a packet has visited | `u8` | [`Routing::max_routers`] |
+//! | a grant's time | 48 bits since its message was generated | a later one ends the run |
+//! | messages and packets of a source | `u32`, which begin again | `model::Origin` |
+//! | bits of a message | `u64` | [`crate::model::LONGEST_MESSAGE`] |
+//!
+//! [`LATEST`]: crate::model::LATEST
+//! [`Routing::max_routers`]: crate::routing::Routing::max_routers
+
+use crate::config::{Buffer, ConfigError, Experiment, OutputQueue};
+use crate::fabric::{MOST_BUFFERED, MOST_QUEUED, Network};
+use crate::model::{Invalid, LinkKind, Packet};
+use crate::topology::Link;
+
+/// Picoseconds of a second.
+const SECOND: u128 = 1_000_000_000_000;
+
+/// Checks the links and the buffers of a network.
+pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
+    let topology = &network.topology;
+    assert!(
+        network.routing.max_routers() <= u32::from(u8::MAX),
+        "the routers that a packet has visited are counted in a byte"
+    );
+    for links in topology.links() {
+        check_link(experiment, network, &links.link)?;
+    }
+    // Domains are alike; and those that were not would be found when they are built.
+    for router in topology.domain_routers(0) {
+        let buffered = network.buffered(router);
+        if buffered > u64::from(MOST_BUFFERED) {
+            return Err(refuse_buffers(experiment, buffered));
+        }
+    }
+    let channels = LinkKind::ALL.map(|kind| network.channels(kind));
+    let channels = u64::from(channels.into_iter().max().unwrap_or(1));
+    match network.parameters.output_flits() {
+        Some(flits)
+            if experiment.router.output_queue != OutputQueue::Unlimited
+                && u64::from(flits) * channels > u64::from(MOST_QUEUED) =>
+        {
+            Err(experiment.file.refuse(Invalid::new(
+                "router.output_queue",
+                format!(
+                    "{channels} output queues of {flits} flits at a port hold {} flits; at most {MOST_QUEUED} can be counted",
+                    u64::from(flits) * channels
+                ),
+                format!("write at most \"{} flits\"", u64::from(MOST_QUEUED) / channels),
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refuse_buffers(experiment: &Experiment, buffered: u64) -> ConfigError {
+    let remedy = match experiment.router.input_buffer {
+        Buffer::Size(_) => "write a smaller input_buffer, or a larger router.flit",
+        Buffer::Auto => {
+            "write a size for input_buffer, shorter latencies of links or router.credit_delay, or a larger router.flit"
+        }
+    };
+    experiment.file.refuse(Invalid::new(
+        "router.input_buffer",
+        format!(
+            "the input buffers of a router hold {buffered} flits in all; at most {MOST_BUFFERED} can be counted"
+        ),
+        remedy,
+    ))
+}
+
+/// How long flits take on a link.
+fn check_link(experiment: &Experiment, network: &Network, link: &Link) -> Result<(), ConfigError> {
+    let key = format!("{}.bandwidth", link.kind.name());
+    let refuse = |message: String, remedy: &str| {
+        let invalid = Invalid::new(&key, message, remedy);
+        Err(experiment.topology.refuse(invalid))
+    };
+    let bits = u128::from(network.parameters.flit.0);
+    let bandwidth = u128::from(link.bandwidth.0);
+    // In ps · bandwidth.
+    let flit = bits * SECOND;
+    let packet = flit * u128::from(network.parameters.max_packet);
+    if flit < bandwidth {
+        return refuse(
+            format!("a flit of {bits} bits takes less than 1 ps on such a link"),
+            "write less bandwidth or a larger router.flit",
+        );
+    }
+    if packet > bandwidth * u128::from(Packet::LONGEST_LAG) {
+        return refuse(
+            format!(
+                "the longest packet ({} bits) takes {} ps on such a link; at most 1 s is possible",
+                bits * u128::from(network.parameters.max_packet),
+                packet / bandwidth
+            ),
+            "write more bandwidth or a smaller nic.max_packet",
+        );
+    }
+    Ok(())
+}
