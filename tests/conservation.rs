@@ -241,7 +241,9 @@ fn scheme(experiment: Experiment) -> impl Strategy<Value = Experiment> {
         Just("srp"),
         Just("smsrp"),
         Just("lhrp"),
-        Just("lhrp_srp")
+        Just("lhrp_srp"),
+        Just("codes_cc"),
+        Just("sst_cm")
     ];
     let loss = prop_oneof![Just(0.0), Just(0.02), Just(0.3), Just(0.9)];
     let timeout = prop_oneof![Just("0 ns"), Just("50 ns"), Just("1 us")];
@@ -252,8 +254,11 @@ fn scheme(experiment: Experiment) -> impl Strategy<Value = Experiment> {
                 .clone()
                 .set("nic.acknowledge", true)
                 .set("congestion.scheme", scheme);
-            if scheme == "ecn" {
-                return with.set("congestion.buffer", threshold);
+            match scheme {
+                "ecn" => return with.set("congestion.buffer", threshold),
+                "sst_cm" => return with.set("congestion.threshold", threshold),
+                "codes_cc" => return with.set("congestion.latency", timeout),
+                _ => {}
             }
             let with = with
                 .set("congestion.loss", loss)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use toml::{Table, Value};
 use weir::catalog::catalog;
+use weir::config::ConfigError;
 use weir::engine::{Local, Progress, StopReason};
 use weir::fabric::Network;
 use weir::routing::Routing;
@@ -46,6 +47,11 @@ impl Experiment {
             .set("topology.k", k)
             .set("topology.n", n)
             .latencies("5 ns", "20 ns", "50 ns")
+    }
+
+    /// A whole experiment file.
+    pub fn of(table: Table) -> Experiment {
+        Experiment { table }
     }
 
     fn on(topology: &str, routing: &str) -> Experiment {
@@ -179,16 +185,25 @@ impl Experiment {
         toml::to_string(&self.table).expect("TOML")
     }
 
-    /// Checked, as the program does it.
-    pub fn checked(&self) -> weir::config::Experiment {
+    fn check(&self) -> Result<weir::config::Experiment, ConfigError> {
         let (text, names) = (self.text(), catalog());
         weir::config::Experiment::from_text("test.toml", &text, Path::new(""), &[], &names)
-            .unwrap_or_else(|error| panic!("{}\n{text}", error.render(false)))
+    }
+
+    /// Checked, as the program does it.
+    pub fn checked(&self) -> weir::config::Experiment {
+        self.check()
+            .unwrap_or_else(|error| panic!("{}\n{}", error.render(false), self.text()))
+    }
+
+    /// Ready to run, or what is wrong with it.
+    pub fn try_plan(&self) -> Result<Plan, ConfigError> {
+        Plan::new(&self.check()?, None)
     }
 
     /// Ready to run.
     pub fn plan(&self) -> Plan {
-        Plan::new(&self.checked(), None)
+        self.try_plan()
             .unwrap_or_else(|error| panic!("{}\n{}", error.render(false), self.text()))
     }
 
