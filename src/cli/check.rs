@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::args::CheckOptions;
-use super::console::tell_error;
+use super::console::{tell_error, tell_warnings};
 use super::launch::BAD_INPUT;
 use crate::config::{ConfigError, Experiment};
 use crate::model::NEVER;
@@ -24,6 +24,7 @@ pub fn check(options: &CheckOptions) -> ExitCode {
 fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
     let experiment = Experiment::load(&options.experiment.file, &options.experiment.sets)?;
     let plan = Plan::new(&experiment, None)?;
+    tell_warnings(&plan.warnings);
     let topology = &plan.network().topology;
     let lookahead = match plan.lookahead {
         NEVER => "none (a single domain)".to_string(),

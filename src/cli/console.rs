@@ -7,15 +7,23 @@ use std::io::{ErrorKind, Write};
 use super::launch::Failure;
 use crate::config::ConfigError;
 use crate::model::visible;
+use crate::simulation::Warning;
 
 /// Says something on standard error.
 pub fn tell(text: impl Display) {
     put(&visible(&text.to_string()));
 }
 
-/// Says what is wrong with an input, in colour on a terminal.
+/// Says what is wrong with an input, or odd about it, in colour on a terminal.
 pub fn tell_error(error: &ConfigError) {
     put(&error.render_for_stderr());
+}
+
+/// Says what in an experiment does nothing.
+pub fn tell_warnings(warnings: &[Warning]) {
+    warnings
+        .iter()
+        .for_each(|warning| tell_error(&warning.shown));
 }
 
 /// Says why a command has failed.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use super::args::RunOptions;
-use super::console::{tell, write_out};
+use super::console::{tell, tell_warnings, write_out};
 use super::launch::{Failure, give_up, on_all_ranks, together};
 use super::progress::{Kind, Progress};
 use super::signals::{Asked, exit_code};
@@ -34,6 +34,9 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
     let asked = Asked::listen(first && !options.quiet)
         .map_err(|error| Failure::failed(format!("error: signals: {error}")));
     let asked = together(transport, asked)?;
+    if first && !options.quiet {
+        tell_warnings(&plan.warnings);
+    }
     let out = if first {
         open_out(options, &experiment).map(Some)
     } else {

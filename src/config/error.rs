@@ -3,8 +3,8 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode,
-    SourceSpan,
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity,
+    SourceCode, SourceSpan,
 };
 
 use super::tree::{Origin, Source};
@@ -22,6 +22,7 @@ pub struct ConfigError {
 
 #[derive(Debug, Default)]
 struct Details {
+    warning: bool,
     remedy: Option<String>,
     place: Option<Place>,
 }
@@ -39,6 +40,7 @@ impl ConfigError {
         ConfigError {
             message: message.into(),
             details: Box::new(Details {
+                warning: false,
                 remedy: Some(remedy.into()).filter(|remedy| !remedy.is_empty()),
                 place: None,
             }),
@@ -72,6 +74,12 @@ impl ConfigError {
             Origin::Default => {}
         }
         error
+    }
+
+    /// The same as something that can be used, but probably is not meant.
+    pub fn as_warning(mut self) -> ConfigError {
+        self.details.warning = true;
+        self
     }
 
     /// What to do about it.
@@ -152,6 +160,10 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Diagnostic for ConfigError {
+    fn severity(&self) -> Option<Severity> {
+        self.details.warning.then_some(Severity::Warning)
+    }
+
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         let remedy = self.details.remedy.as_ref()?;
         Some(Box::new(visible(remedy)))

@@ -225,7 +225,9 @@ fn topology(file: &Section, folder: &Path, catalog: &Catalog) -> Result<Section,
                 "remove `kind`, or remove `file` and give all keys here",
             )));
         }
-        section.node = base.overlaid(without_file(section.node));
+        let origin = section.node.origin.clone();
+        let node = base.overlaid(without_file(section.node));
+        section.node = Node { origin, ..node };
     }
     Ok(section.choosing_by("kind", Some("topologies")))
 }
@@ -373,8 +375,10 @@ fn workload(
             list: "motifs",
         };
         let base = from_file(&section, &name, folder, &shelf)?;
+        // What is wrong with the whole is wrong where the user wrote it.
+        let origin = section.node.origin.clone();
         let node = with_kind(base).overlaid(without_file(section.node));
-        section = Section::new(node, &path);
+        section = Section::new(Node { origin, ..node }, &path);
     }
     let copies = copies(&section)?;
     let one = match section.node.get("motif") {

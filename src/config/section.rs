@@ -167,7 +167,7 @@ impl Section {
     }
 
     /// `message`, led by the key's full path.
-    pub(super) fn about(&self, key: &str, message: &str) -> String {
+    pub(crate) fn about(&self, key: &str, message: &str) -> String {
         let path = [self.path.as_str(), key];
         let path: Vec<&str> = path.into_iter().filter(|part| !part.is_empty()).collect();
         match path.as_slice() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::warnings::{Warning, warnings};
 use crate::config::{
     ConfigError, DriveConfig, Experiment, JobConfig, PatternConfig, RouterConfig, Until,
     WorkloadConfig,
@@ -45,6 +46,8 @@ pub struct Plan {
     pub lookahead: Time,
     /// Nothing is under way for longer than this, ps.
     pub patience: Time,
+    /// What can be run and does nothing, or measures nothing.
+    pub warnings: Vec<Warning>,
 }
 
 impl Plan {
@@ -89,14 +92,17 @@ impl Plan {
             watched,
             until_done,
         };
-        Ok(Plan {
+        let mut plan = Plan {
             blueprint,
             scheme,
             schedule,
             completes,
             lookahead,
             patience,
-        })
+            warnings: Vec::new(),
+        };
+        plan.warnings = warnings(experiment, &plan);
+        Ok(plan)
     }
 
     /// Bytes of the state of all domains at the start, about.

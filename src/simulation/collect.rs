@@ -4,6 +4,7 @@ use super::assemble::{Plan, ends};
 use super::error::RunError;
 use super::notes::notes;
 use super::rows;
+use super::warnings::Warning;
 use crate::congestion::{self, AnyScheme};
 use crate::engine::{End, Transport};
 use crate::fabric::{DomainReport, FabricDomain, JobStats, Step, Tally, Totals, Traffic};
@@ -241,7 +242,8 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.iterations = recording.iterations.then(|| rows::iterations(reports));
     data.packets = recording.packets.then(|| rows::packets(reports));
     data.messages = recording.messages.then(|| rows::messages(reports));
-    data.notes = notes(&data);
+    data.notes = plan.warnings.iter().filter_map(Warning::note).collect();
+    data.notes.extend(notes(&data));
     data.summary.notes = data.notes.len() as u64;
     data
 }

@@ -9,6 +9,7 @@ mod machine;
 mod notes;
 mod rows;
 mod run;
+mod warnings;
 mod watchman;
 
 pub use assemble::Plan;
@@ -16,6 +17,7 @@ pub use collect::{Facts, scheme_numbers};
 pub use error::RunError;
 pub use machine::now;
 pub use run::{Observer, Outcome, run};
+pub use warnings::Warning;
 
 /// Raised by every change to weir that changes the results of an experiment that could be run before. A sweep's
 /// directory keeps points of different versions apart.

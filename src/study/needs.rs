@@ -6,7 +6,7 @@ use super::selection::Selection;
 use crate::config::{ConfigError, Duration, Experiment, Given, Until, suggest};
 use crate::model::Time;
 use crate::simulation::{Plan, scheme_numbers};
-use crate::topology::Peer;
+use crate::topology::Links;
 use crate::trace::Whose;
 use crate::trace::schema::is_port_of;
 
@@ -229,14 +229,9 @@ impl Records<'_> {
         if ["terminal", "all"].contains(&kind) {
             return Ok(());
         }
-        let topology = &self.plan.network().topology;
-        let mut ports = (0..topology.routers())
-            .flat_map(|router| (0..topology.ports(router)).map(move |port| (router, port)));
-        let own = |(router, port)| {
-            topology.peer(router, port) != Peer::Unused
-                && is_port_of(topology.link(router, port).kind.name(), kind)
-        };
-        match ports.any(own) {
+        let links = self.plan.network().topology.links();
+        let own = |links: &Links| is_port_of(links.link.kind.name(), kind);
+        match links.iter().any(own) {
             true => Ok(()),
             false => missing(
                 format!("the network has no {kind} ports"),

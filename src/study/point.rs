@@ -9,7 +9,7 @@ use super::job_file::{SEED, Study};
 use super::needs::Unmet;
 use crate::config::{ConfigError, Experiment};
 use crate::registry::Catalog;
-use crate::simulation::{self, Plan};
+use crate::simulation::{self, Plan, Warning};
 use crate::trace::schema;
 
 /// More points than a directory should hold.
@@ -34,6 +34,8 @@ pub struct Point {
     pub experiment: Experiment,
     /// How large it is.
     pub cost: Cost,
+    /// What does nothing in it.
+    pub warnings: Vec<Warning>,
 }
 
 impl Point {
@@ -90,6 +92,7 @@ impl Study {
                     hash: hash_of(&experiment.resolved),
                     experiment,
                     cost,
+                    warnings: plan.warnings,
                 });
             }
         }

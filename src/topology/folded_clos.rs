@@ -32,10 +32,12 @@ pub struct Params {
     pub pods: Option<u32>,
     /// The links between endpoints and leaf routers.
     pub terminal: LinkParams,
-    /// The links between the routers of a pod. Networks of one or two levels have none.
-    pub local: LinkParams,
-    /// The links between pods and top routers. A network of one level has none.
-    pub global: LinkParams,
+    /// The links between the routers of a pod. Networks of one or two levels have none, and need no such section.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<LinkParams>,
+    /// The links between pods and top routers. A network of one level has none, and needs no such section.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub global: Option<LinkParams>,
 }
 
 /// Builds the network, or says which parameter does not fit and what to do.

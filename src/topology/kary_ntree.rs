@@ -27,10 +27,12 @@ pub struct Params {
     pub n: u32,
     /// The links between endpoints and leaf routers.
     pub terminal: LinkParams,
-    /// The links between the routers of a pod. Trees of one or two levels have none.
-    pub local: LinkParams,
-    /// The links between pods and top routers. A tree of one level has none.
-    pub global: LinkParams,
+    /// The links between the routers of a pod. Trees of one or two levels have none, and need no such section.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<LinkParams>,
+    /// The links between pods and top routers. A tree of one level has none, and needs no such section.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub global: Option<LinkParams>,
 }
 
 /// Builds the tree, or says which parameter does not fit and what to do.

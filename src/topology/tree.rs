@@ -33,8 +33,36 @@ use crate::model::{DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Links {
     pub terminal: LinkParams,
-    pub local: LinkParams,
-    pub global: LinkParams,
+    /// Needed from three levels on.
+    pub local: Option<LinkParams>,
+    /// Needed from two levels on.
+    pub global: Option<LinkParams>,
+}
+
+impl Links {
+    /// The link of a kind that a tree has from so many levels on; in smaller ones nobody looks at it.
+    fn inner(&self, kind: LinkKind, from: usize, levels: usize) -> Result<Link, Invalid> {
+        let given = match kind {
+            LinkKind::Local => self.local,
+            LinkKind::Global => self.global,
+            LinkKind::Terminal => Some(self.terminal),
+        };
+        match given {
+            Some(params) => params.check(kind),
+            None if levels < from => self.terminal.check(LinkKind::Terminal),
+            None => Err(Invalid::new(
+                "",
+                format!(
+                    "the key `{}` is missing: a tree of {levels} levels has such links",
+                    kind.name()
+                ),
+                format!(
+                    "add {} = {{ bandwidth = \"100 Gbps\", latency = \"50 ns\" }}",
+                    kind.name()
+                ),
+            )),
+        }
+    }
 }
 
 /// The numbers m and w of a tree, and the keys of the experiment file that a complaint about its size names.
@@ -157,8 +185,8 @@ impl Tree {
             endpoints: reach,
             routers,
             terminal: links.terminal.check(LinkKind::Terminal)?,
-            local: links.local.check(LinkKind::Local)?,
-            global: links.global.check(LinkKind::Global)?,
+            local: links.inner(LinkKind::Local, 3, levels.len())?,
+            global: links.inner(LinkKind::Global, 2, levels.len())?,
             levels,
         })
     }

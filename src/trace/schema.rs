@@ -201,7 +201,11 @@ pub const SUMMARY_COUNTS: [Attribute; 14] = [
 /// Texts on `/data/notes/<number>`; `job` is absent of what is about the whole run, and the note's numbers stand beside
 /// them.
 pub const NOTE_TEXTS: [Attribute; 3] = [
-    attribute("kind", "", "standstill, missing or drops"),
+    attribute(
+        "kind",
+        "",
+        "standstill, missing or drops, of what came out; sends_nothing, diverts_nothing, not_measured or records_nothing, of what was asked for",
+    ),
     attribute("text", "", "what there is to say, in a sentence"),
     attribute(
         "job",

@@ -180,13 +180,7 @@ impl Roll<'_> {
             }
         };
         if count == 0 || count as usize > free.len() {
-            let message = format!(
-                "{count} endpoints are asked for, and {} of {} are free",
-                free.len(),
-                topology.endpoints()
-            );
-            let remedy = "ask for 1 or more and at most as many as are free, or let another workload have fewer";
-            return Err(self.refuse(index, "endpoints.count", message, remedy));
+            return Err(self.too_many(index, count, free.len()));
         }
         free.truncate(count as usize);
         Ok(free.into())
@@ -234,6 +228,29 @@ impl Roll<'_> {
             format!("endpoint {endpoint} is beyond the network, which has {count} endpoints");
         let remedy = format!("name endpoints from 0 to {}", count.saturating_sub(1));
         Err(self.refuse(index, "endpoints", message, &remedy))
+    }
+
+    /// A number of endpoints, or of tasks that each want one.
+    fn too_many(&self, index: usize, count: u32, free: usize) -> ConfigError {
+        let section = &self.workloads[index].section;
+        let all = self.topology.endpoints();
+        let by_tasks = section.has("tasks") && !section.has("endpoints");
+        let (key, what) = match by_tasks {
+            true => ("tasks", "tasks are to have an endpoint each"),
+            false => ("endpoints.count", "endpoints are asked for"),
+        };
+        let message = format!("{count} {what}, and {free} of {all} are free");
+        let remedy =
+            "ask for 1 or more and at most as many as are free, or let another workload have fewer";
+        let error = self.refuse(index, key, message.clone(), remedy);
+        let own = self.refuse(index, "", String::new(), "");
+        if error.file() == own.file() {
+            return error;
+        }
+        let remedy = format!(
+            "{remedy}; this file is taken over by `file`: write `{key} = …` beside it to change that"
+        );
+        self.refuse(index, key, message, &remedy)
     }
 
     fn refuse(&self, index: usize, key: &str, message: String, remedy: &str) -> ConfigError {

@@ -11,11 +11,12 @@ use std::process::ExitCode;
 
 pub use args::SweepCommand;
 
-use super::console::tell_failure;
+use super::console::{tell, tell_error, tell_failure};
 use super::launch::Failure;
 use crate::catalog::catalog;
 use crate::config::ConfigError;
 use crate::report::format::wrap;
+use crate::simulation::Warning;
 use crate::study::{Options, Point, Study, SweepDir, Table, Verdict};
 use args::JobOptions;
 
@@ -75,6 +76,23 @@ impl Sweep {
             dir: SweepDir::new(&out),
             out,
         })
+    }
+
+    /// Says what does nothing at some of the points, each thing once.
+    fn tell_warnings(&self) {
+        let mut told: Vec<(&Warning, usize)> = Vec::new();
+        for warning in self.points.iter().flat_map(|point| &point.warnings) {
+            match told.iter_mut().find(|(own, _)| own.text == warning.text) {
+                Some((_, count)) => *count += 1,
+                None => told.push((warning, 1)),
+            }
+        }
+        for (warning, count) in told {
+            tell_error(&warning.shown);
+            if count < self.points.len() {
+                tell(format!("  (at {count} of {} points)\n", self.points.len()));
+            }
+        }
     }
 
     /// The command that makes what the directory holds.

@@ -100,6 +100,7 @@ fn states(sweep: &Sweep) -> Vec<State> {
 /// `weir sweep plan`.
 pub fn plan(options: &PlanOptions) -> Result<u8, Failure> {
     let sweep = Sweep::open(&options.job)?;
+    sweep.tell_warnings();
     let states = states(&sweep);
     let speed = Speed::of(&sweep, &states);
     let text = match options.job.json {

@@ -47,7 +47,12 @@ pub const ENTRY: Entry<Build> = Entry {
 
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let params: Params = section.parse()?;
-    at_least(section, tasks, params.senders.saturating_add(1).max(2))?;
+    if params.senders == 0 {
+        let message = "an incast of 0 senders";
+        let remedy = "write 1 or more; `lammps` is what is left without an incast";
+        return Err(section.refuse(Invalid::new("senders", message, remedy)));
+    }
+    at_least(section, tasks, params.senders.saturating_add(1))?;
     let round = u64::from(Lammps::PARTS) + u64::from(params.iterations);
     if (u64::from(params.rounds) + 1) * round > u64::from(u32::MAX) {
         let message = format!(
@@ -106,7 +111,7 @@ impl Motif for PeriodicAggressor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ops, words};
+    use super::super::testing::{ops, refusal, words};
 
     #[test]
     fn calm_storm_calm() {
@@ -125,5 +130,14 @@ mod tests {
         assert_eq!(receiver.len(), 2 * step.len() + 5 * 100);
         let step = words(&ops("lammps", "steps = 1\nblocking_fft = true", 100, 2_048));
         assert_eq!(at(100), [step.clone(), step].concat());
+    }
+
+    #[test]
+    fn an_incast_of_nobody_is_refused() {
+        let words = refusal("periodic_aggressor", "senders = 0", 8);
+        assert!(
+            words.contains("senders") && words.contains("1 or more"),
+            "{words}"
+        );
     }
 }

@@ -1,0 +1,292 @@
+//! What an experiment says that can be run and does nothing, or measures nothing. A sweep may mean it at some of its points, so it
+//! is no error; it is told before the run, and is a note of the result.
+
+use std::sync::Arc;
+
+use super::assemble::{Plan, ends};
+use crate::config::{ConfigError, Duration, Experiment, Section, Until, WorkloadConfig};
+use crate::fabric::{Drive, Open, Traffic};
+use crate::model::{Invalid, LinkKind, NEVER, Time, stream};
+use crate::trace::Note;
+use crate::workload::tasks::{Job, Op, Script};
+
+/// So many parts of programs are looked at for something that is sent. Programs that are silent for longer pass.
+const PARTS: u32 = 100_000;
+/// Keys of motifs that can make one empty.
+const COUNTS: [&str; 4] = ["iterations", "steps", "rounds", "senders"];
+
+/// The kind of what is written and not looked at: of that nothing can be seen in the result.
+const UNUSED: &str = "unused";
+
+/// One such thing.
+#[derive(Clone, Debug)]
+pub struct Warning {
+    /// What kind of thing it is, for programs.
+    pub kind: &'static str,
+    /// The workload that it is about; None: the whole experiment.
+    pub job: Option<String>,
+    /// What, with its key: a sentence without a full stop.
+    pub text: String,
+    /// The same with its place and a remedy, to be shown.
+    pub shown: Arc<ConfigError>,
+}
+
+impl Warning {
+    fn new(kind: &'static str, job: Option<&str>, section: &Section, invalid: Invalid) -> Warning {
+        let text = section.about(&invalid.key, &invalid.message);
+        Warning {
+            kind,
+            job: job.map(str::to_string),
+            text,
+            shown: Arc::new(section.refuse(invalid).as_warning()),
+        }
+    }
+
+    /// As a note of the result, if it is one about the result.
+    pub(super) fn note(&self) -> Option<Note> {
+        (self.kind != UNUSED).then(|| Note {
+            kind: self.kind.into(),
+            job: self.job.clone(),
+            text: self.text.clone(),
+            numbers: Vec::new(),
+        })
+    }
+}
+
+/// All warnings about an experiment, in the order of its workloads.
+pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
+    let end = match experiment.run.until {
+        Until::Time(until) => until.0,
+        Until::Completion => NEVER,
+    };
+    let mut all = Vec::new();
+    let enabled = experiment.workloads.iter().filter(|one| one.enabled);
+    for (workload, traffic) in enabled.zip(&*plan.blueprint.traffic) {
+        let found = match &traffic.drive {
+            Drive::Motif(application) => empty_program(workload, &application.job),
+            Drive::Pattern(open) => silent_pattern(workload, traffic, open)
+                .or_else(|| few_messages(workload, traffic, open, plan, end))
+                .or_else(|| diverts_never(workload, traffic, end)),
+        };
+        let found = found.or_else(|| not_measured(workload, traffic, plan));
+        all.extend(found);
+    }
+    all.extend(records_nothing(experiment, plan, end));
+    all.extend(unused_links(experiment, plan));
+    all
+}
+
+fn about(
+    workload: &WorkloadConfig,
+    kind: &'static str,
+    key: impl Into<String>,
+    message: String,
+    remedy: &str,
+) -> Warning {
+    let invalid = Invalid::new(key, message, remedy);
+    Warning::new(kind, Some(&workload.name), &workload.section, invalid)
+}
+
+/// An application of which no task sends anything to another.
+fn empty_program(workload: &WorkloadConfig, job: &Job) -> Option<Warning> {
+    if !is_silent(job) {
+        return None;
+    }
+    let motif = &workload.job()?.motif;
+    let name = &workload.name;
+    let warn = |key: &str, why: &str, remedy: &str| {
+        let message = format!("{why}, so {name:?} sends nothing");
+        Some(about(workload, "sends_nothing", key, message, remedy))
+    };
+    if job.tasks == 1 {
+        let why = "a single task has nobody to send to";
+        return warn("tasks", why, "give the job two tasks or more");
+    }
+    let zero = |key: &&&str| {
+        let given = motif.given(key);
+        given.is_some_and(|given| given.whole() == Some(0))
+    };
+    if let Some(key) = COUNTS.iter().find(zero) {
+        let key = format!("motif.{key}");
+        return warn(&key, "this is 0", "write 1 or more");
+    }
+    let why = "no task has anything for another";
+    warn("motif", why, "look at its parameters: `weir list motifs`")
+}
+
+/// Whether no task sends anything to another one.
+fn is_silent(job: &Job) -> bool {
+    if job.tasks == 1 {
+        return true;
+    }
+    let (mut ops, mut looked) = (Vec::new(), 0);
+    for task in 0..job.tasks {
+        for part in 0.. {
+            ops.clear();
+            let goes_on = job
+                .motif
+                .part(part, &mut Script::new(&mut ops, task, job.tasks));
+            let sends = |op: &Op| match op {
+                Op::Send { to, .. } | Op::Isend { to, .. } => *to != task,
+                Op::Collective(collective) => collective.group.count > 1,
+                _ => false,
+            };
+            if ops.iter().any(sends) {
+                return false;
+            }
+            if !goes_on {
+                break;
+            }
+            looked += 1;
+            if looked > PARTS {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// A pattern in which nobody has anybody to send to.
+fn silent_pattern(workload: &WorkloadConfig, traffic: &Traffic, open: &Open) -> Option<Warning> {
+    let (senders, _) = ends(traffic);
+    let mut rng = stream(0, &[]);
+    let mut members = traffic.tasks.iter().filter(|&&one| open.pattern.sends(one));
+    let sends = |&one: &u32| {
+        open.pattern
+            .destination(one, traffic.start, &mut rng)
+            .is_some()
+    };
+    if senders > 0 && members.any(sends) {
+        return None;
+    }
+    let message = format!("nobody sends in {:?}", workload.name);
+    let remedy = "let more endpoints take part, or choose another pattern";
+    Some(about(workload, "sends_nothing", "pattern", message, remedy))
+}
+
+/// A load at which no message is to be expected.
+fn few_messages(
+    workload: &WorkloadConfig,
+    traffic: &Traffic,
+    open: &Open,
+    plan: &Plan,
+    end: Time,
+) -> Option<Warning> {
+    let until = traffic.stop.min(end);
+    if until == NEVER {
+        return None;
+    }
+    let (senders, _) = ends(traffic);
+    let seconds = until.saturating_sub(traffic.start) as f64 * 1e-12;
+    let bandwidth = plan.network().about.bandwidth.0 as f64;
+    let load = workload.pattern()?.load;
+    let expected = senders as f64 * bandwidth * load * seconds / open.sizes.mean_bits();
+    if expected >= 1.0 {
+        return None;
+    }
+    let message = format!(
+        "at this load {:?} is to send {expected:.1e} messages in all",
+        workload.name
+    );
+    let remedy = "write a higher load, smaller messages, or a later end";
+    Some(about(workload, "sends_nothing", "load", message, remedy))
+}
+
+/// The diversion of `hot_background` outside the time in which it sends.
+fn diverts_never(workload: &WorkloadConfig, traffic: &Traffic, end: Time) -> Option<Warning> {
+    let pattern = &workload.pattern()?.pattern;
+    if pattern.kind().ok()? != "hot_background" {
+        return None;
+    }
+    let time = |key: &str| pattern.given(key).and_then(|given| given.duration());
+    let until = Duration(traffic.stop.min(end));
+    let (key, message) = match (time("from"), time("to")) {
+        (Some(from), _) if from >= until => (
+            "pattern.from",
+            format!("{from} is not before the last message ({until})"),
+        ),
+        (_, Some(to)) if to.0 <= traffic.start => (
+            "pattern.to",
+            format!("{to} is not after the start ({})", workload.start),
+        ),
+        _ => return None,
+    };
+    let remedy = "move it into the time in which the workload sends";
+    let message = format!("{message}, so nothing is diverted");
+    Some(about(workload, "diverts_nothing", key, message, remedy))
+}
+
+/// A workload that is not on in the measurement window.
+fn not_measured(workload: &WorkloadConfig, traffic: &Traffic, plan: &Plan) -> Option<Warning> {
+    let window = plan.blueprint.recording.window;
+    let (key, message) = if traffic.start >= window.to {
+        let to = Duration(window.to);
+        (
+            "start",
+            format!(
+                "{} is not before the end of the measurement window ({to})",
+                workload.start
+            ),
+        )
+    } else if traffic.stop <= window.from {
+        let (stop, from) = (Duration(traffic.stop), Duration(window.from));
+        (
+            "stop",
+            format!("{stop} is not after the beginning of the measurement window ({from})"),
+        )
+    } else {
+        return None;
+    };
+    let message = format!("{message}, so {:?} is not measured", workload.name);
+    let remedy = "move the workload, or the window (run.warmup, run.measure)";
+    Some(about(workload, "not_measured", key, message, remedy))
+}
+
+/// Records that are asked for and will be empty.
+fn records_nothing(experiment: &Experiment, plan: &Plan, end: Time) -> Vec<Warning> {
+    let output = &experiment.output;
+    let rates = output.rates.as_ref().map(|rates| rates.interval);
+    let intervals = [
+        ("output.occupancy", output.occupancy),
+        ("output.rates.interval", rates),
+    ];
+    let warn = |key: &str, message: String, remedy: &str| {
+        let invalid = Invalid::new(key, message, remedy);
+        Warning::new("records_nothing", None, &experiment.file, invalid)
+    };
+    let late = intervals.into_iter().filter_map(|(key, interval)| {
+        let interval = interval.filter(|interval| interval.0 >= end)?;
+        let message =
+            format!("{interval} is not shorter than the run: the only sample is at its start");
+        Some(warn(key, message, "write a shorter interval"))
+    });
+    let mut all: Vec<Warning> = late.collect();
+    let traffic = &plan.blueprint.traffic;
+    let applications = traffic.iter().any(|one| one.application().is_some());
+    if output.iterations && !applications {
+        let message = "there is no application whose iterations could be recorded".into();
+        let remedy = "leave it out, or add a workload with a `motif`";
+        all.push(warn("output.iterations", message, remedy));
+    }
+    all
+}
+
+/// Links that a tree is given and has not.
+fn unused_links(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
+    let section = &experiment.topology;
+    if section.kind().is_ok_and(|kind| kind == "dragonfly") {
+        // Its keys must be there for all its sizes.
+        return Vec::new();
+    }
+    let there = plan.network().topology.links();
+    let kinds = LinkKind::ALL.into_iter();
+    let unused = kinds.filter(|kind| {
+        section.has(kind.name()) && there.iter().all(|links| links.link.kind != *kind)
+    });
+    let warn = |kind: LinkKind| {
+        let message = format!("the network has no {} links", kind.name());
+        let invalid = Invalid::new(kind.name(), message, "leave it out");
+        Warning::new(UNUSED, None, section, invalid)
+    };
+    unused.map(warn).collect()
+}

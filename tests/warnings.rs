@@ -1,0 +1,279 @@
+//! What can be run and does nothing, or measures nothing, is told before the run, and stands in its result.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{Cli, Experiment};
+use weir::catalog::catalog;
+use weir::simulation::{Plan, Warning};
+
+fn network() -> Experiment {
+    Experiment::dragonfly(2, 4, 2).until("10 us")
+}
+
+fn uniform() -> Experiment {
+    network().uniform(0.1).with("name", "u")
+}
+
+fn job(motif: &str, tasks: i64) -> Experiment {
+    network().job(motif, tasks).with("name", "j")
+}
+
+fn warnings(experiment: &Experiment) -> Vec<Warning> {
+    experiment.plan().warnings
+}
+
+/// One warning about each of these, of a kind and with such a text.
+#[test]
+fn what_does_nothing_is_told() {
+    for (experiment, kind, text) in [
+        (
+            job("lammps", 1),
+            "sends_nothing",
+            "workload.0.tasks: a single task has nobody to send to, so \"j\"",
+        ),
+        (
+            job("lammps", 8).with("motif.steps", 0),
+            "sends_nothing",
+            "workload.0.motif.steps: this is 0, so \"j\"",
+        ),
+        (
+            job("ping_pong", 2).with("motif.iterations", 0),
+            "sends_nothing",
+            "workload.0.motif.iterations: this is 0, so \"j\"",
+        ),
+        (
+            job("halo2d", 4).with("motif.iterations", 0),
+            "sends_nothing",
+            "workload.0.motif.iterations: this is 0, so \"j\"",
+        ),
+        (
+            job("halo3d26", 1)
+                .with("motif.reduce", false)
+                .with("tasks", 1),
+            "sends_nothing",
+            "workload.0.tasks: a single task",
+        ),
+        (
+            uniform().with("load", 1e-12),
+            "sends_nothing",
+            // 72 senders of 100 Gbps for 10 us, in messages of 4 flits of 100 bits.
+            "workload.0.load: at this load \"u\" is to send 1.8e-7 messages",
+        ),
+        (
+            uniform().with("stop", "2 us").set("run.warmup", "2 us"),
+            "not_measured",
+            "workload.0.stop: 2 us is not after the beginning",
+        ),
+        (
+            uniform().with("start", "5 us").set("run.measure", "5 us"),
+            "not_measured",
+            "workload.0.start: 5 us is not before the end",
+        ),
+        (
+            uniform()
+                .with("pattern.kind", "hot_background")
+                .with("pattern.from", "3 us")
+                .with("stop", "3 us"),
+            "diverts_nothing",
+            "workload.0.pattern.from: 3 us is not before the last message (3 us)",
+        ),
+        (
+            uniform().set("output.occupancy", "10 us"),
+            "records_nothing",
+            "output.occupancy: 10 us is not shorter than the run",
+        ),
+        (
+            uniform().set("output.iterations", true),
+            "records_nothing",
+            "output.iterations: there is no application",
+        ),
+        (
+            Experiment::tree(4, 2).uniform(0.1),
+            "unused",
+            "topology.local: the network has no local links",
+        ),
+    ] {
+        let found = warnings(&experiment);
+        let [warning] = found.as_slice() else {
+            panic!("{text}: {found:?}");
+        };
+        assert_eq!(warning.kind, kind, "{text}");
+        assert!(warning.text.starts_with(text), "{}", warning.text);
+        assert!(warning.shown.remedy().is_some(), "{text}");
+    }
+}
+
+/// The same with a message, a picosecond, or a task more.
+#[test]
+fn what_does_something_is_not() {
+    for experiment in [
+        job("lammps", 2),
+        job("lammps", 8).with("motif.steps", 1),
+        job("ping_pong", 2),
+        // One message is to be expected of 72 senders: 400 bits of 72 Mbit.
+        uniform().with("load", 5.6e-6),
+        uniform()
+            .with("stop", "2 us")
+            .set("run.warmup", "1999999 ps"),
+        uniform()
+            .with("start", "4999999 ps")
+            .set("run.measure", "5 us"),
+        uniform()
+            .with("pattern.kind", "hot_background")
+            .with("pattern.from", "2999999 ps")
+            .with("stop", "3 us"),
+        uniform().set("output.occupancy", "9 us"),
+        Experiment::tree(4, 3).uniform(0.1),
+    ] {
+        let found = warnings(&experiment);
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
+#[test]
+fn the_experiments_of_the_tests_do_something() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/experiments");
+    let mut seen = 0;
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("a file").path();
+        let experiment = weir::config::Experiment::load_with(&path, &[], &catalog());
+        let experiment = experiment.unwrap_or_else(|error| panic!("{}", error.render(false)));
+        let plan = Plan::new(&experiment, None).expect("a plan");
+        assert!(plan.warnings.is_empty(), "{path:?}: {:?}", plan.warnings);
+        seen += 1;
+    }
+    assert!(seen > 40, "{seen}");
+}
+
+/// Told with file and line by `check`, `run` and `sweep plan`, once on several ranks, not at all if asked for quiet; in the
+/// summary and in the file.
+#[test]
+fn every_command_tells_it() {
+    let text = uniform()
+        .with("stop", "1 us")
+        .set("run.warmup", "2 us")
+        .text();
+    let line = text
+        .lines()
+        .position(|line| line.contains("stop"))
+        .expect("a line")
+        + 1;
+    let place = format!("experiment.toml:{line}:");
+    let told = |stderr: &str| {
+        assert!(
+            stderr.contains("⚠ workload.0.stop: 1 us is not after"),
+            "{stderr}"
+        );
+        assert!(stderr.contains(&place), "{stderr}");
+        assert!(stderr.contains("help: move the workload"), "{stderr}");
+        assert_eq!(stderr.matches('⚠').count(), 1, "{stderr}");
+    };
+    let check = Cli::check(&text).succeeds();
+    told(&check.stderr);
+    assert!(!check.stdout.contains('⚠'), "{}", check.stdout);
+    told(
+        &Cli::weir(&text, &["sweep", "plan", "experiment.toml"])
+            .succeeds()
+            .stderr,
+    );
+    for ranks in [1, 2] {
+        let ran = Cli::run(&text).ranks(ranks).succeeds();
+        told(&ran.stderr);
+        assert!(
+            ran.stdout.contains("warning     workload.0.stop: 1 us"),
+            "{}",
+            ran.stdout
+        );
+        let stored = weir::trace::read(&ran.out().join("result.h5")).expect("a result");
+        let notes = &stored.digest.notes;
+        assert_eq!(notes[0].kind, "not_measured");
+        assert_eq!(notes[0].job.as_deref(), Some("u"));
+    }
+    let quiet = Cli::run(&text).arg("--quiet").succeeds();
+    assert_eq!(quiet.stderr, "");
+    // Where some points only are concerned it is said of how many.
+    let axis = "\n[[axis]]\nname = \"stop\"\nkey = \"workload.u.stop\"\nvalues = [\"1 us\", \"3 us\", \"2 us\"]\n";
+    let plan = Cli::weir(
+        &format!("{text}{axis}"),
+        &["sweep", "plan", "experiment.toml"],
+    );
+    let stderr = plan.succeeds().stderr;
+    assert_eq!(stderr.matches('⚠').count(), 2, "{stderr}");
+    assert_eq!(stderr.matches("(at 1 of 3 points)").count(), 2, "{stderr}");
+}
+
+#[test]
+fn links_that_a_tree_has_not_need_not_be_given() {
+    let links = "bandwidth = \"100 Gbps\", latency = \"5 ns\"";
+    let experiment = |kind: &str, inner: &str| {
+        format!(
+            "topology = {{ {kind}, terminal = {{ {links} }}{inner} }}\nrouting = {{ algorithm = \"dmodk\" }}\n\
+             run = {{ until = \"2 us\" }}\n[[workload]]\npattern = {{ kind = \"uniform\" }}\nload = 0.1\nmessage = \"4 flits\"\n"
+        )
+    };
+    let [global, both] = [
+        format!(", global = {{ {links} }}"),
+        format!(", global = {{ {links} }}, local = {{ {links} }}"),
+    ];
+    for (kind, inner) in [
+        ("kind = \"kary_ntree\", k = 4, n = 1", ""),
+        ("kind = \"kary_ntree\", k = 4, n = 2", &*global),
+        ("kind = \"kary_ntree\", k = 2, n = 3", &*both),
+        ("kind = \"folded_clos\", radix = 4, levels = 2", &*global),
+        ("kind = \"folded_clos\", radix = 4, levels = 3", &*both),
+    ] {
+        let ran = Cli::check(&experiment(kind, inner)).succeeds();
+        assert_eq!(ran.stderr, "", "{kind}");
+    }
+    for (kind, inner, key) in [
+        ("kind = \"kary_ntree\", k = 4, n = 2", "", "global"),
+        ("kind = \"kary_ntree\", k = 2, n = 3", &*global, "local"),
+        (
+            "kind = \"folded_clos\", radix = 4, levels = 3",
+            &*global,
+            "local",
+        ),
+    ] {
+        let ran = Cli::check(&experiment(kind, inner)).go();
+        assert_eq!(ran.code, Some(2), "{kind}");
+        assert!(
+            ran.stderr.contains(&format!("`{key}` is missing")),
+            "{}",
+            ran.stderr
+        );
+        assert!(
+            ran.stderr.contains(&format!("add {key} = {{")),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
+fn too_many_tasks_of_a_ready_file_name_the_key_that_can_be_written() {
+    let text = "topology = { file = \"dragonfly-72\" }\nrouting = { algorithm = \"minimal\" }\nrun = { until = \"completion\" }\n\
+                [[workload]]\nfile = \"lammps-512\"\n";
+    let ran = Cli::check(text).go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    let words: Vec<&str> = ran.stderr.split_whitespace().collect();
+    let said = words.join(" ");
+    for part in [
+        "workload.0.tasks: 512 tasks are to have an endpoint each, and 72 of 72 are free",
+        "workloads/lammps-512.toml:2:",
+        "write `tasks = …` beside it",
+    ] {
+        assert!(said.contains(part), "{part}: {}", ran.stderr);
+    }
+    // That is so.
+    Cli::check(&format!("{text}tasks = 64\n")).succeeds();
+    let own = text.replace(
+        "file = \"lammps-512\"",
+        "tasks = 100\nmotif = \"ping_pong\"",
+    );
+    let ran = Cli::check(&own).go();
+    assert!(ran.stderr.contains("experiment.toml:5:"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("beside"), "{}", ran.stderr);
+}
