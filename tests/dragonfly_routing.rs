@@ -330,6 +330,12 @@ impl Here for Loaded {
     fn in_port(&self) -> PortId {
         self.in_port
     }
+    fn source(&self) -> u32 {
+        0
+    }
+    fn job(&self) -> u16 {
+        0
+    }
     fn pick(&mut self, _: u32) -> u32 {
         0
     }

@@ -326,13 +326,13 @@ const INPUT: usize = size_of::<Packet>() + size_of::<Origin>();
 impl Part {
     /// Fills the part in a message; false if it has none.
     fn fill(&self, message: &mut [u8], value: u8) -> bool {
-        // The agreement, the head of the first entry, the numbers of its packets and credits, a packet with its input.
+        // The agreement, the head of the first entry, the numbers of its packets, credits and words of headers, a packet with its input.
         const COUNTS: usize = size_of::<Agreement>() + 16;
         const PACKET: usize = INPUT + 8;
-        if message.len() <= COUNTS + 16 {
+        if message.len() <= COUNTS + 24 {
             return false;
         }
-        let (head, mail) = message.split_at_mut(COUNTS + 16);
+        let (head, mail) = message.split_at_mut(COUNTS + 24);
         let (packets, credits) = (head[COUNTS], head[COUNTS + 8]);
         let (there, begin, bytes) = match self {
             Part::Packet(bytes) => (packets, 0, bytes),
@@ -411,7 +411,7 @@ impl Routing for Always {
 
 fn run_with_routing_to(port: u16, vc: u8) {
     let small = Experiment::dragonfly(2, 4, 2).uniform(0.5);
-    let _ = small.try_run_by(|_| Box::new(Always(Hop { port, vc })));
+    let _ = small.try_run_by(move |_| Box::new(Always(Hop { port, vc })));
 }
 
 #[test]

@@ -251,4 +251,12 @@ impl Observer for Viewer {
         let late = late.then_some(StopReason::MaxWall);
         late.or_else(|| self.asked.reason())
     }
+
+    /// A twentieth of the wall-clock limit. Without one, in good time for what asks for the end: schedulers give half a
+    /// minute.
+    fn heed_within(&self) -> Duration {
+        let most = Duration::from_secs(5);
+        let part = |limit: Duration| (limit / 20).clamp(Duration::from_millis(100), most);
+        self.max_wall.map_or(most, part)
+    }
 }

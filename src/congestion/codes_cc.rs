@@ -2,9 +2,11 @@ use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{About, AnyScheme, Build, Dispatch, Passing, Port, Scheme};
-use crate::config::{Buffer, Duration};
-use crate::model::{Classes, EndpointId, Invalid, Notice, Time};
+use super::{
+    About, Actions, Build, Capabilities, NicContext, PacketView, Port, PortContext, Scheme,
+};
+use crate::config::{Buffer, ConfigError, Duration, Section};
+use crate::model::{Classes, EndpointId, Invalid, Signal, Time};
 use crate::registry::Entry;
 
 /// The congestion control of the simulator CODES, after HPE Cray's patents: a router whose port holds too much throttles
@@ -142,22 +144,22 @@ impl CodesCc {
 
     /// Tells all that a port throttles how many share what is behind it: themselves and their destination. (With the
     /// destination they send a little less than it takes, and the port drains.)
-    fn throttle_all(dispatch: &mut Dispatch, watch: &Watch) {
+    fn throttle_all(actions: &mut Actions, watch: &Watch) {
         for (&to, sender) in &watch.senders {
             if sender.throttled {
-                dispatch.tell(to, THROTTLE, [u64::from(watch.throttled) + 1, 0]);
+                actions.signal(to, THROTTLE, [u64::from(watch.throttled) + 1, 0]);
             }
         }
     }
 
-    fn release_all(&mut self, dispatch: &mut Dispatch, output: u32) {
+    fn release_all(&mut self, actions: &mut Actions, output: u32) {
         let watch = &mut self.watches[output as usize];
         watch.congested = false;
         watch.throttled = 0;
         self.releases += 1;
         watch.senders.retain(|&to, sender| {
             if std::mem::take(&mut sender.throttled) {
-                dispatch.tell(to, RELEASE, [0, 0]);
+                actions.signal(to, RELEASE, [0, 0]);
             }
             sender.flits > 0
         });
@@ -184,38 +186,48 @@ impl CodesCc {
 }
 
 impl Scheme for CodesCc {
-    const LISTENS: bool = false;
-    const PACES: bool = true;
-    const NOTIFIES: bool = true;
-    const COUNTERS: &'static [&'static str] = &[
-        "ports_congested",
-        "ports_released",
-        "endpoints_throttled",
-        "throttled_ps",
-    ];
-
     fn name(&self) -> &'static str {
         "codes_cc"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            paces: true,
+            observes: true,
+            receives: true,
+            signals: true,
+            ..Capabilities::NONE
+        }
+    }
+
+    fn counters(&self) -> &'static [&'static str] {
+        &[
+            "ports_congested",
+            "ports_released",
+            "endpoints_throttled",
+            "throttled_ps",
+        ]
     }
 
     fn classes(&self) -> Classes {
         Classes::of_data(self.about.acknowledge)
     }
 
-    fn prepare(&mut self, nics: usize, outputs: usize) {
+    fn start(&mut self, nics: usize, outputs: usize) {
         self.watches = vec![Watch::default(); outputs];
         self.sources = vec![Source::default(); nics];
     }
 
-    fn notice_delay(&self) -> Option<Time> {
+    fn signal_delay(&self) -> Option<Time> {
         Some(self.latency)
     }
 
-    fn routed(&mut self, dispatch: &mut Dispatch, port: &Port, packet: &Passing, now: Time) {
-        if !self.watched(port) {
+    fn on_route(&mut self, context: &mut PortContext, packet: &PacketView) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
+        if !self.watched(&port) {
             return;
         }
-        let (high, low) = self.levels(port);
+        let (high, low) = self.levels(&port);
         let watch = &mut self.watches[port.output as usize];
         let sender = watch.senders.entry(packet.source).or_default();
         sender.flits += u32::from(packet.flits);
@@ -224,7 +236,7 @@ impl Scheme for CodesCc {
             watch.drained = watch.drained.saturating_add(more);
             if !std::mem::replace(&mut sender.throttled, true) {
                 watch.throttled += 1;
-                Self::throttle_all(dispatch, watch);
+                Self::throttle_all(actions, watch);
             }
         } else if port.level > high {
             watch.congested = true;
@@ -232,20 +244,21 @@ impl Scheme for CodesCc {
             let above = u64::from(port.level - low.min(port.level));
             watch.drained = now + self.about.link_time(above);
             watch.alarm = watch.drained;
-            dispatch.wake(watch.alarm);
+            actions.wake(watch.alarm);
             for sender in watch.senders.values_mut() {
                 sender.throttled = true;
             }
             watch.throttled = watch.senders.len() as u32;
-            Self::throttle_all(dispatch, watch);
+            Self::throttle_all(actions, watch);
         }
     }
 
-    fn left(&mut self, dispatch: &mut Dispatch, port: &Port, packet: &Passing, now: Time) {
-        if !self.watched(port) {
+    fn on_departure(&mut self, context: &mut PortContext, packet: &PacketView) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
+        if !self.watched(&port) {
             return;
         }
-        let (_, low) = self.levels(port);
+        let (_, low) = self.levels(&port);
         let watch = &mut self.watches[port.output as usize];
         if let Some(sender) = watch.senders.get_mut(&packet.source) {
             sender.flits -= u32::from(packet.flits);
@@ -254,30 +267,31 @@ impl Scheme for CodesCc {
             }
         }
         if watch.congested && now >= watch.drained && port.level <= low {
-            self.release_all(dispatch, port.output);
+            self.release_all(actions, port.output);
         }
     }
 
-    fn alarm(&mut self, dispatch: &mut Dispatch, port: &Port, now: Time) {
-        let (_, low) = self.levels(port);
+    fn on_port_timer(&mut self, context: &mut PortContext) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
+        let (_, low) = self.levels(&port);
         let watch = &mut self.watches[port.output as usize];
         if !watch.congested || now != watch.alarm {
             return;
         }
         if now < watch.drained {
             watch.alarm = watch.drained;
-            dispatch.wake(watch.alarm);
+            actions.wake(watch.alarm);
         } else if port.level <= low {
-            self.release_all(dispatch, port.output);
+            self.release_all(actions, port.output);
         }
     }
 
-    fn delivered(&mut self, dispatch: &mut Dispatch, packet: &Passing, _now: Time) {
-        dispatch.tell(packet.source, DELIVERED, [u64::from(packet.flits), 0]);
+    fn on_delivery(&mut self, nic: &mut dyn NicContext, packet: &PacketView) {
+        nic.signal(packet.source, DELIVERED, [u64::from(packet.flits), 0]);
     }
 
-    fn taken_early(&mut self, nic: u32, notice: &Notice) -> bool {
-        if notice.kind != DELIVERED {
+    fn absorb_signal(&mut self, nic: u32, signal: &Signal) -> bool {
+        if signal.kind != DELIVERED {
             return false;
         }
         let ring = &mut self.sources[nic as usize].delivered;
@@ -287,35 +301,35 @@ impl Scheme for CodesCc {
             // At most 1,000 and 10,002: both are checked.
             ring.resize(self.periods as usize + ahead as usize, (0, 0));
         }
-        let period = notice.time / self.period + 1;
+        let period = signal.time / self.period + 1;
         let place = (period % ring.len() as u64) as usize;
         if ring[place].0 != period {
             ring[place] = (period, 0);
         }
-        ring[place].1 += notice.words[0];
+        ring[place].1 += signal.words[0];
         true
     }
 
-    fn told(&mut self, nic: u32, notice: &Notice) {
+    fn on_signal(&mut self, nic: u32, signal: &Signal) {
         let source = &mut self.sources[nic as usize];
-        let port = u64::from(notice.from) << 16 | u64::from(notice.port);
+        let port = u64::from(signal.from) << 16 | u64::from(signal.port);
         let before = source.orders.is_empty();
-        match notice.kind {
+        match signal.kind {
             THROTTLE => {
-                let n = notice.words[0] as u32;
+                let n = signal.words[0] as u32;
                 match source.orders.iter_mut().find(|order| order.0 == port) {
                     Some(order) => order.1 = n,
                     None => source.orders.push((port, n)),
                 }
                 if before {
-                    source.since = notice.time;
+                    source.since = signal.time;
                     self.throttlings += 1;
                 }
             }
             _ => {
                 source.orders.retain(|order| order.0 != port);
                 if !before && source.orders.is_empty() {
-                    let time = notice.time - source.since;
+                    let time = signal.time - source.since;
                     self.throttled_ps = self.throttled_ps.saturating_add(time);
                 }
             }
@@ -347,8 +361,9 @@ impl Scheme for CodesCc {
         part as f64 / whole as f64
     }
 
-    fn sent(&mut self, nic: u32, _to: EndpointId, head: Time, tail: Time) {
-        self.sources[nic as usize].last = (head, tail - head);
+    fn on_sent(&mut self, nic: &mut dyn NicContext, _packet: &PacketView, tail: Time) {
+        let head = nic.now();
+        self.sources[nic.nic() as usize].last = (head, tail - head);
     }
 
     fn counts(&self) -> Vec<u64> {
@@ -370,12 +385,9 @@ impl Scheme for CodesCc {
     }
 }
 
-pub const ENTRY: Entry<Build> = Entry {
-    name: "codes_cc",
-    summary: "Routers throttle all sources of a full port to the rate at which they are delivered.",
-    source: "003 sections III.A and IV.C (CODES_CC)",
-    parameters: || schema_for!(Parameters),
-    build: |section, about| {
+impl CodesCc {
+    /// Checks a section of the experiment file.
+    fn new(section: &Section, about: &About) -> Result<CodesCc, ConfigError> {
         let parameters: Parameters = section.parse()?;
         let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
         let Parameters {
@@ -425,7 +437,7 @@ pub const ENTRY: Entry<Build> = Entry {
         let span = u128::from(parameters.period.0) * u128::from(parameters.periods);
         // 60 bits and 10, times 64.
         let bits = span.saturating_mul(u128::from(about.bandwidth.0)) / 1_000_000_000_000;
-        Ok(AnyScheme::CodesCc(CodesCc {
+        Ok(CodesCc {
             about: *about,
             threshold,
             release,
@@ -442,8 +454,16 @@ pub const ENTRY: Entry<Build> = Entry {
             releases: 0,
             throttled_ps: 0,
             throttlings: 0,
-        }))
-    },
+        })
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "codes_cc",
+    summary: "Routers throttle all sources of a full port to the rate at which they are delivered.",
+    source: "003 sections III.A and IV.C (CODES_CC)",
+    parameters: || schema_for!(Parameters),
+    build: |section, about| Ok(Box::new(CodesCc::new(section, about)?)),
 };
 
 #[cfg(test)]

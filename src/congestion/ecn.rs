@@ -2,7 +2,7 @@ use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{AnyScheme, Build, Desk, Port, Scheme};
+use super::{Build, Capabilities, NicContext, PacketView, Port, Scheme};
 use crate::config::{Buffer, Duration};
 use crate::model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -78,11 +78,17 @@ impl Ecn {
 }
 
 impl Scheme for Ecn {
-    const MARKS: bool = true;
-    const PACES: bool = true;
-
     fn name(&self) -> &'static str {
         "ecn"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            listens: &[PacketKind::Ack],
+            marks: true,
+            paces: true,
+            ..Capabilities::NONE
+        }
     }
 
     fn classes(&self) -> Classes {
@@ -90,7 +96,7 @@ impl Scheme for Ecn {
     }
 
     /// A root of congestion marks; a victim, whose packets wait for room at the next router, does not.
-    fn mark(&self, port: &Port, room: bool) -> bool {
+    fn mark(&mut self, port: &Port, _packet: &PacketView, room: bool) -> bool {
         room && port.level > self.threshold
     }
 
@@ -110,17 +116,17 @@ impl Scheme for Ecn {
         now.max(pace.tail + pace.delay - k * self.decrement)
     }
 
-    fn sent(&mut self, nic: u32, to: EndpointId, _head: Time, tail: Time) {
-        if let Some(pace) = self.paces.get_mut(&(nic, to)) {
+    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, tail: Time) {
+        if let Some(pace) = self.paces.get_mut(&(nic.nic(), packet.destination)) {
             pace.tail = tail;
         }
     }
 
-    fn heard<D: Desk>(&mut self, desk: &mut D, origin: &Origin, marked: bool) {
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, marked: bool) {
         if !marked || origin.kind != PacketKind::Ack as u8 {
             return;
         }
-        let (key, now) = ((desk.nic(), origin.source), desk.now());
+        let (key, now) = ((nic.nic(), origin.source), nic.now());
         let none = Pace {
             delay: 0,
             since: now,
@@ -157,7 +163,7 @@ pub const ENTRY: Entry<Build> = Entry {
             Buffer::Auto => u64::from(about.output_queue.unwrap_or(u32::from(about.max_packet))),
             Buffer::Size(size) => size.flits(about.flit, u64::from(about.max_packet)),
         };
-        Ok(AnyScheme::Ecn(Ecn {
+        Ok(Box::new(Ecn {
             threshold: (capacity as f64 * parameters.threshold) as u32,
             increment: parameters.increment.0,
             timer: parameters.decrement_timer.0,
@@ -171,7 +177,7 @@ pub const ENTRY: Entry<Build> = Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Seen, origin};
+    use super::super::testing::{Seen, origin, packet};
     use super::*;
 
     fn ecn() -> Ecn {
@@ -189,17 +195,19 @@ mod tests {
     fn each_mark_adds_a_step_and_time_takes_steps_away() {
         let (mut ecn, mut desk) = (ecn(), Seen::at(1_000_000));
         let ack = origin(PacketKind::Ack, 7, 0);
-        ecn.heard(&mut desk, &ack, false);
+        ecn.on_control(&mut desk, &ack, false);
         assert_eq!(ecn.ready_at(0, 7, 1_000_000), 1_000_000);
-        ecn.heard(&mut desk, &ack, true);
-        ecn.heard(&mut desk, &ack, true);
-        ecn.sent(0, 7, 1_000_000, 1_010_000);
+        ecn.on_control(&mut desk, &ack, true);
+        ecn.on_control(&mut desk, &ack, true);
+        desk.now = 1_000_000;
+        ecn.on_sent(&mut desk, &packet(7), 1_010_000);
         // Two steps of 24 ns after the tail; other destinations and other NICs go on.
         assert_eq!(ecn.ready_at(0, 7, 1_010_000), 1_010_000 + 48_000);
         assert_eq!(ecn.ready_at(0, 8, 1_010_000), 1_010_000);
         assert_eq!(ecn.ready_at(1, 7, 1_010_000), 1_010_000);
         // 10 timers later the delay is 38 ns, and after 48 timers nothing is left.
-        ecn.sent(0, 7, 1_950_000, 1_960_000);
+        desk.now = 1_950_000;
+        ecn.on_sent(&mut desk, &packet(7), 1_960_000);
         assert_eq!(ecn.ready_at(0, 7, 1_960_000), 1_960_000 + 38_000);
         let later = 1_000_000 + 48 * 96_000;
         assert_eq!(ecn.ready_at(0, 7, later), later);
@@ -214,8 +222,8 @@ mod tests {
             level,
             capacity: 384,
         };
-        assert!(ecn().mark(&port(193), true));
-        assert!(!ecn().mark(&port(193), false));
-        assert!(!ecn().mark(&port(192), true));
+        assert!(ecn().mark(&port(193), &packet(7), true));
+        assert!(!ecn().mark(&port(193), &packet(7), false));
+        assert!(!ecn().mark(&port(192), &packet(7), true));
     }
 }

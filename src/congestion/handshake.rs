@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{About, Desk};
+use super::{About, NicContext};
 use crate::model::{EndpointId, Origin, PacketKind, Time};
 
 /// A message from its reservation until all of it is acknowledged.
@@ -35,20 +35,20 @@ impl Handshakes {
     }
 
     /// Asks for a time for a whole message.
-    pub fn begin<D: Desk>(&mut self, desk: &mut D, to: EndpointId, message: &Origin) {
+    pub fn begin(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
         let (packets, flits) = self.about.packets(message.message_bits);
         let open = Open {
             granted: None,
             held: Vec::new(),
             missing: packets as u32,
         };
-        self.open.insert((desk.nic(), to, message.message), open);
-        desk.reply(PacketKind::Reservation, to, message.with_flits(flits));
+        self.open.insert((nic.nic(), to, message.message), open);
+        nic.reply(PacketKind::Reservation, to, message.with_flits(flits));
     }
 
     /// A packet has arrived at its destination. A message is closed when all have, and its grant is here.
-    pub fn acknowledged<D: Desk>(&mut self, desk: &D, origin: &Origin) {
-        let key = (desk.nic(), origin.source, origin.message);
+    pub fn acknowledged(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+        let key = (nic.nic(), origin.source, origin.message);
         if let Some(open) = self.open.get_mut(&key) {
             open.missing -= 1;
             if open.missing == 0 && open.granted.is_some() {
@@ -58,8 +58,8 @@ impl Handshakes {
     }
 
     /// A time has come: everything of the message that is not under way is sent then.
-    pub fn granted<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
-        let key = (desk.nic(), origin.source, origin.message);
+    pub fn granted(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+        let key = (nic.nic(), origin.source, origin.message);
         let Some(open) = self.open.get_mut(&key) else {
             return;
         };
@@ -67,9 +67,9 @@ impl Handshakes {
         open.granted = Some(at);
         let held = std::mem::take(&mut open.held);
         let done = open.missing == 0;
-        let rest = desk.withdraw(origin.source, origin.message);
+        let rest = nic.withdraw(origin.source, origin.message);
         for part in held.into_iter().chain(rest) {
-            desk.resend(at, false, origin.source, Origin { part, ..*origin });
+            nic.resend(at, false, origin.source, Origin { part, ..*origin });
         }
         if done {
             self.open.remove(&key);
@@ -77,19 +77,19 @@ impl Handshakes {
     }
 
     /// A packet was dropped: no more speculation with this message. False if it is none of these messages.
-    pub fn lost<D: Desk>(&mut self, desk: &mut D, origin: &Origin) -> bool {
+    pub fn lost(&mut self, nic: &mut dyn NicContext, origin: &Origin) -> bool {
         let Some(open) = self
             .open
-            .get_mut(&(desk.nic(), origin.source, origin.message))
+            .get_mut(&(nic.nic(), origin.source, origin.message))
         else {
             return false;
         };
         match open.granted {
-            Some(at) => desk.resend(at, false, origin.source, *origin),
+            Some(at) => nic.resend(at, false, origin.source, *origin),
             None => {
                 open.held.push(origin.part);
                 open.held
-                    .extend(desk.withdraw(origin.source, origin.message));
+                    .extend(nic.withdraw(origin.source, origin.message));
             }
         }
         true

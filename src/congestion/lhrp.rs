@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use super::refusals::Refusals;
 use super::scheduler::Scheduler;
 use super::{
-    About, AnyScheme, Build, Desk, Port, SLACK, Scheme, check_speculation, check_threshold,
+    About, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
+    check_speculation, check_threshold, grant, nack,
 };
 use crate::config::{ConfigError, Duration, Section, Size};
 use crate::model::{Classes, Origin, PacketKind, Time};
@@ -94,11 +95,19 @@ pub struct Lhrp {
 }
 
 impl Scheme for Lhrp {
-    const SPECULATES: bool = true;
-    const LAST_HOP_GRANTS: bool = true;
-
     fn name(&self) -> &'static str {
         "lhrp"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            listens: &[PacketKind::Nack, PacketKind::Grant],
+            drops: true,
+            answers: true,
+            retransmits: true,
+            intercepts: &[PacketKind::Reservation],
+            ..Capabilities::NONE
+        }
     }
 
     /// Reservations exist only where routers before the last drop, too.
@@ -109,7 +118,7 @@ impl Scheme for Lhrp {
         }
     }
 
-    fn prepare(&mut self, _nics: usize, outputs: usize) {
+    fn start(&mut self, _nics: usize, outputs: usize) {
         self.scheduler.prepare(outputs);
     }
 
@@ -117,26 +126,40 @@ impl Scheme for Lhrp {
         self.policy.loss
     }
 
-    fn heard<D: Desk>(&mut self, desk: &mut D, origin: &Origin, _marked: bool) {
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
         match PacketKind::ALL[usize::from(origin.kind)] {
-            PacketKind::Nack => self.source.lost(desk, origin),
-            PacketKind::Grant => self.source.granted(desk, origin),
+            PacketKind::Nack => self.source.lost(nic, origin),
+            PacketKind::Grant => self.source.granted(nic, origin),
             PacketKind::Ack | PacketKind::Data | PacketKind::Reservation => {}
         }
     }
 
-    fn allowed(&self, port: &Port) -> Time {
+    fn queueing_limit(&self, port: &Port) -> Time {
         self.policy.allowed(port)
     }
 
-    fn refuse(&mut self, port: &Port, _origin: &Origin, flits: u16, now: Time) -> Option<Time> {
-        let book = || self.scheduler.book(port.output, u64::from(flits), now);
-        port.last_hop.then(book)
+    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
+        let flits = u64::from(packet.flits);
+        let book = || self.scheduler.book(port.port.output, flits, port.now);
+        let time = port.port.last_hop.then(book);
+        port.send(nack(packet, origin, time));
     }
 
-    fn grant(&mut self, port: &Port, flits: u64, now: Time) -> Time {
-        self.scheduler.book(port.output, flits, now)
+    fn intercept(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) -> bool {
+        take_reservation(&mut self.scheduler, port, packet, origin)
     }
+}
+
+/// The last router answers a reservation in place of its endpoint.
+pub(super) fn take_reservation(
+    scheduler: &mut Scheduler,
+    port: &mut PortContext,
+    packet: &PacketView,
+    origin: &Origin,
+) -> bool {
+    let time = scheduler.book(port.port.output, origin.flits(), port.now);
+    port.send(grant(packet, origin, time));
+    true
 }
 
 pub const ENTRY: Entry<Build> = Entry {
@@ -154,7 +177,7 @@ pub const ENTRY: Entry<Build> = Entry {
             parameters.timeout,
             parameters.loss,
         )?;
-        Ok(AnyScheme::Lhrp(Lhrp {
+        Ok(Box::new(Lhrp {
             policy,
             source: Refusals::new(section, *about, parameters.retries)?,
             scheduler: Scheduler::new(section, *about, parameters.slack, 0)?,

@@ -2,10 +2,12 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::handshake::Handshakes;
-use super::lhrp::Policy;
+use super::lhrp::{Policy, take_reservation};
 use super::refusals::{BATCH, Refusals};
 use super::scheduler::Scheduler;
-use super::{About, AnyScheme, Build, Desk, Port, SLACK, Scheme};
+use super::{
+    About, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme, nack,
+};
 use crate::config::{Duration, Size};
 use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -65,19 +67,27 @@ impl LhrpSrp {
 }
 
 impl Scheme for LhrpSrp {
-    const SPECULATES: bool = true;
-    const RESERVES: bool = true;
-    const LAST_HOP_GRANTS: bool = true;
-
     fn name(&self) -> &'static str {
         "lhrp_srp"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            listens: &[PacketKind::Ack, PacketKind::Nack, PacketKind::Grant],
+            drops: true,
+            answers: true,
+            retransmits: true,
+            reserves: true,
+            intercepts: &[PacketKind::Reservation],
+            ..Capabilities::NONE
+        }
     }
 
     fn classes(&self) -> Classes {
         Classes::RESERVED
     }
 
-    fn prepare(&mut self, _nics: usize, outputs: usize) {
+    fn start(&mut self, _nics: usize, outputs: usize) {
         self.scheduler.prepare(outputs);
     }
 
@@ -85,41 +95,42 @@ impl Scheme for LhrpSrp {
         self.policy.loss
     }
 
-    fn begin<D: Desk>(&mut self, desk: &mut D, to: EndpointId, message: &Origin) -> bool {
+    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) -> bool {
         let large = self.is_large(message.message_bits);
         if large {
-            self.large.begin(desk, to, message);
+            self.large.begin(nic, to, message);
         }
         large
     }
 
-    fn heard<D: Desk>(&mut self, desk: &mut D, origin: &Origin, _marked: bool) {
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
         match PacketKind::ALL[usize::from(origin.kind)] {
-            PacketKind::Ack => self.large.acknowledged(desk, origin),
+            PacketKind::Ack => self.large.acknowledged(nic, origin),
             PacketKind::Nack if self.is_large(origin.message_bits) => {
-                self.large.lost(desk, origin);
+                self.large.lost(nic, origin);
             }
-            PacketKind::Nack => self.small.lost(desk, origin),
-            PacketKind::Grant if origin.tries == BATCH => self.small.granted(desk, origin),
-            PacketKind::Grant => self.large.granted(desk, origin),
+            PacketKind::Nack => self.small.lost(nic, origin),
+            PacketKind::Grant if origin.tries == BATCH => self.small.granted(nic, origin),
+            PacketKind::Grant => self.large.granted(nic, origin),
             PacketKind::Data | PacketKind::Reservation => {}
         }
     }
 
-    fn allowed(&self, port: &Port) -> Time {
+    fn queueing_limit(&self, port: &Port) -> Time {
         self.policy.allowed(port)
     }
 
     /// A large message has a reservation of its own.
-    fn refuse(&mut self, port: &Port, origin: &Origin, flits: u16, now: Time) -> Option<Time> {
-        if !port.last_hop || self.is_large(origin.message_bits) {
-            return None;
-        }
-        Some(self.scheduler.book(port.output, u64::from(flits), now))
+    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
+        let flits = u64::from(packet.flits);
+        let books = port.port.last_hop && !self.is_large(origin.message_bits);
+        let book = || self.scheduler.book(port.port.output, flits, port.now);
+        let time = books.then(book);
+        port.send(nack(packet, origin, time));
     }
 
-    fn grant(&mut self, port: &Port, flits: u64, now: Time) -> Time {
-        self.scheduler.book(port.output, flits, now)
+    fn intercept(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) -> bool {
+        take_reservation(&mut self.scheduler, port, packet, origin)
     }
 }
 
@@ -139,7 +150,7 @@ pub const ENTRY: Entry<Build> = Entry {
             parameters.loss,
         )?;
         let longest = u64::from(about.max_packet);
-        Ok(AnyScheme::LhrpSrp(LhrpSrp {
+        Ok(Box::new(LhrpSrp {
             about: *about,
             reserve_from: parameters.reserve_from.flits(about.flit, longest),
             policy,

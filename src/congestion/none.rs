@@ -1,7 +1,7 @@
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{AnyScheme, Build, Scheme};
+use super::{Build, Capabilities, Scheme};
 use crate::model::Classes;
 use crate::registry::Entry;
 
@@ -17,10 +17,12 @@ pub struct NoControl {
 }
 
 impl Scheme for NoControl {
-    const LISTENS: bool = false;
-
     fn name(&self) -> &'static str {
         "none"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::NONE
     }
 
     fn classes(&self) -> Classes {
@@ -36,6 +38,6 @@ pub const ENTRY: Entry<Build> = Entry {
     build: |section, about| {
         section.parse::<Parameters>()?;
         let acknowledge = about.acknowledge;
-        Ok(AnyScheme::NoControl(NoControl { acknowledge }))
+        Ok(Box::new(NoControl { acknowledge }))
     },
 };

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{About, Desk};
+use super::{About, NicContext};
 use crate::config::{ConfigError, Section};
 use crate::model::{EndpointId, Invalid, Origin, PacketKind};
 
@@ -44,46 +44,46 @@ impl Refusals {
     }
 
     /// A packet was dropped.
-    pub fn lost<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
+    pub fn lost(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
         let to = origin.source;
         if let Some(time) = origin.time() {
-            return desk.resend(time, false, to, *origin);
+            return nic.resend(time, false, to, *origin);
         }
         if origin.tries < self.patience {
             let again = Origin {
                 tries: origin.tries + 1,
                 ..*origin
             };
-            return desk.resend(desk.now(), true, to, again);
+            return nic.resend(nic.now(), true, to, again);
         }
-        let batch = self.batches.entry((desk.nic(), to)).or_default();
+        let batch = self.batches.entry((nic.nic(), to)).or_default();
         batch.waiting.push(*origin);
         if batch.asked.is_empty() {
-            batch.ask(&self.about, desk, to);
+            batch.ask(&self.about, nic, to);
         }
     }
 
     /// A grant for a batch: it is sent from the granted time on, and the next batch asks for its own.
-    pub fn granted<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
+    pub fn granted(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
         let to = origin.source;
-        let key = (desk.nic(), to);
+        let key = (nic.nic(), to);
         let Some(batch) = self.batches.get_mut(&key) else {
             return;
         };
         let at = origin.time().unwrap_or(0);
         for packet in std::mem::take(&mut batch.asked) {
-            desk.resend(at, false, to, packet);
+            nic.resend(at, false, to, packet);
         }
         if batch.waiting.is_empty() {
             self.batches.remove(&key);
         } else {
-            batch.ask(&self.about, desk, to);
+            batch.ask(&self.about, nic, to);
         }
     }
 }
 
 impl Batch {
-    fn ask<D: Desk>(&mut self, about: &About, desk: &mut D, to: EndpointId) {
+    fn ask(&mut self, about: &About, nic: &mut dyn NicContext, to: EndpointId) {
         std::mem::swap(&mut self.asked, &mut self.waiting);
         let flits: u64 = self
             .asked
@@ -99,7 +99,7 @@ impl Batch {
                 tries: BATCH,
                 ..first.with_flits(flits)
             };
-            desk.reply(PacketKind::Reservation, to, origin);
+            nic.reply(PacketKind::Reservation, to, origin);
         }
     }
 }

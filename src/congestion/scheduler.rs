@@ -1,4 +1,4 @@
-use super::{About, Desk, times};
+use super::{About, NicContext, times};
 use crate::config::{ConfigError, Section};
 use crate::model::{Invalid, Origin, PacketKind, Time};
 
@@ -54,8 +54,8 @@ impl Scheduler {
     }
 
     /// Answers a reservation at the endpoint's own NIC.
-    pub fn answer<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
-        let at = self.book(desk.nic(), origin.flits(), desk.now());
-        desk.reply(PacketKind::Grant, origin.source, origin.with_time(Some(at)));
+    pub fn answer(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+        let at = self.book(nic.nic(), origin.flits(), nic.now());
+        nic.reply(PacketKind::Grant, origin.source, origin.with_time(Some(at)));
     }
 }

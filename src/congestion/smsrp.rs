@@ -5,7 +5,10 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::scheduler::Scheduler;
-use super::{About, AnyScheme, Build, Desk, Port, SLACK, Scheme, check_speculation};
+use super::{
+    About, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
+    check_speculation, nack,
+};
 use crate::config::Duration;
 use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -66,35 +69,35 @@ pub struct Smsrp {
 }
 
 impl Smsrp {
-    fn reserve<D: Desk>(&self, desk: &mut D, origin: &Origin) {
+    fn reserve(&self, nic: &mut dyn NicContext, origin: &Origin) {
         let payload = self.about.payload(origin.message_bits, origin.part);
         let request = Origin {
             tries: RESERVED,
             ..origin.with_flits(self.about.flit.flits(payload))
         };
-        desk.reply(PacketKind::Reservation, origin.source, request);
+        nic.reply(PacketKind::Reservation, origin.source, request);
     }
 
     /// A packet was dropped: it asks for a time, or waits until it may.
-    fn lost<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
+    fn lost(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
         if self.reservations > 0 {
-            let pair = self.dropped.entry((desk.nic(), origin.source)).or_default();
+            let pair = self.dropped.entry((nic.nic(), origin.source)).or_default();
             if pair.open == self.reservations {
                 return pair.waiting.push_back(*origin);
             }
             pair.open += 1;
         }
-        self.reserve(desk, origin);
+        self.reserve(nic, origin);
     }
 
     /// A packet that had a reservation has arrived: the next may ask.
-    fn arrived<D: Desk>(&mut self, desk: &mut D, origin: &Origin) {
-        let key = (desk.nic(), origin.source);
+    fn arrived(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+        let key = (nic.nic(), origin.source);
         let Some(pair) = self.dropped.get_mut(&key) else {
             return;
         };
         match pair.waiting.pop_front() {
-            Some(next) => self.reserve(desk, &next),
+            Some(next) => self.reserve(nic, &next),
             None => {
                 pair.open -= 1;
                 if pair.open == 0 {
@@ -106,17 +109,30 @@ impl Smsrp {
 }
 
 impl Scheme for Smsrp {
-    const SPECULATES: bool = true;
-
     fn name(&self) -> &'static str {
         "smsrp"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            listens: &[
+                PacketKind::Ack,
+                PacketKind::Nack,
+                PacketKind::Reservation,
+                PacketKind::Grant,
+            ],
+            drops: true,
+            answers: true,
+            retransmits: true,
+            ..Capabilities::NONE
+        }
     }
 
     fn classes(&self) -> Classes {
         Classes::RESERVED
     }
 
-    fn prepare(&mut self, nics: usize, _outputs: usize) {
+    fn start(&mut self, nics: usize, _outputs: usize) {
         self.scheduler.prepare(nics);
     }
 
@@ -124,21 +140,25 @@ impl Scheme for Smsrp {
         self.loss
     }
 
-    fn heard<D: Desk>(&mut self, desk: &mut D, origin: &Origin, _marked: bool) {
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
         match PacketKind::ALL[usize::from(origin.kind)] {
-            PacketKind::Nack => self.lost(desk, origin),
-            PacketKind::Ack if origin.tries == RESERVED => self.arrived(desk, origin),
+            PacketKind::Nack => self.lost(nic, origin),
+            PacketKind::Ack if origin.tries == RESERVED => self.arrived(nic, origin),
             PacketKind::Grant => {
                 let at = origin.time().unwrap_or(0);
-                desk.resend(at, false, origin.source, *origin);
+                nic.resend(at, false, origin.source, *origin);
             }
-            PacketKind::Reservation => self.scheduler.answer(desk, origin),
+            PacketKind::Reservation => self.scheduler.answer(nic, origin),
             PacketKind::Ack | PacketKind::Data => {}
         }
     }
 
-    fn allowed(&self, _port: &Port) -> Time {
+    fn queueing_limit(&self, _port: &Port) -> Time {
         self.timeout
+    }
+
+    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
+        port.send(nack(packet, origin, None));
     }
 }
 
@@ -150,7 +170,7 @@ pub const ENTRY: Entry<Build> = Entry {
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
         check_speculation(section, about, parameters.loss, Some(parameters.timeout.0))?;
-        Ok(AnyScheme::Smsrp(Smsrp {
+        Ok(Box::new(Smsrp {
             timeout: parameters.timeout.0,
             reservations: parameters.reservations,
             loss: parameters.loss,

@@ -3,7 +3,10 @@ use serde::{Deserialize, Serialize};
 
 use super::handshake::Handshakes;
 use super::scheduler::Scheduler;
-use super::{AnyScheme, Build, Desk, Port, SLACK, Scheme, check_speculation};
+use super::{
+    Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
+    check_speculation, nack,
+};
 use crate::config::Duration;
 use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -45,18 +48,31 @@ pub struct Srp {
 }
 
 impl Scheme for Srp {
-    const SPECULATES: bool = true;
-    const RESERVES: bool = true;
-
     fn name(&self) -> &'static str {
         "srp"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            listens: &[
+                PacketKind::Ack,
+                PacketKind::Nack,
+                PacketKind::Reservation,
+                PacketKind::Grant,
+            ],
+            drops: true,
+            answers: true,
+            retransmits: true,
+            reserves: true,
+            ..Capabilities::NONE
+        }
     }
 
     fn classes(&self) -> Classes {
         Classes::RESERVED
     }
 
-    fn prepare(&mut self, nics: usize, _outputs: usize) {
+    fn start(&mut self, nics: usize, _outputs: usize) {
         self.scheduler.prepare(nics);
     }
 
@@ -64,25 +80,29 @@ impl Scheme for Srp {
         self.loss
     }
 
-    fn begin<D: Desk>(&mut self, desk: &mut D, to: EndpointId, message: &Origin) -> bool {
-        self.source.begin(desk, to, message);
+    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) -> bool {
+        self.source.begin(nic, to, message);
         true
     }
 
-    fn heard<D: Desk>(&mut self, desk: &mut D, origin: &Origin, _marked: bool) {
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
         match PacketKind::ALL[usize::from(origin.kind)] {
-            PacketKind::Ack => self.source.acknowledged(desk, origin),
+            PacketKind::Ack => self.source.acknowledged(nic, origin),
             PacketKind::Nack => {
-                self.source.lost(desk, origin);
+                self.source.lost(nic, origin);
             }
-            PacketKind::Grant => self.source.granted(desk, origin),
-            PacketKind::Reservation => self.scheduler.answer(desk, origin),
+            PacketKind::Grant => self.source.granted(nic, origin),
+            PacketKind::Reservation => self.scheduler.answer(nic, origin),
             PacketKind::Data => {}
         }
     }
 
-    fn allowed(&self, _port: &Port) -> Time {
+    fn queueing_limit(&self, _port: &Port) -> Time {
         self.timeout
+    }
+
+    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
+        port.send(nack(packet, origin, None));
     }
 }
 
@@ -94,7 +114,7 @@ pub const ENTRY: Entry<Build> = Entry {
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
         check_speculation(section, about, parameters.loss, Some(parameters.timeout.0))?;
-        Ok(AnyScheme::Srp(Srp {
+        Ok(Box::new(Srp {
             timeout: parameters.timeout.0,
             loss: parameters.loss,
             source: Handshakes::new(*about),

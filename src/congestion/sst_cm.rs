@@ -4,9 +4,12 @@ use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{About, AnyScheme, Build, Dispatch, Passing, Port, Scheme, check_threshold, times};
-use crate::config::{Buffer, Size};
-use crate::model::{Classes, EndpointId, Invalid, NEVER, Notice, Time};
+use super::{
+    About, Actions, Build, Capabilities, NicContext, PacketView, Port, PortContext, Scheme,
+    check_threshold, times,
+};
+use crate::config::{Buffer, ConfigError, Section, Size};
+use crate::model::{Classes, EndpointId, Invalid, NEVER, Signal, Time};
 use crate::registry::Entry;
 
 /// The congestion management of the simulator SST: the last router counts, for each of its endpoints, the data that waits
@@ -47,7 +50,7 @@ impl Default for Parameters {
     }
 }
 
-/// The kind of notice: the first word holds the endpoint that congestion is about, and N (0: no limit) in the upper half;
+/// The kind of signal: the first word holds the endpoint that congestion is about, and N (0: no limit) in the upper half;
 /// the second one how long to pause, ps.
 const LIMIT: u16 = 0;
 
@@ -67,17 +70,17 @@ struct Watch {
 }
 
 impl Watch {
-    fn tell(&self, dispatch: &mut Dispatch, to: EndpointId, n: u32, pause: Time) {
-        dispatch.tell(
+    fn tell(&self, actions: &mut Actions, to: EndpointId, n: u32, pause: Time) {
+        actions.signal(
             to,
             LIMIT,
             [u64::from(self.target) | u64::from(n) << 32, pause],
         );
     }
 
-    fn tell_all(&self, dispatch: &mut Dispatch, n: u32, pause: Time) {
+    fn tell_all(&self, actions: &mut Actions, n: u32, pause: Time) {
         for &to in self.streams.keys() {
-            self.tell(dispatch, to, n, pause);
+            self.tell(actions, to, n, pause);
         }
     }
 }
@@ -126,7 +129,7 @@ impl SstCm {
     }
 
     /// Forgets the sources that are timed out.
-    fn expire(&mut self, dispatch: &mut Dispatch, port: &Port, now: Time) {
+    fn expire(&mut self, actions: &mut Actions, port: &Port, now: Time) {
         let slot = &mut self.watches[port.output as usize];
         let Some(mut watch) = slot.take_if(|watch| now >= watch.check) else {
             return;
@@ -143,50 +146,59 @@ impl SstCm {
         let left = watch.streams.len();
         if watch.on && left < before {
             for source in gone {
-                watch.tell(dispatch, source, 0, 0);
+                watch.tell(actions, source, 0, 0);
             }
             watch.on = left >= self.streams as usize;
             self.ended += u64::from(!watch.on);
             let n = if watch.on { left as u32 } else { 0 };
-            watch.tell_all(dispatch, n, 0);
+            watch.tell_all(actions, n, 0);
         }
         let first = watch.streams.values().min();
         watch.check = first.map_or(NEVER, |last| (last + self.timeout(left)).max(now + 1));
         if watch.on {
             watch.alarm = watch.check;
-            dispatch.wake(watch.alarm);
+            actions.wake(watch.alarm);
         }
         self.watches[port.output as usize] = Some(watch);
     }
 }
 
 impl Scheme for SstCm {
-    const LISTENS: bool = false;
-    const PACES: bool = true;
-    const NOTIFIES: bool = true;
-    const COUNTERS: &'static [&'static str] = &["incasts_begun", "incasts_ended", "pauses"];
-
     fn name(&self) -> &'static str {
         "sst_cm"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            paces: true,
+            observes: true,
+            signals: true,
+            ..Capabilities::NONE
+        }
+    }
+
+    fn counters(&self) -> &'static [&'static str] {
+        &["incasts_begun", "incasts_ended", "pauses"]
     }
 
     fn classes(&self) -> Classes {
         Classes::of_data(self.about.acknowledge)
     }
 
-    fn prepare(&mut self, _nics: usize, outputs: usize) {
+    fn start(&mut self, _nics: usize, outputs: usize) {
         self.watches = vec![None; outputs];
     }
 
-    fn routed(&mut self, dispatch: &mut Dispatch, port: &Port, packet: &Passing, now: Time) {
+    fn on_route(&mut self, context: &mut PortContext, packet: &PacketView) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
         if !port.last_hop {
             return;
         }
-        self.expire(dispatch, port, now);
+        self.expire(actions, &port, now);
         if packet.flits < self.smallest {
             return;
         }
-        let pause = self.pause(port);
+        let pause = self.pause(&port);
         let alone = self.timeout(1);
         let watch = self.watches[port.output as usize].get_or_insert_with(|| {
             Box::new(Watch {
@@ -207,48 +219,50 @@ impl Scheme for SstCm {
         }
         if watch.on {
             if joins {
-                watch.tell_all(dispatch, n, 0);
-                watch.tell(dispatch, packet.source, n, pause);
+                watch.tell_all(actions, n, 0);
+                watch.tell(actions, packet.source, n, pause);
                 watch.streams.insert(packet.source, now + pause);
                 self.pauses += 1;
             }
         } else if n >= self.streams && port.level >= self.threshold {
             watch.on = true;
-            watch.tell_all(dispatch, n, pause);
+            watch.tell_all(actions, n, pause);
             for last in watch.streams.values_mut() {
                 *last = now + pause;
             }
             watch.alarm = watch.check.max(now + 1);
-            dispatch.wake(watch.alarm);
+            actions.wake(watch.alarm);
             self.begun += 1;
             self.pauses += u64::from(n);
         }
     }
 
-    fn left(&mut self, dispatch: &mut Dispatch, port: &Port, _packet: &Passing, now: Time) {
+    fn on_departure(&mut self, context: &mut PortContext, _packet: &PacketView) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
         if port.last_hop {
-            self.expire(dispatch, port, now);
+            self.expire(actions, &port, now);
         }
     }
 
-    fn alarm(&mut self, dispatch: &mut Dispatch, port: &Port, now: Time) {
+    fn on_port_timer(&mut self, context: &mut PortContext) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
         let Some(watch) = &mut self.watches[port.output as usize] else {
             return;
         };
         if watch.on && watch.alarm == now {
             if now < watch.check {
                 watch.alarm = watch.check;
-                dispatch.wake(watch.alarm);
+                actions.wake(watch.alarm);
             } else {
-                self.expire(dispatch, port, now);
+                self.expire(actions, &port, now);
             }
         }
     }
 
-    fn told(&mut self, nic: u32, notice: &Notice) {
+    fn on_signal(&mut self, nic: u32, signal: &Signal) {
         let (target, n) = (
-            notice.words[0] as EndpointId,
-            (notice.words[0] >> 32) as u32,
+            signal.words[0] as EndpointId,
+            (signal.words[0] >> 32) as u32,
         );
         if n == 0 {
             self.limits.remove(&(nic, target));
@@ -260,7 +274,7 @@ impl Scheme for SstCm {
             last: (0, 0),
         });
         limit.n = n;
-        limit.pause_until = limit.pause_until.max(notice.time + notice.words[1]);
+        limit.pause_until = limit.pause_until.max(signal.time + signal.words[1]);
     }
 
     fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
@@ -284,8 +298,9 @@ impl Scheme for SstCm {
         shares.fold(1.0, f64::min)
     }
 
-    fn sent(&mut self, nic: u32, to: EndpointId, head: Time, tail: Time) {
-        if let Some(limit) = self.limits.get_mut(&(nic, to)) {
+    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, tail: Time) {
+        let head = nic.now();
+        if let Some(limit) = self.limits.get_mut(&(nic.nic(), packet.destination)) {
             limit.last = (head, tail - head);
         }
     }
@@ -303,12 +318,9 @@ impl Scheme for SstCm {
     }
 }
 
-pub const ENTRY: Entry<Build> = Entry {
-    name: "sst_cm",
-    summary: "The last router makes the sources of an incast pause, and then share its endpoint's link.",
-    source: "003 sections III.B and IV.C (SST_CM)",
-    parameters: || schema_for!(Parameters),
-    build: |section, about| {
+impl SstCm {
+    /// Checks a section of the experiment file.
+    fn new(section: &Section, about: &About) -> Result<SstCm, ConfigError> {
         let parameters: Parameters = section.parse()?;
         let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
         if parameters.streams == 0 {
@@ -329,7 +341,7 @@ pub const ENTRY: Entry<Build> = Entry {
             Buffer::Size(size) => size.flits(about.flit, longest).max(1),
         };
         let smallest = parameters.smallest.flits(about.flit, longest);
-        Ok(AnyScheme::SstCm(SstCm {
+        Ok(SstCm {
             about: *about,
             streams: parameters.streams,
             threshold: check_threshold(section, about, parameters.threshold)?,
@@ -341,8 +353,16 @@ pub const ENTRY: Entry<Build> = Entry {
             begun: 0,
             ended: 0,
             pauses: 0,
-        }))
-    },
+        })
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "sst_cm",
+    summary: "The last router makes the sources of an incast pause, and then share its endpoint's link.",
+    source: "003 sections III.B and IV.C (SST_CM)",
+    parameters: || schema_for!(Parameters),
+    build: |section, about| Ok(Box::new(SstCm::new(section, about)?)),
 };
 
 #[cfg(test)]

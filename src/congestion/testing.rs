@@ -1,10 +1,10 @@
-//! A desk that writes down what a scheme does.
+//! A NIC that writes down what a scheme does.
 
-use super::{About, AnyScheme, Build, Desk};
+use super::{About, Actions, NicContext, PacketView, Port, PortContext};
 use crate::config::Section;
 use crate::model::{Bandwidth, EndpointId, FlitSize, Origin, PacketKind, Time};
 
-/// What a scheme did at a desk.
+/// What a scheme did at a NIC.
 pub struct Seen {
     pub now: Time,
     pub nic: u32,
@@ -14,6 +14,11 @@ pub struct Seen {
     pub resent: Vec<(Time, bool, EndpointId, u32, u32)>,
     /// Parts that are not sent when a message is withdrawn.
     pub left: std::ops::Range<u32>,
+    pub header: Vec<u64>,
+    /// Time and number.
+    pub timers: Vec<(Time, u64)>,
+    /// Receiver, kind, words.
+    pub signals: Vec<(EndpointId, u16, [u64; 2])>,
 }
 
 impl Seen {
@@ -24,11 +29,14 @@ impl Seen {
             replies: Vec::new(),
             resent: Vec::new(),
             left: 0..0,
+            header: Vec::new(),
+            timers: Vec::new(),
+            signals: Vec::new(),
         }
     }
 }
 
-impl Desk for Seen {
+impl NicContext for Seen {
     fn now(&self) -> Time {
         self.now
     }
@@ -37,9 +45,29 @@ impl Desk for Seen {
         self.nic
     }
 
+    fn endpoint(&self) -> EndpointId {
+        self.nic
+    }
+
+    fn header(&mut self) -> &mut [u64] {
+        &mut self.header
+    }
+
     fn reply(&mut self, kind: PacketKind, to: EndpointId, origin: Origin) {
         self.replies
             .push((kind, to, origin.message, origin.payload_bits));
+    }
+
+    fn send_at(&mut self, _: Time, kind: PacketKind, to: EndpointId, _: u16, origin: Origin) {
+        self.reply(kind, to, origin);
+    }
+
+    fn wake(&mut self, time: Time, number: u64) {
+        self.timers.push((time, number));
+    }
+
+    fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]) {
+        self.signals.push((to, kind, words));
     }
 
     fn resend(&mut self, at: Time, lossy: bool, to: EndpointId, origin: Origin) {
@@ -63,15 +91,43 @@ pub fn origin(kind: PacketKind, source: EndpointId, message: u32) -> Origin {
     }
 }
 
-/// A scheme on links of 25.6 GB/s with flits of 64 bytes: a flit takes 2,500 ps.
-pub fn built(build: Build, section: &str, max_packet: u16, output_queue: u32) -> AnyScheme {
-    let about = About {
+/// A packet for a destination.
+pub fn packet(destination: EndpointId) -> PacketView {
+    PacketView {
+        source: 0,
+        destination,
+        flits: 4,
+        payload_bits: 400,
+    }
+}
+
+/// Links of 25.6 GB/s with flits of 64 bytes: a flit takes 2,500 ps.
+pub fn about(max_packet: u16, output_queue: u32) -> About {
+    About {
         flit: FlitSize(512),
         max_packet,
         bandwidth: Bandwidth(204_800_000_000),
         output_queue: Some(output_queue),
         acknowledge: false,
-    };
-    let section = Section::from_toml(section).expect("TOML");
-    build(&section, &about).unwrap_or_else(|error| panic!("{}", error.render(false)))
+    }
+}
+
+/// A section of an experiment file.
+pub fn section(text: &str) -> Section {
+    Section::from_toml(text).expect("TOML")
+}
+
+/// The context of a port.
+pub fn at(actions: &mut Actions, port: Port, now: Time) -> PortContext<'_> {
+    PortContext {
+        now,
+        port,
+        header: &mut [],
+        actions,
+    }
+}
+
+/// When the timer is due that was asked for last.
+pub fn last_timer(actions: &mut Actions) -> Option<Time> {
+    actions.timers.drain(..).next_back().map(|(time, _)| time)
 }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::interleave::{Haste, interleave};
 use super::pace::Pace;
 use super::{Agreement, Domain, Mail, Share, Transport, TransportError};
@@ -90,6 +92,9 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
     /// how to go on: all end there together if one of them wants to.
     fn stop(&mut self) -> Option<StopReason>;
 
+    /// How soon the run has to heed [`Monitor::stop`], wall-clock time: longer windows are cut into pieces.
+    fn heed_within(&self) -> Duration;
+
     /// Called on all ranks after every piece of a window with the same facts.
     ///
     /// # Errors
@@ -135,7 +140,7 @@ where
     T: Transport + ?Sized,
 {
     let mut post = PostOffice::new(domains, share, transport.rank(), &neighbours_of);
-    let mut pace = Pace::new(schedule.window);
+    let mut pace = Pace::new(schedule.window, monitor.heed_within());
     let (mut windows, mut moved_before, mut moved) = (0, 0, false);
     // Everything before the first of them is simulated; the second is the end of the window.
     let (mut until, mut closes) = (0, 0);

@@ -4,10 +4,9 @@
 use super::domain::FabricDomain;
 use super::post::{CreditMail, PacketMail};
 use super::state::{Upstream, Wire};
-use crate::congestion::Scheme;
-use crate::model::{Notice, PacketKind};
+use crate::model::{PacketKind, Signal};
 
-impl<S: Scheme> FabricDomain<S> {
+impl<const CC: bool> FabricDomain<CC> {
     /// Virtual channels of a port over all traffic classes.
     fn channels_of(&self, port: u32) -> u32 {
         let out = &self.outputs[port as usize];
@@ -39,10 +38,10 @@ impl<S: Scheme> FabricDomain<S> {
             && u32::from(mail.vc) < self.channels_of(mail.output)
     }
 
-    /// Whether a notice is for an endpoint of this domain.
-    pub(super) fn accepts_notice(&self, notice: &Notice) -> bool {
+    /// Whether a signal is for an endpoint of this domain.
+    pub(super) fn accepts_signal(&self, signal: &Signal) -> bool {
         let topology = &self.network.topology;
-        notice.to < topology.endpoints()
-            && topology.domain_of(topology.attachment(notice.to).0) == self.id
+        signal.to < topology.endpoints()
+            && topology.domain_of(topology.attachment(signal.to).0) == self.id
     }
 }

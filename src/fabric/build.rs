@@ -10,9 +10,10 @@ use super::domain::{FabricDomain, Fixed};
 use super::event::Keys;
 use super::hosts::Hosts;
 use super::inbox::Inbox;
+use super::later::Later;
 use super::network::{MOST_BUFFERED, Network};
 use super::nic::Nic;
-use super::notices::Notices;
+use super::nic_context::class_of;
 use super::pool::{Fifo, Pool};
 use super::post::Post;
 use super::reassembly::Reassembly;
@@ -20,11 +21,12 @@ use super::resend::Resends;
 use super::ring::{Requests, Ring};
 use super::samples::{Rated, Samples};
 use super::send_queues::SendQueues;
+use super::signals::Signals;
 use super::source::{Source, Traffic};
 use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Timing, Upstream, Wire};
 use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer, OutputQueue};
-use crate::congestion::Scheme;
+use crate::congestion::{Actions, Capabilities, Scheme};
 use crate::engine::{EventQueue, Schedule};
 use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Slots, stream};
 use crate::topology::{Link, Peer};
@@ -55,22 +57,27 @@ pub struct Blueprint {
     pub until_done: bool,
 }
 
-impl<S: Scheme> FabricDomain<S> {
+/// A word with these bits set.
+fn bits(numbers: impl Iterator<Item = u8>) -> u8 {
+    numbers.fold(0, |bits, number| bits | 1 << number)
+}
+
+impl<const CC: bool> FabricDomain<CC> {
     /// Builds a domain. Looks at this domain's routers only.
-    pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &S) -> FabricDomain<S> {
+    pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &dyn Scheme) -> FabricDomain<CC> {
         let network = &blueprint.network;
         let parameters = &network.parameters;
         let Recording {
             packets, messages, ..
         } = blueprint.recording;
         let mut applications = blueprint.traffic.iter().filter_map(Traffic::application);
-        let heard = S::LISTENS
-            || S::SPECULATES
-            || S::NOTIFIES
-            || parameters.acknowledge
-            || packets
-            || messages
-            || applications.next().is_some();
+        let can = scheme.capabilities();
+        assert!(
+            CC || can == Capabilities::NONE,
+            "compiled without congestion control"
+        );
+        let heard =
+            CC || parameters.acknowledge || packets || messages || applications.next().is_some();
         let fixed = Fixed {
             classes: network.classes,
             voq: parameters.voq,
@@ -85,6 +92,14 @@ impl<S: Scheme> FabricDomain<S> {
             acknowledge: parameters.acknowledge,
             unheard: !heard,
             loss: scheme.loss(),
+            can,
+            at_departure: can.marks || can.stamps || can.observes,
+            heard: bits(can.listens.iter().map(|&kind| kind as u8)),
+            intercepted: bits(
+                can.intercepts
+                    .iter()
+                    .map(|&kind| class_of(kind, network.classes)),
+            ),
         };
         // Three delays.
         let horizon = 2 * network.longest_latency(id) + parameters.latency;
@@ -92,13 +107,13 @@ impl<S: Scheme> FabricDomain<S> {
             id,
             network: network.clone(),
             fixed,
-            scheme: scheme.clone(),
+            scheme: scheme.clone_scheme(),
             about: network.about,
             neighbours: network.neighbours(id),
             // Until it is known how many components there are.
             queue: EventQueue::new(horizon, 0, 0),
             keys: Keys::new(0),
-            pool: Pool::default(),
+            pool: Pool::new(scheme.header_words()),
             routers: Slots::default(),
             inputs: Slots::default(),
             outputs: Slots::default(),
@@ -114,7 +129,9 @@ impl<S: Scheme> FabricDomain<S> {
             acknowledged: Reassembly::default(),
             sources: Slots::default(),
             hosts: Hosts::default(),
-            notices: Notices::new(blueprint.hurry),
+            actions: Actions::default(),
+            later: Later::default(),
+            signals: Signals::new(blueprint.hurry),
             first_nic_output: 0,
             outboxes: Vec::new(),
             inboxes: Slots::default(),
@@ -151,10 +168,8 @@ impl<S: Scheme> FabricDomain<S> {
             domain.nics.len(),
         );
         domain.add_samples(blueprint);
-        domain
-            .scheme
-            .prepare(domain.nics.len(), domain.outputs.len());
-        if S::SPECULATES {
+        domain.scheme.start(domain.nics.len(), domain.outputs.len());
+        if CC && can.retransmits {
             domain
                 .resends
                 .resize_with(domain.nics.len(), Resends::default);
@@ -176,7 +191,7 @@ impl<S: Scheme> FabricDomain<S> {
     fn add_routers(&mut self, seed: u64) {
         let network = self.network.clone();
         let topology = &network.topology;
-        for (id, base) in Self::bases(&network, self.id) {
+        for (id, base) in self.bases(self.id) {
             let ports = topology.ports(id);
             let rng = stream(seed, &[ROUTING_STREAM, u64::from(id)]);
             self.routers.push(Router {
@@ -185,24 +200,24 @@ impl<S: Scheme> FabricDomain<S> {
                 ports,
                 rng,
             });
-            self.first_nic_output = base + Self::places(ports);
+            self.first_nic_output = base + self.places(ports);
         }
     }
 
     /// How many numbers the ports of a router take. One that sends packets of its own does so by a port that leads
     /// nowhere, after the others.
-    fn places(ports: PortId) -> u32 {
-        u32::from(ports) + u32::from(S::SPECULATES)
+    fn places(&self, ports: PortId) -> u32 {
+        u32::from(ports) + u32::from(CC && self.fixed.can.answers)
     }
 
     /// The routers of a domain, and the number of the first port of each among the domain's.
-    fn bases(network: &Network, domain: DomainId) -> Vec<(RouterId, u32)> {
-        let topology = &network.topology;
+    fn bases(&self, domain: DomainId) -> Vec<(RouterId, u32)> {
+        let topology = &self.network.topology;
         let mut next = 0;
         let routers = topology.domain_routers(domain).into_iter();
         let with_base = routers.map(|id| {
             let base = next;
-            next += Self::places(topology.ports(id));
+            next += self.places(topology.ports(id));
             (id, base)
         });
         with_base.collect()
@@ -236,7 +251,7 @@ impl<S: Scheme> FabricDomain<S> {
                 self.add_input(at as u32, upstream, &link);
                 self.add_output(wire, &link);
             }
-            if S::SPECULATES {
+            if CC && self.fixed.can.answers {
                 let link = network.topology.link(id, 0);
                 self.add_input(at as u32, Upstream::Nothing, &link);
                 self.add_output(Wire::Unused, &link);
@@ -257,7 +272,9 @@ impl<S: Scheme> FabricDomain<S> {
                 [input] => Some(input),
                 _ => None,
             };
-            self.inboxes.push(Inbox::new(entrance));
+            self.inboxes.push(Inbox::new(
+                entrance.filter(|_| self.pool.header_words() == 0),
+            ));
         }
     }
 
@@ -276,7 +293,7 @@ impl<S: Scheme> FabricDomain<S> {
         let neighbour = self.neighbours.partition_point(|&other| other < domain) as u32;
         let network = &self.network;
         let bases = bases.entry(domain);
-        let bases = bases.or_insert_with(|| Self::bases(network, domain));
+        let bases = bases.or_insert_with(|| self.bases(domain));
         let (_, base) = bases[network.topology.local_index(router) as usize];
         let flat = base + u32::from(port);
         (

@@ -7,7 +7,6 @@ use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::state::{InIndex, OutIndex, Request, Upstream, Wire};
 use super::view::RouterView;
 use crate::config::Arbitration;
-use crate::congestion::Scheme;
 use crate::model::{Classes, Flight, NEVER, PacketIndex, Time};
 use crate::simulation::RunError;
 
@@ -25,7 +24,7 @@ enum Crossing {
     Credit,
 }
 
-impl<S: Scheme> FabricDomain<S> {
+impl<const CC: bool> FabricDomain<CC> {
     /// A head is at an input.
     pub(super) fn arrive(&mut self, input: InIndex, now: Time) {
         let place = &mut self.inputs[input as usize];
@@ -63,18 +62,19 @@ impl<S: Scheme> FabricDomain<S> {
         let place = &self.inputs[input as usize];
         let router = &mut self.routers[place.router as usize];
         let base = router.base;
-        let packet = self.pool.get_mut(index);
+        let (packet, origin) = self.pool.both(index);
         let hop = {
             let mut here = RouterView {
                 router: router.id,
                 base,
                 in_port: (input - base) as u16,
+                origin,
                 rng: &mut router.rng,
                 outputs: &self.outputs,
                 timings: &self.timings,
                 channels: &mut self.channels,
                 classes: self.fixed.classes.count(),
-                class: if S::SPECULATES && !self.fixed.all_classes {
+                class: if CC && self.fixed.can.drops && !self.fixed.all_classes {
                     packet.class.min(self.fixed.classes.data)
                 } else {
                     0
@@ -107,20 +107,28 @@ impl<S: Scheme> FabricDomain<S> {
             self.watch_arrival = packet.head;
         }
         packet.out_vc = packet.class * out.vcs + hop.vc;
-        if S::SPECULATES && self.taken_here(index, input, output, now) {
+        if CC
+            && (self.fixed.can.drops || self.fixed.intercepted != 0)
+            && self.taken_here(index, input, output, now)
+        {
             return;
         }
         let (packet, out) = (self.pool.get(index), &mut self.outputs[output as usize]);
         out.waiting += u32::from(packet.flits);
-        if S::SPECULATES && packet.class == Classes::LOSSY {
+        if CC && self.fixed.can.drops && packet.class == Classes::LOSSY {
             out.lossy += u32::from(packet.flits);
         }
         out.peak = out.peak.max(out.waiting + out.queued);
-        if S::NOTIFIES {
-            self.tell(S::routed, index, output, now);
+        if CC && self.fixed.can.observes {
+            self.observe(index, output, now, |scheme, port, packet| {
+                scheme.on_route(port, packet);
+            });
         }
         self.ask(index, input, output, now);
-        if S::SPECULATES && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_)) {
+        if CC
+            && self.fixed.can.drops
+            && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
+        {
             // The more there is for an endpoint, the more may have to go.
             self.shed(output, now);
         }
@@ -208,7 +216,8 @@ impl<S: Scheme> FabricDomain<S> {
         let channel = out.channel_base as usize + usize::from(packet.out_vc);
         match self.fixed.output_queue {
             Some(capacity) => {
-                if S::SPECULATES
+                if CC
+                    && self.fixed.can.drops
                     && packet.class == Classes::LOSSY
                     && out.ready & self.data_bits(out) != 0
                 {
@@ -240,7 +249,7 @@ impl<S: Scheme> FabricDomain<S> {
         index: PacketIndex,
         now: Time,
     ) {
-        if S::SPECULATES && reason != Crossing::Go {
+        if CC && self.fixed.can.drops && reason != Crossing::Go {
             self.watch_patience(index, output, now);
         }
         match reason {
@@ -314,7 +323,7 @@ impl<S: Scheme> FabricDomain<S> {
 
     /// Lets one waiting packet cross to an output, the highest class first.
     pub(super) fn try_output(&mut self, output: OutIndex, now: Time) {
-        if S::SPECULATES {
+        if CC && self.fixed.can.drops {
             self.shed(output, now);
         }
         let classes = usize::from(self.fixed.classes.count());
@@ -435,7 +444,7 @@ impl<S: Scheme> FabricDomain<S> {
         place.free_at = now + in_time;
         out.waiting -= u32::from(flits);
         let tail_in = packet.tail();
-        if S::SPECULATES {
+        if CC && self.fixed.can.drops {
             packet.wait(now - packet.head);
         }
         let in_vc = packet.in_vc;
@@ -508,11 +517,11 @@ impl<S: Scheme> FabricDomain<S> {
     }
 
     /// Whether a channel has credits for so many flits.
-    #[inline]
+    #[inline(always)]
     pub(super) fn has_credit(&mut self, channel: usize, flits: u32, now: Time) -> bool {
         let home = self.home(channel);
         let credit = &mut self.channels[home].credit;
-        if S::MARKS {
+        if CC && self.fixed.can.marks {
             // The scheme is told what is left.
             credit.collect(now);
         }

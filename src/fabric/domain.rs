@@ -3,9 +3,9 @@ use std::sync::Arc;
 use super::event::{EventKind, Keys};
 use super::hosts::Hosts;
 use super::inbox::{Inbox, Paper};
+use super::later::Later;
 use super::network::Network;
 use super::nic::Nic;
-use super::notices::Notices;
 use super::pool::Pool;
 use super::post::Post;
 use super::reassembly::Reassembly;
@@ -13,14 +13,15 @@ use super::resend::Resends;
 use super::ring::Requests;
 use super::samples::Samples;
 use super::send_queues::SendQueues;
+use super::signals::Signals;
 use super::source::{Source, Traffic};
 use super::state::{Channel, HeadQueue, Input, OutIndex, Output, Rings, Router, Timing};
 use super::stats::Stats;
 use super::watch::Step;
 use crate::config::Arbitration;
-use crate::congestion::{About, Scheme};
+use crate::congestion::{About, Actions, Capabilities, Scheme};
 use crate::engine::{Domain, EventQueue};
-use crate::model::{Classes, DomainId, EndpointId, Notice, Slots, Time};
+use crate::model::{Classes, DomainId, EndpointId, Signal, Slots, Time};
 use crate::simulation::RunError;
 
 /// The parameters that the inner loops look at.
@@ -43,15 +44,25 @@ pub(super) struct Fixed {
     pub unheard: bool,
     /// Of the scheme, to test recovery.
     pub loss: f64,
+    /// What the scheme does.
+    pub can: Capabilities,
+    /// Whether it does anything when a packet leaves a router.
+    pub at_departure: bool,
+    /// A bit for each kind of control packet that sources act on.
+    pub heard: u8,
+    /// A bit for each class with control packets that the last router may take.
+    pub intercepted: u8,
 }
 
 /// A part of the network, simulated as one unit: some routers, the endpoints attached to them, and everything that
 /// happens there. What it does depends on its own state and its mail only.
-pub struct FabricDomain<S: Scheme> {
+///
+/// `CC`: with congestion control. What belongs to it is compiled away for runs without.
+pub struct FabricDomain<const CC: bool> {
     pub(super) id: DomainId,
     pub(super) network: Arc<Network>,
     pub(super) fixed: Fixed,
-    pub(super) scheme: S,
+    pub(super) scheme: Box<dyn Scheme>,
     pub(super) about: About,
     pub(super) neighbours: Vec<DomainId>,
     pub(super) queue: EventQueue,
@@ -76,8 +87,12 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) sources: Slots<Source>,
     /// Tasks of applications.
     pub(super) hosts: Hosts,
+    /// What the scheme's hook asks for while it is called.
+    pub(super) actions: Actions,
+    /// What the scheme does at a later time: timers at NICs, control packets.
+    pub(super) later: Later,
     /// What the scheme says out of band.
-    pub(super) notices: Notices,
+    pub(super) signals: Signals,
     pub(super) first_nic_output: OutIndex,
     pub(super) outboxes: Vec<Post>,
     /// By neighbour.
@@ -102,7 +117,7 @@ pub struct FabricDomain<S: Scheme> {
     pub(super) until_done: bool,
 }
 
-impl<S: Scheme> FabricDomain<S> {
+impl<const CC: bool> FabricDomain<CC> {
     #[inline]
     pub(super) fn schedule(&mut self, kind: EventKind, component: u32, time: Time) {
         let key = self.keys.key(kind, component);
@@ -174,9 +189,10 @@ impl<S: Scheme> FabricDomain<S> {
             + self.hosts.memory_bytes()
             + self.scheme.memory_bytes();
         let mail = self.outboxes.iter().map(|post| {
-            post.packets.capacity() * size_of::<super::post::PacketMail>()
+            post.headers.capacity() * 8
+                + post.packets.capacity() * size_of::<super::post::PacketMail>()
                 + post.credits.capacity() * size_of::<super::post::CreditMail>()
-                + post.notices.capacity() * size_of::<Notice>()
+                + post.signals.capacity() * size_of::<Signal>()
         });
         let again: usize = self.resends.iter().map(Resends::memory_bytes).sum();
         let inboxes: usize = self.inboxes.iter().map(Inbox::memory_bytes).sum();
@@ -188,11 +204,12 @@ impl<S: Scheme> FabricDomain<S> {
         let mail = mail.sum::<usize>() + inboxes + paper * size_of::<super::post::PacketMail>();
         let packets = self.pool.memory_bytes() + credits.sum::<usize>() + mail;
         let parts = self.partial.memory_bytes() + self.acknowledged.memory_bytes();
-        (state, packets + again + parts + self.notices.memory_bytes())
+        let scheme = self.signals.memory_bytes() + self.later.memory_bytes();
+        (state, packets + again + parts + scheme)
     }
 }
 
-impl<S: Scheme> Domain for FabricDomain<S> {
+impl<const CC: bool> Domain for FabricDomain<CC> {
     type Mail = Post;
     type Error = RunError;
 
@@ -228,21 +245,22 @@ impl<S: Scheme> Domain for FabricDomain<S> {
             .iter()
             .all(|one| self.accepts_packet(neighbour, one))
             && (mail.credits.iter()).all(|one| self.accepts_credit(neighbour, one))
-            && (mail.notices.iter()).all(|one| self.accepts_notice(one))
+            && mail.headers.len() == mail.packets.len() * self.pool.header_words()
+            && (mail.signals.iter()).all(|one| self.accepts_signal(one))
     }
 
     fn deliver(&mut self, neighbour: usize, mail: &mut Post) {
-        self.take_packets(neighbour, &mut mail.packets);
+        self.take_packets(neighbour, &mut mail.packets, &mail.headers);
         for mail in &mail.credits {
             self.take_credit(mail.output, mail.vc, mail.flits, mail.time);
         }
-        for notice in &mail.notices {
-            self.take_notice(*notice);
+        for signal in &mail.signals {
+            self.take_signal(*signal);
         }
     }
 
     fn urgent(&mut self) -> Option<usize> {
-        self.notices
+        self.signals
             .urgent
             .pop()
             .map(|neighbour| neighbour as usize)

@@ -19,7 +19,7 @@ pub enum EventKind {
     Generate = 5,
     /// A time of a task is over.
     Task = 6,
-    /// A scheme's alarm at a router's output, or notices for an endpoint at its NIC's output.
+    /// A scheme's alarm at a router's output, or signals for an endpoint at its NIC's output.
     Scheme = 7,
 }
 

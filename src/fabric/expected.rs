@@ -22,15 +22,16 @@ const OUTPUTS: usize = 1 << 12;
 /// Bytes of the event queue of a domain, and of its lists at their least.
 const DOMAIN: u64 = 40_000;
 
-impl<S: Scheme> FabricDomain<S> {
+impl FabricDomain<true> {
     /// Bytes that the state of all domains takes before anything is sent, within some percent of what
     /// [`FabricDomain::memory_bytes`] says of all of them.
-    pub fn expected_state(blueprint: &Blueprint, scheme: &S) -> u64 {
+    pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {
         let network = &blueprint.network;
         let topology = &network.topology;
         let classes = u64::from(network.classes.count());
         let nics = u64::from(topology.endpoints());
-        let own = if S::SPECULATES { topology.routers() } else { 0 };
+        let can = scheme.capabilities();
+        let own = if can.answers { topology.routers() } else { 0 };
         let ports = topology.all_ports() + u64::from(own);
         let outputs = ports + nics;
         let vcs = |kind| u64::from(network.vcs(kind));
@@ -57,7 +58,7 @@ impl<S: Scheme> FabricDomain<S> {
             + bytes(2 * outputs * classes, size_of::<Ring>())
             + bytes(fifos, size_of::<HeadQueue>())
             + bytes(nics, size_of::<Nic>());
-        let resends = if S::SPECULATES { nics } else { 0 };
+        let resends = if can.retransmits { nics } else { 0 };
         let scheme = scheme_bytes(scheme, nics, outputs);
         let traffic = blueprint.traffic.iter().map(traffic_bytes).sum::<u64>();
         let domains = u64::from(topology.domains()) * (DOMAIN + size_of::<Self>() as u64);
@@ -66,11 +67,11 @@ impl<S: Scheme> FabricDomain<S> {
 }
 
 /// What a scheme prepares, from what it prepares for a few outputs.
-fn scheme_bytes<S: Scheme>(scheme: &S, nics: u64, outputs: u64) -> u64 {
+fn scheme_bytes(scheme: &dyn Scheme, nics: u64, outputs: u64) -> u64 {
     let part = (OUTPUTS as f64 / outputs.max(1) as f64).min(1.0);
     let few = |count: u64| (count as f64 * part).ceil() as usize;
-    let mut tried = scheme.clone();
-    tried.prepare(few(nics), few(outputs));
+    let mut tried = scheme.clone_scheme();
+    tried.start(few(nics), few(outputs));
     (tried.memory_bytes() as f64 / part) as u64
 }
 

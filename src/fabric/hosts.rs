@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::nic::NewMessage;
-use crate::congestion::Scheme;
 use crate::model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
 use crate::simulation::RunError;
 use crate::workload::tasks::{Envelope, EnvelopeKind, Job, Peer, Task, Trouble, Waiting, Wire};
@@ -132,7 +131,7 @@ impl Hosts {
     }
 }
 
-impl<S: Scheme> FabricDomain<S> {
+impl<const CC: bool> FabricDomain<CC> {
     /// Puts the tasks of all applications at this domain's NICs.
     pub(super) fn add_tasks(&mut self) {
         let traffic = self.traffic.clone();
@@ -263,14 +262,14 @@ impl<S: Scheme> FabricDomain<S> {
             self.fault.get_or_insert(RunError::Oversized { job, bytes });
             return;
         }
-        if S::SPECULATES && !self.about.countable(8 * bytes) {
+        if CC && self.fixed.can.retransmits && !self.about.countable(8 * bytes) {
             let job = self.traffic[usize::from(job)].name.clone();
             self.fault = Some(RunError::TooLong { job, bytes });
             return;
         }
         let state = &mut self.hosts.jobs[usize::from(job)];
         state.sent += 1;
-        state.pending += u64::from(S::SPECULATES);
+        state.pending += u64::from(CC && self.fixed.can.retransmits);
         let destination = self.traffic[usize::from(job)].tasks[to as usize];
         let message = NewMessage {
             nic,

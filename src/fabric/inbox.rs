@@ -7,7 +7,6 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::post::PacketMail;
 use super::state::InIndex;
-use crate::congestion::Scheme;
 use crate::model::PacketIndex;
 
 /// The packets that are on their way from a neighbouring domain, in order of arrival, if they all come by one wire.
@@ -104,12 +103,17 @@ impl Inbox {
     }
 }
 
-impl<S: Scheme> FabricDomain<S> {
-    /// Takes in packets that are on wires from a neighbouring domain.
-    pub(super) fn take_packets(&mut self, neighbour: usize, mail: &mut Vec<PacketMail>) {
+impl<const CC: bool> FabricDomain<CC> {
+    /// Takes in packets that are on wires from a neighbouring domain, with the headers that the scheme has given them.
+    pub(super) fn take_packets(
+        &mut self,
+        neighbour: usize,
+        mail: &mut Vec<PacketMail>,
+        headers: &[u64],
+    ) {
         let inbox = &mut self.inboxes[neighbour];
         let Some(input) = inbox.entrance else {
-            return self.take_into_pool(mail);
+            return self.take_into_pool(mail, headers);
         };
         let Some(first) = mail.first() else {
             return;
@@ -127,9 +131,14 @@ impl<S: Scheme> FabricDomain<S> {
         }
     }
 
-    fn take_into_pool(&mut self, mail: &[PacketMail]) {
-        for one in mail {
+    fn take_into_pool(&mut self, mail: &[PacketMail], headers: &[u64]) {
+        let words = self.pool.header_words();
+        for (at, one) in mail.iter().enumerate() {
             let (index, input) = (self.pool.insert(one.packet, one.origin), one.input);
+            if CC && words > 0 {
+                let header = &headers[at * words..][..words];
+                self.pool.header_mut(index).copy_from_slice(header);
+            }
             self.inputs[input as usize].wire.push(&mut self.pool, index);
             self.schedule(EventKind::Arrive, input, one.packet.head);
         }

@@ -4,7 +4,6 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::state::{OutIndex, Output, Wire};
 use crate::config::Arbitration;
-use crate::congestion::Scheme;
 use crate::model::{Classes, Flight, NEVER, PacketIndex, Time};
 
 /// What an output may send now, or what it waits for.
@@ -17,7 +16,7 @@ struct Choice {
     starved: bool,
 }
 
-impl<S: Scheme> FabricDomain<S> {
+impl<const CC: bool> FabricDomain<CC> {
     /// A packet has crossed; its head is at the output queue's end at `packet.head`. If nothing is in its way it
     /// takes the link at once, which saves an event: whatever crosses later is ready later.
     pub(super) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
@@ -74,7 +73,7 @@ impl<S: Scheme> FabricDomain<S> {
 
     /// Sends the next packet of a free link's output queues.
     fn serve_link(&mut self, output: OutIndex, now: Time) {
-        let patience = if S::SPECULATES {
+        let patience = if CC && self.fixed.can.drops {
             self.shed_queued(output, now)
         } else {
             NEVER
@@ -95,7 +94,7 @@ impl<S: Scheme> FabricDomain<S> {
             return;
         };
         let packet = self.pool.get_mut(index);
-        if S::SPECULATES {
+        if CC && self.fixed.can.drops {
             packet.wait(now - packet.head);
         }
         let flits = u32::from(packet.flits);
@@ -236,7 +235,11 @@ impl<S: Scheme> FabricDomain<S> {
         let timing = &self.timings[out.timing as usize];
         let end = (depart + timing.rate.time(packet.flits)).max(tail_here);
         out.link_free = end;
-        if S::SPECULATES && packet.class == Classes::LOSSY && output < self.first_nic_output {
+        if CC
+            && self.fixed.can.drops
+            && packet.class == Classes::LOSSY
+            && output < self.first_nic_output
+        {
             out.lossy -= u32::from(packet.flits);
         }
         out.counts.flits += u64::from(packet.flits);
@@ -251,11 +254,8 @@ impl<S: Scheme> FabricDomain<S> {
             let channel = channel - self.channels[channel].share as usize;
             self.channels[channel].credit.available -= u32::from(packet.flits);
         }
-        if S::MARKS {
-            self.mark(index, output);
-        }
-        if S::NOTIFIES && output < self.first_nic_output {
-            self.tell(S::left, index, output, depart);
+        if CC && self.fixed.at_departure && output < self.first_nic_output {
+            self.leaves_router(index, output, depart);
         }
         let packet = self.pool.get(index);
         let (head, tail) = (packet.head, packet.tail());
@@ -277,7 +277,11 @@ impl<S: Scheme> FabricDomain<S> {
             }
             Wire::Away { neighbour, input } => {
                 let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
-                self.outboxes[neighbour as usize].packet(packet, origin, input);
+                let post = &mut self.outboxes[neighbour as usize];
+                post.packet(packet, origin, input);
+                if CC && self.pool.header_words() > 0 {
+                    post.headers.extend_from_slice(self.pool.header_mut(index));
+                }
                 self.pool.remove(index);
             }
             Wire::Unused => {

@@ -73,7 +73,7 @@ pub struct Network {
     /// What schemes may know.
     pub about: About,
     /// Whether the scheme talks out of band, to any endpoint of the network.
-    pub notices: bool,
+    pub signals: bool,
 }
 
 impl Network {
@@ -168,7 +168,7 @@ impl Network {
     /// The domains that `domain` exchanges mail with, ascending: those that share a link with it, or all others if any
     /// endpoint may be told something out of band.
     pub fn neighbours(&self, domain: DomainId) -> Vec<DomainId> {
-        if self.notices {
+        if self.signals {
             let all = 0..self.topology.domains();
             return all.filter(|&other| other != domain).collect();
         }

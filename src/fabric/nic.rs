@@ -1,11 +1,12 @@
 //! Network interfaces: queue pairs, segmentation, the turn of each destination, reassembly and acknowledgements.
 
-use super::desk::NicDesk;
 use super::domain::FabricDomain;
+use super::nic_context::AtNic;
 use super::pool::Fifo;
 use super::resend::Resend;
 use super::send_queues::{Message, NONE, PairRing};
-use crate::congestion::{Desk, Scheme};
+use super::signals::Speaker;
+use crate::congestion::{NicContext, PacketView, Scheme};
 use crate::model::{
     Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp,
     Time,
@@ -92,7 +93,7 @@ impl Blocked {
     }
 }
 
-impl<S: Scheme> FabricDomain<S> {
+impl<const CC: bool> FabricDomain<CC> {
     /// Hands a message to a NIC.
     pub(super) fn submit(&mut self, new: NewMessage, now: Time) {
         let nic = &mut self.nics[new.nic as usize];
@@ -102,6 +103,13 @@ impl<S: Scheme> FabricDomain<S> {
         self.sends
             .add(new.nic, &mut nic.ring, new.destination, message);
         self.stats.generated(new.job, new.bits, now);
+        if CC && self.fixed.can.messages {
+            let origin = message.origin(self.nics[new.nic as usize].id);
+            self.pool.hold_header(NO_PACKET);
+            self.at_nic(new.nic, now, |scheme, nic| {
+                scheme.on_submit(nic, new.destination, &origin);
+            });
+        }
         self.kick_nic(new.nic, now);
     }
 
@@ -133,7 +141,7 @@ impl<S: Scheme> FabricDomain<S> {
                 let free = out.link_free;
                 if !self.nics[nic as usize].is_idle() {
                     self.wake_link(output, free);
-                } else if S::SPECULATES {
+                } else if CC && self.fixed.can.retransmits {
                     let time = self.resends[nic as usize].next(free);
                     self.wake_link(output, time);
                 }
@@ -159,6 +167,39 @@ impl<S: Scheme> FabricDomain<S> {
             again: NEVER,
             starved: false,
         };
+        if let Some(found) = self.next_control(nic, output, now, &mut blocked) {
+            return Ok(found);
+        }
+        if CC && self.fixed.can.retransmits {
+            for lossy in [false, true] {
+                if let Some(found) = self.again_from(nic, output, lossy, now, &mut blocked) {
+                    return Ok(found);
+                }
+            }
+        }
+        loop {
+            let Some(pair) = self.ready_pair(nic, now, &mut blocked) else {
+                return Err(blocked);
+            };
+            if !(CC && self.fixed.can.reserves && self.begin_message(nic, pair, now)) {
+                return self.packet_of_pair(nic, pair, output, now, blocked);
+            }
+            // The scheme sends something first.
+            if let Some(found) = self.next_control(nic, output, now, &mut blocked) {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The first control packet that a NIC may send now, of the highest class.
+    #[inline]
+    fn next_control(
+        &mut self,
+        nic: u32,
+        output: u32,
+        now: Time,
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u8)> {
         let classes = self.fixed.classes;
         if classes.control > classes.data {
             for class in (classes.control..classes.count()).rev() {
@@ -171,20 +212,13 @@ impl<S: Scheme> FabricDomain<S> {
                 match self.injection_vc(output, class, flits, now) {
                     Ok(vc) => {
                         self.nics[nic as usize].control[at].pop(&self.pool);
-                        return Ok((head, vc));
+                        return Some((head, vc));
                     }
                     Err(time) => blocked.starve(time),
                 }
             }
         }
-        if S::SPECULATES {
-            for lossy in [false, true] {
-                if let Some(found) = self.again_from(nic, output, lossy, now, &mut blocked) {
-                    return Ok(found);
-                }
-            }
-        }
-        self.packet_of_pair(nic, output, now, blocked)
+        None
     }
 
     /// A packet that is sent again.
@@ -232,16 +266,11 @@ impl<S: Scheme> FabricDomain<S> {
     fn packet_of_pair(
         &mut self,
         nic: u32,
+        pair: u32,
         output: u32,
         now: Time,
         mut blocked: Blocked,
     ) -> Result<(PacketIndex, u8), Blocked> {
-        let Some(pair) = self.ready_pair(nic, now, &mut blocked) else {
-            return Err(blocked);
-        };
-        if S::RESERVES && self.begin_message(nic, pair, now) {
-            return self.next_to_send(nic, output, now);
-        }
         let destination = self.sends.pair(pair).destination;
         let message = self.sends.message(self.sends.pair(pair).first);
         let flit = self.about.flit;
@@ -249,12 +278,12 @@ impl<S: Scheme> FabricDomain<S> {
         let payload = message.left.min(most);
         let last = payload == message.left;
         let flits = flit.flits(payload) as u16;
-        let class = if S::SPECULATES {
+        let class = if CC && self.fixed.can.drops {
             Classes::LOSSY
         } else {
             self.fixed.classes.data
         };
-        let part = if S::SPECULATES {
+        let part = if CC && self.fixed.can.retransmits {
             ((message.bits - message.left) / most) as u32
         } else {
             0
@@ -270,13 +299,28 @@ impl<S: Scheme> FabricDomain<S> {
                 let index = self.pool.insert(packet, origin);
                 let ring = &mut self.nics[nic as usize].ring;
                 self.sends.take(nic, ring, pair, payload);
-                if !S::SPECULATES && last && origin.stamp() != Stamp::NONE {
+                let leaves = !(CC && self.fixed.can.retransmits);
+                if leaves && last && origin.stamp() != Stamp::NONE {
                     let tail = now + self.serialization(output, flits);
                     self.message_leaves(nic, destination, &origin, tail);
                 }
-                if S::PACES {
+                if CC && self.fixed.can.paces {
                     let tail = now + self.serialization(output, flits);
-                    self.scheme.sent(nic, destination, now, tail);
+                    let packet = PacketView {
+                        source: origin.source,
+                        destination,
+                        flits,
+                        payload_bits: origin.payload_bits,
+                    };
+                    self.pool.hold_header(NO_PACKET);
+                    self.at_nic(nic, now, |scheme, nic| scheme.on_sent(nic, &packet, tail));
+                    self.pool.give_header(index);
+                }
+                if CC && last && self.fixed.can.messages {
+                    self.pool.hold_header(NO_PACKET);
+                    self.at_nic(nic, now, |scheme, nic| {
+                        scheme.on_message_sent(nic, destination, &origin);
+                    });
                 }
                 Ok((index, vc))
             }
@@ -300,7 +344,7 @@ impl<S: Scheme> FabricDomain<S> {
         if ring.turn == NONE {
             return None;
         }
-        if !S::PACES {
+        if !(CC && self.fixed.can.paces) {
             return Some(ring.turn);
         }
         let mut at = ring.turn;
@@ -327,7 +371,8 @@ impl<S: Scheme> FabricDomain<S> {
             return false;
         }
         let origin = message.origin(self.nics[nic as usize].id);
-        self.at_desk(nic, now, |scheme, desk| scheme.begin(desk, to, &origin))
+        self.pool.hold_header(NO_PACKET);
+        self.at_nic(nic, now, |scheme, nic| scheme.on_message(nic, to, &origin))
     }
 
     /// A virtual channel with credits for a packet, in turn; or when to look again.
@@ -382,27 +427,20 @@ impl<S: Scheme> FabricDomain<S> {
     pub(super) fn deliver_packet(&mut self, index: PacketIndex, nic: u32, now: Time) {
         let packet = *self.pool.get(index);
         let origin = *self.pool.origin(index);
+        if CC {
+            self.pool.hold_header(index);
+        }
         self.pool.remove(index);
         self.stats.delivered(&packet, &origin, now);
         if origin.kind != PacketKind::Data as u8 {
-            if S::LISTENS {
-                let marked = packet.flight.flags & Flight::MARKED != 0;
-                self.at_desk(nic, now, |scheme, desk| scheme.heard(desk, &origin, marked));
-            }
-            if S::SPECULATES {
-                if origin.is_beyond() {
-                    let job = self.traffic[usize::from(origin.job)].name.clone();
-                    self.fault.get_or_insert(RunError::GrantTooLate { job });
-                }
-                self.kick_nic(nic, now);
-                if origin.kind == PacketKind::Ack as u8 && origin.stamp() != Stamp::NONE {
-                    self.packet_acknowledged(nic, &origin, now);
-                }
+            if CC {
+                self.take_control(nic, &packet, &origin, now);
             }
             return;
         }
-        if S::NOTIFIES {
-            self.tell_delivered(nic, &packet, &origin, now);
+        if CC && self.fixed.can.receives {
+            let view = PacketView::of(&packet, &origin);
+            self.at_nic(nic, now, |scheme, nic| scheme.on_delivery(nic, &view));
         }
         let whole = self
             .partial
@@ -410,15 +448,21 @@ impl<S: Scheme> FabricDomain<S> {
         if whole {
             self.stats
                 .received(&origin, packet.flight.destination, nic, now);
+            if CC && self.fixed.can.messages {
+                self.at_nic(nic, now, |scheme, nic| {
+                    scheme.on_message_received(nic, &origin);
+                });
+            }
         }
         if self.fixed.acknowledge {
-            let ack = self.at_desk(nic, now, |_, desk| {
-                desk.reply(PacketKind::Ack, origin.source, origin);
-                desk.last
-            });
-            if S::MARKS {
+            let mut context = self.nic_context(nic, now);
+            let ack = context.queue(PacketKind::Ack, origin.source, 1, origin);
+            if CC {
                 self.pool.get_mut(ack).flight.flags |= packet.flight.flags & Flight::MARKED;
+                self.pool.give_header(ack);
             }
+        }
+        if self.fixed.acknowledge || (CC && (self.fixed.can.receives || self.fixed.can.messages)) {
             self.kick_nic(nic, now);
         }
         if whole && origin.stamp() != Stamp::NONE {
@@ -426,15 +470,33 @@ impl<S: Scheme> FabricDomain<S> {
         }
     }
 
-    /// Lets the scheme work at a NIC.
+    /// A control packet is at its endpoint.
+    fn take_control(&mut self, nic: u32, packet: &Packet, origin: &Origin, now: Time) {
+        let can = &self.fixed.can;
+        let (retransmits, windows) = (can.retransmits, can.windows);
+        if self.fixed.heard & 1 << origin.kind != 0 {
+            let marked = packet.flight.flags & Flight::MARKED != 0;
+            self.at_nic(nic, now, |scheme, nic| {
+                scheme.on_control(nic, origin, marked);
+            });
+        }
+        if retransmits && origin.is_beyond() {
+            let job = self.traffic[usize::from(origin.job)].name.clone();
+            self.fault.get_or_insert(RunError::GrantTooLate { job });
+        }
+        if retransmits || windows {
+            self.kick_nic(nic, now);
+        }
+        let acknowledged = origin.kind == PacketKind::Ack as u8;
+        if retransmits && acknowledged && origin.stamp() != Stamp::NONE {
+            self.packet_acknowledged(nic, origin, now);
+        }
+    }
+
+    /// A scheme's context at a NIC; the header in it is the one that the pool holds.
     #[inline]
-    fn at_desk<R>(
-        &mut self,
-        nic: u32,
-        now: Time,
-        work: impl FnOnce(&mut S, &mut NicDesk) -> R,
-    ) -> R {
-        let mut desk = NicDesk {
+    fn nic_context(&mut self, nic: u32, now: Time) -> AtNic<'_> {
+        AtNic {
             now,
             nic,
             about: &self.about,
@@ -443,8 +505,33 @@ impl<S: Scheme> FabricDomain<S> {
             sends: &mut self.sends,
             pool: &mut self.pool,
             resends: self.resends.get_mut(nic as usize),
-            last: NO_PACKET,
+            actions: &mut self.actions,
+        }
+    }
+
+    /// Calls a hook at a NIC, then does what it asks for.
+    #[inline]
+    pub(super) fn at_nic<R>(
+        &mut self,
+        nic: u32,
+        now: Time,
+        hook: impl FnOnce(&mut dyn Scheme, &mut dyn NicContext) -> R,
+    ) -> R {
+        let mut context = AtNic {
+            now,
+            nic,
+            about: &self.about,
+            classes: self.fixed.classes,
+            state: &mut self.nics[nic as usize],
+            sends: &mut self.sends,
+            pool: &mut self.pool,
+            resends: self.resends.get_mut(nic as usize),
+            actions: &mut self.actions,
         };
-        work(&mut self.scheme, &mut desk)
+        let result = hook(self.scheme.as_mut(), &mut context);
+        if self.actions.any {
+            self.carry_out(Speaker::Nic(nic), now);
+        }
+        result
     }
 }

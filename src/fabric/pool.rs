@@ -9,16 +9,81 @@ pub struct Pool {
     /// small, not at packets that nothing has touched for a while.
     next: Slots<PacketIndex>,
     free: Vec<PacketIndex>,
+    /// The scheme's own words of each packet, one after another; empty if it has none.
+    headers: Vec<u64>,
+    /// Words of a header.
+    header_words: usize,
+    /// The header of a packet that has just arrived or is being made.
+    held: Box<[u64]>,
 }
 
 impl Pool {
-    /// Takes a packet in.
+    /// An empty pool for packets with headers of so many words.
+    pub fn new(header_words: usize) -> Self {
+        Pool {
+            header_words,
+            held: vec![0; header_words].into(),
+            ..Pool::default()
+        }
+    }
+
+    /// Words of a header.
+    pub fn header_words(&self) -> usize {
+        self.header_words
+    }
+
+    /// The place of a packet's header; an empty one if there are no headers, or no packet ([`NO_PACKET`]).
+    fn header(&self, index: PacketIndex) -> std::ops::Range<usize> {
+        if self.header_words == 0 || index == NO_PACKET {
+            return 0..0;
+        }
+        let begin = index as usize * self.header_words;
+        begin..begin + self.header_words
+    }
+
+    /// The header of a packet.
+    #[inline]
+    pub fn header_mut(&mut self, index: PacketIndex) -> &mut [u64] {
+        let place = self.header(index);
+        &mut self.headers[place]
+    }
+
+    /// Keeps the header of a packet that is about to be removed; of none ([`NO_PACKET`]): an empty one.
+    #[inline]
+    pub fn hold_header(&mut self, index: PacketIndex) {
+        if self.header_words > 0 {
+            let place = self.header(index);
+            self.held.fill(0);
+            if !place.is_empty() {
+                self.held.copy_from_slice(&self.headers[place]);
+            }
+        }
+    }
+
+    /// The header that is kept.
+    pub fn held_header(&mut self) -> &mut [u64] {
+        &mut self.held
+    }
+
+    /// Gives a packet the header that is kept.
+    #[inline]
+    pub fn give_header(&mut self, index: PacketIndex) {
+        if self.header_words > 0 {
+            let place = self.header(index);
+            self.headers[place].copy_from_slice(&self.held);
+        }
+    }
+
+    /// Takes a packet in; its header is empty.
     #[inline]
     pub fn insert(&mut self, packet: Packet, origin: Origin) -> PacketIndex {
         match self.free.pop() {
             Some(index) => {
                 self.packets[index as usize] = packet;
                 self.origins[index as usize] = origin;
+                if self.header_words > 0 {
+                    self.header_mut(index).fill(0);
+                }
                 index
             }
             None => {
@@ -29,6 +94,8 @@ impl Pool {
                 self.packets.push(packet);
                 self.origins.push(origin);
                 self.next.push(NO_PACKET);
+                self.headers
+                    .resize(self.headers.len() + self.header_words, 0);
                 (self.packets.len() - 1) as PacketIndex
             }
         }
@@ -80,6 +147,13 @@ impl Pool {
         &mut self.origins[index as usize]
     }
 
+    /// Both parts, the first to change.
+    #[inline]
+    pub fn both(&mut self, index: PacketIndex) -> (&mut Packet, &Origin) {
+        let at = index as usize;
+        (&mut self.packets[at], &self.origins[at])
+    }
+
     /// The packet after one in its list; [`NO_PACKET`] if that is the last.
     #[inline]
     pub fn after(&self, index: PacketIndex) -> PacketIndex {
@@ -90,6 +164,7 @@ impl Pool {
     pub fn memory_bytes(&self) -> usize {
         self.packets.capacity() * size_of::<Packet>()
             + self.origins.capacity() * size_of::<Origin>()
+            + self.headers.capacity() * size_of::<u64>()
             + (self.next.capacity() + self.free.capacity()) * size_of::<PacketIndex>()
     }
 }

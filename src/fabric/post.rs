@@ -2,7 +2,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::state::{InIndex, OutIndex};
 use crate::engine::Mail;
-use crate::model::{NEVER, Notice, Origin, Packet, Time};
+use crate::model::{NEVER, Origin, Packet, Signal, Time};
 
 /// A packet that crosses into another domain: its head will be at an input there at `packet.head`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -30,8 +30,10 @@ pub struct CreditMail {
 pub struct Post {
     pub packets: Vec<PacketMail>,
     pub credits: Vec<CreditMail>,
+    /// The headers of the packets, one after another; empty if the scheme has none.
+    pub headers: Vec<u64>,
     /// For endpoints there, out of band.
-    pub notices: Vec<Notice>,
+    pub signals: Vec<Signal>,
     /// The earliest time of all of them.
     earliest: Time,
 }
@@ -41,7 +43,8 @@ impl Default for Post {
         Post {
             packets: Vec::new(),
             credits: Vec::new(),
-            notices: Vec::new(),
+            headers: Vec::new(),
+            signals: Vec::new(),
             earliest: NEVER,
         }
     }
@@ -77,15 +80,15 @@ impl Post {
         });
     }
 
-    pub fn notice(&mut self, notice: Notice) {
-        self.earliest = self.earliest.min(notice.time);
-        self.notices.push(notice);
+    pub fn signal(&mut self, signal: Signal) {
+        self.earliest = self.earliest.min(signal.time);
+        self.signals.push(signal);
     }
 }
 
 impl Mail for Post {
     fn is_empty(&self) -> bool {
-        self.packets.is_empty() && self.credits.is_empty() && self.notices.is_empty()
+        self.packets.is_empty() && self.credits.is_empty() && self.signals.is_empty()
     }
 
     /// Credits alone make nothing happen before a packet asks for them, but a port may be waiting for one.
@@ -93,29 +96,33 @@ impl Mail for Post {
         self.earliest
     }
 
-    /// The numbers of packets and credits, then all of them, then the notices.
+    /// The numbers of packets, credits and words of headers, then all of them, then the signals.
     fn encode(&self, bytes: &mut Vec<u8>) {
-        let counts = [self.packets.len() as u64, self.credits.len() as u64];
+        let counts = [self.packets.len(), self.credits.len(), self.headers.len()];
+        let counts = counts.map(|count| count as u64);
         bytes.extend_from_slice(bytemuck::bytes_of(&counts));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.packets));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.credits));
-        bytes.extend_from_slice(bytemuck::cast_slice(&self.notices));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.headers));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.signals));
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
-        let (counts, rest) = bytes.split_at_checked(16)?;
-        let [packets, credits]: [u64; 2] = bytemuck::pod_read_unaligned(counts);
+        let (counts, rest) = bytes.split_at_checked(24)?;
+        let [packets, credits, headers]: [u64; 3] = bytemuck::pod_read_unaligned(counts);
         let (packets, rest) = list(rest, packets)?;
         let (credits, rest) = list(rest, credits)?;
-        let (notices, rest) = list(rest, (rest.len() / size_of::<Notice>()) as u64)?;
+        let (headers, rest) = list(rest, headers)?;
+        let (signals, rest) = list(rest, (rest.len() / size_of::<Signal>()) as u64)?;
         let heads = packets.iter().map(|mail: &PacketMail| mail.packet.head);
         let times = heads.chain(credits.iter().map(|mail: &CreditMail| mail.time));
-        let times = times.chain(notices.iter().map(|notice: &Notice| notice.time));
+        let times = times.chain(signals.iter().map(|signal: &Signal| signal.time));
         let earliest = times.min().unwrap_or(NEVER);
         rest.is_empty().then_some(Post {
             packets,
             credits,
-            notices,
+            headers,
+            signals,
             earliest,
         })
     }
@@ -123,7 +130,8 @@ impl Mail for Post {
     fn clear(&mut self) {
         self.packets.clear();
         self.credits.clear();
-        self.notices.clear();
+        self.headers.clear();
+        self.signals.clear();
         self.earliest = NEVER;
     }
 }

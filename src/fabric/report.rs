@@ -6,7 +6,6 @@ use super::inbox::Inbox;
 use super::series::Series;
 use super::state::Wire;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
-use crate::congestion::Scheme;
 use crate::model::{Histogram, NEVER, NO_PACKET, Outstanding, PacketKind, Time};
 
 /// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
@@ -77,7 +76,7 @@ pub struct DomainReport {
     pub credits_missing: Vec<[u64; 4]>,
 }
 
-impl<S: Scheme> FabricDomain<S> {
+impl<const CC: bool> FabricDomain<CC> {
     /// The report of this domain at simulated time `end`.
     pub fn report(&mut self, end: Time) -> DomainReport {
         self.finish_samples(end);

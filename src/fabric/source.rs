@@ -4,7 +4,6 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::hosts::Application;
 use super::nic::NewMessage;
-use crate::congestion::Scheme;
 use crate::model::{EndpointId, Rng, Span, Stamp, Time, stream};
 use crate::workload::injection::{Clock, Injector};
 use crate::workload::patterns::Pattern;
@@ -108,7 +107,7 @@ impl Source {
     }
 }
 
-impl<S: Scheme> FabricDomain<S> {
+impl<const CC: bool> FabricDomain<CC> {
     /// Schedules the first message of every source.
     pub(super) fn start_sources(&mut self) {
         for index in 0..self.sources.len() {

@@ -11,7 +11,6 @@ use std::fmt;
 use super::domain::FabricDomain;
 use super::ring::{NO_REQUEST, Side};
 use super::state::Wire;
-use crate::congestion::Scheme;
 use crate::model::{NEVER, NO_PACKET, PacketIndex, PortId, RouterId};
 use crate::topology::Peer;
 
@@ -74,7 +73,7 @@ impl Wait {
     }
 }
 
-impl<S: Scheme> FabricDomain<S> {
+impl<const CC: bool> FabricDomain<CC> {
     /// Every blocked place of this domain with what its packets wait for. A place from which some packet can go, or
     /// waits for time only, is not listed.
     pub fn waits(&self) -> Vec<Wait> {

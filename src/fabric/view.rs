@@ -1,5 +1,5 @@
 use super::state::{Channel, Output, Timing};
-use crate::model::{PortId, Rng, RouterId, Slots, Time, below};
+use crate::model::{EndpointId, Origin, PortId, Rng, RouterId, Slots, Time, below};
 use crate::routing::Here;
 
 /// What routing sees of a router at one moment.
@@ -7,6 +7,8 @@ pub struct RouterView<'a> {
     pub router: RouterId,
     pub base: u32,
     pub in_port: PortId,
+    /// Of the packet.
+    pub origin: &'a Origin,
     pub rng: &'a mut Rng,
     pub outputs: &'a Slots<Output>,
     pub timings: &'a Slots<Timing>,
@@ -25,6 +27,14 @@ impl Here for RouterView<'_> {
 
     fn in_port(&self) -> PortId {
         self.in_port
+    }
+
+    fn source(&self) -> EndpointId {
+        self.origin.source
+    }
+
+    fn job(&self) -> u16 {
+        self.origin.job
     }
 
     fn pick(&mut self, n: u32) -> u32 {

@@ -2,7 +2,6 @@
 
 use super::domain::FabricDomain;
 use super::state::{OutIndex, Wire};
-use crate::congestion::Scheme;
 use crate::model::{EndpointId, LinkKind, PacketIndex, PortId, RouterId, Time};
 
 /// Where a link of the watched packet's way begins.
@@ -96,7 +95,7 @@ impl Step {
     }
 }
 
-impl<S: Scheme> FabricDomain<S> {
+impl<const CC: bool> FabricDomain<CC> {
     /// Notes that the watched packet takes a link. `packet.head` is at the far end already.
     #[cold]
     pub(super) fn watch_departure(

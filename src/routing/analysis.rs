@@ -454,6 +454,12 @@ impl Here for Script<'_> {
         self.in_port
     }
 
+    fn source(&self) -> u32 {
+        0
+    }
+    fn job(&self) -> u16 {
+        0
+    }
     fn pick(&mut self, n: u32) -> u32 {
         if n == 0 {
             self.fault = Some("picks one out of none".into());

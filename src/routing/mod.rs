@@ -14,7 +14,7 @@ pub mod valiant;
 use std::sync::Arc;
 
 use crate::config::{ConfigError, Section};
-use crate::model::{Flight, LinkKind, PortId, RouterId};
+use crate::model::{EndpointId, Flight, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::topology::Topology;
 
@@ -36,6 +36,10 @@ pub trait Here {
     fn router(&self) -> RouterId;
     /// The port it came in by.
     fn in_port(&self) -> PortId;
+    /// The packet's source. With its destination and its job it is the packet's flow.
+    fn source(&self) -> EndpointId;
+    /// The number of the packet's job among those that run.
+    fn job(&self) -> u16;
     /// A random whole number in `0..n`; n > 0.
     fn pick(&mut self, n: u32) -> u32;
     /// Flits that are on their way out by `port`, over all virtual channels of the packet's traffic class and those that

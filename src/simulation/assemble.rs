@@ -7,7 +7,7 @@ use crate::config::{
     ConfigError, DriveConfig, Experiment, JobConfig, PatternConfig, RouterConfig, Until,
     WorkloadConfig,
 };
-use crate::congestion::{self, About, AnyScheme, Scheme, Visitor};
+use crate::congestion::{self, About, Scheme};
 use crate::engine::{Haste, Schedule};
 use crate::fabric::{
     Application, Blueprint, Drive, FabricDomain, Network, Open, Parameters, Rated, Recording,
@@ -15,7 +15,7 @@ use crate::fabric::{
 };
 use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, LinkKind, NEVER, Span, Time};
 use crate::registry::choose;
-use crate::routing;
+use crate::routing::{self, Routing};
 use crate::topology::{self, Topology};
 use crate::workload::injection::Injector;
 use crate::workload::members;
@@ -37,7 +37,7 @@ pub struct Plan {
     /// What domains are built from.
     pub blueprint: Blueprint,
     /// The congestion-control scheme.
-    pub scheme: AnyScheme,
+    pub scheme: Box<dyn Scheme>,
     /// Windows and end.
     pub schedule: Schedule,
     /// Whether the run ends when it is complete. At the end of the schedule it has failed then.
@@ -50,15 +50,41 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
 }
 
+/// Makes a routing for a topology.
+pub type BuildRouting = Box<dyn FnOnce(&Arc<dyn Topology>) -> Box<dyn Routing>>;
+/// Makes a scheme for a network.
+pub type BuildScheme = Box<dyn FnOnce(&About) -> Box<dyn Scheme>>;
+
+/// Parts of a run that are not in any registry, in place of those that the experiment file names: for programs that use
+/// weir as a library, and for tests.
+#[derive(Default)]
+pub struct Own {
+    /// The network's graph.
+    pub topology: Option<Arc<dyn Topology>>,
+    /// The way through it.
+    pub routing: Option<BuildRouting>,
+    /// The congestion-control scheme.
+    pub scheme: Option<BuildScheme>,
+}
+
 impl Plan {
     /// Assembles a run. Everything that can be wrong with an experiment is found here, before anything runs.
     pub fn new(
         experiment: &Experiment,
         watched: Option<(EndpointId, u32)>,
     ) -> Result<Plan, ConfigError> {
-        let (network, scheme) = network(experiment)?;
+        Plan::with(experiment, watched, Own::default())
+    }
+
+    /// Assembles a run with parts of one's own.
+    pub fn with(
+        experiment: &Experiment,
+        watched: Option<(EndpointId, u32)>,
+        own: Own,
+    ) -> Result<Plan, ConfigError> {
+        let (network, scheme) = network(experiment, own)?;
         let lookahead = network.lookahead();
-        let haste = haste(&network, &scheme, lookahead);
+        let haste = haste(&network, scheme.as_ref(), lookahead);
         let network = Arc::new(network);
         let recording = recording(experiment);
         let traffic = traffic(experiment, &network)?;
@@ -77,7 +103,7 @@ impl Plan {
         // Nothing is left to do once all applications are done, unless other traffic never stops.
         let endless = |traffic: &Traffic| traffic.application().is_none() && traffic.stop == NEVER;
         let until_done = completes && traffic.iter().any(endless);
-        if scheme.visit(Drops) {
+        if scheme.capabilities().retransmits {
             check_lengths(experiment, &traffic, &network)?;
         }
         let schedule = Schedule { window, end, haste };
@@ -107,14 +133,7 @@ impl Plan {
 
     /// Bytes of the state of all domains at the start, about.
     pub fn expected_state(&self) -> u64 {
-        struct Measure<'a>(&'a Blueprint);
-        impl Visitor for Measure<'_> {
-            type Output = u64;
-            fn visit<S: Scheme>(self, scheme: &S) -> u64 {
-                FabricDomain::expected_state(self.0, scheme)
-            }
-        }
-        self.scheme.visit(Measure(&self.blueprint))
+        FabricDomain::expected_state(&self.blueprint, self.scheme.as_ref())
     }
 
     /// The network.
@@ -125,8 +144,9 @@ impl Plan {
 
 /// Set if the scheme's notices can take effect before the end of the window in which they are sent. Those that take the
 /// time of an empty network cannot: their way to another domain crosses a link between domains.
-fn haste(network: &Network, scheme: &AnyScheme, lookahead: Time) -> Option<Haste> {
-    let delay = scheme.notices()??;
+fn haste(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Option<Haste> {
+    let signals = scheme.capabilities().signals;
+    let delay = signals.then(|| scheme.signal_delay())??;
     (lookahead != NEVER && delay < lookahead).then(|| Haste {
         delay,
         reaction: network.latency_range().0.max(1),
@@ -144,10 +164,18 @@ fn patience(network: &Network, window: Time) -> Time {
         .saturating_add(window.saturating_mul(2))
 }
 
-fn network(experiment: &Experiment) -> Result<(Network, AnyScheme), ConfigError> {
-    let topology = (choose(&experiment.topology, topology::REGISTRY)?.build)(&experiment.topology)?;
-    let routing =
-        (choose(&experiment.routing, routing::REGISTRY)?.build)(&experiment.routing, &topology)?;
+fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme>), ConfigError> {
+    let topology = match own.topology {
+        Some(topology) => topology,
+        None => (choose(&experiment.topology, topology::REGISTRY)?.build)(&experiment.topology)?,
+    };
+    let routing = match own.routing {
+        Some(build) => build(&topology),
+        None => {
+            let entry = choose(&experiment.routing, routing::REGISTRY)?;
+            (entry.build)(&experiment.routing, &topology)?
+        }
+    };
     let parameters = parameters(&experiment.router, experiment);
     let (router, port) = topology.attachment(0);
     let about = About {
@@ -157,15 +185,20 @@ fn network(experiment: &Experiment) -> Result<(Network, AnyScheme), ConfigError>
         output_queue: parameters.output_flits(),
         acknowledge: parameters.acknowledge,
     };
-    let scheme = choose(&experiment.congestion, congestion::REGISTRY)?;
-    let scheme = (scheme.build)(&experiment.congestion, &about)?;
+    let scheme = match own.scheme {
+        Some(build) => build(&about),
+        None => {
+            let entry = choose(&experiment.congestion, congestion::REGISTRY)?;
+            (entry.build)(&experiment.congestion, &about)?
+        }
+    };
     let network = Network {
         classes: scheme.classes(),
         topology,
         routing,
         parameters,
         about,
-        notices: scheme.notices().is_some(),
+        signals: scheme.capabilities().signals,
     };
     check_channels(experiment, &network)?;
     limits::check(experiment, &network)?;
@@ -417,17 +450,7 @@ fn application(
     Ok((application, endpoints))
 }
 
-/// Whether a scheme sends packets that may be dropped.
-struct Drops;
-
-impl Visitor for Drops {
-    type Output = bool;
-    fn visit<S: Scheme>(self, _: &S) -> bool {
-        S::SPECULATES
-    }
-}
-
-/// Such schemes name the packets of a message by 32 bits. (Of applications, whose messages are not known before they send
+/// Schemes that send packets again name the packets of a message by 32 bits. (Of applications, whose messages are not known before they send
 /// them, the domains check it.)
 fn check_lengths(
     experiment: &Experiment,

@@ -5,7 +5,7 @@ use super::error::RunError;
 use super::notes::notes;
 use super::rows;
 use super::warnings::Warning;
-use crate::congestion::{self, AnyScheme};
+use crate::congestion;
 use crate::engine::{End, Transport};
 use crate::fabric::{DomainReport, FabricDomain, JobStats, Step, Tally, Totals, Traffic};
 use crate::model::{Bandwidth, Histogram, Outstanding, PacketKind, Span, Time};
@@ -32,8 +32,8 @@ fn rank_facts() -> (u64, String) {
 }
 
 /// Collects on rank 0; None on the others.
-pub fn collect<S: congestion::Scheme, T: Transport + ?Sized>(
-    domains: &mut [FabricDomain<S>],
+pub fn collect<const CC: bool, T: Transport + ?Sized>(
+    domains: &mut [FabricDomain<CC>],
     plan: &Plan,
     simulated: Time,
     end: End,
@@ -249,7 +249,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
 }
 
 /// The names of the numbers that a run under a scheme has in `/data/scheme`.
-pub fn scheme_numbers(own: &AnyScheme) -> Vec<String> {
+pub fn scheme_numbers(own: &dyn congestion::Scheme) -> Vec<String> {
     let Scheme {
         counters, shares, ..
     } = scheme(own.counters(), &[], 0.0);

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use super::error::RunError;
-use crate::congestion::Scheme;
 use crate::engine::{Agreement, Transport};
 use crate::fabric::{FabricDomain, JobState};
 use crate::model::{NEVER, Time};
@@ -14,8 +13,8 @@ const MOST: usize = 8;
 /// Puts the states of all applications together on rank 0: one of which tasks are left while none of its messages is on
 /// its way and none of its tasks waits for a time can never go on. All ranks get the verdict. `names` are those of the
 /// workloads.
-pub fn search_hang<S: Scheme, T: Transport + ?Sized>(
-    domains: &[FabricDomain<S>],
+pub fn search_hang<const CC: bool, T: Transport + ?Sized>(
+    domains: &[FabricDomain<CC>],
     names: &[&str],
     transport: &mut T,
     now: Time,

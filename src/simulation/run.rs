@@ -1,12 +1,12 @@
 //! Runs a plan on this rank's domains.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::assemble::Plan;
 use super::collect::{Facts, collect};
 use super::error::RunError;
 use super::watchman::{Watchman, search};
-use crate::congestion::{Scheme, Visitor};
+use crate::congestion::Capabilities;
 use crate::engine::{
     self, Agreement, End, Monitor, Progress, Settled, Share, StopReason, Transport,
 };
@@ -37,6 +37,10 @@ pub trait Observer {
     /// Whether the run is to end now, and why. Asked several times a second, and after every window, on every rank; if one
     /// says so, all end at the same simulated time, and the result is marked as not complete.
     fn stop(&mut self) -> Option<StopReason>;
+    /// How soon a wish to stop has to be heeded, wall-clock time. Runs that have to look up often are slower.
+    fn heed_within(&self) -> Duration {
+        Duration::from_secs(5)
+    }
 }
 
 /// Looks after a run on this rank.
@@ -46,14 +50,18 @@ struct Lookout<'a> {
     ranks: u32,
 }
 
-impl<S: Scheme, T: Transport + ?Sized> Monitor<FabricDomain<S>, T> for Lookout<'_> {
+impl<const CC: bool, T: Transport + ?Sized> Monitor<FabricDomain<CC>, T> for Lookout<'_> {
     fn stop(&mut self) -> Option<StopReason> {
         self.observer.stop()
     }
 
+    fn heed_within(&self) -> Duration {
+        self.observer.heed_within()
+    }
+
     fn observe(
         &mut self,
-        settled: &mut Settled<FabricDomain<S>>,
+        settled: &mut Settled<FabricDomain<CC>>,
         transport: &mut T,
         progress: Progress,
     ) -> Result<(), RunError> {
@@ -68,38 +76,22 @@ impl<S: Scheme, T: Transport + ?Sized> Monitor<FabricDomain<S>, T> for Lookout<'
 
 /// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of them.
 ///
-/// Not generic: everything below is compiled once for each scheme, here, and not again for every transport and every
-/// crate that runs plans.
+/// Not generic: everything below is compiled here, once for runs without congestion control and once for all schemes, and
+/// not again for every transport and every crate that runs plans.
 pub fn run(
     plan: &Plan,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    plan.scheme.visit(Running {
-        plan,
-        transport,
-        observer,
-    })
-}
-
-/// A run, to be done with whatever scheme.
-struct Running<'a> {
-    plan: &'a Plan,
-    transport: &'a mut dyn Transport,
-    observer: &'a mut dyn Observer,
-}
-
-impl Visitor for Running<'_> {
-    type Output = Result<Option<Outcome>, RunError>;
-
-    fn visit<S: Scheme>(self, scheme: &S) -> Self::Output {
-        run_with(self.plan, scheme, self.transport, self.observer)
+    if plan.scheme.capabilities() == Capabilities::NONE {
+        run_with::<false>(plan, transport, observer)
+    } else {
+        run_with::<true>(plan, transport, observer)
     }
 }
 
-fn run_with<S: Scheme>(
+fn run_with<const CC: bool>(
     plan: &Plan,
-    scheme: &S,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
@@ -108,9 +100,9 @@ fn run_with<S: Scheme>(
         domains: network.topology.domains(),
         ranks: transport.size(),
     };
-    let mut domains: Vec<FabricDomain<S>> = share
+    let mut domains: Vec<FabricDomain<CC>> = share
         .of(transport.rank())
-        .map(|id| FabricDomain::new(id, &plan.blueprint, scheme))
+        .map(|id| FabricDomain::new(id, &plan.blueprint, plan.scheme.as_ref()))
         .collect();
     let mut lookout = Lookout {
         watchman: Watchman::new(plan.patience, plan.blueprint.traffic.clone()),
@@ -153,8 +145,8 @@ fn run_with<S: Scheme>(
 
 /// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery or the end of the last
 /// task; at the end of a window, if other traffic goes on; where all domains are, if it was stopped.
-fn simulated_time<S: Scheme, T: Transport + ?Sized>(
-    domains: &[FabricDomain<S>],
+fn simulated_time<const CC: bool, T: Transport + ?Sized>(
+    domains: &[FabricDomain<CC>],
     plan: &Plan,
     end: End,
     transport: &mut T,

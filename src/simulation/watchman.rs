@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::hang::search_hang;
-use crate::congestion::Scheme;
 use crate::engine::{Agreement, Progress, Settled, Transport};
 use crate::fabric::{Deadlock, FabricDomain, Traffic, Wait, find_deadlock};
 use crate::model::{NEVER, Time};
@@ -32,9 +31,9 @@ impl Watchman {
     }
 
     /// Looks at the run after a window.
-    pub fn look<S: Scheme, T: Transport + ?Sized>(
+    pub fn look<const CC: bool, T: Transport + ?Sized>(
         &mut self,
-        settled: &mut Settled<FabricDomain<S>>,
+        settled: &mut Settled<FabricDomain<CC>>,
         transport: &mut T,
         progress: Progress,
     ) -> Result<(), RunError> {
@@ -54,9 +53,9 @@ impl Watchman {
     }
 
     /// Looks for an application that waits for ever, if there is any application.
-    pub fn search_hang<S: Scheme, T: Transport + ?Sized>(
+    pub fn search_hang<const CC: bool, T: Transport + ?Sized>(
         &self,
-        domains: &[FabricDomain<S>],
+        domains: &[FabricDomain<CC>],
         transport: &mut T,
         now: Time,
     ) -> Result<(), RunError> {
@@ -69,14 +68,14 @@ impl Watchman {
 }
 
 /// Puts the blocked places of all domains together on rank 0 and looks for a deadlock; all ranks get the verdict.
-pub fn search<S: Scheme, T: Transport + ?Sized>(
-    domains: &[FabricDomain<S>],
+pub fn search<const CC: bool, T: Transport + ?Sized>(
+    domains: &[FabricDomain<CC>],
     transport: &mut T,
     now: Time,
 ) -> Result<(), RunError> {
     let words: Vec<u64> = domains
         .iter()
-        .flat_map(FabricDomain::<S>::waits)
+        .flat_map(FabricDomain::<CC>::waits)
         .flat_map(Wait::to_words)
         .collect();
     let gathered = transport.gather(bytemuck::cast_slice(&words).to_vec());

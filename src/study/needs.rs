@@ -242,7 +242,7 @@ impl Records<'_> {
 
     /// Schemes record numbers only: a column is that of another version's.
     fn scheme(&self, name: &str, rows: bool) -> Outcome {
-        let numbers = scheme_numbers(&self.plan.scheme);
+        let numbers = scheme_numbers(self.plan.scheme.as_ref());
         let names: Vec<&str> = numbers.iter().map(String::as_str).collect();
         if rows {
             return missing(

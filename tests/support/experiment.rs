@@ -7,9 +7,8 @@ use toml::{Table, Value};
 use weir::catalog::catalog;
 use weir::config::ConfigError;
 use weir::engine::{Local, Progress, StopReason};
-use weir::fabric::Network;
 use weir::routing::Routing;
-use weir::simulation::{self, Observer, Outcome, Plan, RunError};
+use weir::simulation::{self, Observer, Outcome, Own, Plan, RunError};
 use weir::topology::Topology;
 
 use super::cli::Cli;
@@ -203,8 +202,7 @@ impl Experiment {
 
     /// Ready to run.
     pub fn plan(&self) -> Plan {
-        self.try_plan()
-            .unwrap_or_else(|error| panic!("{}\n{}", error.render(false), self.text()))
+        self.plan_with(Own::default())
     }
 
     /// Runs in this process. A failure shows the experiment.
@@ -218,23 +216,26 @@ impl Experiment {
         run_plan(&self.plan())
     }
 
+    /// Runs in this process with parts of one's own.
+    pub fn try_run_with(&self, own: Own) -> Result<Outcome, RunError> {
+        run_plan(&self.plan_with(own))
+    }
+
     /// Runs in this process by another way through the network than any that weir offers.
     pub fn try_run_by(
         &self,
-        routing: impl FnOnce(&Arc<dyn Topology>) -> Box<dyn Routing>,
+        routing: impl FnOnce(&Arc<dyn Topology>) -> Box<dyn Routing> + 'static,
     ) -> Result<Outcome, RunError> {
-        let mut plan = self.plan();
-        let network = plan.network();
-        let topology = network.topology.clone();
-        plan.blueprint.network = Arc::new(Network {
-            routing: routing(&topology),
-            parameters: network.parameters.clone(),
-            classes: network.classes,
-            about: network.about,
-            notices: network.notices,
-            topology,
-        });
-        run_plan(&plan)
+        self.try_run_with(Own {
+            routing: Some(Box::new(routing)),
+            ..Own::default()
+        })
+    }
+
+    /// Ready to run with parts of one's own.
+    pub fn plan_with(&self, own: Own) -> Plan {
+        Plan::with(&self.checked(), None, own)
+            .unwrap_or_else(|error| panic!("{}\n{}", error.render(false), self.text()))
     }
 
     /// Through the program itself.

@@ -91,6 +91,12 @@ impl Here for Place {
     fn in_port(&self) -> u16 {
         self.in_port
     }
+    fn source(&self) -> u32 {
+        0
+    }
+    fn job(&self) -> u16 {
+        0
+    }
     fn pick(&mut self, n: u32) -> u32 {
         below(&mut self.rng, n)
     }

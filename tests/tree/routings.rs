@@ -37,6 +37,12 @@ impl Here for Fixed {
     fn in_port(&self) -> PortId {
         self.in_port
     }
+    fn source(&self) -> u32 {
+        0
+    }
+    fn job(&self) -> u16 {
+        0
+    }
     fn pick(&mut self, n: u32) -> u32 {
         self.choice % n
     }

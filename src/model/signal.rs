@@ -2,16 +2,16 @@ use super::{EndpointId, Time};
 
 /// What a scheme tells an endpoint out of band: it takes no bandwidth and waits in no queue.
 ///
-/// Notices that take effect at the same time are taken in by what they say, so the fields are in the order in which they
-/// are compared.
+/// Signals that take effect at the same time are handled in the order of their content, so that it does not depend on
+/// who is simulated first: the fields are in the order in which they are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-pub struct Notice {
+pub struct Signal {
     /// When it takes effect, ps.
     pub time: Time,
-    /// Whom it is for.
+    /// The receiver.
     pub to: EndpointId,
-    /// Who sends it: a router, or with [`Notice::ENDPOINT`] as port an endpoint.
+    /// The sender: a router, or with [`Signal::ENDPOINT`] as port an endpoint.
     pub from: u32,
     /// The router's port that it is about.
     pub port: u16,
@@ -23,7 +23,7 @@ pub struct Notice {
     pub words: [u64; 2],
 }
 
-impl Notice {
+impl Signal {
     /// In place of a port: the sender is an endpoint.
     pub const ENDPOINT: u16 = u16::MAX;
 }

@@ -1,52 +1,18 @@
-//! What routers do to packets that they may drop, and the packets that they send themselves.
+//! What routers do to packets that they may drop, and to control packets that they take in place of an endpoint.
 
-use super::desk::class_of;
 use super::domain::FabricDomain;
-use super::nic::blank;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
+use super::signals::Speaker;
 use super::state::{InIndex, OutIndex, Output, Wire};
-use crate::congestion::{Port, Scheme};
-use crate::model::{Classes, Flight, NEVER, Origin, PacketIndex, PacketKind, Time, unit};
+use crate::congestion::{PacketView, Port, PortContext};
+use crate::model::{Classes, NEVER, PacketIndex, Time, unit};
 
-impl<S: Scheme> FabricDomain<S> {
-    /// An output as the scheme sees it.
-    #[inline]
-    pub(super) fn port(&self, output: OutIndex) -> Port {
-        let out = &self.outputs[output as usize];
-        Port {
-            output,
-            last_hop: matches!(out.wire, Wire::Endpoint(_)),
-            level: out.waiting + out.queued,
-            capacity: self
-                .fixed
-                .output_queue
-                .map_or(0, |flits| flits.saturating_mul(u32::from(out.vcs))),
-        }
-    }
-
+impl<const CC: bool> FabricDomain<CC> {
     /// The bits of the channels of lossless data among an output's channels. Speculative packets do not get into output
     /// queues while such data is in one there.
     #[inline]
     pub(super) fn data_bits(&self, out: &Output) -> u64 {
         ((1 << out.vcs) - 1) << (out.vcs * self.fixed.classes.data)
-    }
-
-    /// Lets the scheme mark a data packet that leaves a router.
-    #[inline]
-    pub(super) fn mark(&mut self, index: PacketIndex, output: OutIndex) {
-        if output >= self.first_nic_output || self.pool.get(index).class != self.fixed.classes.data
-        {
-            return;
-        }
-        let port = self.port(output);
-        let out = &self.outputs[output as usize];
-        let channel = out.channel_base as usize + usize::from(self.pool.get(index).out_vc);
-        let room =
-            self.channels[self.home(channel)].credit.available >= u32::from(self.fixed.max_packet);
-        if self.scheme.mark(&port, room) {
-            self.pool.get_mut(index).flight.flags |= Flight::MARKED;
-            self.stats.tally.marked += 1;
-        }
     }
 
     /// True if the router keeps a packet that has just been routed: a reservation that ends here, or a packet that is
@@ -68,16 +34,44 @@ impl<S: Scheme> FabricDomain<S> {
                 return true;
             }
         }
-        if S::LAST_HOP_GRANTS
-            && class == self.fixed.classes.reservation
-            && self.pool.origin(index).kind == PacketKind::Reservation as u8
+        if self.fixed.intercepted & 1 << class != 0
             && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
         {
-            self.leave_input(index, input, now);
-            self.take_reservation(index, output, now);
-            return true;
+            return self.intercepted(index, input, output, now);
         }
         false
+    }
+
+    /// Whether the scheme takes a control packet at the last router.
+    fn intercepted(
+        &mut self,
+        index: PacketIndex,
+        input: InIndex,
+        output: OutIndex,
+        now: Time,
+    ) -> bool {
+        let origin = *self.pool.origin(index);
+        let kinds = self.fixed.can.intercepts;
+        if !kinds.iter().any(|&kind| kind as u8 == origin.kind) {
+            return false;
+        }
+        let view = PacketView::of(self.pool.get(index), &origin);
+        let mut context = PortContext {
+            now,
+            port: self.port(output),
+            header: self.pool.header_mut(index),
+            actions: &mut self.actions,
+        };
+        let taken = self.scheme.intercept(&mut context, &view, &origin);
+        if taken {
+            self.leave_input(index, input, now);
+            self.stats.tally.absorbed += 1;
+            self.pool.remove(index);
+        }
+        if self.actions.any {
+            self.carry_out(Speaker::Port(output), now);
+        }
+        taken
     }
 
     /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says, those first that came
@@ -87,7 +81,7 @@ impl<S: Scheme> FabricDomain<S> {
             output as usize * usize::from(self.fixed.classes.count()) + usize::from(Classes::LOSSY);
         while self.rings.outputs[ring].next != NO_REQUEST {
             let port = self.port(output);
-            let allowed = self.scheme.allowed(&port);
+            let allowed = self.scheme.queueing_limit(&port);
             if allowed == Time::MAX {
                 return;
             }
@@ -136,7 +130,7 @@ impl<S: Scheme> FabricDomain<S> {
             return;
         }
         let port = self.port(output);
-        let allowed = self.scheme.allowed(&port);
+        let allowed = self.scheme.queueing_limit(&port);
         if allowed != Time::MAX {
             let waited = self.pool.get(index).waited_until(now);
             self.wake_output(output, now + allowed.saturating_sub(waited));
@@ -176,7 +170,7 @@ impl<S: Scheme> FabricDomain<S> {
         while bits != 0 {
             let vc = bits.trailing_zeros();
             let channel = (base + vc) as usize;
-            let allowed = self.scheme.allowed(&self.port(output));
+            let allowed = self.scheme.queueing_limit(&self.port(output));
             if allowed == Time::MAX {
                 return again;
             }
@@ -205,48 +199,21 @@ impl<S: Scheme> FabricDomain<S> {
         again
     }
 
-    /// Drops a packet that is out of its queue, and tells its source.
+    /// Drops a packet that is out of its queue; the scheme says what is to become of it.
     fn discard(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
-        let port = self.port(output);
-        self.stats.dropped(port.last_hop);
-        let (origin, flits) = (*self.pool.origin(index), self.pool.get(index).flits);
-        let time = self.scheme.refuse(&port, &origin, flits, now);
-        self.answer(index, output, PacketKind::Nack, time, now);
-    }
-
-    /// The last router answers a reservation for one of its endpoints.
-    fn take_reservation(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
-        let port = self.port(output);
-        self.stats.tally.absorbed += 1;
-        let flits = self.pool.origin(index).flits();
-        let time = self.scheme.grant(&port, flits, now);
-        self.answer(index, output, PacketKind::Grant, Some(time), now);
-    }
-
-    /// The router of an output keeps a packet and answers its source in the name of its destination. The answer enters
-    /// the router by the port after the real ones.
-    fn answer(
-        &mut self,
-        index: PacketIndex,
-        output: OutIndex,
-        kind: PacketKind,
-        time: Option<Time>,
-        now: Time,
-    ) {
-        let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
-        self.pool.remove(index);
-        let router = &self.routers[self.inputs[output as usize].router as usize];
-        let input = router.base + u32::from(router.ports);
-        let class = class_of(kind, self.fixed.classes);
-        let reply = Origin {
-            source: packet.flight.destination,
-            kind: kind as u8,
-            ..origin.with_time(time)
+        let origin = *self.pool.origin(index);
+        let view = PacketView::of(self.pool.get(index), &origin);
+        let mut context = PortContext {
+            now,
+            port: self.port(output),
+            header: self.pool.header_mut(index),
+            actions: &mut self.actions,
         };
-        let mut answer = blank(origin.source, class, true, 1, now);
-        answer.in_vc = class;
-        let index = self.pool.insert(answer, reply);
-        self.stats.injected_by_router(kind);
-        self.enter(index, input, now);
+        self.stats.dropped(context.port.last_hop);
+        self.scheme.on_drop(&mut context, &view, &origin);
+        self.pool.remove(index);
+        if self.actions.any {
+            self.carry_out(Speaker::Port(output), now);
+        }
     }
 }

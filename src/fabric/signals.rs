@@ -6,116 +6,65 @@ use std::collections::BinaryHeap;
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::state::{OutIndex, Wire};
-use crate::congestion::{Dispatch, Passing, Port, Scheme};
-use crate::model::{
-    EndpointId, Flight, Notice, Origin, Packet, PacketIndex, PacketKind, PortId, RouterId, Time,
-};
+use crate::model::{EndpointId, Flight, PortId, RouterId, Signal, Time};
 use crate::routing::Here;
 use crate::topology::Peer;
 
-/// The notices of a domain.
+/// The signals of a domain.
 #[derive(Default)]
-pub struct Notices {
+pub struct Signals {
     /// For this domain's endpoints, those that have not taken effect.
-    due: BinaryHeap<Reverse<Notice>>,
-    /// What the scheme's hook asks for while it is called.
-    dispatch: Dispatch,
+    due: BinaryHeap<Reverse<Signal>>,
     /// Neighbours for whom there is mail that may be due before the end of the window.
     pub urgent: Vec<u32>,
-    /// Whether notices can be due before the end of the window.
+    /// Whether signals can be due before the end of the window.
     pub hurry: bool,
 }
 
-impl Notices {
+impl Signals {
     /// None under way.
     pub fn new(hurry: bool) -> Self {
-        Notices {
+        Signals {
             hurry,
-            ..Notices::default()
+            ..Signals::default()
         }
     }
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.due.capacity() * size_of::<Notice>()
+        self.due.capacity() * size_of::<Signal>()
     }
 }
 
 /// Who says something.
 #[derive(Clone, Copy)]
-enum Speaker {
+pub(super) enum Speaker {
     Port(OutIndex),
     Nic(u32),
 }
 
-impl<S: Scheme> FabricDomain<S> {
-    fn passing(packet: &Packet, origin: &Origin) -> Passing {
-        Passing {
-            source: origin.source,
-            destination: packet.flight.destination,
-            flits: packet.flits,
-        }
-    }
-
-    /// Tells the scheme of a data packet at an output, by one of its hooks.
-    pub(super) fn tell(
-        &mut self,
-        hook: fn(&mut S, &mut Dispatch, &Port, &Passing, Time),
-        index: PacketIndex,
-        output: OutIndex,
-        now: Time,
-    ) {
-        let (packet, origin) = (self.pool.get(index), self.pool.origin(index));
-        if origin.kind == PacketKind::Data as u8 {
-            let (port, passing) = (self.port(output), Self::passing(packet, origin));
-            let dispatch = &mut self.notices.dispatch;
-            hook(&mut self.scheme, dispatch, &port, &passing, now);
-            self.carry_out(Speaker::Port(output), now);
-        }
-    }
-
-    /// Tells the scheme that a data packet is at its endpoint.
-    pub(super) fn tell_delivered(&mut self, nic: u32, packet: &Packet, origin: &Origin, now: Time) {
-        let passing = Self::passing(packet, origin);
-        let dispatch = &mut self.notices.dispatch;
-        self.scheme.delivered(dispatch, &passing, now);
-        self.carry_out(Speaker::Nic(nic), now);
-    }
-
-    /// An alarm of a router's output, or notices for a NIC.
+impl<const CC: bool> FabricDomain<CC> {
+    /// An event of the scheme: the timer of a router's output, or signals, timers and control packets for NICs.
     #[inline(never)]
     pub(super) fn scheme_event(&mut self, output: OutIndex, now: Time) {
         if output < self.first_nic_output {
-            let port = self.port(output);
-            let dispatch = &mut self.notices.dispatch;
-            self.scheme.alarm(dispatch, &port, now);
-            return self.carry_out(Speaker::Port(output), now);
+            return self.port_timer(output, now);
         }
         // All that are due, for whatever NIC, in the order of what they say; their other events find nothing.
-        while let Some(&Reverse(notice)) = self.notices.due.peek()
-            && notice.time <= now
+        while let Some(&Reverse(signal)) = self.signals.due.peek()
+            && signal.time <= now
         {
-            self.notices.due.pop();
-            let nic = self.nic_of(notice.to);
-            self.scheme.told(nic, &notice);
+            self.signals.due.pop();
+            let nic = self.nic_of(signal.to);
+            self.scheme.on_signal(nic, &signal);
             self.kick_nic(nic, now);
         }
-    }
-
-    /// Does what a hook has asked for.
-    #[inline]
-    fn carry_out(&mut self, speaker: Speaker, now: Time) {
-        if let (Some(time), Speaker::Port(output)) = (self.notices.dispatch.alarm.take(), speaker) {
-            self.schedule(EventKind::Scheme, output, time.max(now));
-        }
-        if !self.notices.dispatch.notices.is_empty() {
-            self.send_notices(speaker, now);
-        }
+        self.do_what_is_due(now);
     }
 
     #[inline(never)]
-    fn send_notices(&mut self, speaker: Speaker, now: Time) {
-        let mut notices = std::mem::take(&mut self.notices.dispatch.notices);
+    pub(super) fn send_signals(&mut self, speaker: Speaker, now: Time) {
+        let mut signals = std::mem::take(&mut self.actions.signals);
         let (router, from, port) = match speaker {
             Speaker::Port(output) => {
                 let router = &self.routers[self.inputs[output as usize].router as usize];
@@ -123,13 +72,13 @@ impl<S: Scheme> FabricDomain<S> {
             }
             Speaker::Nic(nic) => {
                 let id = self.nics[nic as usize].id;
-                (self.network.topology.attachment(id).0, id, Notice::ENDPOINT)
+                (self.network.topology.attachment(id).0, id, Signal::ENDPOINT)
             }
         };
-        for (to, kind, words) in notices.drain(..) {
-            let delay = self.scheme.notice_delay();
+        for (to, kind, words) in signals.drain(..) {
+            let delay = self.scheme.signal_delay();
             let delay = delay.unwrap_or_else(|| self.unloaded(router, port, to));
-            let notice = Notice {
+            let signal = Signal {
                 time: now.saturating_add(delay),
                 to,
                 from,
@@ -141,26 +90,26 @@ impl<S: Scheme> FabricDomain<S> {
             let (there, _) = self.network.topology.attachment(to);
             let domain = self.network.topology.domain_of(there);
             if domain == self.id {
-                self.take_notice(notice);
+                self.take_signal(signal);
                 continue;
             }
-            // Every other domain is a neighbour where there are notices.
+            // Every other domain is a neighbour where there are signals.
             let neighbour = domain - u32::from(domain > self.id);
             let post = &mut self.outboxes[neighbour as usize];
-            if self.notices.hurry && post.notices.is_empty() {
-                self.notices.urgent.push(neighbour);
+            if self.signals.hurry && post.signals.is_empty() {
+                self.signals.urgent.push(neighbour);
             }
-            post.notice(notice);
+            post.signal(signal);
         }
-        self.notices.dispatch.notices = notices;
+        self.actions.signals = signals;
     }
 
-    /// A notice for an endpoint of this domain.
-    pub(super) fn take_notice(&mut self, notice: Notice) {
-        let nic = self.nic_of(notice.to);
-        if !self.scheme.taken_early(nic, &notice) {
-            self.notices.due.push(Reverse(notice));
-            self.schedule(EventKind::Scheme, self.first_nic_output + nic, notice.time);
+    /// A signal for an endpoint of this domain.
+    pub(super) fn take_signal(&mut self, signal: Signal) {
+        let nic = self.nic_of(signal.to);
+        if !self.scheme.absorb_signal(nic, &signal) {
+            self.signals.due.push(Reverse(signal));
+            self.schedule(EventKind::Scheme, self.first_nic_output + nic, signal.time);
         }
     }
 
@@ -187,7 +136,7 @@ impl<S: Scheme> FabricDomain<S> {
         };
         let mut here = EmptyNetwork {
             router,
-            in_port: if port == Notice::ENDPOINT { 0 } else { port },
+            in_port: if port == Signal::ENDPOINT { 0 } else { port },
         };
         let mut time = 0;
         for _ in 0..=self.network.routing.max_routers() {
@@ -214,6 +163,12 @@ impl Here for EmptyNetwork {
     }
     fn in_port(&self) -> PortId {
         self.in_port
+    }
+    fn source(&self) -> EndpointId {
+        0
+    }
+    fn job(&self) -> u16 {
+        0
     }
     fn pick(&mut self, _: u32) -> u32 {
         0

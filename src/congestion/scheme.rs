@@ -1,0 +1,180 @@
+use super::context::{NicContext, PacketView, Port, PortContext};
+use crate::model::{Classes, EndpointId, Origin, PacketKind, Signal, Time};
+
+/// What a scheme does. Each capability is independent of the others, and the fabric asks the hooks of those that are
+/// declared only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The kinds of control packets that NICs act on: [`Scheme::on_control`].
+    pub listens: &'static [PacketKind],
+    /// Routers may mark data packets as they leave, and acknowledgements carry the mark back: [`Scheme::mark`].
+    pub marks: bool,
+    /// Routers write into the headers of data packets as they leave: [`Scheme::stamp`].
+    pub stamps: bool,
+    /// Sources may have to wait before they send: [`Scheme::ready_at`], [`Scheme::on_sent`].
+    pub paces: bool,
+    /// They wait for control packets, too: whenever one has come, the NIC is looked at again, so that
+    /// [`Scheme::ready_at`] may say [`crate::model::NEVER`].
+    pub windows: bool,
+    /// Routers may drop packets of the lossy class ([`Classes::LOSSY`]), in which new data is sent:
+    /// [`Scheme::queueing_limit`], [`Scheme::on_drop`].
+    pub drops: bool,
+    /// Sources send packets again. A task's send is complete when all of its message is acknowledged.
+    pub retransmits: bool,
+    /// A hook before the first packet of each message, which may send something first: [`Scheme::on_message`].
+    pub reserves: bool,
+    /// Hooks when a message is handed to its NIC, when its last packet is sent, and when all of it has arrived:
+    /// [`Scheme::on_submit`], [`Scheme::on_message_sent`], [`Scheme::on_message_received`].
+    pub messages: bool,
+    /// The kinds of control packets that the last router may take in place of the endpoint: [`Scheme::intercept`].
+    pub intercepts: &'static [PacketKind],
+    /// Routers send control packets of their own ([`PortContext::send`]), by a port of each that has no link.
+    pub answers: bool,
+    /// Routers look at data packets that come and leave: [`Scheme::on_route`], [`Scheme::on_departure`].
+    pub observes: bool,
+    /// Destinations look at data packets that arrive: [`Scheme::on_delivery`].
+    pub receives: bool,
+    /// Routers and endpoints send signals out of band: [`Scheme::on_signal`].
+    pub signals: bool,
+}
+
+impl Capabilities {
+    /// Of a scheme that does nothing.
+    pub const NONE: Capabilities = Capabilities {
+        listens: &[],
+        marks: false,
+        stamps: false,
+        paces: false,
+        windows: false,
+        drops: false,
+        retransmits: false,
+        reserves: false,
+        messages: false,
+        intercepts: &[],
+        answers: false,
+        observes: false,
+        receives: false,
+        signals: false,
+    };
+}
+
+/// A congestion-control scheme, with the state that it keeps in one domain: a state machine at the sources' NICs, one at
+/// the ports of routers, and one at the destinations' NICs.
+///
+/// A scheme knows no topology: it sees ports, queues, packets, its own timers and what it has written into headers. Every
+/// hook may depend on the scheme's state and its arguments only, so that results are the same on any number of ranks.
+/// Hooks whose capability is not declared ([`Scheme::capabilities`]) are never called.
+#[allow(unused_variables)]
+pub trait Scheme: CloneScheme + Send + Sync {
+    /// The name in the experiment file.
+    fn name(&self) -> &'static str;
+    /// What it does; the same whenever it is asked.
+    fn capabilities(&self) -> Capabilities;
+    /// The traffic classes.
+    fn classes(&self) -> Classes;
+    /// Names of what [`Scheme::counts`] counts.
+    fn counters(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// What the scheme has counted in its domain, in the order of [`Scheme::counters`].
+    fn counts(&self) -> Vec<u64> {
+        Vec::new()
+    }
+    /// Words of the header that travels with every data packet and back with its acknowledgement. All are 0 when a packet
+    /// is made.
+    fn header_words(&self) -> usize {
+        0
+    }
+    /// Called once, before anything else, with the numbers of NICs and outputs of the domain.
+    fn start(&mut self, nics: usize, outputs: usize) {}
+    /// The probability with which every router drops a packet that it may drop, to test recovery.
+    fn loss(&self) -> f64 {
+        0.0
+    }
+    /// Bytes of memory that the state of the scheme holds beyond its own size.
+    fn memory_bytes(&self) -> usize {
+        0
+    }
+
+    /// At a source: a message has been handed to the NIC, which looks at its queues afterwards.
+    fn on_submit(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {}
+    /// At a source: the last packet of a message is sent now.
+    fn on_message_sent(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {}
+    /// At a destination: all of a message has arrived; `message.source` has sent it.
+    fn on_message_received(&mut self, nic: &mut dyn NicContext, message: &Origin) {}
+    /// At a source: a message is about to be sent, which nothing has been sent of. True if the NIC has to look again at
+    /// what goes first.
+    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) -> bool {
+        false
+    }
+    /// At a source: when the queue pair of a NIC and a destination may send its next packet. [`crate::model::NEVER`], for
+    /// a scheme that declares `windows`: not before a control packet or a timer.
+    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
+        now
+    }
+    /// At a source: a queue pair sends a new packet now; its tail leaves at `tail`.
+    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, tail: Time) {}
+    /// At a source: the share of its link's bandwidth at which a NIC may inject, from 0 to 1; of a scheme that limits
+    /// destinations one by one, to the one that it limits most. For records only.
+    fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
+        1.0
+    }
+    /// At a NIC: a control packet has come. `origin` says which packet of this NIC (or, of a reservation, of the sender)
+    /// it is about; `origin.source` is the sender. `marked`: of an acknowledgement, that the data packet was marked.
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, marked: bool) {}
+    /// At a destination: a data packet has arrived.
+    fn on_delivery(&mut self, nic: &mut dyn NicContext, packet: &PacketView) {}
+    /// At a NIC: the time that the scheme has asked for ([`NicContext::wake`]). The NIC looks at its queues afterwards.
+    fn on_nic_timer(&mut self, nic: &mut dyn NicContext, number: u64) {}
+
+    /// At a port: a data packet has come to the router and will leave by the port, whose level counts it.
+    fn on_route(&mut self, port: &mut PortContext, packet: &PacketView) {}
+    /// At a port: a data packet has begun to leave, and the level does not count it any more.
+    fn on_departure(&mut self, port: &mut PortContext, packet: &PacketView) {}
+    /// At a port: whether a data packet that leaves is to be marked. `room`: there is a buffer for another longest packet
+    /// behind the link.
+    fn mark(&mut self, port: &Port, packet: &PacketView, room: bool) -> bool {
+        false
+    }
+    /// At a port: writes into the header of a data packet that leaves at `now`.
+    fn stamp(&mut self, port: &Port, packet: &PacketView, header: &mut [u64], now: Time) {}
+    /// At a port: the time that the scheme has asked for ([`PortContext::wake`]); earlier ones that it asked for come, too.
+    fn on_port_timer(&mut self, port: &mut PortContext) {}
+    /// At a port: the time that a packet of the lossy class may spend in queues before the port drops it, ps; 0: it is
+    /// dropped now; [`Time::MAX`]: never.
+    fn queueing_limit(&self, port: &Port) -> Time {
+        Time::MAX
+    }
+    /// At a port: a packet of the lossy class is dropped. What is to become of it is up to the scheme: a negative
+    /// acknowledgement to its source, its header to its destination (trimming), or nothing.
+    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {}
+    /// At the last router: a control packet is about to wait for its endpoint. True if the router takes it instead.
+    fn intercept(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) -> bool {
+        false
+    }
+
+    /// How long signals are under way, ps; None: as long as a packet without length on a shortest way through an empty
+    /// network.
+    fn signal_delay(&self) -> Option<Time> {
+        None
+    }
+    /// A signal has been sent to a NIC and will take effect at `signal.time`. True to take it in now: allowed only if its
+    /// effect depends on nothing but its time, and counts from then on.
+    fn absorb_signal(&mut self, nic: u32, signal: &Signal) -> bool {
+        false
+    }
+    /// A signal takes effect at a NIC, which looks at its queues afterwards.
+    fn on_signal(&mut self, nic: u32, signal: &Signal) {}
+}
+
+/// A copy of a scheme for another domain.
+pub trait CloneScheme {
+    /// A copy.
+    fn clone_scheme(&self) -> Box<dyn Scheme>;
+}
+
+impl<T: Scheme + Clone + 'static> CloneScheme for T {
+    fn clone_scheme(&self) -> Box<dyn Scheme> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,160 @@
+//! A scheme at the ports of routers: what it sees, what it marks and stamps, and what is done that it asks for.
+
+use super::domain::FabricDomain;
+use super::event::EventKind;
+use super::nic::blank;
+use super::nic_context::class_of;
+use super::signals::Speaker;
+use super::state::{OutIndex, Wire};
+use crate::congestion::{Control, PacketView, Port, PortContext, Scheme};
+use crate::model::{Flight, NO_PACKET, Origin, PacketIndex, PacketKind, Time};
+
+impl<const CC: bool> FabricDomain<CC> {
+    /// An output as the scheme sees it.
+    #[inline]
+    pub(super) fn port(&self, output: OutIndex) -> Port {
+        let out = &self.outputs[output as usize];
+        Port {
+            output,
+            last_hop: matches!(out.wire, Wire::Endpoint(_)),
+            level: out.waiting + out.queued,
+            capacity: self
+                .fixed
+                .output_queue
+                .map_or(0, |flits| flits.saturating_mul(u32::from(out.vcs))),
+        }
+    }
+
+    /// Calls a hook at a port about a packet that is still there ([`NO_PACKET`]: about none), then does what it asks for.
+    #[inline]
+    pub(super) fn at_port<R>(
+        &mut self,
+        index: PacketIndex,
+        output: OutIndex,
+        now: Time,
+        hook: impl FnOnce(&mut dyn Scheme, &mut PortContext) -> R,
+    ) -> R {
+        let mut context = PortContext {
+            now,
+            port: self.port(output),
+            header: self.pool.header_mut(index),
+            actions: &mut self.actions,
+        };
+        let result = hook(self.scheme.as_mut(), &mut context);
+        if self.actions.any {
+            self.carry_out(Speaker::Port(output), now);
+        }
+        result
+    }
+
+    /// Calls a hook about a data packet at an output.
+    #[inline]
+    pub(super) fn observe(
+        &mut self,
+        index: PacketIndex,
+        output: OutIndex,
+        now: Time,
+        hook: impl FnOnce(&mut dyn Scheme, &mut PortContext, &PacketView),
+    ) {
+        let (packet, origin) = (self.pool.get(index), self.pool.origin(index));
+        if origin.kind == PacketKind::Data as u8 {
+            let view = PacketView::of(packet, origin);
+            self.at_port(index, output, now, |scheme, port| hook(scheme, port, &view));
+        }
+    }
+
+    /// A packet leaves a router at `depart`.
+    #[inline]
+    pub(super) fn leaves_router(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
+        let can = &self.fixed.can;
+        let (marks, stamps, observes) = (can.marks, can.stamps, can.observes);
+        if marks {
+            self.mark(index, output);
+        }
+        if stamps && self.pool.origin(index).kind == PacketKind::Data as u8 {
+            let port = self.port(output);
+            let view = PacketView::of(self.pool.get(index), self.pool.origin(index));
+            let header = self.pool.header_mut(index);
+            self.scheme.stamp(&port, &view, header, depart);
+        }
+        if observes {
+            self.observe(index, output, depart, |scheme, port, packet| {
+                scheme.on_departure(port, packet);
+            });
+        }
+    }
+
+    /// Lets the scheme mark a lossless data packet that leaves a router.
+    #[inline]
+    fn mark(&mut self, index: PacketIndex, output: OutIndex) {
+        let packet = self.pool.get(index);
+        if packet.class != self.fixed.classes.data {
+            return;
+        }
+        let view = PacketView::of(packet, self.pool.origin(index));
+        let port = self.port(output);
+        let out = &self.outputs[output as usize];
+        let channel = out.channel_base as usize + usize::from(packet.out_vc);
+        let room =
+            self.channels[self.home(channel)].credit.available >= u32::from(self.fixed.max_packet);
+        if self.scheme.mark(&port, &view, room) {
+            self.pool.get_mut(index).flight.flags |= Flight::MARKED;
+            self.stats.tally.marked += 1;
+        }
+    }
+
+    /// A timer of the scheme at a port.
+    #[inline(never)]
+    pub(super) fn port_timer(&mut self, output: OutIndex, now: Time) {
+        self.at_port(NO_PACKET, output, now, |scheme, port| {
+            scheme.on_port_timer(port);
+        });
+    }
+
+    /// Does what a hook has asked for.
+    #[inline(never)]
+    pub(super) fn carry_out(&mut self, speaker: Speaker, now: Time) {
+        self.actions.any = false;
+        match speaker {
+            Speaker::Port(output) => {
+                while let Some((time, _)) = self.actions.timers.pop() {
+                    self.schedule(EventKind::Scheme, output, time.max(now));
+                }
+                let mut controls = std::mem::take(&mut self.actions.controls);
+                for control in controls.drain(..) {
+                    self.send_from_router(output, &control, now);
+                }
+                // A packet that was sent may have made hooks ask for more: that is done by now.
+                if self.actions.controls.is_empty() {
+                    self.actions.controls = controls;
+                }
+            }
+            Speaker::Nic(nic) => self.keep_for_later(nic, now),
+        }
+        if !self.actions.signals.is_empty() {
+            self.send_signals(speaker, now);
+        }
+    }
+
+    /// A router sends a control packet, by the port after the real ones.
+    fn send_from_router(&mut self, output: OutIndex, control: &Control, now: Time) {
+        assert!(
+            self.fixed.can.answers,
+            "the scheme does not say that routers send packets"
+        );
+        let router = &self.routers[self.inputs[output as usize].router as usize];
+        let input = router.base + u32::from(router.ports);
+        let class = class_of(control.kind, self.fixed.classes);
+        let origin = Origin {
+            source: control.from,
+            kind: control.kind as u8,
+            ..control.origin
+        };
+        let flits = control.flits.clamp(1, self.fixed.max_packet);
+        let mut packet = blank(control.to, class, true, flits, now);
+        packet.in_vc = class;
+        let index = self.pool.insert(packet, origin);
+        self.stats.injected_by_router(control.kind);
+        self.enter(index, input, now);
+    }
+}

@@ -1,0 +1,44 @@
+//! Schemes that weir does not have, each written against the public traits in one file: what a scheme may need is there.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod queue_stamps;
+mod receiver_credits;
+mod rtt_window;
+
+use support::Experiment;
+use weir::congestion::{About, Scheme};
+use weir::simulation::{Outcome, Own};
+
+/// Runs an experiment under a scheme of one's own.
+fn run_under<S: Scheme + 'static>(
+    experiment: &Experiment,
+    scheme: impl FnOnce(&About) -> S + 'static,
+) -> Outcome {
+    let build = move |about: &About| -> Box<dyn Scheme> { Box::new(scheme(about)) };
+    let own = Own {
+        scheme: Some(Box::new(build)),
+        ..Own::default()
+    };
+    let outcome = experiment.try_run_with(own);
+    outcome.unwrap_or_else(|error| panic!("{error}\n{}", experiment.text()))
+}
+
+/// What the scheme counted.
+fn counted(outcome: &Outcome, name: &str) -> u64 {
+    let counters = &outcome.data.scheme.counters;
+    let found = counters.iter().find(|(counter, _)| counter == name);
+    found.unwrap_or_else(|| panic!("no counter {name}")).1
+}
+
+/// Links of 100 Gbps, flits of 100 bits: a flit takes 1 ns. Routers take 50 ns, links 5 ns at endpoints, 20 ns in a group,
+/// 100 ns between groups.
+fn network() -> Experiment {
+    Experiment::dragonfly(2, 4, 2)
+        .latencies("5 ns", "20 ns", "100 ns")
+        .set("router.latency", "50 ns")
+        .set("router.flit", "100 bits")
+        .set("nic.max_packet", "24 flits")
+        .set("nic.acknowledge", true)
+}

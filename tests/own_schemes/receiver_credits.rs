@@ -1,0 +1,164 @@
+//! The receiver hands out credits, one for each packet, at a pace of its own: the shape of ExpressPass (Cho et al., SIGCOMM
+//! 2017) and of the receiver-driven transports. A message announces itself by a request.
+
+use std::collections::{HashMap, VecDeque};
+
+use weir::congestion::{About, Capabilities, NicContext, PacketView, Scheme};
+use weir::model::{Classes, EndpointId, NEVER, Origin, PacketKind, Time};
+use weir::simulation::Outcome;
+
+use super::{counted, network, run_under};
+
+/// The pace of credits over that of the packets on the link.
+const SLACK: f64 = 1.25;
+
+#[derive(Clone, Default)]
+struct Receiver {
+    /// Who waits for credits: what the request said, and how many packets are left.
+    asking: VecDeque<(Origin, u64)>,
+    /// Whether a timer is set.
+    running: bool,
+}
+
+#[derive(Clone)]
+struct ReceiverCredits {
+    about: About,
+    interval: Time,
+    credits: HashMap<(u32, EndpointId), u64>,
+    receivers: HashMap<u32, Receiver>,
+    granted: u64,
+    received: u64,
+}
+
+impl ReceiverCredits {
+    fn new(about: &About) -> Self {
+        let packet = about.link_time(u64::from(about.max_packet));
+        ReceiverCredits {
+            about: *about,
+            interval: (packet as f64 * SLACK) as Time,
+            credits: HashMap::new(),
+            receivers: HashMap::new(),
+            granted: 0,
+            received: 0,
+        }
+    }
+}
+
+impl Scheme for ReceiverCredits {
+    fn name(&self) -> &'static str {
+        "receiver_credits"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            listens: &[PacketKind::Reservation, PacketKind::Grant],
+            paces: true,
+            windows: true,
+            messages: true,
+            ..Capabilities::NONE
+        }
+    }
+
+    fn classes(&self) -> Classes {
+        Classes::PLAIN
+    }
+
+    fn counters(&self) -> &'static [&'static str] {
+        &["granted", "messages_whole"]
+    }
+
+    fn counts(&self) -> Vec<u64> {
+        vec![self.granted, self.received]
+    }
+
+    fn on_submit(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
+        let (packets, _) = self.about.packets(message.message_bits);
+        nic.reply(PacketKind::Reservation, to, message.with_flits(packets));
+    }
+
+    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
+        match self.credits.get(&(nic, to)) {
+            Some(1..) => now,
+            _ => NEVER,
+        }
+    }
+
+    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, _tail: Time) {
+        if let Some(credits) = self.credits.get_mut(&(nic.nic(), packet.destination)) {
+            *credits -= 1;
+        }
+    }
+
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+        if origin.kind == PacketKind::Grant as u8 {
+            *self.credits.entry((nic.nic(), origin.source)).or_default() += 1;
+        } else if origin.kind == PacketKind::Reservation as u8 {
+            let receiver = self.receivers.entry(nic.nic()).or_default();
+            receiver.asking.push_back((*origin, origin.flits()));
+            if !std::mem::replace(&mut receiver.running, true) {
+                nic.wake(nic.now(), 0);
+            }
+        }
+    }
+
+    fn on_nic_timer(&mut self, nic: &mut dyn NicContext, _number: u64) {
+        let Some(receiver) = self.receivers.get_mut(&nic.nic()) else {
+            return;
+        };
+        let Some((request, left)) = receiver.asking.pop_front() else {
+            receiver.running = false;
+            return;
+        };
+        // In turn: who is not done stands at the end again.
+        if left > 1 {
+            receiver.asking.push_back((request, left - 1));
+        }
+        let now = nic.now();
+        nic.send_at(now, PacketKind::Grant, request.source, 1, request);
+        nic.wake(now + self.interval, 0);
+        self.granted += 1;
+    }
+
+    fn on_message_received(&mut self, _nic: &mut dyn NicContext, _message: &Origin) {
+        self.received += 1;
+    }
+}
+
+/// Four senders to one endpoint, each with more than its share to send.
+#[test]
+fn an_incast_gets_as_many_packets_as_credits_and_no_queue() {
+    let hot = network()
+        .set("nic.acknowledge", false)
+        .traffic("hotspot", 0.5)
+        .with("endpoints", vec![0i64, 8, 16, 24, 32])
+        .with("pattern.source_list", vec![8i64, 16, 24, 32])
+        .with("pattern.destination_list", vec![0i64])
+        .message("240 flits")
+        .set("run.warmup", "50 us")
+        .until("150 us");
+    let outcome = run_under(&hot, ReceiverCredits::new);
+    // One packet for each interval.
+    let accepted = outcome.data.jobs[0].accepted_load;
+    assert!((accepted - 1.0 / SLACK).abs() < 0.001, "{accepted}");
+    let intervals = 150_000_000 / 30_000;
+    let granted = counted(&outcome, "granted");
+    assert!(granted.abs_diff(intervals) < 40, "{granted} of {intervals}");
+    assert_eq!(
+        counted(&outcome, "messages_whole"),
+        outcome.data.summary.messages_received
+    );
+    // What comes together are the credits of sources of different distances: no more than were handed out in the longest
+    // round trip, of four routers of 50 ns and links of 150 ns in all each way, and a packet of 24 ns.
+    let together = (2 * (4 * 50 + 150) + 24) / 30 + 1;
+    let peak = hot_link_peak(&outcome);
+    assert!(peak <= together * 24 * 100 / 8, "{peak}");
+    let free = hot_link_peak(&hot.run());
+    assert!(free > 4 * peak, "{free} {peak}");
+}
+
+/// The most bytes that waited for endpoint 0.
+fn hot_link_peak(outcome: &Outcome) -> u64 {
+    let ports = &outcome.data.ports;
+    let hot = (0..ports.router.len()).find(|&row| ports.router[row] == 0 && ports.port[row] == 0);
+    ports.peak_occupancy_bytes[hot.expect("the port of endpoint 0")]
+}

@@ -1,0 +1,159 @@
+//! A window for each flow, sized by the round-trip times that its acknowledgements bring: more while they are below a
+//! target, fewer when they are above (the shape of Swift and of delay-based TCP).
+
+use std::collections::HashMap;
+
+use weir::congestion::{Capabilities, NicContext, PacketView, Scheme};
+use weir::model::{Classes, EndpointId, NEVER, Origin, PacketKind, Time};
+
+use super::{counted, network, run_under};
+
+/// One flow.
+#[derive(Clone, Copy)]
+struct Flow {
+    /// Packets that may be under way.
+    window: f64,
+    under_way: u32,
+}
+
+#[derive(Clone)]
+struct RttWindow {
+    target: Time,
+    most: f64,
+    flows: HashMap<(u32, EndpointId), Flow>,
+    least_rtt: Time,
+}
+
+impl RttWindow {
+    fn new(target: Time, most: f64) -> Self {
+        RttWindow {
+            target,
+            most,
+            flows: HashMap::new(),
+            least_rtt: NEVER,
+        }
+    }
+
+    fn flow(&mut self, nic: u32, to: EndpointId) -> &mut Flow {
+        let none = Flow {
+            window: 1.0,
+            under_way: 0,
+        };
+        self.flows.entry((nic, to)).or_insert(none)
+    }
+}
+
+impl Scheme for RttWindow {
+    fn name(&self) -> &'static str {
+        "rtt_window"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            listens: &[PacketKind::Ack],
+            paces: true,
+            windows: true,
+            ..Capabilities::NONE
+        }
+    }
+
+    fn classes(&self) -> Classes {
+        Classes::PLAIN
+    }
+
+    /// When the packet was sent.
+    fn header_words(&self) -> usize {
+        1
+    }
+
+    fn counters(&self) -> &'static [&'static str] {
+        &["least_rtt_ps"]
+    }
+
+    /// Domains without a source have none.
+    fn counts(&self) -> Vec<u64> {
+        vec![if self.least_rtt == NEVER {
+            0
+        } else {
+            self.least_rtt
+        }]
+    }
+
+    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
+        let flow = self.flow(nic, to);
+        if f64::from(flow.under_way) < flow.window.floor() {
+            now
+        } else {
+            NEVER
+        }
+    }
+
+    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, _tail: Time) {
+        nic.header()[0] = nic.now();
+        self.flow(nic.nic(), packet.destination).under_way += 1;
+    }
+
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+        let rtt = nic.now() - nic.header()[0];
+        self.least_rtt = self.least_rtt.min(rtt);
+        let (target, most) = (self.target, self.most);
+        let flow = self.flow(nic.nic(), origin.source);
+        flow.under_way -= 1;
+        flow.window = match rtt <= target {
+            true => (flow.window + 1.0 / flow.window).min(most),
+            false => (flow.window - 0.5).max(1.0),
+        };
+    }
+}
+
+/// From endpoint 0 to endpoint 8 of another group: two or three routers on the way, each known by the zero-load time.
+#[test]
+fn one_packet_at_a_time_is_one_packet_for_every_round_trip() {
+    let flow = network()
+        .traffic("fixed_pairs", 1.0)
+        .with("endpoints", vec![2i64, 10])
+        .with("shared", true)
+        .with("injection", "periodic")
+        .message("24 flits")
+        .set("output.packets", true)
+        .until("40 us");
+    let outcome = run_under(&flow, |_| RttWindow::new(NEVER, 1.0));
+    let packets = outcome.data.packets.as_ref().expect("packets");
+    // A data packet and its acknowledgement take the same way: latencies of links and routers, and their own length.
+    let first = (0..packets.source.len()).find(|&row| packets.source[row] == 2);
+    let first = first.expect("a packet of endpoint 2");
+    let there = packets.delivered_ps[first] - packets.injected_ps[first];
+    let routers = u64::from(packets.routers[first]);
+    let (links, data, ack) = (there - routers * 50_000 - 24_000, 24_000, 1_000);
+    let rtt = 2 * (links + routers * 50_000) + data + ack;
+    assert!(
+        [2, 3, 4].contains(&routers) && links > 100_000,
+        "{routers} {links}"
+    );
+    assert_eq!(counted(&outcome, "least_rtt_ps"), rtt);
+    let sent: Vec<u64> = (0..packets.source.len())
+        .filter(|&row| packets.source[row] == 2)
+        .map(|row| packets.injected_ps[row])
+        .collect();
+    assert!(sent.len() > 30);
+    assert!(
+        sent.windows(2).all(|pair| pair[1] - pair[0] == rtt),
+        "{sent:?}"
+    );
+}
+
+#[test]
+fn a_window_that_holds_the_round_trip_fills_the_link() {
+    let flow = network()
+        .traffic("fixed_pairs", 1.0)
+        .with("endpoints", vec![2i64, 10])
+        .with("shared", true)
+        .with("injection", "periodic")
+        .message("24 flits")
+        .set("run.warmup", "60 us")
+        .until("108 us");
+    let outcome = run_under(&flow, |_| RttWindow::new(5_000_000, 64.0));
+    // All of the link, but for a rounding of the two packets at the edges.
+    let accepted = outcome.data.jobs[0].accepted_load;
+    assert!((accepted - 1.0).abs() < 1e-6, "{accepted}");
+}
