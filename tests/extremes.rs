@@ -292,9 +292,16 @@ fn experiment(schema: &Json, seed: u64) -> (Experiment, Vec<String>) {
         mut experiment,
         keys,
     } = base(schema, &mut rng);
-    let mut changed = Vec::new();
+    let mut changed: Vec<String> = Vec::new();
     for _ in 0..=below(&mut rng, 2) {
         let (key, set) = &keys[below(&mut rng, keys.len() as u32) as usize];
+        if changed
+            .iter()
+            .any(|one| one.starts_with(key.path.split('.').next().unwrap()))
+        {
+            // A number, and keys below it, do not stand in one file. (Those of one section wait for another seed.)
+            continue;
+        }
         let value = key.kind.draw(&mut rng);
         changed.push(format!("{} = {value}", key.path));
         experiment = set(experiment, &key.path, value);

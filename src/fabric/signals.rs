@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::state::{OutIndex, Wire};
-use crate::model::{EndpointId, Flight, PortId, RouterId, Signal, Time};
+use crate::model::{EndpointId, Flight, LATEST, PortId, RouterId, Signal, Time};
 use crate::routing::Here;
 use crate::topology::Peer;
 
@@ -79,7 +79,7 @@ impl<const CC: bool> FabricDomain<CC> {
             let delay = self.scheme.signal_delay();
             let delay = delay.unwrap_or_else(|| self.unloaded(router, port, to));
             let signal = Signal {
-                time: now.saturating_add(delay),
+                time: now + delay.min(LATEST),
                 to,
                 from,
                 port,
@@ -138,10 +138,11 @@ impl<const CC: bool> FabricDomain<CC> {
             router,
             in_port: if port == Signal::ENDPOINT { 0 } else { port },
         };
-        let mut time = 0;
+        let mut time: Time = 0;
         for _ in 0..=self.network.routing.max_routers() {
             let hop = self.network.routing.route(&mut flight, &mut here);
-            time += parameters.latency + topology.link(here.router, hop.port).latency;
+            let hop_time = parameters.latency + topology.link(here.router, hop.port).latency;
+            time = time.saturating_add(hop_time);
             match topology.peer(here.router, hop.port) {
                 Peer::Router(router, in_port) => here = EmptyNetwork { router, in_port },
                 Peer::Endpoint(_) | Peer::Unused => break,

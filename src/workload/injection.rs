@@ -457,6 +457,15 @@ mod tests {
     }
 
     #[test]
+    fn a_flit_time_has_a_thousand_messages_at_most() {
+        // Messages of a bit and flits of 100.
+        let new = |load| Injector::new(Injection::Bernoulli, load, 1.0, GBPS_100, FLIT);
+        let times = times(&new(10.0).unwrap(), 1, 0, 2_001);
+        assert_eq!((times[999], times[1_000], times[2_000]), (0, 1_000, 2_000));
+        assert_eq!(new(10.001).unwrap_err().key, "load");
+    }
+
+    #[test]
     fn what_is_no_load_is_refused() {
         for load in [0.0, -0.1, f64::NAN, f64::INFINITY, 1_001.0] {
             let refused =

@@ -178,7 +178,8 @@ impl Metric {
                 .number("data/summary", "simulated_ps")?
                 .unwrap_or_default(),
         };
-        let flit = busy.iter().sum::<Time>() as f64 / all as f64;
+        let busy_all: u128 = busy.iter().map(|&time| u128::from(time)).sum();
+        let flit = busy_all as f64 / all as f64;
         let own = flits.iter().sum::<u64>() as f64;
         Ok(Some(own * flit / (span * busy.len() as f64)))
     }
@@ -214,7 +215,8 @@ fn share(result: &ResultFile, kind: &str, column: &str) -> Outcome {
     let time = result.number("data/summary", "simulated_ps")?;
     let values = of_kind(result, kind, column)?;
     let all = time.unwrap_or_default() * values.len() as f64;
-    Ok(Some(values.iter().sum::<Time>() as f64 / all))
+    let sum: u128 = values.iter().map(|&time| u128::from(time)).sum();
+    Ok(Some(sum as f64 / all))
 }
 
 fn beyond(result: &ResultFile, kind: &str, column: &str, percent: u32) -> Outcome {

@@ -1,8 +1,11 @@
 use super::collectives::BarrierBy;
 use super::ideal::{Ideal, Program, job, once};
-use super::{Algorithms, Completes, Labels, Mpi, MpiPreset, Script};
+use super::{
+    Algorithms, Completes, Envelope, EnvelopeKind, Labels, Mpi, MpiPreset, Peer, Script, Task,
+    Trouble, Wire,
+};
 use crate::config::Section;
-use crate::model::FlitSize;
+use crate::model::{FlitSize, Time};
 
 const NS: u64 = 1_000;
 
@@ -253,4 +256,31 @@ fn what_is_said_goes_before_the_preset() {
         (protocol.send_delay, protocol.rendezvous_from),
         (3_000, 12_001)
     );
+}
+
+#[test]
+fn messages_that_overtake_too_many_others_are_noticed() {
+    struct Nowhere;
+    impl Wire for Nowhere {
+        fn send(&mut self, _: Peer, _: u64, _: Envelope, _: Time) {}
+        fn wake(&mut self, _: Time) {}
+        fn copied(&mut self, _: Peer, _: Envelope, _: Time) {}
+    }
+    // Number 0 has not come. Behind the last number comes 0 again, so that 2²⁰ - 1 is one before it.
+    for (number, trouble) in [
+        (1 << 19, None),
+        ((1 << 19) + 1, Some(Trouble::Overtaken(1))),
+        ((1 << 20) - 1, Some(Trouble::Overtaken(1))),
+    ] {
+        let job = job(once(|s: &mut Script| s.recv(1, 0)), 2);
+        let mut task = Task::new(0);
+        let envelope = Envelope {
+            kind: EnvelopeKind::Eager,
+            tag: 0,
+            number,
+        };
+        task.start(&job, 0, &mut Nowhere);
+        task.arrived(&job, 1, envelope, 5, &mut Nowhere);
+        assert_eq!(task.trouble(), trouble, "{number}");
+    }
 }
