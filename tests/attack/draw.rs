@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use weir::model::{Rng, below, stream};
 
 /// What is drawn for integers.
-pub const FEW: &[i64] = &[1, 2, 2, 3, 3, 4];
+pub const FEW: &[i64] = &[1, 2, 2, 3, 3, 4, 5, 6];
 /// The same where it makes nothing large.
 pub const MORE: &[i64] = &[0, 1, 1, 2, 2, 3, 4, 5, 6, 8, 12, 16];
 

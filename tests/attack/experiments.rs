@@ -12,7 +12,7 @@ use super::draw::{Draw, FEW, MORE};
 use crate::support::Experiment;
 
 /// So many endpoints at most: a case takes seconds.
-const ENDPOINTS: u32 = 48;
+const ENDPOINTS: u32 = 72;
 
 /// An experiment in the making.
 struct Making {
@@ -78,12 +78,14 @@ impl Making {
 
     /// Every topology and routing in turn, with the other of the two by chance.
     fn network(&mut self) {
+        // Domains are what ranks share.
+        let least = self.draw.one(&[1, 3, 3, 5, 5]);
         let (topologies, routings) = (
             self.catalog.topologies.variants.clone(),
             self.catalog.routings.variants.clone(),
         );
         self.draw.integers(FEW);
-        for _ in 0..10_000 {
+        for _ in 0..100_000 {
             let topology = self.draw.one(&topologies);
             let routing = match self.draw.percent(50) {
                 true => routings[self.seed as usize % routings.len()],
@@ -97,14 +99,17 @@ impl Making {
                 continue;
             };
             self.table.insert("routing".into(), table.into());
-            let endpoints = self.plan().map(|plan| plan.network().topology.endpoints());
-            if endpoints.is_some_and(|count| (2..=ENDPOINTS).contains(&count)) {
+            let fits = |plan: Plan| {
+                let topology = &plan.network().topology;
+                (2..=ENDPOINTS).contains(&topology.endpoints()) && topology.domains() >= least
+            };
+            if self.plan().is_some_and(fits) {
                 self.draw.integers(MORE);
                 return;
             }
         }
         panic!(
-            "no good network in 10,000 draws; the last:\n{}",
+            "no good network in 100,000 draws; the last:\n{}",
             self.experiment().text()
         );
     }
@@ -184,7 +189,7 @@ impl Making {
                 self.draw.one(&["1 ns", "333 ns", "1 us"]).into(),
             );
         }
-        if self.draw.percent(15) {
+        if self.draw.percent(8) {
             workload.insert("enabled".into(), false.into());
         }
         if self.draw.percent(15) {
@@ -199,22 +204,24 @@ impl Making {
         let mut workload = Table::new();
         let table = named(&mut self.draw, "kind", pattern, percent)?;
         workload.insert("pattern".into(), table.into());
-        workload.insert("load".into(), self.draw.one(&[0.05, 0.3, 0.8, 1.3]).into());
-        let sizes = ["4 flits", "24 flits", "30 B", "333 B", "2 kB", "20 kB"];
+        workload.insert("load".into(), self.draw.one(&[0.1, 0.4, 0.8, 1.3]).into());
+        let sizes = [
+            "4 flits", "24 flits", "30 B", "64 B", "333 B", "2 kB", "20 kB",
+        ];
         workload.insert("message".into(), self.draw.one(&sizes).into());
         let injection = self.draw.one(&["bernoulli", "poisson", "periodic"]);
         workload.insert("injection".into(), injection.into());
         if self.draw.percent(60) {
             workload.insert(
                 "stop".into(),
-                self.draw.one(&["400 ns", "1500 ns", "2 us"]).into(),
+                self.draw.one(&["800 ns", "2 us", "4 us"]).into(),
             );
         }
         let endpoints = match self.draw.below(3) {
             0 => "all".into(),
             1 => "rest".into(),
             _ => {
-                let count = self.draw.one(&[2i64, 3, 4, 6, 8, 9, 16]);
+                let count = self.draw.one(&[2i64, 4, 8, 9, 16, 24, 32]);
                 let placement = self.placement();
                 let table = [
                     ("count", Value::from(count)),
@@ -273,7 +280,7 @@ impl Making {
         let stops = |workload: &Table| workload.contains_key("stop");
         let end = match self.workloads.iter().all(stops) && self.draw.percent(60) {
             true => "completion",
-            false => self.draw.one(&["700 ns", "2 us", "4 us"]),
+            false => self.draw.one(&["2 us", "5 us", "9 us"]),
         };
         let mut run = self.until(end);
         self.table.insert("run".into(), run.clone().into());

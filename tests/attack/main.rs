@@ -43,7 +43,6 @@ fn random_experiments_end_well_and_the_same_on_any_number_of_ranks() {
 fn one_case(seed: u64) {
     let experiment = experiment(seed);
     let shows = || format!("WEIR_ATTACK_SEED={seed}\n{}", experiment.text());
-    println!("WEIR_ATTACK_SEED={seed}");
     let plan = experiment.plan();
     let alone = experiment.cli().go();
     ended_well(&alone, &experiment, &shows());
@@ -51,6 +50,12 @@ fn one_case(seed: u64) {
         nothing_is_forgotten(&alone, &experiment, &shows());
     }
     let domains = plan.network().topology.domains();
+    // For who looks at a long attack: whether it has anything to attack.
+    let sent = read(&alone.result()).map_or(0, |stored| stored.digest.summary.messages_generated);
+    println!(
+        "WEIR_ATTACK_SEED={seed}: exit code {:?}, {sent} messages, {domains} domains",
+        alone.code
+    );
     for ranks in RANKS.into_iter().filter(|&ranks| ranks <= domains) {
         let shared = experiment.cli().ranks(ranks).go();
         if plan.schedule.haste.is_some() {
