@@ -480,7 +480,8 @@ fn refusal(experiment: Experiment) -> String {
 #[test]
 fn what_cannot_run_is_refused() {
     let words = refusal(network().job("ping_pong", 73));
-    assert!(words.contains("73 endpoints are asked for"), "{words}");
+    let asked = "workload.0.tasks: 73 tasks are to have an endpoint each, and 72 of 72 are free";
+    assert!(words.contains(asked), "{words}");
     let words = refusal(network().job("ping_pong", 3).with("endpoints", vec![1, 2]));
     assert!(
         words.contains("3 tasks do not fit on 2 endpoints"),
