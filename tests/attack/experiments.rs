@@ -284,10 +284,10 @@ impl Making {
         };
         let mut run = self.until(end);
         self.table.insert("run".into(), run.clone().into());
-        if self.draw.percent(30) {
+        if self.draw.percent(15) {
             run.insert("warmup".into(), self.draw.one(&["1 ns", "500 ns"]).into());
         }
-        if self.draw.percent(30) {
+        if self.draw.percent(15) {
             run.insert(
                 "measure".into(),
                 self.draw.one(&["100 ns", "600 ns"]).into(),

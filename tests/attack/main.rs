@@ -25,6 +25,9 @@ const RANKS: [u32; 3] = [2, 3, 5];
 fn random_experiments_end_well_and_the_same_on_any_number_of_ranks() {
     let again = std::env::var_os("WEIR_ATTACK_SEED").is_some();
     let (first, cases) = (attack::seed(), attack::cases(if again { 1 } else { CASES }));
+    if again {
+        println!("{}", experiment(first).text());
+    }
     let mut failed = Vec::new();
     for case in 0..cases {
         let seed = first.wrapping_add(u64::from(case));
@@ -51,10 +54,14 @@ fn one_case(seed: u64) {
     }
     let domains = plan.network().topology.domains();
     // For who looks at a long attack: whether it has anything to attack.
-    let sent = read(&alone.result()).map_or(0, |stored| stored.digest.summary.messages_generated);
+    let summary = read(&alone.result()).map(|stored| stored.digest.summary);
+    let summary = summary.unwrap_or_default();
     println!(
-        "WEIR_ATTACK_SEED={seed}: exit code {:?}, {sent} messages, {domains} domains",
-        alone.code
+        "WEIR_ATTACK_SEED={seed}: exit code {:?}, {domains} domains, {} messages of which {} are missing in {} ns",
+        alone.code,
+        summary.messages_generated,
+        summary.messages_generated - summary.messages_received,
+        summary.simulated_ps / 1_000
     );
     for ranks in RANKS.into_iter().filter(|&ranks| ranks <= domains) {
         let shared = experiment.cli().ranks(ranks).go();
