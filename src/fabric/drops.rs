@@ -2,9 +2,8 @@
 
 use super::domain::FabricDomain;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
-use super::signals::Speaker;
 use super::state::{InIndex, OutIndex, Output, Wire};
-use crate::congestion::{PacketView, Port, PortContext};
+use crate::congestion::{PacketView, Port};
 use crate::model::{Classes, NEVER, PacketIndex, Time, unit};
 
 impl<const CC: bool> FabricDomain<CC> {
@@ -56,21 +55,15 @@ impl<const CC: bool> FabricDomain<CC> {
             return false;
         }
         let view = PacketView::of(self.pool.get(index), &origin);
-        let mut context = PortContext {
-            now,
-            port: self.port(output),
-            header: self.pool.header_mut(index),
-            actions: &mut self.actions,
-        };
-        let taken = self.scheme.intercept(&mut context, &view, &origin);
+        let taken = self.ask_at_port(index, output, now, |scheme, port| {
+            scheme.intercept(port, &view, &origin)
+        });
         if taken {
             self.leave_input(index, input, now);
             self.stats.tally.absorbed += 1;
             self.pool.remove(index);
         }
-        if self.actions.any {
-            self.carry_out(Speaker::Port(output), now);
-        }
+        self.carry_out_at_port(output, now);
         taken
     }
 
@@ -203,17 +196,12 @@ impl<const CC: bool> FabricDomain<CC> {
     fn discard(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let origin = *self.pool.origin(index);
         let view = PacketView::of(self.pool.get(index), &origin);
-        let mut context = PortContext {
-            now,
-            port: self.port(output),
-            header: self.pool.header_mut(index),
-            actions: &mut self.actions,
-        };
-        self.stats.dropped(context.port.last_hop);
-        self.scheme.on_drop(&mut context, &view, &origin);
+        self.ask_at_port(index, output, now, |scheme, port| {
+            scheme.on_drop(port, &view, &origin);
+        });
+        let last_hop = matches!(self.outputs[output as usize].wire, Wire::Endpoint(_));
+        self.stats.dropped(last_hop);
         self.pool.remove(index);
-        if self.actions.any {
-            self.carry_out(Speaker::Port(output), now);
-        }
+        self.carry_out_at_port(output, now);
     }
 }

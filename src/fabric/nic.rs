@@ -6,7 +6,7 @@ use super::pool::Fifo;
 use super::resend::Resend;
 use super::send_queues::{Message, NONE, PairRing};
 use super::signals::Speaker;
-use crate::congestion::{NicContext, PacketView, Scheme};
+use crate::congestion::{PacketView, Scheme};
 use crate::model::{
     Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp,
     Time,
@@ -455,8 +455,9 @@ impl<const CC: bool> FabricDomain<CC> {
             }
         }
         if self.fixed.acknowledge {
-            let mut context = self.nic_context(nic, now);
-            let ack = context.queue(PacketKind::Ack, origin.source, 1, origin);
+            let ack = self.at_nic(nic, now, |_, nic| {
+                nic.queue(PacketKind::Ack, origin.source, 1, origin)
+            });
             if CC {
                 self.pool.get_mut(ack).flight.flags |= packet.flight.flags & Flight::MARKED;
                 self.pool.give_header(ack);
@@ -493,29 +494,13 @@ impl<const CC: bool> FabricDomain<CC> {
         }
     }
 
-    /// A scheme's context at a NIC; the header in it is the one that the pool holds.
-    #[inline]
-    fn nic_context(&mut self, nic: u32, now: Time) -> AtNic<'_> {
-        AtNic {
-            now,
-            nic,
-            about: &self.about,
-            classes: self.fixed.classes,
-            state: &mut self.nics[nic as usize],
-            sends: &mut self.sends,
-            pool: &mut self.pool,
-            resends: self.resends.get_mut(nic as usize),
-            actions: &mut self.actions,
-        }
-    }
-
-    /// Calls a hook at a NIC, then does what it asks for.
+    /// Calls a hook at a NIC, then does what it asks for. The header that the hook sees is the one that the pool holds.
     #[inline]
     pub(super) fn at_nic<R>(
         &mut self,
         nic: u32,
         now: Time,
-        hook: impl FnOnce(&mut dyn Scheme, &mut dyn NicContext) -> R,
+        hook: impl FnOnce(&mut dyn Scheme, &mut AtNic) -> R,
     ) -> R {
         let mut context = AtNic {
             now,
@@ -529,7 +514,7 @@ impl<const CC: bool> FabricDomain<CC> {
             actions: &mut self.actions,
         };
         let result = hook(self.scheme.as_mut(), &mut context);
-        if self.actions.any {
+        if CC && self.actions.any {
             self.carry_out(Speaker::Nic(nic), now);
         }
         result

@@ -34,17 +34,35 @@ impl<const CC: bool> FabricDomain<CC> {
         now: Time,
         hook: impl FnOnce(&mut dyn Scheme, &mut PortContext) -> R,
     ) -> R {
+        let result = self.ask_at_port(index, output, now, hook);
+        self.carry_out_at_port(output, now);
+        result
+    }
+
+    /// Calls a hook at a port; what it asks for is to be done by [`Self::carry_out_at_port`].
+    #[inline]
+    pub(super) fn ask_at_port<R>(
+        &mut self,
+        index: PacketIndex,
+        output: OutIndex,
+        now: Time,
+        hook: impl FnOnce(&mut dyn Scheme, &mut PortContext) -> R,
+    ) -> R {
         let mut context = PortContext {
             now,
             port: self.port(output),
             header: self.pool.header_mut(index),
             actions: &mut self.actions,
         };
-        let result = hook(self.scheme.as_mut(), &mut context);
+        hook(self.scheme.as_mut(), &mut context)
+    }
+
+    /// Does what a hook at a port has asked for.
+    #[inline]
+    pub(super) fn carry_out_at_port(&mut self, output: OutIndex, now: Time) {
         if self.actions.any {
             self.carry_out(Speaker::Port(output), now);
         }
-        result
     }
 
     /// Calls a hook about a data packet at an output.
