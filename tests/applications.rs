@@ -3,11 +3,9 @@
 //! The law of a message alone (see `physics_time.rs`): the links' latencies, 10 ns for each router, and the flits of the
 //! message at 1 ns each. A flit is 100 bits.
 
-mod support;
-
 use std::sync::Arc;
 
-use support::{Experiment, run_plan};
+use crate::support::{Experiment, run_plan};
 use weir::fabric::{Application, Drive, Traffic};
 use weir::simulation::{Plan, RunError};
 use weir::trace::Job;

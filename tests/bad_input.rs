@@ -1,11 +1,9 @@
 //! Bad input is refused before anything runs: exit code 2, the place named, a remedy, and no trace left behind.
 
-mod support;
-
 use std::fs;
 use std::process::Command;
 
-use support::{Cli, Experiment, Ran};
+use crate::support::{Cli, Experiment, Ran};
 
 fn good() -> Experiment {
     Experiment::dragonfly(2, 4, 2).uniform(0.1).until("2 us")

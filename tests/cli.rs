@@ -1,13 +1,11 @@
 //! What the program prints, and where.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::{Cli, Experiment};
 use serde_json::Value as Json;
-use support::{Cli, Experiment};
 use weir::trace::{Data, Job, Run, write};
 
 fn busy() -> Experiment {
@@ -218,7 +216,7 @@ fn check_prints_an_experiment_that_gives_the_same_result() {
     assert_eq!(again.stdout, checked.stdout);
     let first = busy().cli().succeeds();
     let second = Cli::run(&checked.stdout).succeeds();
-    assert_eq!(support::difference(&first, &second), "");
+    assert_eq!(crate::support::difference(&first, &second), "");
 }
 
 #[test]
@@ -310,7 +308,7 @@ fn a_watched_packet_goes_the_way_that_its_row_tells() {
 fn watching_changes_nothing() {
     let plain = busy().cli().succeeds();
     let watched = busy().cli().arg("--watch-packet").arg("3:1").succeeds();
-    assert_eq!(support::difference(&plain, &watched), "");
+    assert_eq!(crate::support::difference(&plain, &watched), "");
 }
 
 #[test]

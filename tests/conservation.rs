@@ -3,10 +3,8 @@
 //! The program itself counts packets, messages and credits at the end of every run to completion and refuses a result
 //! that does not come out. Here it has to do so with random experiments.
 
-mod support;
-
+use crate::support::Experiment;
 use proptest::prelude::*;
-use support::Experiment;
 use weir::model::LinkKind;
 
 fn network() -> impl Strategy<Value = Experiment> {
@@ -295,7 +293,7 @@ proptest! {
         let Ok(plan) = weir::simulation::Plan::new(&checked, None) else {
             return Err(TestCaseError::reject("the pattern does not suit the network"));
         };
-        let outcome = match support::run_plan(&plan) {
+        let outcome = match crate::support::run_plan(&plan) {
             Ok(outcome) => outcome,
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         };
@@ -321,7 +319,7 @@ proptest! {
         let Ok(plan) = weir::simulation::Plan::new(&checked, None) else {
             return Err(TestCaseError::reject("the pattern does not suit the network"));
         };
-        let outcome = match support::run_plan(&plan) {
+        let outcome = match crate::support::run_plan(&plan) {
             Ok(outcome) => outcome,
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         };

@@ -1,7 +1,5 @@
 //! No damage to a result, whatever it is, ends or stops a program that reads it: it is refused with a message.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,8 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use support::attack::{cases, seed};
-use support::{Cli, Experiment};
+use crate::support::attack::{cases, seed};
+use crate::support::{Cli, Experiment};
 use weir::model::{Rng, below, stream};
 use weir::trace;
 

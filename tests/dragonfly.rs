@@ -1,11 +1,9 @@
 //! The dragonfly as a graph: what every size and arrangement must have in common, and the published networks.
 
-mod support;
-
 use std::collections::{HashMap, VecDeque};
 
+use crate::support::{dragonfly, params, ready};
 use proptest::prelude::*;
-use support::{dragonfly, params, ready};
 use weir::model::{Invalid, LinkKind, RouterId};
 use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
 use weir::topology::{Links, Peer, Topology, search_links};

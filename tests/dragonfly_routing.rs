@@ -1,12 +1,10 @@
 //! The routings of the dragonfly: every route that they could take, and what makes them choose.
 
-mod support;
-
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::support::{Place, dragonfly, params, routing};
 use proptest::prelude::*;
-use support::{Place, dragonfly, params, routing};
 use weir::model::{Flight, LinkKind, PortId, RouterId};
 use weir::routing::analysis::Walker;
 use weir::routing::{Here, Hop, Routing};

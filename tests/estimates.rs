@@ -1,10 +1,8 @@
 //! What `weir check` and `weir sweep plan` expect is near what a run then takes, and they take little themselves.
 
-mod support;
-
 use std::process::Command;
 
-use support::{Cli, Experiment};
+use crate::support::{Cli, Experiment};
 use weir::congestion::Capabilities;
 use weir::fabric::FabricDomain;
 use weir::simulation::Plan;

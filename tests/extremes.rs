@@ -4,13 +4,11 @@
 //! small experiment of each variant. `WEIR_ATTACK_CASES` sets how many such experiments there are (60 by default),
 //! `WEIR_ATTACK_SEED` which is the first; case n is that of seed n in every run.
 
-mod support;
-
 use std::process::Command;
 use std::time::Duration;
 
+use crate::support::{Cli, Experiment};
 use serde_json::Value as Json;
-use support::{Cli, Experiment};
 use toml::Value;
 use weir::model::{Rng, below, stream};
 

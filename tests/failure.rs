@@ -1,15 +1,13 @@
 //! What goes wrong outside of the simulation leaves nothing behind that looks like a result.
 
-mod support;
-
 use std::fs;
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use support::process::{LOCK, files, holder_of, kill, ranks_of, start, wait_for};
-use support::{Cli, Experiment};
+use crate::support::process::{LOCK, files, holder_of, kill, ranks_of, start, wait_for};
+use crate::support::{Cli, Experiment};
 use weir::cli;
 use weir::engine::{Agreement, Local, Progress, StopReason, Threads, Transport, TransportError};
 use weir::model::{Flight, LinkKind, Origin, Packet};
@@ -223,7 +221,7 @@ fn panic_on_rank_one() {
             panic!("on purpose");
         }
         // The others wait for mail of the one that is gone.
-        let _ = simulation::run(&plan, transport, &mut support::Nobody);
+        let _ = simulation::run(&plan, transport, &mut crate::support::Nobody);
         0
     });
 }
@@ -276,7 +274,7 @@ impl Transport for Garbled {
 #[test]
 fn garbled_mail_is_an_error_and_no_crash() {
     let plan = Experiment::dragonfly(2, 4, 2).uniform(0.5).plan();
-    let ended = simulation::run(&plan, &mut Garbled, &mut support::Nobody);
+    let ended = simulation::run(&plan, &mut Garbled, &mut crate::support::Nobody);
     let Err(error @ RunError::Transport(TransportError::Garbled { .. })) = ended else {
         panic!("bytes that make no sense were taken for mail");
     };
@@ -357,13 +355,13 @@ fn ended_with(part: Part, value: u8) -> RunError {
                 rank: second.expect("two ranks"),
                 change: |message: &mut [u8]| done = done || part.fill(message, value),
             };
-            let run = || simulation::run(&plan, &mut rank, &mut support::Nobody).map(drop);
+            let run = || simulation::run(&plan, &mut rank, &mut crate::support::Nobody).map(drop);
             // It finds rank 0 gone, by an error or a panic.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
         });
         // Gone when this is over, so that the other does not wait for it.
         let mut first = first.expect("two ranks");
-        let ended = simulation::run(&plan, &mut first, &mut support::Nobody);
+        let ended = simulation::run(&plan, &mut first, &mut crate::support::Nobody);
         ended.map(drop).expect_err("mail that makes no sense")
     })
 }

@@ -1,11 +1,9 @@
 //! What small experiments give, to the last bit: a change of behaviour shows, whether it was meant or not.
 //!
 //! `fingerprints.csv` holds a hash of everything under `/data` for each file of `experiments/`. After a change that is
-//! meant to change results, `WEIR_REFRESH_FINGERPRINTS=1 cargo test --test fingerprints` writes it anew; the commit
+//! meant to change results, `WEIR_REFRESH_FINGERPRINTS=1 cargo test --test all fingerprints::` writes it anew; the commit
 //! then shows which experiments it changed. The version of the model goes up with it, by which sweeps keep old and new
 //! results apart.
-
-mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -48,8 +46,8 @@ fn experiments() -> BTreeMap<String, Experiment> {
 fn fingerprint(experiment: &Experiment) -> String {
     let plan =
         Plan::new(experiment, None).unwrap_or_else(|error| panic!("{}", error.render(false)));
-    let outcome =
-        support::run_plan(&plan).unwrap_or_else(|error| panic!("{error}\n{}", experiment.resolved));
+    let outcome = crate::support::run_plan(&plan)
+        .unwrap_or_else(|error| panic!("{error}\n{}", experiment.resolved));
     let folder = tempfile::TempDir::new().expect("a directory");
     let path = folder.path().join("result.h5");
     let seed = experiment.run.seed;
@@ -222,7 +220,7 @@ fn results_are_what_they_were() {
     assert!(
         changed.is_empty(),
         "{} of {} experiments give other results than before:\n{}\nIf that is meant, refresh them with\n  \
-         {REFRESH}=1 cargo test --test fingerprints\nand say in the commit why they change.",
+         {REFRESH}=1 cargo test --test all fingerprints::\nand say in the commit why they change.",
         changed.len(),
         found.len(),
         changed.join("\n")

@@ -1,18 +1,16 @@
 //! A run that is asked to end by a signal, whenever that is: it leaves a whole result, one that is marked as not complete, or
 //! none, and its exit code says which.
 
-mod support;
-
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::support::attack::{cases, seed};
+use crate::support::process::{files, holder_of, ranks_of, start, wait_for};
+use crate::support::{Cli, Experiment};
 use rustix::process::{Pid, Signal, kill_process};
-use support::attack::{cases, seed};
-use support::process::{files, holder_of, ranks_of, start, wait_for};
-use support::{Cli, Experiment};
 use weir::model::{Rng, below, stream};
 use weir::trace;
 

@@ -1,9 +1,7 @@
 //! No number overflows without a word: at each limit the largest value that is accepted gives the right result, and the
 //! next one is refused.
 
-mod support;
-
-use support::Experiment;
+use crate::support::Experiment;
 use weir::simulation::{Plan, RunError};
 
 /// Two endpoints at one router, links of 5 ns. Endpoint 0 sends messages of this size to endpoint 1.

@@ -1,9 +1,7 @@
 //! A network that collapses has no fine numbers: what had not arrived when the run ended is counted, percentiles among it
 //! are lower bounds, and a job at a standstill is told of.
 
-mod support;
-
-use support::Experiment;
+use crate::support::Experiment;
 use weir::trace::{Data, Latency, Stats, read};
 
 const US: f64 = 1e6;
@@ -197,12 +195,12 @@ fn a_standstill_is_told_of_everywhere() {
     let numbers: Vec<_> = note.numbers.iter().map(|(name, _)| name).collect();
     assert_eq!(numbers, ["missing", "received"]);
     let path = ran.result().display().to_string();
-    let inspected = support::Cli::weir("", &["inspect", &path]).succeeds();
+    let inspected = crate::support::Cli::weir("", &["inspect", &path]).succeeds();
     assert!(inspected.stdout.contains(says), "{}", inspected.stdout);
     // What arrived looks fine, what is to be believed does not.
     let network = stored.digest.class("network").expect("a class");
     assert!(network.arrived.max_ps < network.at_least.max_ps);
-    let json = support::Cli::run(&collapsed().text())
+    let json = crate::support::Cli::run(&collapsed().text())
         .arg("--json")
         .succeeds();
     let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");

@@ -1,14 +1,12 @@
 //! One run at a time works in an output directory, and nothing in it mixes.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Child;
 
-use support::attack::cases;
-use support::process::{LOCK, files, holder_of, kill, start};
-use support::{Cli, Experiment};
+use crate::support::attack::cases;
+use crate::support::process::{LOCK, files, holder_of, kill, start};
+use crate::support::{Cli, Experiment};
 
 /// Far longer than any test waits for.
 fn endless() -> Experiment {

@@ -6,9 +6,7 @@
 //! is long enough for that to be 0.45% of the mean or less, so that 1% is more than two of these (the seeds are fixed:
 //! a test that passes once passes always).
 
-mod support;
-
-use support::Experiment;
+use crate::support::Experiment;
 
 /// The service time: a packet of 4 flits of 1 ns.
 const S: f64 = 4.0;

@@ -2,9 +2,7 @@
 //!
 //! A flow's rate is measured from its `/data/packets`: flits delivered between two times, after everything has settled.
 
-mod support;
-
-use support::Experiment;
+use crate::support::Experiment;
 use weir::trace::Packets;
 
 const NS: u64 = 1_000;

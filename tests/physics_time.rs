@@ -4,9 +4,7 @@
 //! of its links, the router's latency for each router, and the packet's flits on the slowest link. Router latency is
 //! 10 ns unless said otherwise; a flit is 100 bits, 1 ns at 100 Gb/s.
 
-mod support;
-
-use support::Experiment;
+use crate::support::Experiment;
 use weir::trace::Data;
 
 const NS: u64 = 1_000;

@@ -1,10 +1,8 @@
 //! What is recorded if it is asked for, offered and accepted loads, and workloads that are there several times or not at all.
 
-mod support;
-
 use std::collections::BTreeSet;
 
-use support::Experiment;
+use crate::support::Experiment;
 use weir::trace::{Data, Job};
 
 /// A dragonfly of 72 endpoints.

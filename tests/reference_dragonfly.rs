@@ -2,15 +2,13 @@
 //! `tests/reference/dragonfly1056_min_uniform_p4.csv`, and the small one in `tests/reference/flit.rs`.
 //! The whole comparison, and why the last rows differ: docs/results/reference-dragonfly.md.
 
-mod support;
-
 #[path = "reference/flit.rs"]
 mod flit;
 
 use std::path::Path;
 
+use crate::support::run_plan;
 use flit::Details;
-use support::run_plan;
 use weir::catalog::catalog;
 use weir::config::Experiment;
 use weir::simulation::Plan;

@@ -1,12 +1,10 @@
 //! What `weir report` makes of a run and of a sweep.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::Experiment;
+use crate::support::Experiment;
 use tempfile::TempDir;
 
 /// The report of a directory: the exit code, and what was said.

@@ -1,8 +1,6 @@
 //! The same bits for any number of ranks, and other bits for another seed.
 
-mod support;
-
-use support::{Experiment, difference, run_plan};
+use crate::support::{Experiment, difference, run_plan};
 
 /// Everything under `/data` of one process, and of as many ranks as the network allows, up to 8.
 fn same_on_all_ranks(experiment: &Experiment) {

@@ -1,10 +1,8 @@
 //! What weir tells shells and `man`.
 
-mod support;
-
 use std::process::Command;
 
-use support::Cli;
+use crate::support::Cli;
 
 fn weir(arguments: &[&str]) -> Cli {
     Cli::weir("", arguments)

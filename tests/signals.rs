@@ -1,8 +1,6 @@
 //! What schemes say out of band: when it takes effect, in which order domains hear it, and what comes of it.
 
-mod support;
-
-use support::{Experiment, difference, run_plan};
+use crate::support::{Experiment, difference, run_plan};
 use weir::engine::Haste;
 use weir::trace::Data;
 

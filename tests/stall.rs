@@ -1,10 +1,8 @@
 //! A stall is diagnosed: what can never move is named, and what can move is never called a stall.
 
-mod support;
-
 use std::sync::Arc;
 
-use support::Experiment;
+use crate::support::Experiment;
 use weir::fabric::{Deadlock, Wait};
 use weir::model::{Flight, LinkKind};
 use weir::routing::{Here, Hop, Routing};

@@ -1,8 +1,6 @@
 //! Sweeps: every point is run once, whatever is killed; results of different experiments never mix; claims decide the
 //! exit code; what is wrong in a job file is said with its line.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -574,7 +572,7 @@ fn the_plan_shows_every_point_and_runs_nothing() {
 fn on_several_ranks_the_table_is_the_same() {
     let (one, two) = (Sweep::new(JOB), Sweep::new(JOB));
     one.go("run", &[]).expect(0);
-    let mut command = support::Cli::program(Path::new(env!("CARGO_BIN_EXE_weir")), 1);
+    let mut command = crate::support::Cli::program(Path::new(env!("CARGO_BIN_EXE_weir")), 1);
     // Only what the launcher needs as root and past the number of cores: the sweep itself is no rank.
     let environment: Vec<_> = command
         .get_envs()

@@ -1,11 +1,9 @@
 //! What can be run and does nothing, or measures nothing, is told before the run, and stands in its result.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
-use support::{Cli, Experiment};
+use crate::support::{Cli, Experiment};
 use weir::catalog::catalog;
 use weir::simulation::{Plan, Warning};
 

@@ -7,7 +7,7 @@ use weir::model::{EndpointId, LinkKind, RouterId};
 use weir::topology::tree::Step;
 use weir::topology::{Links, Peer, Topology, search_links};
 
-use crate::support::{Kind, kinds, tree};
+use super::support::{Kind, kinds, tree};
 
 /// Routers visited from `start` to every router, both included.
 fn distances(topology: &dyn Topology, start: RouterId) -> Vec<Option<u32>> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use weir::model::PortId;
 use weir::topology::Topology;
 
-use crate::support::{build, tree};
+use super::support::{build, tree};
 
 /// Every ready network: endpoints, routers, levels, pods, ports of a leaf router.
 const READY: [(&str, u32, u32, u32, u32, PortId); 10] = [

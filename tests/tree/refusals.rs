@@ -9,8 +9,8 @@ use weir::registry::find;
 use weir::routing;
 use weir::topology::{Link, Peer, Topology, folded_clos, kary_ntree};
 
-use crate::routings::{ALGORITHMS, route_in};
-use crate::support::{Kind, LINKS, build};
+use super::routings::{ALGORITHMS, route_in};
+use super::support::{Kind, LINKS, build};
 
 /// What a kind says about parameters that it does not take.
 fn refusal(kind: &str, text: &str) -> Invalid {

@@ -11,7 +11,7 @@ use weir::routing::{self, Here, Routing};
 use weir::topology::tree::Tree;
 use weir::topology::{Peer, Topology};
 
-use crate::support::{Kind, kinds, tree};
+use super::support::{Kind, kinds, tree};
 
 pub const ALGORITHMS: [&str; 3] = ["dmodk", "random_up", "adaptive_up"];
 

@@ -5,13 +5,10 @@
 
 mod draw;
 mod experiments;
-#[path = "../support/mod.rs"]
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{Experiment, Ran, attack, difference};
 use experiments::experiment;
-use support::{Experiment, Ran, attack, difference};
 use weir::catalog::catalog;
 use weir::config;
 use weir::trace::read;

@@ -1,13 +1,10 @@
 //! Schemes that weir does not have, each written against the public traits in one file: what a scheme may need is there.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod queue_stamps;
 mod receiver_credits;
 mod rtt_window;
 
-use support::Experiment;
+use crate::support::Experiment;
 use weir::congestion::{About, Scheme};
 use weir::simulation::{Outcome, Own};
 

@@ -1,0 +1,35 @@
+//! All integration tests in one program, which is linked once: one file or folder for each promise.
+//!
+//! `cargo test --test all physics_time` runs those of one file.
+
+mod applications;
+mod attack;
+mod bad_input;
+mod cli;
+mod conservation;
+mod damage;
+mod dragonfly;
+mod dragonfly_routing;
+mod estimates;
+mod extremes;
+mod failure;
+mod fingerprints;
+mod interrupted;
+mod limits;
+mod missing;
+mod out_dir;
+mod own_schemes;
+mod physics_queue;
+mod physics_rates;
+mod physics_time;
+mod records;
+mod reference_dragonfly;
+mod report;
+mod same_bits;
+mod shell;
+mod signals;
+mod stall;
+mod support;
+mod sweep;
+mod tree;
+mod warnings;
