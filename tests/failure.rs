@@ -233,7 +233,7 @@ fn a_panic_on_one_rank_ends_all() {
     command.args([
         "--ignored",
         "--exact",
-        "panic_on_rank_one",
+        "failure::panic_on_rank_one",
         "--nocapture",
         "--test-threads=1",
     ]);
