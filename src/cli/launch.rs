@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use super::console::tell_failure;
 use crate::config::ConfigError;
-use crate::engine::{Agreement, Local, Transport};
-use crate::model::{NEVER, visible};
+use crate::engine::{Local, Transport};
+use crate::model::visible;
 
 /// Exit codes (contract).
 pub const FAILED: u8 = 1;
@@ -21,6 +21,9 @@ const LAUNCHERS: [&str; 5] = [
     "MPI_LOCALNRANKS",
     "MV2_COMM_WORLD_RANK",
 ];
+
+/// No rank: more than all of them.
+const NOBODY: u64 = u64::MAX;
 
 /// A failure that has to be told to the user: the message and the exit code.
 #[derive(Debug)]
@@ -93,23 +96,26 @@ pub fn together<R, T: Transport + ?Sized>(
     step: Result<R, Failure>,
 ) -> Result<R, u8> {
     let (teller, code) = match &step {
-        Ok(_) => (NEVER, 0),
+        Ok(_) => (NOBODY, 0),
         Err(failure) => (u64::from(transport.rank()), failure.code),
     };
-    let mine = Agreement {
-        next: teller,
-        unmoved: u64::MAX - u64::from(code),
-        ..Agreement::NEUTRAL
-    };
-    let common = transport.agree(mine);
+    // The least of what a code lacks is the worst of them.
+    let mut common = [teller, u64::from(u8::MAX - code)];
+    if let Err(error) = transport.min(&mut common) {
+        return Err(give_up(
+            transport,
+            &Failure::failed(format!("error: {error}")),
+        ));
+    }
+    let [teller, lacks] = common;
     match step {
-        Ok(value) if common.next == NEVER => return Ok(value),
-        Err(failure) if common.next == u64::from(transport.rank()) => {
+        Ok(value) if teller == NOBODY => return Ok(value),
+        Err(failure) if teller == u64::from(transport.rank()) => {
             tell_failure(&failure);
         }
         _ => {}
     }
-    Err((u64::MAX - common.unmoved) as u8)
+    Err(u8::MAX - lacks as u8)
 }
 
 /// Ends this rank, and with it all others, because of something that the others do not know.

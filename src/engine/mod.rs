@@ -7,6 +7,8 @@
 //! skipped; one that takes long is run in pieces. What a domain does depends on its own state and its mail only, and mail is delivered in the order of
 //! its senders. So a run gives the same bits on any number of ranks.
 
+mod agreement;
+mod collective;
 mod interleave;
 mod moment;
 mod pace;
@@ -18,11 +20,13 @@ mod transport;
 mod transport_mpi;
 mod transport_threads;
 
+pub use agreement::Agreement;
+pub use collective::{broadcast, gather};
 pub use interleave::Haste;
 pub use queue::{EventKey, EventQueue};
 pub use run::{End, Monitor, Progress, Schedule, Settled, StopReason, run};
 pub use share::Share;
-pub use transport::{Agreement, Local, Transport, TransportError};
+pub use transport::{Local, Transport, TransportError};
 #[cfg(feature = "mpi")]
 pub use transport_mpi::{Mpi, abort_all};
 pub use transport_threads::Threads;

@@ -144,13 +144,14 @@ where
     let (mut windows, mut moved_before, mut moved) = (0, 0, false);
     // Everything before the first of them is simulated; the second is the end of the window.
     let (mut until, mut closes) = (0, 0);
-    post.agree_on_neighbours(transport);
-    let mut common = transport.agree(Agreement {
+    post.agree_on_neighbours(transport)?;
+    let mut common = Agreement {
         next: earliest(domains),
         finished: 0,
         piece: pace.length(),
         ..Agreement::NEUTRAL
-    });
+    }
+    .of_all(transport)?;
     loop {
         let end = match until == closes {
             true => ended(common, schedule, until),
@@ -319,13 +320,15 @@ impl<M: Mail> PostOffice<M> {
 
     /// A rank may be a neighbour of all others while those are not neighbours of each other (the top of a tree), and
     /// a reduction needs all ranks or none.
-    fn agree_on_neighbours<T: Transport + ?Sized>(&mut self, transport: &mut T) {
+    fn agree_on_neighbours<T: Transport + ?Sized>(
+        &mut self,
+        transport: &mut T,
+    ) -> Result<(), TransportError> {
         let complete = self.ranks.len() + 1 == transport.size() as usize;
-        let common = transport.agree(Agreement {
-            go_on: u64::from(complete),
-            ..Agreement::NEUTRAL
-        });
-        self.complete = common.go_on == 1;
+        let mut everywhere = [u64::from(complete)];
+        transport.min(&mut everywhere)?;
+        self.complete = everywhere == [1];
+        Ok(())
     }
 
     /// A message is this rank's agreement and a row of entries. Where every rank is a neighbour the agreements are all there is to agree on;
@@ -346,7 +349,7 @@ impl<M: Mail> PostOffice<M> {
         let mut common = if self.complete {
             mine
         } else {
-            transport.agree(mine)
+            mine.of_all(transport)?
         };
         let mut remote: Vec<Entry> = Vec::new();
         for (bytes, &rank) in incoming.iter().zip(&self.ranks) {

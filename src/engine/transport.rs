@@ -1,45 +1,5 @@
 use thiserror::Error;
 
-use crate::model::Time;
-
-/// What the ranks agree on between two pieces of windows. Combining takes the least of every field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub struct Agreement {
-    /// The next time at which anything happens.
-    pub next: Time,
-    /// `u64::MAX` less the number of moves in the last piece (so that the least means the most moves).
-    pub unmoved: u64,
-    /// The number of a [`super::StopReason`] if a rank asks to stop, otherwise more than any of them.
-    pub go_on: u64,
-    /// 1 if all domains of all ranks are finished ([`super::Domain::finished`]), otherwise 0.
-    pub finished: u64,
-    /// How long the next piece of a window may be, ps.
-    pub piece: Time,
-}
-
-impl Agreement {
-    /// Leaves every other view as it is.
-    pub const NEUTRAL: Agreement = Agreement {
-        next: u64::MAX,
-        unmoved: u64::MAX,
-        go_on: u64::MAX,
-        finished: u64::MAX,
-        piece: u64::MAX,
-    };
-
-    /// The common view of two ranks.
-    pub fn with(self, other: Agreement) -> Agreement {
-        Agreement {
-            next: self.next.min(other.next),
-            unmoved: self.unmoved.min(other.unmoved),
-            go_on: self.go_on.min(other.go_on),
-            finished: self.finished.min(other.finished),
-            piece: self.piece.min(other.piece),
-        }
-    }
-}
-
 /// A message that did not come through.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum TransportError {
@@ -52,6 +12,12 @@ pub enum TransportError {
         rank: u32,
         /// Length of the message.
         bytes: usize,
+    },
+    /// A rank has ended while others wait for it.
+    #[error("rank {rank} has ended before the others")]
+    Gone {
+        /// Which.
+        rank: u32,
     },
 }
 
@@ -68,10 +34,14 @@ pub trait Transport {
         ranks: &[u32],
         outgoing: &[Vec<u8>],
     ) -> Result<Vec<Vec<u8>>, TransportError>;
-    /// Combines every rank's view into one, the same on all.
-    fn agree(&mut self, mine: Agreement) -> Agreement;
+    /// Leaves the least of all ranks in every place of a list of the same length on all.
+    fn min(&mut self, values: &mut [u64]) -> Result<(), TransportError>;
+    /// Leaves the sum over all ranks, which fits, in every place of a list of the same length on all.
+    fn sum(&mut self, values: &mut [u64]) -> Result<(), TransportError>;
     /// Sends bytes of every rank to rank 0, which gets all of them in the order of ranks.
-    fn gather(&mut self, bytes: Vec<u8>) -> Option<Vec<Vec<u8>>>;
+    fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError>;
+    /// Sends bytes of rank 0 to all ranks; those that the others give are not looked at.
+    fn broadcast(&mut self, bytes: Vec<u8>) -> Result<Vec<u8>, TransportError>;
 }
 
 /// One process.
@@ -88,10 +58,16 @@ impl Transport for Local {
     fn exchange(&mut self, _: &[u32], _: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, TransportError> {
         Ok(Vec::new())
     }
-    fn agree(&mut self, mine: Agreement) -> Agreement {
-        mine
+    fn min(&mut self, _: &mut [u64]) -> Result<(), TransportError> {
+        Ok(())
     }
-    fn gather(&mut self, bytes: Vec<u8>) -> Option<Vec<Vec<u8>>> {
-        Some(vec![bytes])
+    fn sum(&mut self, _: &mut [u64]) -> Result<(), TransportError> {
+        Ok(())
+    }
+    fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError> {
+        Ok(Some(vec![bytes]))
+    }
+    fn broadcast(&mut self, bytes: Vec<u8>) -> Result<Vec<u8>, TransportError> {
+        Ok(bytes)
     }
 }

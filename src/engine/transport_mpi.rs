@@ -1,10 +1,13 @@
+use mpi::Count;
+use mpi::collective::SystemOperation;
+use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::point_to_point::Status;
 use mpi::request::WaitGuard;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-use super::transport::{Agreement, Transport, TransportError};
+use super::transport::{Transport, TransportError};
 
 /// The longest piece of one message: MPI counts are C ints.
 const PIECE: usize = 1 << 30;
@@ -78,33 +81,85 @@ impl Transport for Mpi {
         })
     }
 
-    fn agree(&mut self, mine: Agreement) -> Agreement {
-        let send: [u64; 5] = bytemuck::cast(mine);
-        let mut receive = [0u64; 5];
-        self.world
-            .all_reduce_into(&send, &mut receive, mpi::collective::SystemOperation::min());
-        bytemuck::cast(receive)
+    fn min(&mut self, values: &mut [u64]) -> Result<(), TransportError> {
+        self.reduce(values, SystemOperation::min());
+        Ok(())
     }
 
-    fn gather(&mut self, bytes: Vec<u8>) -> Option<Vec<Vec<u8>>> {
+    fn sum(&mut self, values: &mut [u64]) -> Result<(), TransportError> {
+        self.reduce(values, SystemOperation::sum());
+        Ok(())
+    }
+
+    fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError> {
+        let ranks = self.size() as usize;
+        // What a rank adds in one round, so that a round is no longer than a piece.
+        let share = PIECE / ranks;
+        let length = bytes.len() as u64;
+        // The least of what is left to the end of all numbers is the most.
+        let mut rest = [u64::MAX - length];
+        self.reduce(&mut rest, SystemOperation::min());
+        let rounds = (u64::MAX - rest[0]).div_ceil(share as u64) as usize;
+        let root = self.world.process_at_rank(0);
         if self.rank() != 0 {
-            let length = (bytes.len() as u64).to_le_bytes();
-            let framed = [length.as_slice(), &bytes].concat();
-            for piece in framed.chunks(PIECE) {
-                self.world.process_at_rank(0).send(piece);
+            root.gather_into(&length);
+            for round in 0..rounds {
+                root.gather_varcount_into(piece(&bytes, round, share));
             }
-            return None;
+            return Ok(None);
         }
-        let mut all = vec![bytes];
-        for rank in 1..self.size() {
-            // A message from another rank was framed by this same function.
-            all.push(self.receive(rank).unwrap_or_default());
+        let mut lengths = vec![0u64; ranks];
+        root.gather_into_root(&length, &mut lengths);
+        let mut all: Vec<Vec<u8>> = vec![Vec::new(); ranks];
+        for round in 0..rounds {
+            let left = |&length: &u64| length.saturating_sub((round * share) as u64);
+            let counts: Vec<Count> = lengths
+                .iter()
+                .map(|length| left(length).min(share as u64) as Count)
+                .collect();
+            let starts: Vec<Count> = counts
+                .iter()
+                .scan(0, |start, &count| {
+                    Some(std::mem::replace(start, *start + count))
+                })
+                .collect();
+            let total: Count = counts.iter().sum();
+            let mut received = vec![0u8; total as usize];
+            let mut parts = PartitionMut::new(&mut received[..], &counts[..], &starts[..]);
+            root.gather_varcount_into_root(piece(&bytes, round, share), &mut parts);
+            for ((one, &start), &count) in all.iter_mut().zip(&starts).zip(&counts) {
+                one.extend_from_slice(&received[start as usize..(start + count) as usize]);
+            }
         }
-        Some(all)
+        Ok(Some(all))
+    }
+
+    fn broadcast(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>, TransportError> {
+        let root = self.world.process_at_rank(0);
+        let mut length = bytes.len() as u64;
+        root.broadcast_into(&mut length);
+        bytes.resize(length as usize, 0);
+        for piece in bytes.chunks_mut(PIECE) {
+            root.broadcast_into(piece);
+        }
+        Ok(bytes)
     }
 }
 
+/// A round's part of some bytes; nothing after their end.
+fn piece(bytes: &[u8], round: usize, share: usize) -> &[u8] {
+    let start = (round * share).min(bytes.len());
+    let end = (start + share).min(bytes.len());
+    &bytes[start..end]
+}
+
 impl Mpi {
+    /// Combines what all ranks have in each place.
+    fn reduce(&self, values: &mut [u64], operation: SystemOperation) {
+        let mine = values.to_vec();
+        self.world.all_reduce_into(&mine[..], values, operation);
+    }
+
     fn receive(&self, rank: u32) -> Result<Vec<u8>, TransportError> {
         let from = self.world.process_at_rank(rank as i32);
         let (mut message, _): (Vec<u8>, Status) = from.receive_vec();

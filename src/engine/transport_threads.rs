@@ -1,11 +1,10 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::transport::{Agreement, Transport, TransportError};
+use super::transport::{Transport, TransportError};
 
 /// Ranks as threads of one process, which exchange messages through channels: to test and to embed weir without MPI.
 ///
-/// A rank whose thread ends early leaves the others with an error at their next exchange, or a panic where only a
-/// reduction is under way.
+/// A rank whose thread ends early leaves the others with an error.
 pub struct Threads {
     rank: u32,
     /// To each rank.
@@ -35,13 +34,35 @@ impl Threads {
     }
 
     fn send(&self, rank: u32, bytes: Vec<u8>) -> Result<(), TransportError> {
-        let gone = TransportError::Garbled { rank, bytes: 0 };
-        self.to[rank as usize].send(bytes).map_err(|_| gone)
+        let gone = |_| TransportError::Gone { rank };
+        self.to[rank as usize].send(bytes).map_err(gone)
     }
 
     fn receive(&self, rank: u32) -> Result<Vec<u8>, TransportError> {
-        let gone = TransportError::Garbled { rank, bytes: 0 };
-        self.from[rank as usize].recv().map_err(|_| gone)
+        let gone = |_| TransportError::Gone { rank };
+        self.from[rank as usize].recv().map_err(gone)
+    }
+
+    /// Combines what all ranks have in each place.
+    fn reduce(
+        &mut self,
+        values: &mut [u64],
+        combine: impl Fn(u64, u64) -> u64,
+    ) -> Result<(), TransportError> {
+        let others: Vec<u32> = (0..self.size()).filter(|&rank| rank != self.rank).collect();
+        let mine = bytemuck::cast_slice(values).to_vec();
+        let incoming = self.exchange(&others, &vec![mine; others.len()])?;
+        for (bytes, &rank) in incoming.iter().zip(&others) {
+            if bytes.len() != size_of_val(values) {
+                let bytes = bytes.len();
+                return Err(TransportError::Garbled { rank, bytes });
+            }
+            let theirs = bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned);
+            for (value, other) in values.iter_mut().zip(theirs) {
+                *value = combine(*value, other);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -65,23 +86,33 @@ impl Transport for Threads {
         ranks.iter().map(|&rank| self.receive(rank)).collect()
     }
 
-    fn agree(&mut self, mine: Agreement) -> Agreement {
-        let others: Vec<u32> = (0..self.size()).filter(|&rank| rank != self.rank).collect();
-        let outgoing = vec![bytemuck::bytes_of(&mine).to_vec(); others.len()];
-        let incoming = self.exchange(&others, &outgoing);
-        let incoming = incoming.expect("no thread has ended while others reduce");
-        incoming.iter().fold(mine, |common, bytes| {
-            common.with(bytemuck::pod_read_unaligned(bytes))
-        })
+    fn min(&mut self, values: &mut [u64]) -> Result<(), TransportError> {
+        self.reduce(values, u64::min)
     }
 
-    fn gather(&mut self, bytes: Vec<u8>) -> Option<Vec<Vec<u8>>> {
-        let all = "no thread has ended while others gather";
+    fn sum(&mut self, values: &mut [u64]) -> Result<(), TransportError> {
+        self.reduce(values, u64::wrapping_add)
+    }
+
+    fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError> {
         if self.rank != 0 {
-            self.send(0, bytes).expect(all);
-            return None;
+            self.send(0, bytes)?;
+            return Ok(None);
         }
-        let others = (1..self.size()).map(|rank| self.receive(rank).expect(all));
-        Some([vec![bytes], others.collect()].concat())
+        let mut all = vec![bytes];
+        for rank in 1..self.size() {
+            all.push(self.receive(rank)?);
+        }
+        Ok(Some(all))
+    }
+
+    fn broadcast(&mut self, bytes: Vec<u8>) -> Result<Vec<u8>, TransportError> {
+        if self.rank != 0 {
+            return self.receive(0);
+        }
+        for rank in 1..self.size() {
+            self.send(rank, bytes.clone())?;
+        }
+        Ok(bytes)
     }
 }

@@ -1,4 +1,6 @@
-//! What a domain reports at the end of a run, as words that cross to rank 0.
+//! What a domain reports at the end of a run.
+
+use serde::{Deserialize, Serialize};
 
 use super::domain::FabricDomain;
 use super::hosts::{IterationRow, TaskRow};
@@ -6,14 +8,13 @@ use super::inbox::Inbox;
 use super::series::Series;
 use super::state::Wire;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
-use crate::model::{Histogram, NEVER, NO_PACKET, Outstanding, PacketKind, Time};
+use crate::model::{NEVER, NO_PACKET, PacketKind, Time};
 
 /// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
 pub type PortRow = [u64; 8];
 
 /// The counts of one domain that are added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     /// Packets whose head left a NIC.
     pub injected: u64,
@@ -44,7 +45,7 @@ pub struct Totals {
 }
 
 /// Everything rank 0 needs of one domain.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DomainReport {
     pub totals: Totals,
     pub last_delivery: Time,
@@ -209,154 +210,5 @@ impl<const CC: bool> FabricDomain<CC> {
             }
         }
         rows
-    }
-}
-
-/// Writes lists of words.
-#[derive(Default)]
-struct Writer(Vec<u64>);
-
-impl Writer {
-    fn list(&mut self, words: &[u64]) {
-        self.0.push(words.len() as u64);
-        self.0.extend_from_slice(words);
-    }
-}
-
-/// Reads what [`Writer`] wrote.
-struct Reader<'a>(&'a [u64]);
-
-impl Reader<'_> {
-    fn word(&mut self) -> Option<u64> {
-        let (&word, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(word)
-    }
-
-    fn list(&mut self) -> Option<Vec<u64>> {
-        let length = usize::try_from(self.word()?).ok()?;
-        let (list, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(list.to_vec())
-    }
-
-    fn histogram(&mut self) -> Option<Histogram> {
-        Histogram::from_words(&self.list()?)
-    }
-
-    fn rows<const N: usize>(&mut self) -> Option<Vec<[u64; N]>> {
-        let words = self.list()?;
-        let rows = words.chunks_exact(N).map(|row| row.try_into().ok());
-        rows.collect()
-    }
-}
-
-impl DomainReport {
-    /// The report as words.
-    pub fn to_words(&self) -> Vec<u64> {
-        let mut out = Writer::default();
-        out.list(bytemuck::cast_slice(&[self.totals]));
-        out.0.push(self.last_delivery);
-        out.0.push(self.jobs.len() as u64);
-        for job in &self.jobs {
-            job.write(&mut out);
-        }
-        out.0.push(self.bin_width);
-        out.0.push(self.ejected.len() as u64);
-        for series in &self.ejected {
-            out.list(&series.to_words());
-        }
-        out.list(&self.endpoints);
-        out.list(&self.routers);
-        out.list(self.ports.as_flattened());
-        out.list(self.packets.as_flattened());
-        out.list(self.messages.as_flattened());
-        out.list(&self.occupancy);
-        out.0.push(self.occupancy_interval);
-        out.list(&self.rated);
-        out.list(&self.rates);
-        out.0.push(self.rates_interval);
-        out.list(self.tasks.as_flattened());
-        out.list(self.iterations.as_flattened());
-        out.list(&self.scheme);
-        out.list(self.credits_missing.as_flattened());
-        out.0
-    }
-
-    /// The inverse of [`DomainReport::to_words`], taking the report off the front of `words`; None if they make no
-    /// sense.
-    pub fn from_words(words: &mut &[u64]) -> Option<DomainReport> {
-        let mut from = Reader(words);
-        let scalars = from.list()?;
-        let totals = *bytemuck::try_cast_slice(&scalars).ok()?.first()?;
-        let last_delivery = from.word()?;
-        let jobs = (0..from.word()?)
-            .map(|_| JobStats::read(&mut from))
-            .collect::<Option<_>>()?;
-        let bin_width = from.word()?;
-        let ejected = (0..from.word()?)
-            .map(|_| Series::from_words(&from.list()?))
-            .collect::<Option<_>>()?;
-        let report = DomainReport {
-            totals,
-            last_delivery,
-            jobs,
-            bin_width,
-            ejected,
-            endpoints: from.list()?,
-            routers: from.list()?,
-            ports: from.rows()?,
-            packets: from.rows()?,
-            messages: from.rows()?,
-            occupancy: from.list()?,
-            occupancy_interval: from.word()?,
-            rated: from.list()?,
-            rates: from.list()?,
-            rates_interval: from.word()?,
-            tasks: from.rows()?,
-            iterations: from.rows()?,
-            scheme: from.list()?,
-            credits_missing: from.rows()?,
-        };
-        *words = from.0;
-        Some(report)
-    }
-}
-
-impl JobStats {
-    fn write(&self, out: &mut Writer) {
-        out.list(&self.network.to_words());
-        out.list(&self.message.to_words());
-        out.list(&self.network_missing.to_words());
-        out.list(&self.message_missing.to_words());
-        out.list(&[
-            self.generated_bits,
-            self.accepted_bits,
-            self.delivered_bits,
-            self.finish,
-        ]);
-        out.list(&self.last);
-        out.list(&self.series.to_words());
-    }
-
-    fn read(from: &mut Reader) -> Option<JobStats> {
-        let network = from.histogram()?;
-        let message = from.histogram()?;
-        let network_missing = from.histogram()?;
-        let message_missing = Outstanding::from_words(&from.list()?)?;
-        let [generated_bits, accepted_bits, delivered_bits, finish] =
-            from.list()?.try_into().ok()?;
-        Some(JobStats {
-            network,
-            message,
-            network_missing,
-            message_missing,
-            generated_bits,
-            accepted_bits,
-            delivered_bits,
-            finish,
-            last: from.list()?,
-            series: Series::from_words(&from.list()?)?,
-        })
     }
 }

@@ -1,5 +1,7 @@
 //! Counts by time bin, in bounded memory.
 
+use serde::{Deserialize, Serialize};
+
 /// The most bins of a time series. What would have more gets bins of twice the width, as often as needed.
 pub const MOST_BINS: u64 = 1 << 20;
 
@@ -8,7 +10,8 @@ const CHUNK: usize = 64;
 
 /// `N` counts for each time bin. Bins in which nothing happens take no memory, but for a pointer for each `CHUNK` of
 /// them, of which [`MOST_BINS`] allow 16,384.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Vec<u64>", try_from = "Vec<u64>")]
 pub struct Series<const N: usize> {
     chunks: Vec<Option<Box<[[u64; N]; CHUNK]>>>,
 }
@@ -39,11 +42,13 @@ impl<const N: usize> Series<N> {
         let held = held.filter_map(|(number, chunk)| Some((number, chunk.as_deref()?)));
         held.flat_map(|(number, chunk)| (number * CHUNK..).zip(chunk))
     }
+}
 
-    /// The series as words: the number of each chunk that is held, and its counts.
-    pub fn to_words(&self) -> Vec<u64> {
+/// The number of each chunk that is held, and its counts.
+impl<const N: usize> From<Series<N>> for Vec<u64> {
+    fn from(series: Series<N>) -> Vec<u64> {
         let mut words = Vec::new();
-        for (number, chunk) in self.chunks.iter().enumerate() {
+        for (number, chunk) in series.chunks.iter().enumerate() {
             if let Some(chunk) = chunk {
                 words.push(number as u64);
                 words.extend_from_slice(chunk.as_flattened());
@@ -51,25 +56,27 @@ impl<const N: usize> Series<N> {
         }
         words
     }
+}
 
-    /// The inverse of [`Series::to_words`]; None if the words make no sense.
-    pub fn from_words(words: &[u64]) -> Option<Series<N>> {
+impl<const N: usize> TryFrom<Vec<u64>> for Series<N> {
+    type Error = &'static str;
+
+    fn try_from(words: Vec<u64>) -> Result<Self, Self::Error> {
         let mut series = Series::default();
         let rows = words.chunks_exact(1 + N * CHUNK);
         if !rows.remainder().is_empty() {
-            return None;
+            return Err("not a whole number of chunks");
         }
         for row in rows {
-            let (&number, counts) = row.split_first()?;
+            let (number, counts) = (row[0], &row[1..]);
             if number >= MOST_BINS / CHUNK as u64 {
-                return None;
+                return Err("more time bins than there can be");
             }
-            let counts = counts.chunks_exact(N).zip(number as usize * CHUNK..);
-            for (counts, bin) in counts {
-                *series.at(bin) = counts.try_into().ok()?;
+            for (counts, bin) in counts.as_chunks().0.iter().zip(number as usize * CHUNK..) {
+                *series.at(bin) = *counts;
             }
         }
-        Some(series)
+        Ok(series)
     }
 }
 
@@ -101,7 +108,8 @@ mod tests {
             (499_999, &[1, 999_999]),
         ];
         assert_eq!(filled, expected);
-        assert_eq!(Series::from_words(&series.to_words()), Some(series));
+        let words = Vec::from(series.clone());
+        assert_eq!(Series::try_from(words), Ok(series));
     }
 
     #[test]
@@ -110,14 +118,14 @@ mod tests {
         series.at(MOST_BINS as usize - 1)[0] = 1;
         let held = series.chunks.iter().flatten().count();
         assert_eq!((held, series.bins().count()), (1, CHUNK));
-        assert_eq!(series.to_words().len(), 1 + 6 * CHUNK);
+        assert_eq!(Vec::from(series).len(), 1 + 6 * CHUNK);
     }
 
     #[test]
     fn words_that_make_no_sense() {
-        assert_eq!(Series::<1>::from_words(&[0; CHUNK]), None);
+        assert!(Series::<1>::try_from(vec![0; CHUNK]).is_err());
         let mut beyond = vec![0; 1 + CHUNK];
         beyond[0] = MOST_BINS / CHUNK as u64;
-        assert_eq!(Series::<1>::from_words(&beyond), None);
+        assert!(Series::<1>::try_from(beyond).is_err());
     }
 }

@@ -8,6 +8,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::domain::FabricDomain;
 use super::ring::{NO_REQUEST, Side};
 use super::state::Wire;
@@ -15,7 +17,7 @@ use crate::model::{NEVER, NO_PACKET, PacketIndex, PortId, RouterId};
 use crate::topology::Peer;
 
 /// A place where packets wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     /// True for an output queue, false for an input buffer.
     pub output: bool,
@@ -28,7 +30,7 @@ pub struct Place {
 }
 
 /// A packet at the head of a queue that waits for room in another place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
     /// Where it is.
     pub at: Place,
@@ -36,41 +38,6 @@ pub struct Wait {
     pub needs: Place,
     /// Which packet: its source, and its number there.
     pub packet: (u32, u32),
-}
-
-impl Place {
-    fn to_word(self) -> u64 {
-        (u64::from(self.output) << 63)
-            | (u64::from(self.router) << 24)
-            | (u64::from(self.port) << 8)
-            | u64::from(self.vc)
-    }
-
-    fn from_word(word: u64) -> Place {
-        Place {
-            output: word >> 63 == 1,
-            router: (word >> 24) as u32,
-            port: (word >> 8) as u16,
-            vc: word as u8,
-        }
-    }
-}
-
-impl Wait {
-    /// As words, to cross to rank 0.
-    pub fn to_words(self) -> [u64; 3] {
-        let packet = (u64::from(self.packet.0) << 32) | u64::from(self.packet.1);
-        [self.at.to_word(), self.needs.to_word(), packet]
-    }
-
-    /// The inverse of [`Wait::to_words`].
-    pub fn from_words(words: [u64; 3]) -> Wait {
-        Wait {
-            at: Place::from_word(words[0]),
-            needs: Place::from_word(words[1]),
-            packet: ((words[2] >> 32) as u32, words[2] as u32),
-        }
-    }
 }
 
 impl<const CC: bool> FabricDomain<CC> {
@@ -238,7 +205,7 @@ impl<const CC: bool> FabricDomain<CC> {
 }
 
 /// A cycle of places that wait for each other for ever.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {
     /// The cycle: each waits for room in the next, the last for room in the first.
     pub cycle: Vec<Wait>,
@@ -353,21 +320,5 @@ mod tests {
         // 2 may also go to 5, which is not blocked.
         assert_eq!(find_deadlock(&[wait(1, 2), wait(2, 1), wait(2, 5)]), None);
         assert_eq!(find_deadlock(&[]), None);
-    }
-
-    #[test]
-    fn words_keep_everything() {
-        let at = Place {
-            output: true,
-            router: 1 << 30,
-            port: 63,
-            vc: 11,
-        };
-        let wait = Wait {
-            at,
-            needs: place(5),
-            packet: (1_000_000, 12),
-        };
-        assert_eq!(Wait::from_words(wait.to_words()), wait);
     }
 }

@@ -1,5 +1,7 @@
 //! What a domain counts. Whole numbers only, so that adding domains up is exact.
 
+use serde::{Deserialize, Serialize};
+
 use super::series::{MOST_BINS, Series};
 use crate::model::{
     EndpointId, Histogram, NEVER, Origin, Outstanding, Packet, PacketKind, Span, Time,
@@ -25,7 +27,7 @@ pub struct Recording {
 }
 
 /// Counters of one workload in one domain.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobStats {
     pub network: Histogram,
     pub message: Histogram,
@@ -70,8 +72,7 @@ pub type PacketRow = [u64; 9];
 pub type MessageRow = [u64; 7];
 
 /// What became of packets, by what they are for. All over the whole run but for `ejected_bits`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Packets that a NIC or a router sent, by [`PacketKind`].
     pub injected: [u64; 5],

@@ -1,5 +1,6 @@
 //! The plain types that all rooms share: identifiers, time, rates, packets. No behaviour beyond arithmetic.
 
+pub mod codec;
 mod divisor;
 mod histogram;
 mod invalid;
@@ -55,7 +56,9 @@ pub type PortId = u16;
 pub type DomainId = u32;
 
 /// What a link joins. It decides the number of virtual channels and is the `kind` column of `/data/ports`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[repr(u8)]
 pub enum LinkKind {
     /// Between an endpoint and its router.

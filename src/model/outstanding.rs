@@ -1,3 +1,6 @@
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
 use super::{Histogram, Time};
 
 /// Times are told apart to within 1/1024 of the longest of them, or better.
@@ -8,10 +11,11 @@ const BINS: usize = 2048;
 ///
 /// What is begun in one domain may end in another: there it counts against nothing, and the sum of all domains is right.
 /// All whole numbers, and bins of a power of two, so that merging is exact in any order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outstanding {
     counts: Vec<i64>,
     /// The width of a bin is two to this power, ps.
+    #[serde(deserialize_with = "shift")]
     shift: u32,
 }
 
@@ -85,27 +89,20 @@ impl Outstanding {
         }
         ages
     }
+}
 
-    /// As whole numbers, for sending to another rank.
-    pub fn to_words(&self) -> Vec<u64> {
-        let mut words = vec![u64::from(self.shift)];
-        words.extend(self.counts.iter().map(|&count| count as u64));
-        words
-    }
-
-    /// The inverse of [`Outstanding::to_words`]. None if it makes no sense.
-    pub fn from_words(words: &[u64]) -> Option<Outstanding> {
-        let (&shift, counts) = words.split_first()?;
-        let shift = u32::try_from(shift)
-            .ok()
-            .filter(|&shift| shift < u64::BITS)?;
-        let counts = counts.iter().map(|&count| count as i64).collect();
-        Some(Outstanding { counts, shift })
+/// A power of two that a time may have.
+fn shift<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let shift = u32::deserialize(from)?;
+    match shift < u64::BITS {
+        true => Ok(shift),
+        false => Err(D::Error::custom("a bin is wider than all time")),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::codec;
     use super::*;
     use proptest::prelude::*;
 
@@ -117,7 +114,8 @@ mod tests {
         let ages: Vec<_> = open.ages(2_010, 5_000).rows().collect();
         // 10, 2,003 and 2,007 ps, in buckets of 1, 16 and 16 ps.
         assert_eq!(ages, [(10, 1), (2_000, 2)]);
-        assert_eq!(Outstanding::from_words(&open.to_words()), Some(open));
+        let bytes = codec::encode(&open).unwrap();
+        assert_eq!(codec::decode(&bytes), Ok(open));
     }
 
     #[test]

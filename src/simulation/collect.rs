@@ -1,12 +1,14 @@
 //! Puts the reports of all domains together on rank 0, checks that nothing was lost, and makes the result of them.
 
+use serde::{Deserialize, Serialize};
+
 use super::assemble::{Plan, ends};
 use super::error::RunError;
 use super::notes::notes;
 use super::rows;
 use super::warnings::Warning;
 use crate::congestion;
-use crate::engine::{End, Transport};
+use crate::engine::{End, Transport, gather};
 use crate::fabric::{DomainReport, FabricDomain, JobStats, Step, Tally, Totals, Traffic};
 use crate::model::{Bandwidth, Histogram, Outstanding, PacketKind, Span, Time};
 use crate::trace::{Data, Job, Latency, Scheme, Summary};
@@ -26,9 +28,14 @@ pub struct Facts {
     pub hosts: Vec<String>,
 }
 
-/// What one rank sends besides its domains' reports: words of fixed number, then its host's name.
-fn rank_facts() -> (u64, String) {
-    (super::machine::peak_memory_bytes(), super::machine::host())
+/// What one rank tells rank 0 at the end of a run.
+#[derive(Serialize, Deserialize)]
+struct RankReport {
+    domains: Vec<DomainReport>,
+    /// Those of the watched packet here.
+    steps: Vec<Step>,
+    peak_memory_bytes: u64,
+    host: String,
 }
 
 /// Collects on rank 0; None on the others.
@@ -39,55 +46,36 @@ pub fn collect<const CC: bool, T: Transport + ?Sized>(
     end: End,
     transport: &mut T,
 ) -> Result<Option<(Data, Facts, Vec<Step>)>, RunError> {
-    let words: Vec<u64> = domains
-        .iter_mut()
-        .flat_map(|domain| domain.report(simulated).to_words())
-        .collect();
-    let mut steps: Vec<Step> = domains
-        .iter()
-        .flat_map(|domain| domain.steps().to_vec())
-        .collect();
-    let (memory, host) = rank_facts();
-    let reports = transport.gather(bytemuck::cast_slice(&words).to_vec());
-    let memories = transport.gather(memory.to_le_bytes().to_vec());
-    let hosts = transport.gather(host.into_bytes());
-    let step_bytes = transport.gather(Step::encode(&steps));
-    let (Some(reports), Some(memories), Some(hosts), Some(step_bytes)) =
-        (reports, memories, hosts, step_bytes)
-    else {
+    let steps = domains.iter().flat_map(|domain| domain.steps().to_vec());
+    let mine = RankReport {
+        steps: steps.collect(),
+        domains: domains
+            .iter_mut()
+            .map(|one| one.report(simulated))
+            .collect(),
+        peak_memory_bytes: super::machine::peak_memory_bytes(),
+        host: super::machine::host(),
+    };
+    let Some(ranks) = gather(transport, &mine)? else {
         return Ok(None);
     };
-    steps.clear();
-    for bytes in &step_bytes {
-        steps.extend(Step::decode(bytes));
+    let (mut list, mut steps, mut hosts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut peak_memory_bytes = 0;
+    for rank in ranks {
+        list.extend(rank.domains);
+        steps.extend(rank.steps);
+        hosts.push(rank.host);
+        peak_memory_bytes += rank.peak_memory_bytes;
     }
     steps.sort_by_key(|step| step.left);
-    let mut list = Vec::new();
-    for bytes in &reports {
-        let words: Vec<u64> = bytes
-            .chunks_exact(8)
-            .map(bytemuck::pod_read_unaligned)
-            .collect();
-        let mut rest = words.as_slice();
-        while !rest.is_empty() {
-            let garbled = || RunError::Conservation("a rank's report cannot be read".into());
-            list.push(DomainReport::from_words(&mut rest).ok_or_else(garbled)?);
-        }
-    }
     check(&list, end)?;
     check_payload(&list, plan)?;
     let facts = Facts {
         events: list.iter().map(|report| report.totals.events).sum(),
         memory_state: list.iter().map(|report| report.totals.memory_state).sum(),
         memory_packets: list.iter().map(|report| report.totals.memory_packets).sum(),
-        peak_memory_bytes: memories
-            .iter()
-            .map(|b| bytemuck::pod_read_unaligned::<u64>(b))
-            .sum(),
-        hosts: hosts
-            .iter()
-            .map(|b| String::from_utf8_lossy(b).into_owned())
-            .collect(),
+        peak_memory_bytes,
+        hosts,
     };
     Ok(Some((merge(&list, plan, simulated), facts, steps)))
 }

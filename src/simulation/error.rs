@@ -13,7 +13,7 @@ pub enum RunError {
     Deadlocked {
         /// When it was noticed.
         simulated_ps: u64,
-        /// The cycle; empty on ranks other than 0.
+        /// The cycle.
         deadlock: Deadlock,
     },
     /// The tasks of an application wait for each other, or for messages that nobody sends.
@@ -28,7 +28,7 @@ pub enum RunError {
         simulated_ps: u64,
         /// The workload's name.
         job: String,
-        /// Tasks that are not done; 0 on ranks other than 0.
+        /// Tasks that are not done.
         tasks: u64,
         /// The first of them and what they wait for; empty on ranks other than 0.
         waiting: Vec<String>,

@@ -7,9 +7,7 @@ use super::collect::{Facts, collect};
 use super::error::RunError;
 use super::watchman::{Watchman, search};
 use crate::congestion::Capabilities;
-use crate::engine::{
-    self, Agreement, End, Monitor, Progress, Settled, Share, StopReason, Transport,
-};
+use crate::engine::{self, End, Monitor, Progress, Settled, Share, StopReason, Transport};
 use crate::fabric::{FabricDomain, Step};
 use crate::model::{NEVER, Time};
 use crate::trace::Data;
@@ -122,7 +120,7 @@ fn run_with<const CC: bool>(
         return Err(RunError::Endless);
     }
     let wall_seconds = started.elapsed().as_secs_f64();
-    let simulated = simulated_time(&domains, plan, end, transport);
+    let simulated = simulated_time(&domains, plan, end, transport)?;
     let stopped = match end {
         End::Asked(_, reason) => Some(reason),
         _ => None,
@@ -150,12 +148,12 @@ fn simulated_time<const CC: bool, T: Transport + ?Sized>(
     plan: &Plan,
     end: End,
     transport: &mut T,
-) -> Time {
+) -> Result<Time, RunError> {
     if end == End::Time || (end == End::Idle && !plan.completes) {
-        return plan.schedule.end;
+        return Ok(plan.schedule.end);
     }
     if let End::Finished(until) | End::Asked(until, _) = end {
-        return until;
+        return Ok(until);
     }
     let last = domains
         .iter()
@@ -163,9 +161,7 @@ fn simulated_time<const CC: bool, T: Transport + ?Sized>(
         .max()
         .unwrap_or(0);
     // The least of what is left to the end of time is the most.
-    let common = transport.agree(Agreement {
-        next: NEVER - last,
-        ..Agreement::NEUTRAL
-    });
-    NEVER - common.next
+    let mut left = [NEVER - last];
+    transport.min(&mut left)?;
+    Ok(NEVER - left[0])
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::hang::search_hang;
-use crate::engine::{Agreement, Progress, Settled, Transport};
-use crate::fabric::{Deadlock, FabricDomain, Traffic, Wait, find_deadlock};
+use crate::engine::{Progress, Settled, Transport, broadcast, gather};
+use crate::fabric::{FabricDomain, Traffic, Wait, find_deadlock};
 use crate::model::{NEVER, Time};
 use crate::simulation::RunError;
 
@@ -73,36 +73,14 @@ pub fn search<const CC: bool, T: Transport + ?Sized>(
     transport: &mut T,
     now: Time,
 ) -> Result<(), RunError> {
-    let words: Vec<u64> = domains
-        .iter()
-        .flat_map(FabricDomain::<CC>::waits)
-        .flat_map(Wait::to_words)
-        .collect();
-    let gathered = transport.gather(bytemuck::cast_slice(&words).to_vec());
-    let found = gathered.and_then(|ranks| {
-        let waits: Vec<Wait> = ranks.iter().flat_map(|bytes| decode(bytes)).collect();
-        find_deadlock(&waits)
-    });
-    let go_on = u64::from(found.is_none());
-    let common = transport.agree(Agreement {
-        go_on,
-        ..Agreement::NEUTRAL
-    });
-    if common.go_on == 1 {
-        return Ok(());
+    let waits: Vec<Wait> = domains.iter().flat_map(FabricDomain::<CC>::waits).collect();
+    let gathered = gather(transport, &waits)?;
+    let found = gathered.and_then(|ranks| find_deadlock(&ranks.concat()));
+    match broadcast(transport, &found)? {
+        None => Ok(()),
+        Some(deadlock) => Err(RunError::Deadlocked {
+            simulated_ps: now,
+            deadlock,
+        }),
     }
-    let deadlock = found.unwrap_or(Deadlock {
-        cycle: Vec::new(),
-        stuck: 0,
-    });
-    Err(RunError::Deadlocked {
-        simulated_ps: now,
-        deadlock,
-    })
-}
-
-fn decode(bytes: &[u8]) -> impl Iterator<Item = Wait> + '_ {
-    bytes
-        .chunks_exact(24)
-        .map(|chunk| Wait::from_words(bytemuck::pod_read_unaligned(chunk)))
 }

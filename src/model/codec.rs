@@ -1,0 +1,101 @@
+//! Values of any shape as bytes: what ranks tell each other besides packets and credits.
+//!
+//! The one place that knows bincode. Numbers are of variable length, so that the bytes do not depend on the machine.
+
+use bincode::config::standard;
+use bincode::error::DecodeError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+/// Bytes that are no such value.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct CodecError(String);
+
+/// A value as bytes.
+///
+/// # Errors
+///
+/// If the value cannot be written, such as a list whose length is not known in advance.
+pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
+    bincode::serde::encode_to_vec(value, standard()).map_err(|error| CodecError(error.to_string()))
+}
+
+/// The value that [`encode`] made bytes of.
+///
+/// # Errors
+///
+/// If the bytes are not those of one whole value of this type.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
+    // No byte makes more than sixteen. Without a limit the length of a text is believed, and memory taken for it.
+    let decoded = match bytes.len() {
+        0..0x1000 => decode_within::<T, 0x1_0000>(bytes),
+        0x1000..0x10_0000 => decode_within::<T, 0x100_0000>(bytes),
+        0x10_0000..0x1000_0000 => decode_within::<T, 0x1_0000_0000>(bytes),
+        _ => decode_within::<T, 0x1000_0000_0000>(bytes),
+    };
+    let (value, read) = decoded.map_err(|error| CodecError(error.to_string()))?;
+    if read == bytes.len() {
+        Ok(value)
+    } else {
+        let left = bytes.len() - read;
+        Err(CodecError(format!("{left} bytes are left over")))
+    }
+}
+
+/// A value of at most `LIMIT` bytes in memory, and how many bytes it was read from.
+fn decode_within<T: DeserializeOwned, const LIMIT: usize>(
+    bytes: &[u8],
+) -> Result<(T, usize), DecodeError> {
+    bincode::serde::decode_from_slice(bytes, standard().with_limit::<LIMIT>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Value = (u64, Option<String>, Vec<[u64; 3]>, i64);
+
+    #[test]
+    fn cut_and_long_bytes_are_refused() {
+        let value: Value = (7, Some("rank".into()), vec![[1, 2, u64::MAX]], -1);
+        let mut bytes = encode(&value).unwrap();
+        assert_eq!(decode::<Value>(&bytes), Ok(value));
+        for length in 0..bytes.len() {
+            assert!(decode::<Value>(&bytes[..length]).is_err(), "{length} bytes");
+        }
+        bytes.push(0);
+        let error = decode::<Value>(&bytes).unwrap_err();
+        assert_eq!(error.to_string(), "1 bytes are left over");
+    }
+
+    #[test]
+    fn a_length_beyond_all_memory_is_refused() {
+        // The length of a list: 2⁶⁴ - 1, and nothing after it.
+        let bytes = [vec![253], vec![0xFF; 8]].concat();
+        assert!(decode::<Vec<u64>>(&bytes).is_err());
+        assert!(decode::<String>(&bytes).is_err());
+    }
+
+    #[test]
+    fn the_shortest_bytes_of_the_longest_values_are_within_the_limit() {
+        for length in [100, 0xFFF0, 0x1_0000, 0x11_0000] {
+            let value = vec![0u128; length];
+            assert_eq!(decode::<Vec<u128>>(&encode(&value).unwrap()), Ok(value));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(value in any::<Value>()) {
+            prop_assert_eq!(decode::<Value>(&encode(&value).unwrap()), Ok(value));
+        }
+
+        #[test]
+        fn no_bytes_crash(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = decode::<Value>(&bytes);
+        }
+    }
+}
