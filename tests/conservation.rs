@@ -44,10 +44,7 @@ fn router(experiment: Experiment) -> impl Strategy<Value = Experiment> {
     // Virtual channels that share one buffer cannot keep a routing free of deadlock that relies on them.
     let plan = experiment.clone().uniform(0.1).plan();
     let routing = &plan.network().routing;
-    let shareable = routing
-        .vcs(LinkKind::Local)
-        .max(routing.vcs(LinkKind::Global))
-        == 1;
+    let shareable = routing.vcs(LinkKind(1)).max(routing.vcs(LinkKind(2))) == 1;
     let buffer = prop_oneof![
         Just("auto"),
         Just("1 packets"),

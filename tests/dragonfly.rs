@@ -49,7 +49,7 @@ fn search(topology: &dyn Topology, start: RouterId, globals: u32) -> Vec<u32> {
             let Peer::Router(next, _) = topology.peer(router, port) else {
                 continue;
             };
-            let global = topology.link(router, port).kind == LinkKind::Global;
+            let global = topology.link(router, port).kind == Dragonfly::GLOBAL;
             let state = (next, used + u32::from(global));
             if state.1 <= globals && !visited.contains_key(&state) {
                 visited.insert(state, routers + 1);
@@ -72,7 +72,7 @@ proptest! {
     fn links_are_as_many_as_a_search_finds(params in any()) {
         let network = build(&params);
         let mut found = search_links(&network);
-        found.sort_by_key(|links: &Links| links.link.kind as usize);
+        found.sort_by_key(|links: &Links| links.link.kind.index());
         prop_assert_eq!(network.links(), found);
         let ports = (0..network.routers()).map(|router| u64::from(network.ports(router)));
         prop_assert_eq!(network.all_ports(), ports.sum::<u64>());
@@ -93,14 +93,14 @@ proptest! {
                         prop_assert_eq!(network.peer(other, there), Peer::Router(router, port));
                         prop_assert_eq!(network.link(other, there), link);
                         let crosses = network.group_of(other) != network.group_of(router);
-                        prop_assert_eq!(link.kind == LinkKind::Global, crosses);
+                        prop_assert_eq!(link.kind == Dragonfly::GLOBAL, crosses);
                         prop_assert_eq!(network.is_global(port), crosses);
                         prop_assert_eq!(network.is_local(port), !crosses);
                     }
                     Peer::Endpoint(endpoint) => {
                         prop_assert_eq!(network.attachment(endpoint), (router, port));
                         prop_assert_eq!(network.router_of(endpoint), router);
-                        prop_assert_eq!(link.kind, LinkKind::Terminal);
+                        prop_assert_eq!(link.kind, LinkKind::TERMINAL);
                     }
                     Peer::Unused => prop_assert!(network.is_global(port)),
                 }
@@ -121,7 +121,7 @@ proptest! {
             for port in 0..network.ports(router) {
                 match (network.peer(router, port), network.link(router, port).kind) {
                     (Peer::Endpoint(endpoint), _) => endpoints[endpoint as usize] += 1,
-                    (Peer::Router(other, _), LinkKind::Local) => local.push(other),
+                    (Peer::Router(other, _), Dragonfly::LOCAL) => local.push(other),
                     (Peer::Router(..), _) => global += 1,
                     (Peer::Unused, _) => {}
                 }
@@ -293,7 +293,7 @@ fn left_over_ports_are_unused() {
 
 /// Endpoints, routers, ports of a router, groups, links between two groups, diameter in routers.
 fn figures(network: &dyn Topology) -> [u32; 6] {
-    let dragonfly: &Dragonfly = network.as_any().downcast_ref().expect("a dragonfly");
+    let dragonfly: &Dragonfly = network.as_dragonfly().expect("a dragonfly");
     [
         network.endpoints(),
         network.routers(),
@@ -336,7 +336,7 @@ fn the_ready_networks_use_every_port_and_have_their_latencies() {
             for port in 0..network.ports(router) {
                 assert_ne!(network.peer(router, port), Peer::Unused, "{name}");
                 let link = network.link(router, port);
-                let expected = nanoseconds[link.kind as usize] * 1_000;
+                let expected = nanoseconds[link.kind.index()] * 1_000;
                 assert_eq!(link.latency, expected, "{name} {:?}", link.kind);
             }
         }

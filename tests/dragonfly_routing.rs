@@ -60,7 +60,7 @@ fn no_routing_can_deadlock_and_all_routes_arrive() {
             assert_eq!(walker.cycle(), None, "{context}");
             assert_eq!(span.shortest, 1, "{context}");
             // The bound is reached wherever a group has room for the way round: the walker itself sees that it holds.
-            let dragonfly: &Dragonfly = topology.as_any().downcast_ref().expect("a dragonfly");
+            let dragonfly: &Dragonfly = topology.as_dragonfly().expect("a dragonfly");
             if dragonfly.routers_per_group() != 2 {
                 assert_eq!(span.longest, routing.max_routers(), "{context}");
             }
@@ -94,7 +94,6 @@ proptest! {
 
 #[test]
 fn virtual_channels_are_used_as_documented() {
-    use LinkKind::{Global, Local, Terminal};
     let topology: Arc<dyn Topology> = Arc::new(dragonfly(1, 4, 2, 9));
     let used = |name| -> BTreeSet<(LinkKind, u8)> {
         let routing = routing(name, "", &topology);
@@ -106,9 +105,12 @@ fn virtual_channels_are_used_as_documented() {
             .collect()
     };
     let expected = |locals, globals| -> BTreeSet<(LinkKind, u8)> {
-        let locals = (0..locals).map(|vc| (Local, vc));
-        let globals = (0..globals).map(|vc| (Global, vc));
-        locals.chain(globals).chain([(Terminal, 0)]).collect()
+        let locals = (0..locals).map(|vc| (Dragonfly::LOCAL, vc));
+        let globals = (0..globals).map(|vc| (Dragonfly::GLOBAL, vc));
+        locals
+            .chain(globals)
+            .chain([(LinkKind::TERMINAL, 0)])
+            .collect()
     };
     assert_eq!(used("minimal"), expected(2, 1));
     assert_eq!(used("valiant"), expected(3, 2));
@@ -141,7 +143,7 @@ fn every_link_between_routers_is_used_in_both_directions() {
 #[test]
 fn minimal_routes_are_as_long_as_the_topology_says() {
     for topology in networks() {
-        let dragonfly: &Dragonfly = topology.as_any().downcast_ref().expect("a dragonfly");
+        let dragonfly: &Dragonfly = topology.as_dragonfly().expect("a dragonfly");
         let routing = routing("minimal", "", &topology);
         let mut walker = Walker::new(&*topology, &*routing);
         for a in 0..topology.endpoints() {
@@ -306,7 +308,7 @@ fn minimal_uses_all_links_between_two_groups_equally() {
             let way = travel(&*topology, &*routing, (0, a), &mut place);
             let out = way
                 .iter()
-                .find(|&&(router, port)| topology.link(router, port).kind == LinkKind::Global);
+                .find(|&&(router, port)| topology.link(router, port).kind == Dragonfly::GLOBAL);
             *uses.entry(*out.expect("one global hop")).or_default() += 1;
         }
         assert_eq!(uses.len() as u32, links);

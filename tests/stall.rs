@@ -205,7 +205,7 @@ fn the_same_ring_without_load_is_no_stall() {
 /// dragonflies all do: shared buffers are for trees.
 fn saturates_and_completes(experiment: Experiment) {
     let plan = experiment.clone().uniform(0.1).plan();
-    let shared = plan.network().routing.vcs(LinkKind::Local) == 1;
+    let shared = plan.network().routing.vcs(LinkKind(1)) == 1;
     let kinds: &[&str] = if shared { &["vc", "port"] } else { &["vc"] };
     for (voq, &per) in kinds.iter().flat_map(|per| [(true, per), (false, per)]) {
         for queue in ["none", "1 packets"] {

@@ -177,7 +177,7 @@ fn finish(
         let written = out.put(&outcome.data, &run, experiment.run.seed);
         path = Some(written.map_err(|error| Failure::failed(format!("error: {error}")))?);
     }
-    let way = watch::table(&outcome.steps);
+    let way = watch::table(&outcome.steps, plan.network().topology.link_kinds());
     let mut text = if options.json {
         tell(way.trim_end_matches('\n'));
         format!("{}\n", summary::json(&digest, &run))

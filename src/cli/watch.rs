@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use crate::fabric::{Place, Step};
+use crate::model::KindName;
 
-/// The table; empty without steps.
-pub fn table(steps: &[Step]) -> String {
+/// The table; empty without steps. `kinds` are the names of the kinds of links.
+pub fn table(steps: &[Step], kinds: &[KindName]) -> String {
     let Some(last) = steps.last() else {
         return String::new();
     };
@@ -21,7 +22,7 @@ pub fn table(steps: &[Step]) -> String {
         let _ = writeln!(
             text,
             "{from:<22} {:<9} {:>5} {:>3} {:>14} {:>14} {:>12}",
-            step.kind.name(),
+            kinds[step.kind.index()],
             step.class,
             step.vc,
             ns(step.arrived),

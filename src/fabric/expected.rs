@@ -38,12 +38,12 @@ impl FabricDomain<true> {
         let links = topology.links();
         // Of a link to an endpoint, one channel down and those of the NIC up.
         let channels = |links: &Links| match links.link.kind {
-            LinkKind::Terminal => links.count * (1 + vcs(LinkKind::Terminal)),
+            LinkKind::TERMINAL => links.count * (1 + vcs(LinkKind::TERMINAL)),
             kind => 2 * links.count * vcs(kind),
         };
         let channels = classes * links.iter().map(channels).sum::<u64>();
         let queued = |links: &Links| match links.link.kind {
-            LinkKind::Terminal => links.count * vcs(LinkKind::Terminal),
+            LinkKind::TERMINAL => links.count * vcs(LinkKind::TERMINAL),
             kind => 2 * links.count * vcs(kind),
         };
         let fifos = match network.parameters.voq {

@@ -80,7 +80,7 @@ impl Network {
     /// Virtual channels per traffic class on a link into a router.
     pub fn vcs(&self, kind: LinkKind) -> u8 {
         match kind {
-            LinkKind::Terminal => self.parameters.injection_vcs,
+            LinkKind::TERMINAL => self.parameters.injection_vcs,
             _ => self.routing.vcs(kind),
         }
     }
@@ -158,11 +158,17 @@ impl Network {
         u32::from(self.vcs(kind)) * u32::from(self.classes.count())
     }
 
+    /// The most [`Network::channels`] of any link; at least 1.
+    pub fn most_channels(&self) -> u32 {
+        let kinds = 0..self.topology.link_kinds().len();
+        let channels = kinds.map(|kind| self.channels(LinkKind(kind as u8)));
+        channels.max().unwrap_or(1).max(1)
+    }
+
     /// Flits that an unlimited output queue can hold: those of an output hold [`MOST_QUEUED`] together at most. A run in
     /// which one is full ends with an error.
     pub fn most_queued(&self) -> u32 {
-        let kinds = LinkKind::ALL.map(|kind| self.channels(kind));
-        MOST_QUEUED / kinds.into_iter().max().unwrap_or(1).max(1)
+        MOST_QUEUED / self.most_channels()
     }
 
     /// The domains that `domain` exchanges mail with, ascending: those that share a link with it, or all others if any

@@ -174,7 +174,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 rows.push([
                     u64::from(router.id),
                     u64::from(port),
-                    out.kind as u64,
+                    u64::from(out.kind.0),
                     out.counts.flits,
                     out.counts.packets,
                     out.counts.busy - beyond,

@@ -13,6 +13,8 @@ mod slots;
 mod span;
 mod visible;
 
+use std::borrow::Cow;
+
 pub use divisor::Divisor;
 pub use histogram::Histogram;
 pub use invalid::Invalid;
@@ -55,30 +57,45 @@ pub type PortId = u16;
 /// A domain: the part of the network that is simulated as one unit.
 pub type DomainId = u32;
 
-/// What a link joins. It decides the number of virtual channels and is the `kind` column of `/data/ports`.
+/// What kind of link: its place in the list of names that the topology gives. It decides the number of virtual channels.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
 )]
-#[repr(u8)]
-pub enum LinkKind {
-    /// Between an endpoint and its router.
-    Terminal = 0,
-    /// Between routers of one group or pod.
-    Local = 1,
-    /// Between groups, or from a pod to a top router.
-    Global = 2,
-}
+pub struct LinkKind(pub u8);
 
 impl LinkKind {
-    /// All kinds, in the order of their numbers.
-    pub const ALL: [LinkKind; 3] = [LinkKind::Terminal, LinkKind::Local, LinkKind::Global];
+    /// Between an endpoint and its router, in every network.
+    pub const TERMINAL: LinkKind = LinkKind(0);
 
-    /// The name that files and messages use.
-    pub fn name(self) -> &'static str {
-        match self {
-            LinkKind::Terminal => "terminal",
-            LinkKind::Local => "local",
-            LinkKind::Global => "global",
-        }
+    /// Its place in the list.
+    pub fn index(self) -> usize {
+        self.0.into()
     }
 }
+
+/// What kind of router: its place in the list of names that the topology gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RouterKind(pub u8);
+
+impl RouterKind {
+    /// Its place in the list.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+/// The name of the links between endpoints and routers.
+pub const TERMINAL: &str = "terminal";
+
+/// The name of a kind of links or routers, as experiment files, results and messages write it.
+pub type KindName = Cow<'static, str>;

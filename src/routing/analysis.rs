@@ -278,7 +278,7 @@ impl<'a> Walker<'a> {
                 "virtual channel {} at port {} of router {router}, but {} links have {vcs}",
                 hop.vc,
                 hop.port,
-                kind.name()
+                self.topology.link_kinds()[kind.index()]
             ));
         }
         match peer {

@@ -79,7 +79,7 @@ impl Paths {
         topology: &Arc<dyn Topology>,
         locals_per_group: u8,
     ) -> Result<Paths, ConfigError> {
-        match topology.as_any().downcast_ref::<Dragonfly>() {
+        match topology.as_dragonfly() {
             Some(dragonfly) => Ok(Paths {
                 dragonfly: dragonfly.clone(),
                 locals_per_group,

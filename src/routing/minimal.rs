@@ -11,6 +11,7 @@ use crate::config::{ConfigError, Section};
 use crate::model::{Flight, LinkKind};
 use crate::registry::Entry;
 use crate::topology::Topology;
+use crate::topology::dragonfly::Dragonfly;
 
 /// Minimal routing has no parameters.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -29,8 +30,8 @@ struct Minimal {
 impl Routing for Minimal {
     fn vcs(&self, kind: LinkKind) -> u8 {
         match kind {
-            LinkKind::Terminal | LinkKind::Global => 1,
-            LinkKind::Local => 2,
+            Dragonfly::LOCAL => 2,
+            _ => 1,
         }
     }
 

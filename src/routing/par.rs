@@ -13,6 +13,7 @@ use crate::config::{Allowance, ConfigError, Section, Size};
 use crate::model::{Flight, LinkKind, PortId};
 use crate::registry::Entry;
 use crate::topology::Topology;
+use crate::topology::dragonfly::Dragonfly;
 
 /// Parameters of progressive adaptive routing. A packet goes minimally if
 /// backlog(minimal) ≤ weight · backlog(nonminimal) + bias.
@@ -81,9 +82,9 @@ impl Par {
 impl Routing for Par {
     fn vcs(&self, kind: LinkKind) -> u8 {
         match kind {
-            LinkKind::Terminal => 1,
-            LinkKind::Local => 6,
-            LinkKind::Global => 2,
+            LinkKind::TERMINAL => 1,
+            Dragonfly::LOCAL => 6,
+            _ => 2,
         }
     }
 

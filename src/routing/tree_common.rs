@@ -3,7 +3,6 @@
 //! Going up never follows going down, so the links can be put in an order that every route follows: those up by level,
 //! then those down by level. One virtual channel is enough for freedom from deadlock.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -29,8 +28,7 @@ pub(super) fn tree(
     algorithm: &str,
 ) -> Result<Tree, ConfigError> {
     let NoParams {} = section.parse()?;
-    let any: &dyn Any = topology.as_any();
-    any.downcast_ref::<Tree>().cloned().ok_or_else(|| {
+    topology.as_tree().cloned().ok_or_else(|| {
         section.refuse(Invalid::new(
             "algorithm",
             format!("{algorithm:?} routes in fat trees only, and this is a {}", topology.describe()),

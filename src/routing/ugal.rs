@@ -125,9 +125,9 @@ impl Ugal {
 impl Routing for Ugal {
     fn vcs(&self, kind: LinkKind) -> u8 {
         match kind {
-            LinkKind::Terminal => 1,
-            LinkKind::Local => 3,
-            LinkKind::Global => 2,
+            LinkKind::TERMINAL => 1,
+            Dragonfly::LOCAL => 3,
+            _ => 2,
         }
     }
 

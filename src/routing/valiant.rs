@@ -11,6 +11,7 @@ use crate::config::{ConfigError, Section};
 use crate::model::{Flight, LinkKind};
 use crate::registry::Entry;
 use crate::topology::Topology;
+use crate::topology::dragonfly::Dragonfly;
 
 /// Valiant routing has no parameters.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -55,9 +56,9 @@ impl Valiant {
 impl Routing for Valiant {
     fn vcs(&self, kind: LinkKind) -> u8 {
         match kind {
-            LinkKind::Terminal => 1,
-            LinkKind::Local => 3,
-            LinkKind::Global => 2,
+            LinkKind::TERMINAL => 1,
+            Dragonfly::LOCAL => 3,
+            _ => 2,
         }
     }
 

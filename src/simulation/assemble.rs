@@ -13,7 +13,7 @@ use crate::fabric::{
     Application, Blueprint, Drive, FabricDomain, Network, Open, Parameters, Rated, Recording,
     Traffic,
 };
-use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, LinkKind, NEVER, Span, Time};
+use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span, Time};
 use crate::registry::choose;
 use crate::routing::{self, Routing};
 use crate::topology::{self, Topology};
@@ -207,11 +207,7 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
 
 /// The virtual channels of a port are counted in a word of 64 bits.
 fn check_channels(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
-    let most = LinkKind::ALL
-        .map(|kind| network.channels(kind))
-        .into_iter()
-        .max();
-    let channels = most.unwrap_or(1);
+    let channels = network.most_channels();
     if channels <= 64 {
         return Ok(());
     }

@@ -223,7 +223,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             .push(one_job(reports, plan, number, bandwidth, window));
     }
     let flit_bits = u64::from(plan.network().parameters.flit.0);
-    data.ports = rows::ports(reports, flit_bits, simulated);
+    data.ports = rows::ports(reports, plan, simulated);
     data.series = rows::series(reports, plan, simulated);
     data.occupancy = (recording.occupancy > 0).then(|| rows::occupancy(reports, flit_bits));
     data.rates = (recording.rates > 0).then(|| rows::rates(reports, plan));

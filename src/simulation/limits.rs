@@ -19,7 +19,7 @@
 
 use crate::config::{Buffer, ConfigError, Experiment, OutputQueue};
 use crate::fabric::{MOST_BUFFERED, MOST_QUEUED, Network};
-use crate::model::{Invalid, LinkKind, Packet};
+use crate::model::{Invalid, KindName, Packet, TERMINAL};
 use crate::topology::Link;
 
 /// Picoseconds of a second.
@@ -32,6 +32,13 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
         network.routing.max_routers() <= u32::from(u8::MAX),
         "the routers that a packet has visited are counted in a byte"
     );
+    check_names(topology.link_kinds());
+    check_names(topology.router_kinds());
+    assert_eq!(
+        topology.link_kinds()[0],
+        TERMINAL,
+        "the first kind of links"
+    );
     for links in topology.links() {
         check_link(experiment, network, &links.link)?;
     }
@@ -42,8 +49,7 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
             return Err(refuse_buffers(experiment, buffered));
         }
     }
-    let channels = LinkKind::ALL.map(|kind| network.channels(kind));
-    let channels = u64::from(channels.into_iter().max().unwrap_or(1));
+    let channels = u64::from(network.most_channels());
     match network.parameters.output_flits() {
         Some(flits)
             if experiment.router.output_queue != OutputQueue::Unlimited
@@ -59,6 +65,29 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
             )))
         }
         _ => Ok(()),
+    }
+}
+
+/// Names of kinds are keys of the experiment file, parts of the names of metrics and a column of results.
+fn check_names(names: &[KindName]) {
+    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    assert!(
+        (1..=256).contains(&names.len()),
+        "kinds have a number of 8 bits"
+    );
+    for (number, name) in names.iter().enumerate() {
+        assert!(
+            (1..=64).contains(&name.len()) && name.bytes().all(legal),
+            "{name:?} cannot name a kind: up to 64 lower-case letters, digits and underscores"
+        );
+        assert!(
+            !names[..number].contains(name),
+            "two kinds of the name {name:?}"
+        );
+        assert!(
+            name != "fabric" && name != "all",
+            "{name:?} means several kinds"
+        );
     }
 }
 
@@ -80,7 +109,10 @@ fn refuse_buffers(experiment: &Experiment, buffered: u64) -> ConfigError {
 
 /// How long flits take on a link.
 fn check_link(experiment: &Experiment, network: &Network, link: &Link) -> Result<(), ConfigError> {
-    let key = format!("{}.bandwidth", link.kind.name());
+    let key = format!(
+        "{}.bandwidth",
+        network.topology.link_kinds()[link.kind.index()]
+    );
     let refuse = |message: String, remedy: &str| {
         let invalid = Invalid::new(&key, message, remedy);
         Err(experiment.topology.refuse(invalid))

@@ -51,16 +51,19 @@ fn in_bytes(flits: u64, flit_bits: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-pub(super) fn ports(reports: &[DomainReport], flit_bits: u64, simulated: Time) -> Ports {
+pub(super) fn ports(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Ports {
+    let network = plan.network();
+    let flit_bits = u64::from(network.parameters.flit.0);
     let mut rows: Vec<_> = reports.iter().flat_map(|report| &report.ports).collect();
     rows.sort_unstable_by_key(|row| (row[0], row[1]));
-    let mut ports = Ports::default();
+    let mut ports = Ports {
+        kinds: network.topology.link_kinds().to_vec(),
+        ..Ports::default()
+    };
     for &&[router, port, kind, flits, packets, busy, stalled, peak] in &rows {
         ports.router.push(router as u32);
         ports.port.push(port as u16);
-        ports
-            .kind
-            .push(LinkKind::ALL[kind as usize % LinkKind::ALL.len()]);
+        ports.kind.push(LinkKind(kind as u8));
         ports.bytes.push(in_bytes(flits, flit_bits));
         ports.packets.push(packets);
         ports.busy_ps.push(busy);

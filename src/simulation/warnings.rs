@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::assemble::{Plan, ends};
 use crate::config::{ConfigError, Duration, Experiment, Section, Until, WorkloadConfig};
 use crate::fabric::{Drive, Open, Traffic};
-use crate::model::{Invalid, LinkKind, NEVER, Time, stream};
+use crate::model::{Invalid, NEVER, Time, stream};
 use crate::trace::Note;
 use crate::workload::tasks::{Job, Op, Script};
 
@@ -278,15 +278,16 @@ fn unused_links(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
         // Its keys must be there for all its sizes.
         return Vec::new();
     }
-    let there = plan.network().topology.links();
-    let kinds = LinkKind::ALL.into_iter();
-    let unused = kinds.filter(|kind| {
-        section.has(kind.name()) && there.iter().all(|links| links.link.kind != *kind)
+    let topology = &plan.network().topology;
+    let there = topology.links();
+    let names = topology.link_kinds().iter().enumerate();
+    let unused = names.filter(|(number, name)| {
+        section.has(name) && there.iter().all(|links| links.link.kind.index() != *number)
     });
-    let warn = |kind: LinkKind| {
-        let message = format!("the network has no {} links", kind.name());
-        let invalid = Invalid::new(kind.name(), message, "leave it out");
+    let warn = |name: &str| {
+        let message = format!("the network has no {name} links");
+        let invalid = Invalid::new(name, message, "leave it out");
         Warning::new(UNUSED, None, section, invalid)
     };
-    unused.map(warn).collect()
+    unused.map(|(_, name)| warn(name)).collect()
 }

@@ -229,9 +229,10 @@ impl Records<'_> {
         if ["terminal", "all"].contains(&kind) {
             return Ok(());
         }
-        let links = self.plan.network().topology.links();
-        let own = |links: &Links| is_port_of(links.link.kind.name(), kind);
-        match links.iter().any(own) {
+        let topology = &self.plan.network().topology;
+        let names = topology.link_kinds();
+        let own = |links: &Links| is_port_of(&names[links.link.kind.index()], kind);
+        match topology.links().iter().any(own) {
             true => Ok(()),
             false => missing(
                 format!("the network has no {kind} ports"),

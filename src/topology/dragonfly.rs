@@ -17,7 +17,6 @@
 //! With one link for each pair and every port in use, router q / h has slot q as its port q mod h, which is the
 //! wiring of BookSim's `dragonflynew` for the absolute arrangement.
 
-use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size};
 use crate::config::{ConfigError, Section};
-use crate::model::{Divisor, DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
+use crate::model::{Divisor, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 
 /// Parameters of the dragonfly.
@@ -92,6 +91,11 @@ pub struct Dragonfly {
 }
 
 impl Dragonfly {
+    /// Links between routers of a group.
+    pub const LOCAL: LinkKind = LinkKind(1);
+    /// Links between groups.
+    pub const GLOBAL: LinkKind = LinkKind(2);
+
     /// Builds the network, or says which parameter does not fit and what to do.
     pub fn new(params: &Params) -> Result<Dragonfly, Invalid> {
         let links = check_sizes(params)?;
@@ -120,9 +124,9 @@ impl Dragonfly {
             by_a: Divisor::new(a),
             first_slots,
             slots,
-            terminal: params.terminal.check(LinkKind::Terminal)?,
-            local: params.local.check(LinkKind::Local)?,
-            global: params.global.check(LinkKind::Global)?,
+            terminal: params.terminal.check(LinkKind::TERMINAL, "terminal")?,
+            local: params.local.check(Dragonfly::LOCAL, "local")?,
+            global: params.global.check(Dragonfly::GLOBAL, "global")?,
         })
     }
 
@@ -347,6 +351,15 @@ impl Topology for Dragonfly {
         }
     }
 
+    fn link_kinds(&self) -> &[KindName] {
+        const NAMES: &[KindName] = &[
+            KindName::Borrowed("terminal"),
+            KindName::Borrowed("local"),
+            KindName::Borrowed("global"),
+        ];
+        NAMES
+    }
+
     fn links(&self) -> Vec<Links> {
         let (g, a) = (u64::from(self.g), u64::from(self.a));
         let kinds = [
@@ -444,8 +457,8 @@ impl Topology for Dragonfly {
         )
     }
 
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn as_dragonfly(&self) -> Option<&Dragonfly> {
+        Some(self)
     }
 }
 

@@ -16,10 +16,10 @@ pub struct LinkParams {
 }
 
 impl LinkParams {
-    /// The link, or what is wrong with the parameters in the table of its kind.
-    pub fn check(self, kind: LinkKind) -> Result<Link, Invalid> {
+    /// The link, or what is wrong with the parameters in the table of its kind, whose name is `name`.
+    pub fn check(self, kind: LinkKind, name: &str) -> Result<Link, Invalid> {
         let complain = |key: &str, remedy: &str| {
-            let key_path = format!("{}.{key}", kind.name());
+            let key_path = format!("{name}.{key}");
             Err(Invalid::new(
                 key_path,
                 format!("a link's {key} must be more than 0"),

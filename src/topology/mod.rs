@@ -7,14 +7,19 @@ pub mod kary_ntree;
 mod link;
 pub mod tree;
 
-use std::any::Any;
 use std::sync::Arc;
 
 use crate::config::{ConfigError, Section};
-use crate::model::{Bandwidth, DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId, Time};
+use crate::model::{
+    Bandwidth, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind,
+    Time,
+};
 use crate::registry::Entry;
 
 pub use link::LinkParams;
+
+use dragonfly::Dragonfly;
+use tree::Tree;
 
 /// What is at the other end of a router's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +35,7 @@ pub enum Peer {
 /// One link; both directions are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// What it joins.
+    /// What it joins, of [`Topology::link_kinds`].
     pub kind: LinkKind,
     /// Of each direction.
     pub bandwidth: Bandwidth,
@@ -100,7 +105,7 @@ pub(super) fn check_size(
 /// A network.
 ///
 /// Routers of a domain have a local index, in ascending order of their identifiers.
-pub trait Topology: Send + Sync + Any {
+pub trait Topology: Send + Sync {
     /// Number of endpoints, counted from 0.
     fn endpoints(&self) -> u32;
     /// Number of routers, counted from 0.
@@ -111,6 +116,18 @@ pub trait Topology: Send + Sync + Any {
     fn peer(&self, router: RouterId, port: PortId) -> Peer;
     /// The link at `port` of `router`. For an unused port: any.
     fn link(&self, router: RouterId, port: PortId) -> Link;
+    /// The names of the kinds of links, which are also the keys of their parameters: [`LinkKind`] is a place in this
+    /// list. The first is `terminal`, and so is every link to an endpoint. Lower-case letters, digits and underscores.
+    fn link_kinds(&self) -> &[KindName];
+    /// The names of the kinds of routers: [`RouterKind`] is a place in this list. As the names of links.
+    fn router_kinds(&self) -> &[KindName] {
+        const ALIKE: &[KindName] = &[KindName::Borrowed("router")];
+        ALIKE
+    }
+    /// The kind of a router.
+    fn router_kind(&self, _router: RouterId) -> RouterKind {
+        RouterKind(0)
+    }
     /// All links, those that are alike together. A search, unless a topology has formulae.
     fn links(&self) -> Vec<Links> {
         search_links(self)
@@ -140,8 +157,15 @@ pub trait Topology: Send + Sync + Any {
     fn diameter_routers(&self) -> u32;
     /// One line of words: what was built (`dragonfly: 33 groups of 8 routers …`).
     fn describe(&self) -> String;
-    /// For routings, which know the topologies they are made for.
-    fn as_any(&self) -> &dyn Any;
+    /// The dragonfly that this is or contains, for routings that are made for dragonflies: routers, ports and
+    /// endpoints have the same numbers in both.
+    fn as_dragonfly(&self) -> Option<&Dragonfly> {
+        None
+    }
+    /// The fat tree that this is or contains, likewise.
+    fn as_tree(&self) -> Option<&Tree> {
+        None
+    }
 }
 
 /// [`Topology::links`] by looking at every port of every router.

@@ -23,11 +23,10 @@
 //! Each pod is a domain, and the top routers are dealt out to the pods in turn. A tree of one level has one router,
 //! one pod and one domain.
 
-use std::any::Any;
 use std::ops::Range;
 
 use super::{Link, LinkParams, Peer, Topology, check_size};
-use crate::model::{DomainId, EndpointId, Invalid, LinkKind, PortId, RouterId};
+use crate::model::{DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
 
 /// The three kinds of links of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -41,27 +40,28 @@ pub(super) struct Links {
 
 impl Links {
     /// The link of a kind that a tree has from so many levels on; in smaller ones nobody looks at it.
-    fn inner(&self, kind: LinkKind, from: usize, levels: usize) -> Result<Link, Invalid> {
-        let given = match kind {
-            LinkKind::Local => self.local,
-            LinkKind::Global => self.global,
-            LinkKind::Terminal => Some(self.terminal),
-        };
+    fn inner(
+        &self,
+        kind: LinkKind,
+        given: Option<LinkParams>,
+        from: usize,
+        levels: usize,
+    ) -> Result<Link, Invalid> {
+        let name = &Tree::LINK_KINDS[kind.index()];
         match given {
-            Some(params) => params.check(kind),
-            None if levels < from => self.terminal.check(LinkKind::Terminal),
+            Some(params) => params.check(kind, name),
+            None if levels < from => self.terminal(),
             None => Err(Invalid::new(
                 "",
-                format!(
-                    "the key `{}` is missing: a tree of {levels} levels has such links",
-                    kind.name()
-                ),
-                format!(
-                    "add {} = {{ bandwidth = \"100 Gbps\", latency = \"50 ns\" }}",
-                    kind.name()
-                ),
+                format!("the key `{name}` is missing: a tree of {levels} levels has such links"),
+                format!("add {name} = {{ bandwidth = \"100 Gbps\", latency = \"50 ns\" }}"),
             )),
         }
+    }
+
+    fn terminal(&self) -> Result<Link, Invalid> {
+        let kind = LinkKind::TERMINAL;
+        self.terminal.check(kind, &Tree::LINK_KINDS[kind.index()])
     }
 }
 
@@ -120,6 +120,17 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// Links between routers of a pod.
+    pub const LOCAL: LinkKind = LinkKind(1);
+    /// Links between pods and top routers.
+    pub const GLOBAL: LinkKind = LinkKind(2);
+
+    const LINK_KINDS: &[KindName] = &[
+        KindName::Borrowed("terminal"),
+        KindName::Borrowed("local"),
+        KindName::Borrowed("global"),
+    ];
+
     /// Builds the tree. `name` says what it is, for [`Topology::describe`].
     ///
     /// Refuses sizes that do not fit the identifiers, and links without bandwidth or latency.
@@ -184,9 +195,9 @@ impl Tree {
             pod_routers,
             endpoints: reach,
             routers,
-            terminal: links.terminal.check(LinkKind::Terminal)?,
-            local: links.inner(LinkKind::Local, 3, levels.len())?,
-            global: links.inner(LinkKind::Global, 2, levels.len())?,
+            terminal: links.terminal()?,
+            local: links.inner(Tree::LOCAL, links.local, 3, levels.len())?,
+            global: links.inner(Tree::GLOBAL, links.global, 2, levels.len())?,
             levels,
         })
     }
@@ -400,6 +411,10 @@ impl Topology for Tree {
         }
     }
 
+    fn link_kinds(&self) -> &[KindName] {
+        Tree::LINK_KINDS
+    }
+
     fn links(&self) -> Vec<super::Links> {
         let (top, below) = (self.levels.len() - 1, self.levels.len().saturating_sub(2));
         let up = |level: &Level| self.routers_on(level) * u64::from(level.up);
@@ -489,7 +504,7 @@ impl Topology for Tree {
         )
     }
 
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn as_tree(&self) -> Option<&Tree> {
+        Some(self)
     }
 }

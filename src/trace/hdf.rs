@@ -4,7 +4,6 @@ use hdf5::types::{FixedAscii, VarLenUnicode};
 use hdf5::{Dataset, Group, H5Type, Location};
 
 use super::schema::{Attribute, CHUNK_ROWS, Column};
-use crate::model::LinkKind;
 
 /// Level of deflate: beyond it files hardly shrink and writing slows down.
 const DEFLATE: u8 = 4;
@@ -141,7 +140,8 @@ pub(super) enum Values<'a> {
     U32(&'a [u32]),
     U64(&'a [u64]),
     F64(&'a [f64]),
-    Kinds(&'a [LinkKind]),
+    /// ASCII, of at most 64 characters.
+    Texts(&'a [&'a str]),
 }
 
 impl Values<'_> {
@@ -151,7 +151,7 @@ impl Values<'_> {
             Values::U32(values) => values.len(),
             Values::U64(values) => values.len(),
             Values::F64(values) => values.len(),
-            Values::Kinds(values) => values.len(),
+            Values::Texts(values) => values.len(),
         }
     }
 }
@@ -195,17 +195,26 @@ pub(super) fn put_column(
         Values::U32(values) => put_dataset(at, name, units, long_name, &shape, values),
         Values::U64(values) => put_dataset(at, name, units, long_name, &shape, values),
         Values::F64(values) => put_dataset(at, name, units, long_name, &shape, values),
-        Values::Kinds(values) => {
-            let names = values.iter().map(|kind| kind_name(*kind));
-            let names = names.collect::<Outcome<Vec<_>>>()?;
-            put_dataset(at, name, units, long_name, &shape, &names)
+        Values::Texts(values) => {
+            let longest = values.iter().map(|text| text.len()).max();
+            match longest.unwrap_or(0) {
+                0..=8 => put_dataset(at, name, units, long_name, &shape, &fixed::<8>(values)?),
+                9..=16 => put_dataset(at, name, units, long_name, &shape, &fixed::<16>(values)?),
+                17..=32 => put_dataset(at, name, units, long_name, &shape, &fixed::<32>(values)?),
+                _ => put_dataset(at, name, units, long_name, &shape, &fixed::<64>(values)?),
+            }
         }
     }
 }
 
-fn kind_name(kind: LinkKind) -> Outcome<FixedAscii<8>> {
-    FixedAscii::from_ascii(kind.name())
-        .map_err(|_| Failure::Content(format!("the link kind {:?} is too long", kind.name())))
+/// Texts of a fixed length, so that they are compressed with the rest.
+fn fixed<const N: usize>(texts: &[&str]) -> Outcome<Vec<FixedAscii<N>>> {
+    let fixed = texts.iter().map(|text| {
+        FixedAscii::from_ascii(text).map_err(|_| {
+            Failure::Content(format!("{text:?} is not ASCII of at most {N} characters"))
+        })
+    });
+    fixed.collect()
 }
 
 /// Writes a dataset of any shape.

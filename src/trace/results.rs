@@ -1,6 +1,6 @@
 //! What a run measured, merged over all domains and ready to be written: the content of `/data` and `/run`.
 
-use crate::model::{EndpointId, Histogram, LinkKind, PortId, RouterId, Time};
+use crate::model::{EndpointId, Histogram, KindName, LinkKind, PortId, RouterId, Time};
 
 /// Everything under `/data`. Bit-identical for any number of ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -149,7 +149,9 @@ pub struct Ports {
     pub router: Vec<RouterId>,
     /// Port of that router.
     pub port: Vec<PortId>,
-    /// What it joins.
+    /// The names of the kinds of links.
+    pub kinds: Vec<KindName>,
+    /// What it joins, of `kinds`.
     pub kind: Vec<LinkKind>,
     /// Bytes sent (whole flits, rounded down to bytes).
     pub bytes: Vec<u64>,

@@ -1,7 +1,7 @@
 //! A result for tests: small, but with something in every place.
 
 use super::*;
-use crate::model::{Histogram, LinkKind};
+use crate::model::{Histogram, KindName, LinkKind};
 
 /// A histogram of `samples` latencies around `centre` ps.
 pub fn histogram(centre: u64, samples: u64) -> Histogram {
@@ -48,7 +48,8 @@ fn ports(count: usize) -> Ports {
     Ports {
         router: (0..count).map(|i| (i / 7) as u32).collect(),
         port: (0..count).map(|i| (i % 7) as u16).collect(),
-        kind: (0..count).map(|i| LinkKind::ALL[i % 3]).collect(),
+        kinds: ["terminal", "local", "global"].map(KindName::from).to_vec(),
+        kind: (0..count).map(|i| LinkKind((i % 3) as u8)).collect(),
         bytes: numbers(100),
         packets: numbers(1),
         busy_ps: numbers(8_000),

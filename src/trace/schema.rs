@@ -7,7 +7,7 @@ mod groups;
 
 pub use groups::GROUPS;
 
-use crate::model::LinkKind;
+use crate::model::TERMINAL;
 
 /// The version that [`super::write()`] writes and [`super::read()`] reads: the root attribute `schema_version`.
 pub const VERSION: u64 = 2;
@@ -429,7 +429,7 @@ pub const SERIES_TIME: [Column; 1] = [column("time_ps", "u64", "ps", "start of t
 
 /// Whether a port of kind `own` is one of `kind`: a kind, `fabric` (between routers) or `all`.
 pub fn is_port_of(own: &str, kind: &str) -> bool {
-    own == kind || kind == "all" || (kind == "fabric" && own != LinkKind::Terminal.name())
+    own == kind || kind == "all" || (kind == "fabric" && own != TERMINAL)
 }
 
 /// Columns of `/data/series` per job; the name in the file is `job.<name>.` and this.

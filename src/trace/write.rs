@@ -315,6 +315,8 @@ fn write_job(at: &Group, index: usize, job: &Job) -> Outcome<()> {
 }
 
 fn write_ports(at: &Group, ports: &Ports) -> Outcome<()> {
+    let kinds = ports.kind.iter();
+    let kinds: Vec<&str> = kinds.map(|kind| &*ports.kinds[kind.index()]).collect();
     put_columns(
         at,
         "",
@@ -323,7 +325,7 @@ fn write_ports(at: &Group, ports: &Ports) -> Outcome<()> {
         [
             Values::U32(&ports.router),
             Values::U16(&ports.port),
-            Values::Kinds(&ports.kind),
+            Values::Texts(&kinds),
             Values::U64(&ports.bytes),
             Values::U64(&ports.packets),
             Values::U64(&ports.busy_ps),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 use weir::model::{EndpointId, LinkKind, RouterId};
-use weir::topology::tree::Step;
+use weir::topology::tree::{Step, Tree};
 use weir::topology::{Links, Peer, Topology, search_links};
 
 use super::support::{Kind, kinds, tree};
@@ -29,7 +29,7 @@ fn distances(topology: &dyn Topology, start: RouterId) -> Vec<Option<u32>> {
 
 /// By their kind.
 fn in_order(mut links: Vec<Links>) -> Vec<Links> {
-    links.sort_by_key(|links| links.link.kind as usize);
+    links.sort_by_key(|links| links.link.kind.index());
     links
 }
 
@@ -51,7 +51,7 @@ proptest! {
             prop_assert_eq!(u32::from(network.ports(router)), ports);
             for port in 0..network.ports(router) {
                 prop_assert_ne!(network.peer(router, port), Peer::Unused);
-                ends[network.link(router, port).kind as usize] += 1;
+                ends[network.link(router, port).kind.index()] += 1;
             }
             prop_assert_eq!(network.peer(router, network.ports(router)), Peer::Unused);
         }
@@ -61,9 +61,9 @@ proptest! {
         // Between any two levels there are as many links as endpoints, each with two ends.
         let levels = kind.levels();
         let all = kind.endpoints();
-        prop_assert_eq!(ends[LinkKind::Terminal as usize], all);
-        prop_assert_eq!(ends[LinkKind::Global as usize], if levels > 1 { 2 * all } else { 0 });
-        prop_assert_eq!(ends[LinkKind::Local as usize], 2 * all * levels.saturating_sub(2));
+        prop_assert_eq!(ends[LinkKind::TERMINAL.index()], all);
+        prop_assert_eq!(ends[Tree::GLOBAL.index()], if levels > 1 { 2 * all } else { 0 });
+        prop_assert_eq!(ends[Tree::LOCAL.index()], 2 * all * levels.saturating_sub(2));
     }
 
     #[test]
@@ -72,7 +72,7 @@ proptest! {
         for endpoint in 0..network.endpoints() {
             let (router, port) = network.attachment(endpoint);
             prop_assert_eq!(network.peer(router, port), Peer::Endpoint(endpoint));
-            prop_assert_eq!(network.link(router, port).kind, LinkKind::Terminal);
+            prop_assert_eq!(network.link(router, port).kind, LinkKind::TERMINAL);
         }
         let tops = kind.routers() - kind.top_routers();
         let mut attached = 0;
@@ -80,13 +80,13 @@ proptest! {
             for port in 0..network.ports(router) {
                 let link = network.link(router, port);
                 // The latencies of LINKS tell whose parameters a link has.
-                prop_assert_eq!(link.latency, 1_000 * (link.kind as u64 + 1));
+                prop_assert_eq!(link.latency, 1_000 * (u64::from(link.kind.0) + 1));
                 match network.peer(router, port) {
                     Peer::Router(next, back) => {
                         prop_assert_eq!(network.peer(next, back), Peer::Router(router, port));
                         prop_assert_eq!(network.link(next, back), link);
                         let to_top = router.max(next) >= tops;
-                        let expected = if to_top { LinkKind::Global } else { LinkKind::Local };
+                        let expected = if to_top { Tree::GLOBAL } else { Tree::LOCAL };
                         prop_assert_eq!(link.kind, expected);
                     }
                     Peer::Endpoint(endpoint) => {
@@ -145,7 +145,7 @@ proptest! {
         for router in 0..network.routers() {
             for port in 0..network.ports(router) {
                 if let Peer::Router(next, _) = network.peer(router, port)
-                    && network.link(router, port).kind == LinkKind::Local
+                    && network.link(router, port).kind == Tree::LOCAL
                 {
                     prop_assert_eq!(network.domain_of(router), network.domain_of(next));
                 }

@@ -1,10 +1,9 @@
 //! What cannot be built is refused, and the message says what to do.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use weir::config::Section;
-use weir::model::{Bandwidth, EndpointId, Invalid, LinkKind, PortId, RouterId};
+use weir::model::{Bandwidth, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
 use weir::registry::find;
 use weir::routing;
 use weir::topology::{Link, Peer, Topology, folded_clos, kary_ntree};
@@ -118,10 +117,14 @@ impl Topology for OneRouter {
     }
     fn link(&self, _: RouterId, _: PortId) -> Link {
         Link {
-            kind: LinkKind::Terminal,
+            kind: LinkKind::TERMINAL,
             bandwidth: Bandwidth(1),
             latency: 1,
         }
+    }
+    fn link_kinds(&self) -> &[KindName] {
+        const NAMES: &[KindName] = &[KindName::Borrowed("terminal")];
+        NAMES
     }
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
         (0, endpoint as PortId)
@@ -152,8 +155,5 @@ impl Topology for OneRouter {
     }
     fn describe(&self) -> String {
         "one router alone".into()
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

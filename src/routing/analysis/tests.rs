@@ -1,9 +1,7 @@
 //! The walker against a ring of routers whose routes are known by heart.
 
-use std::any::Any;
-
 use super::*;
-use crate::model::{Bandwidth, DomainId, LinkKind};
+use crate::model::{Bandwidth, DomainId, KindName, LinkKind};
 use crate::topology::Link;
 
 /// Routers in a ring with one endpoint each: port 0 to the endpoint, 1 clockwise, 2 back, 3 unused.
@@ -30,13 +28,17 @@ impl Topology for Ring {
     fn link(&self, _: RouterId, port: PortId) -> Link {
         Link {
             kind: if port == 0 {
-                LinkKind::Terminal
+                LinkKind::TERMINAL
             } else {
-                LinkKind::Local
+                LinkKind(1)
             },
             bandwidth: Bandwidth(1),
             latency: 1,
         }
+    }
+    fn link_kinds(&self) -> &[KindName] {
+        const NAMES: &[KindName] = &[KindName::Borrowed("terminal"), KindName::Borrowed("ring")];
+        NAMES
     }
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
         (endpoint, 0)
@@ -67,9 +69,6 @@ impl Topology for Ring {
     }
     fn describe(&self) -> String {
         "ring".into()
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -1,5 +1,6 @@
 //! Metrics of a result whose every number is known.
 
+use crate::model::LinkKind;
 use crate::study::Metric;
 use crate::trace::Latency;
 use crate::trace::{Data, JobSeries, ResultFile, Run, sample, write};
@@ -118,10 +119,8 @@ fn series() -> Data {
     ];
     data.ports.router = vec![0, 0];
     data.ports.port = vec![0, 1];
-    data.ports.kind = vec![
-        crate::model::LinkKind::Terminal,
-        crate::model::LinkKind::Global,
-    ];
+    data.ports.kinds = ["terminal", "global"].map(Into::into).to_vec();
+    data.ports.kind = vec![LinkKind(0), LinkKind(1)];
     data.ports.bytes = vec![500, 0];
     data.ports.packets = vec![10, 0];
     data.ports.busy_ps = vec![400_000, 2_000_000];

@@ -1,11 +1,10 @@
 //! What the tests of the patterns share.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use super::{Members, Pattern, REGISTRY};
 use crate::config::{ConfigError, Section};
-use crate::model::{Bandwidth, DomainId, EndpointId, LinkKind, PortId, RouterId, Time};
+use crate::model::{Bandwidth, DomainId, EndpointId, KindName, LinkKind, PortId, RouterId, Time};
 use crate::registry;
 use crate::topology::{Link, Peer, Topology};
 
@@ -43,10 +42,14 @@ impl Topology for Grouped {
     fn link(&self, _: RouterId, _: PortId) -> Link {
         let bandwidth = Bandwidth(100_000_000_000);
         Link {
-            kind: LinkKind::Terminal,
+            kind: LinkKind::TERMINAL,
             bandwidth,
             latency: 1,
         }
+    }
+    fn link_kinds(&self) -> &[KindName] {
+        const NAMES: &[KindName] = &[KindName::Borrowed("terminal")];
+        NAMES
     }
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
         (
@@ -80,9 +83,6 @@ impl Topology for Grouped {
     }
     fn describe(&self) -> String {
         "groups for tests".into()
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
