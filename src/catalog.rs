@@ -24,7 +24,7 @@ pub fn catalog() -> Catalog {
             one: "routing",
             section: "[routing]",
             key: "algorithm",
-            variants: routing::REGISTRY.iter().map(Entry::variant).collect(),
+            variants: routing::variants(),
         },
         schemes: Family {
             name: "schemes",
@@ -75,11 +75,14 @@ mod tests {
         for family in catalog().families() {
             let mut names = HashSet::new();
             for variant in &family.variants {
-                assert!(
-                    names.insert(variant.name),
-                    "{} is there twice",
-                    variant.name
-                );
+                let topologies = match variant.topologies {
+                    [] => &[""],
+                    some => some,
+                };
+                for topology in topologies {
+                    let new = names.insert((variant.name, *topology));
+                    assert!(new, "{} {topology} is there twice", variant.name);
+                }
                 assert!(!variant.summary.is_empty() && !variant.source.is_empty());
                 let schema = (variant.parameters)().to_value();
                 let parameters = schema["properties"].as_object().into_iter().flatten();
@@ -88,6 +91,19 @@ mod tests {
                     assert!(documented, "{} {}: {key}", family.one, variant.name);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn routings_are_for_topologies_that_there_are_and_every_topology_has_one() {
+        let catalog = catalog();
+        let kinds: Vec<&str> = catalog.topologies.variants.iter().map(|v| v.name).collect();
+        for routing in &catalog.routings.variants {
+            let known = routing.topologies.iter().all(|kind| kinds.contains(kind));
+            assert!(known, "{}: {:?}", routing.name, routing.topologies);
+        }
+        for kind in kinds {
+            assert!(catalog.routings_of(kind).count() > 0, "{kind}");
         }
     }
 

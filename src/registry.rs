@@ -34,6 +34,7 @@ impl<F> Entry<F> {
             name: self.name,
             summary: self.summary,
             source: self.source,
+            topologies: &[],
             parameters: self.parameters,
         }
     }
@@ -48,8 +49,17 @@ pub struct Variant {
     pub summary: &'static str,
     /// Where it comes from.
     pub source: &'static str,
+    /// Of a routing: the kinds of topology that it is made for. Empty: nothing to do with that.
+    pub topologies: &'static [&'static str],
     /// JSON Schema of its parameters.
     pub parameters: fn() -> Schema,
+}
+
+impl Variant {
+    /// Whether it is made for a kind of topology.
+    pub fn is_for(&self, topology: &str) -> bool {
+        self.topologies.is_empty() || self.topologies.contains(&topology)
+    }
 }
 
 /// A JSON Schema as JSON. It is made once for each thread: a study has an experiment for each of its points.
@@ -112,6 +122,30 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// The routings that are made for a kind of topology.
+    pub fn routings_of(&self, topology: &str) -> impl Iterator<Item = &Variant> {
+        let all = self.routings.variants.iter();
+        all.filter(move |variant| variant.is_for(topology))
+    }
+
+    /// The routing that `section` chooses for the topology that `topology` chooses.
+    ///
+    /// # Errors
+    /// If there is none of that name, or not for that topology; the error names those that are.
+    pub fn routing(&self, section: &Section, topology: &Section) -> Result<&Variant, ConfigError> {
+        let (name, kind) = (section.kind()?, topology.kind()?);
+        let all = || self.routings_of(kind);
+        if let Some(variant) = all().find(|variant| variant.name == name) {
+            return Ok(variant);
+        }
+        let names = all().map(|variant| variant.name);
+        let elsewhere = self.routings.variants.iter().any(|one| one.name == name);
+        Err(match elsewhere {
+            true => section.not_for("topology", kind, names),
+            false => section.unknown_kind(names),
+        })
+    }
+
     /// The families in the order of the experiment file.
     pub fn families(&self) -> [&Family; 5] {
         [

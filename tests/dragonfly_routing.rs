@@ -485,7 +485,7 @@ fn parameters_that_make_no_sense_are_refused() {
     ];
     for (name, parameters, expected) in cases {
         let section = weir::config::Section::from_toml(parameters).expect("TOML");
-        let entry = weir::registry::find(weir::routing::REGISTRY, name).expect("registered");
+        let entry = weir::routing::find("dragonfly", name).expect("registered");
         let error = (entry.build)(&section, &topology).err().expect(parameters);
         let text = format!("{error:?} {error}");
         assert!(text.contains(expected), "{text}");

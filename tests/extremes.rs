@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::support::{Cli, Experiment};
 use serde_json::Value as Json;
 use toml::Value;
+use weir::catalog::catalog;
 use weir::model::{Rng, below, stream};
 
 /// A key below a section, with dots.
@@ -216,24 +217,22 @@ fn base(schema: &Json, rng: &mut Rng) -> Base {
         all.extend(found.into_iter().map(|key| (key, set)));
     };
     let (experiment, topology) = match below(rng, 3) {
-        0 => {
-            let routing = one_of(&["minimal", "valiant", "ugal", "par"], rng);
-            (Experiment::dragonfly(2, 2, 1).routing(routing), "dragonfly")
-        }
-        1 => {
-            let routing = one_of(&["dmodk", "random_up", "adaptive_up"], rng);
-            (Experiment::clos(4, 2).routing(routing), "folded_clos")
-        }
+        0 => (Experiment::dragonfly(2, 2, 1), "dragonfly"),
+        1 => (Experiment::clos(4, 2), "folded_clos"),
         _ => (Experiment::tree(3, 2), "kary_ntree"),
     };
+    let catalog = catalog();
+    let names = catalog.routings_of(topology).map(|one| one.name);
+    let routing_name = one_of(&names.collect::<Vec<_>>(), rng);
+    let experiment = experiment.routing(routing_name);
     let kinds = variants(&sections["topology"], "kind");
     let (_, kind) = kinds.iter().find(|(name, _)| *name == topology).unwrap();
     add(kind, "topology", of_file, &mut all);
     let routings = variants(&sections["routing"], "algorithm");
-    for (_, routing) in routings
-        .iter()
-        .filter(|(name, _)| experiment.text().contains(name))
-    {
+    for (_, routing) in routings.iter().filter(|(name, one)| {
+        let topologies = one["x-topologies"].as_array().expect("a list");
+        *name == routing_name && topologies.iter().any(|own| own == topology)
+    }) {
         add(routing, "routing", of_file, &mut all);
     }
     let schemes = variants(&sections["congestion"], "scheme");

@@ -13,7 +13,7 @@ use hdf5::types::{FixedAscii, TypeDescriptor, VarLenUnicode};
 use hdf5::{Container, File, Group};
 use weir::catalog::catalog;
 use weir::config::{Experiment, NicConfig, RouterConfig, Section};
-use weir::registry::Family;
+use weir::registry::{Family, Variant};
 use weir::simulation::{MODEL_VERSION, Plan};
 use weir::trace::{self, Run};
 
@@ -246,6 +246,18 @@ fn unused(family: &Family, used: impl Iterator<Item = Section>) -> Vec<&'static 
     names.filter(|name| !used.contains(*name)).collect()
 }
 
+/// The routings that no experiment uses on one of the topologies that they are for.
+fn unused_routings(all: &BTreeMap<String, Experiment>) -> Vec<&'static str> {
+    let used = |routing: &Variant, file: &Experiment| {
+        let [own, topology] =
+            [&file.routing, &file.topology].map(|section| section.kind().expect("checked"));
+        routing.name == own && routing.is_for(topology)
+    };
+    let routings = catalog().routings.variants.into_iter();
+    let missing = routings.filter(|routing| !all.values().any(|file| used(routing, file)));
+    missing.map(|routing| routing.name).collect()
+}
+
 #[test]
 fn every_name_of_every_registry_is_covered() {
     let (catalog, experiments) = (catalog(), experiments());
@@ -258,7 +270,7 @@ fn every_name_of_every_registry_is_covered() {
         .filter_map(|workload| Some(workload.job()?.motif.clone()));
     let missing = [
         unused(&catalog.topologies, all().map(|e| e.topology.clone())),
-        unused(&catalog.routings, all().map(|e| e.routing.clone())),
+        unused_routings(&experiments),
         unused(&catalog.schemes, all().map(|e| e.congestion.clone())),
         unused(&catalog.patterns, patterns),
         unused(&catalog.motifs, motifs),

@@ -42,8 +42,11 @@ fn list_from(
     let Some(name) = name else {
         return Ok(table(family, catalog));
     };
-    if let Some(variant) = family.variants.iter().find(|v| v.name == name) {
-        return Ok(details(family, variant));
+    // A routing of the same name may be there for several topologies.
+    let pages = family.variants.iter().filter(|v| v.name == name);
+    let pages: Vec<String> = pages.map(|variant| details(family, variant)).collect();
+    if !pages.is_empty() {
+        return Ok(pages.join("\n"));
     }
     let ready = ready(family, catalog);
     if let Some((_, text)) = ready.iter().find(|(ready, _)| *ready == name) {
@@ -78,13 +81,22 @@ fn table(family: &Family, catalog: &Catalog) -> String {
         text.push_str(&format!("  There are no {} yet.\n", family.name));
     }
     let rows = |rows: Vec<[String; 2]>| rows_of(&rows);
-    text.push_str(&rows(
-        family
-            .variants
-            .iter()
-            .map(|variant| [variant.name.to_string(), variant.summary.to_string()])
-            .collect(),
-    ));
+    // Those for the same topologies stand together.
+    for own in family
+        .variants
+        .chunk_by(|a, b| a.topologies == b.topologies)
+    {
+        if let [first, ..] = own
+            && !first.topologies.is_empty()
+        {
+            text.push_str(&format!(" for {}\n", first.topologies.join(", ")));
+        }
+        text.push_str(&rows(
+            own.iter()
+                .map(|variant| [variant.name.to_string(), variant.summary.to_string()])
+                .collect(),
+        ));
+    }
     let ready = ready(family, catalog);
     if !ready.is_empty() {
         text.push_str(&format!(
@@ -123,6 +135,10 @@ fn details(family: &Family, variant: &Variant) -> String {
     let mut text = format!("{} {}\n\n", family.one, variant.name);
     text.push_str(&wrap(variant.summary, "  "));
     text.push_str(&wrap(&format!("Source: {}", variant.source), "  "));
+    if !variant.topologies.is_empty() {
+        let topologies = variant.topologies.join(", ");
+        text.push_str(&wrap(&format!("For topologies: {topologies}"), "  "));
+    }
     text.push_str(&format!(
         "\n  {} {} = {:?}\n",
         family.section, family.key, variant.name
@@ -324,6 +340,7 @@ mod tests {
             name: "ring",
             summary: "Routers in a circle.",
             source: "Folklore, section 1.",
+            topologies: &[],
             parameters: || schema_for!(Params),
         }];
         catalog.ready = &[(
@@ -375,6 +392,37 @@ mod tests {
             text.starts_with("# [[workload]] file = \"lammps-2048\"\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn routings_stand_below_their_topologies() {
+        let mut catalog = made_up();
+        let routing = |name, topologies| Variant {
+            name,
+            topologies,
+            ..catalog.topologies.variants[0]
+        };
+        catalog.routings.variants = vec![
+            routing("minimal", &["ring"] as &[&str]),
+            routing("minimal", &["star", "bus"]),
+            routing("far", &["star", "bus"]),
+        ];
+        let text = list_from(&catalog, Some("routings"), None).unwrap();
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        let summary = "Routers in a circle.";
+        assert_eq!(
+            lines,
+            [
+                " for ring",
+                &format!("  minimal  {summary}"),
+                " for star, bus",
+                &format!("  minimal  {summary}"),
+                &format!("  far      {summary}"),
+            ]
+        );
+        let text = list_from(&catalog, Some("routings"), Some("minimal")).unwrap();
+        assert!(text.contains("For topologies: ring\n"), "{text}");
+        assert!(text.contains("For topologies: star, bus\n"), "{text}");
     }
 
     #[test]

@@ -42,7 +42,8 @@ fn schema_of(catalog: &Catalog) -> Json {
         "type": "object",
         "properties": {
             "topology": { "description": "The network.", "oneOf": topologies },
-            "routing": { "description": "Which way packets take.", "oneOf": routings },
+            // Two topologies may each have a routing of the same name.
+            "routing": { "description": "Which way packets take.", "anyOf": routings },
             "router": router,
             "nic": nic,
             "congestion": { "description": "Congestion control; none by default.", "oneOf": schemes },
@@ -50,6 +51,7 @@ fn schema_of(catalog: &Catalog) -> Json {
             "run": run,
             "output": output,
         },
+        "allOf": routings_of_topologies(catalog),
         "required": ["topology", "routing", "workload", "run"],
         "additionalProperties": false,
         "$defs": definitions,
@@ -59,6 +61,22 @@ fn schema_of(catalog: &Catalog) -> Json {
         properties.extend(study);
     }
     schema
+}
+
+/// For each kind of topology the names of its routings. (The kind of a ready network is not known here.)
+fn routings_of_topologies(catalog: &Catalog) -> Vec<Json> {
+    let topologies = catalog.topologies.variants.iter();
+    let rule = |topology: &Variant| {
+        let names = catalog.routings_of(topology.name).map(|one| one.name);
+        let names: Vec<&str> = names.collect();
+        json!({
+            "if": { "properties": { "topology": {
+                "properties": { "kind": { "const": topology.name } }, "required": ["kind"],
+            } } },
+            "then": { "properties": { "routing": { "properties": { "algorithm": { "enum": names } } } } },
+        })
+    };
+    topologies.map(rule).collect()
 }
 
 /// Fills in what an application's `motif` and `mpi` may be.
@@ -123,7 +141,9 @@ fn one_variant(
             .get(name)
             .is_some_and(|known| known != definition)
         {
-            let new = format!("{}.{}.{name}", family.one, variant.name);
+            let topology = variant.topologies.first().map(|kind| format!("{kind}."));
+            let topology = topology.unwrap_or_default();
+            let new = format!("{}.{}.{topology}{name}", family.one, variant.name);
             renamed.insert(name.clone(), Json::String(format!("#/$defs/{new}")));
         }
     }
@@ -145,14 +165,19 @@ fn one_variant(
     if let Json::Array(keys) = schema["required"].take() {
         required.extend(keys);
     }
-    json!({
+    let mut schema = json!({
         "type": "object",
         "title": variant.name,
         "description": format!("{} ({})", variant.summary, variant.source),
         "properties": properties,
         "required": required,
         "additionalProperties": false,
-    })
+    });
+    if !variant.topologies.is_empty() {
+        // A word of our own, which validators pass over: for the manual.
+        schema["x-topologies"] = json!(variant.topologies);
+    }
+    schema
 }
 
 /// Replaces references to renamed definitions.
@@ -261,14 +286,31 @@ mod tests {
             name,
             summary: "Made up.",
             source: "This test.",
+            topologies: &[],
             parameters,
         };
         catalog.topologies.variants = vec![
             variant("first", || schema_for!(First)),
             variant("second", || schema_for!(Second)),
         ];
+        let routing = |topologies, parameters| Variant {
+            topologies,
+            ..variant("minimal", parameters)
+        };
+        catalog.routings.variants = vec![
+            routing(&["first"] as &[&str], || schema_for!(First)),
+            routing(&["second"], || schema_for!(Second)),
+        ];
         let schema = schema_of(&catalog);
         assert_whole(&schema);
+        let routings = &schema["properties"]["routing"]["anyOf"];
+        for (routing, topology) in [(0, "first"), (1, "second")] {
+            assert_eq!(routings[routing]["x-topologies"], json!([topology]));
+            let target = routings[routing]["properties"]["wire"]["$ref"].as_str();
+            let target = target.unwrap().trim_start_matches("#/$defs/");
+            let own = ["length", "width"][routing];
+            assert!(schema["$defs"][target]["properties"].get(own).is_some());
+        }
         let wires = |index: usize| {
             let variant = &schema["properties"]["topology"]["oneOf"][index];
             let target = variant["properties"]["wire"]["$ref"].as_str().unwrap();

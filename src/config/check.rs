@@ -11,7 +11,7 @@ use super::tree::{Node, Value};
 use super::workload::{DriveConfig, Endpoints, Message, WorkloadFile};
 use super::{Buffer, ConfigError, Duration, OutputQueue, Section, Size, Until};
 use crate::model::Invalid;
-use crate::registry::{Catalog, Family, schema_json};
+use crate::registry::{Catalog, Family, Variant, schema_json};
 
 /// The most flits of a packet: the length of a packet has 16 bits.
 const MOST_FLITS: u64 = u16::MAX as u64;
@@ -25,7 +25,8 @@ const MOST_BUFFER_FLITS: u64 = u32::MAX as u64;
 /// Every section chooses a variant that exists, and gives no key that the variant does not know.
 pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(), ConfigError> {
     variant(&experiment.topology, &catalog.topologies)?;
-    variant(&experiment.routing, &catalog.routings)?;
+    let routing = catalog.routing(&experiment.routing, &experiment.topology)?;
+    parameters(&experiment.routing, &catalog.routings, routing)?;
     variant(&experiment.congestion, &catalog.schemes)?;
     for workload in &experiment.workloads {
         match &workload.drive {
@@ -41,7 +42,11 @@ pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(),
 }
 
 fn variant(section: &Section, family: &Family) -> Result<(), ConfigError> {
-    let variant = family.choose(section)?;
+    parameters(section, family, family.choose(section)?)
+}
+
+/// No key that the variant does not know.
+fn parameters(section: &Section, family: &Family, variant: &Variant) -> Result<(), ConfigError> {
     let schema = schema_of(variant);
     let dispatch = family.key.rsplit('.').next();
     let see = format!(" (see `weir list {} {}`)", family.name, variant.name);

@@ -60,10 +60,7 @@ pub(super) fn text(experiment: &Experiment, catalog: &Catalog) -> String {
         "[topology]",
         &variant(&experiment.topology, &catalog.topologies),
     );
-    add(
-        "[routing]",
-        &variant(&experiment.routing, &catalog.routings),
-    );
+    add("[routing]", &routing(experiment, catalog));
     add("[router]", &typed(&experiment.router));
     add("[nic]", &typed(&experiment.nic));
     add(
@@ -132,8 +129,19 @@ fn workload(config: &WorkloadConfig, catalog: &Catalog) -> Node {
     node
 }
 
+/// `[routing]`, whose parameters are those of a routing for this topology.
+fn routing(experiment: &Experiment, catalog: &Catalog) -> Node {
+    let section = &experiment.routing;
+    let chosen = catalog.routing(section, &experiment.topology);
+    with_parameters(section, &catalog.routings, chosen.ok())
+}
+
 /// A section with the key that chooses the variant first, then all parameters in the order of their struct.
 fn variant(section: &Section, family: &Family) -> Node {
+    with_parameters(section, family, family.choose(section).ok())
+}
+
+fn with_parameters(section: &Section, family: &Family, variant: Option<&Variant>) -> Node {
     let dispatch = family.key.rsplit('.').next().unwrap_or(family.key);
     let (chosen, parameters): (Vec<Member>, Vec<Member>) = section
         .node
@@ -142,7 +150,7 @@ fn variant(section: &Section, family: &Family) -> Node {
         .cloned()
         .partition(|member| member.key == dispatch);
     let parameters = Node::default(Value::Table(parameters));
-    let schema = family.choose(section).map(schema_of).unwrap_or_default();
+    let schema = variant.map(schema_of).unwrap_or_default();
     let completed = complete(&parameters, &schema, &schema);
     let mut members = chosen;
     if let Value::Table(parameters) = completed.value {

@@ -123,6 +123,28 @@ impl Section {
         }
     }
 
+    /// The error that the variant this section chooses is not made for the variant `other` of another section (which `what`
+    /// is one of), with the names of those that are.
+    pub fn not_for<'a>(
+        &self,
+        what: &str,
+        other: &str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> ConfigError {
+        let given = match self.kind() {
+            Ok(given) => given,
+            Err(error) => return error,
+        };
+        let names: Vec<String> = names.into_iter().map(|name| format!("{name:?}")).collect();
+        let remedy = match names.is_empty() {
+            true => format!("there is none for {other:?}: choose another {what}"),
+            false => format!("{other:?} has {}{}", names.join(", "), self.see_list()),
+        };
+        let key = self.dispatch.unwrap_or("kind");
+        let message = format!("{given:?} is not made for {what} {other:?}");
+        self.refuse(Invalid::new(key, message, remedy))
+    }
+
     /// An error about a key of this section, pointing at its line.
     ///
     /// `invalid.key` may lead into tables and lists with dots. If it is not in the file (a default), the error points

@@ -1,21 +1,15 @@
-//! Which way a packet takes. One file per algorithm.
+//! Which way a packet takes. A folder for each family of topologies, with a file for each of its algorithms: the same name
+//! may stand for the same idea on several topologies.
 
-pub mod adaptive_up;
 pub mod analysis;
-pub mod dmodk;
-mod dragonfly_paths;
-pub mod minimal;
-pub mod par;
-pub mod random_up;
-mod tree_common;
-pub mod ugal;
-pub mod valiant;
+pub mod dragonfly;
+pub mod tree;
 
 use std::sync::Arc;
 
 use crate::config::{ConfigError, Section};
 use crate::model::{EndpointId, Flight, LinkKind, PortId, RouterId};
-use crate::registry::Entry;
+use crate::registry::{Entry, Variant};
 use crate::topology::Topology;
 
 /// The next step of a packet: an output port of this router, and the virtual channel on the link behind it.
@@ -66,13 +60,35 @@ pub trait Routing: Send + Sync {
 /// Builds a routing algorithm for a topology from its section.
 pub type Build = fn(&Section, &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError>;
 
+/// The routings of a family of topologies. No other has a routing of the same name for one of these topologies.
+pub struct Routings {
+    /// The kinds of topology that they are made for, by their names in the experiment file; empty: for all there are.
+    pub topologies: &'static [&'static str],
+    /// The routings.
+    pub entries: &'static [Entry<Build>],
+}
+
 /// All routing algorithms.
-pub const REGISTRY: &[Entry<Build>] = &[
-    minimal::ENTRY,
-    valiant::ENTRY,
-    ugal::ENTRY,
-    par::ENTRY,
-    dmodk::ENTRY,
-    random_up::ENTRY,
-    adaptive_up::ENTRY,
-];
+pub const REGISTRY: &[Routings] = &[dragonfly::ROUTINGS, tree::ROUTINGS];
+
+/// All routings, with the topologies that each is made for.
+pub fn variants() -> Vec<Variant> {
+    let of_family = |family: &'static Routings| {
+        family.entries.iter().map(|entry| Variant {
+            topologies: family.topologies,
+            ..entry.variant()
+        })
+    };
+    REGISTRY.iter().flat_map(of_family).collect()
+}
+
+/// The routing called `name` for a kind of topology.
+pub fn find(topology: &str, name: &str) -> Option<&'static Entry<Build>> {
+    let made =
+        |family: &&Routings| family.topologies.is_empty() || family.topologies.contains(&topology);
+    let mut entries = REGISTRY
+        .iter()
+        .filter(made)
+        .flat_map(|family| family.entries);
+    entries.find(|entry| entry.name == name)
+}

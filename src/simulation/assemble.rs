@@ -172,8 +172,14 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
     let routing = match own.routing {
         Some(build) => build(&topology),
         None => {
-            let entry = choose(&experiment.routing, routing::REGISTRY)?;
-            (entry.build)(&experiment.routing, &topology)?
+            let section = &experiment.routing;
+            let (kind, name) = (experiment.topology.kind()?, section.kind()?);
+            let entry = routing::find(kind, name).ok_or_else(|| {
+                let all = routing::variants().into_iter();
+                let names = all.filter(|one| one.is_for(kind)).map(|one| one.name);
+                section.not_for("topology", kind, names)
+            })?;
+            (entry.build)(section, &topology)?
         }
     };
     let parameters = parameters(&experiment.router, experiment);

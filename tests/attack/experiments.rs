@@ -60,6 +60,18 @@ fn named(draw: &mut Draw, key: &str, variant: &Variant, percent: usize) -> Optio
     Some(table)
 }
 
+/// Every topology with every routing that is made for it.
+pub fn pairs(catalog: &Catalog) -> Vec<(Variant, Variant)> {
+    let topologies = catalog.topologies.variants.iter();
+    let with_routings = |topology: &Variant| {
+        let topology = *topology;
+        catalog
+            .routings_of(topology.name)
+            .map(move |routing| (topology, *routing))
+    };
+    topologies.flat_map(with_routings).collect()
+}
+
 impl Making {
     fn experiment(&self) -> Experiment {
         let mut table = self.table.clone();
@@ -76,21 +88,14 @@ impl Making {
         self.experiment().try_plan().ok()
     }
 
-    /// Every topology and routing in turn, with the other of the two by chance.
+    /// Every topology with each of its routings in turn.
     fn network(&mut self) {
         // Domains are what ranks share.
         let least = self.draw.one(&[1, 3, 3, 5, 5]);
-        let (topologies, routings) = (
-            self.catalog.topologies.variants.clone(),
-            self.catalog.routings.variants.clone(),
-        );
+        let pairs = pairs(&self.catalog);
+        let (topology, routing) = pairs[self.seed as usize % pairs.len()];
         self.draw.integers(FEW);
         for _ in 0..100_000 {
-            let topology = self.draw.one(&topologies);
-            let routing = match self.draw.percent(50) {
-                true => routings[self.seed as usize % routings.len()],
-                false => self.draw.one(&routings),
-            };
             let Some(table) = named(&mut self.draw, "kind", &topology, 40) else {
                 continue;
             };

@@ -102,8 +102,10 @@ class Page:
             if "const" not in properties.get(key, {}):
                 continue
             name = properties[key]["const"]
+            topologies = variant.get("x-topologies")
             chosen = f'{section} = {{ {key} = "{name}", … }}' if section in ("pattern", "motif") else f'{key} = "{name}"'
-            self.lines += [f"{header} `{chosen}`", "", " ".join(variant.get("description", "").split()), ""]
+            made_for = f" for {' and '.join(f'`{kind}`' for kind in topologies)}" if topologies else ""
+            self.lines += [f"{header} `{chosen}`{made_for}", "", " ".join(variant.get("description", "").split()), ""]
             self.table(variant)
 
     def section(self, name, schema):

@@ -56,10 +56,10 @@ pub fn ready(name: &str) -> Arc<dyn Topology> {
     (entry.build)(&section).expect("a valid topology")
 }
 
-/// A routing by its name in the experiment file, with these parameters.
+/// A routing of dragonflies by its name in the experiment file, with these parameters.
 pub fn routing(name: &str, parameters: &str, topology: &Arc<dyn Topology>) -> Box<dyn Routing> {
     let section = Section::from_toml(parameters).expect("TOML");
-    let entry = weir::registry::find(weir::routing::REGISTRY, name).expect("registered");
+    let entry = weir::routing::find("dragonfly", name).expect("registered");
     (entry.build)(&section, topology).expect("a valid routing")
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use weir::config::Section;
 use weir::model::{Bandwidth, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
-use weir::registry::find;
 use weir::routing;
 use weir::topology::{Link, Peer, Topology, folded_clos, kary_ntree};
 
@@ -90,7 +89,7 @@ fn routings_of_trees_refuse_other_networks_and_parameters() {
             "{error}"
         );
         let section = Section::from_toml("bias = 3").expect("a section");
-        let entry = find(routing::REGISTRY, algorithm).expect(algorithm);
+        let entry = routing::find("kary_ntree", algorithm).expect(algorithm);
         let tree = Kind::Kary { k: 2, n: 2 }.build();
         assert!(
             (entry.build)(&section, &tree).is_err(),

@@ -227,6 +227,20 @@ kind = \"ring\"
 }
 
 #[test]
+fn a_routing_has_the_parameters_of_the_one_for_the_topology() {
+    let text = LEAST
+        .replace("kind = \"ring\"\nrouters = 12\n", "kind = \"star\"\n")
+        .replace(
+            "algorithm = \"minimal\"",
+            "algorithm = \"minimal\"\nevery = \"2000 ns\"",
+        );
+    let star = good(&text, &[]);
+    let expected = "[routing]\nalgorithm = \"minimal\"\nby = 0\nevery = \"2 us\"\n";
+    assert!(star.resolved.contains(expected), "{}", star.resolved);
+    assert_same_again(&star);
+}
+
+#[test]
 fn shares_that_do_not_divide_evenly_resolve_alike() {
     let parts = "workload.0.message=[{size='1 flit',share=1},{size='2 flits',share=1},{size='3 flits',share=5}]";
     assert_same_again(&good(LEAST, &[parts]));

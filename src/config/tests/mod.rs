@@ -76,7 +76,20 @@ fn variant(name: &'static str, parameters: fn() -> schemars::Schema) -> Variant 
         name,
         summary: "Made up.",
         source: "This test.",
+        topologies: &[],
         parameters,
+    }
+}
+
+/// A routing.
+fn for_topology(
+    name: &'static str,
+    topologies: &'static [&'static str],
+    parameters: fn() -> schemars::Schema,
+) -> Variant {
+    Variant {
+        topologies,
+        ..variant(name, parameters)
     }
 }
 
@@ -111,7 +124,12 @@ fn catalog() -> Catalog {
             "routings",
             "[routing]",
             "algorithm",
-            vec![variant("minimal", nothing), variant("valiant", nothing)],
+            vec![
+                for_topology("minimal", &["ring"], nothing),
+                for_topology("valiant", &["ring"], nothing),
+                for_topology("minimal", &["star"], || schema_for!(Shift)),
+                for_topology("up", &["star"], nothing),
+            ],
         ),
         schemes: family(
             "schemes",

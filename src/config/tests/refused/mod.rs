@@ -105,7 +105,18 @@ fn unknown_names_in_every_place() {
         6,
         &[
             "routing.algorithm: \"minmal\"",
-            "did you mean \"minimal\"?",
+            "did you mean \"minimal\"? valid algorithms: \"minimal\", \"valiant\"",
+            "weir list routings",
+        ],
+    );
+    // One that is there for another topology.
+    assert_refused(
+        "\"minimal\"",
+        "\"up\"",
+        6,
+        &[
+            "routing.algorithm: \"up\" is not made for topology \"ring\"",
+            "\"ring\" has \"minimal\", \"valiant\"",
             "weir list routings",
         ],
     );

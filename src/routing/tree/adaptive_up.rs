@@ -8,11 +8,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::tree_common::{NoParams, VCS, tree};
-use super::{Build, Here, Hop, Routing};
+use super::{NoParams, VCS, tree};
 use crate::config::{ConfigError, Section};
 use crate::model::{Flight, LinkKind, PortId};
 use crate::registry::Entry;
+use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::tree::{Step, Tree};
 

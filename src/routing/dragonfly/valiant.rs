@@ -5,11 +5,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::dragonfly_paths::{BY_GROUP, BY_ROUTER, NEW, Paths, STRAIGHT};
-use super::{Build, Here, Hop, Routing};
+use super::paths::{BY_GROUP, BY_ROUTER, NEW, Paths, STRAIGHT};
 use crate::config::{ConfigError, Section};
 use crate::model::{Flight, LinkKind};
 use crate::registry::Entry;
+use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
 

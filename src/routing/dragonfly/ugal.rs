@@ -5,11 +5,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::dragonfly_paths::{BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, Way};
-use super::{Build, Here, Hop, Routing};
+use super::paths::{BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, Way};
 use crate::config::{Allowance, ConfigError, Section, Size};
 use crate::model::{Flight, Invalid, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
+use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::{Topology, dragonfly::Dragonfly};
 
 /// Parameters of UGAL-L. A packet goes minimally if

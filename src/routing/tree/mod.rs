@@ -2,16 +2,29 @@
 //!
 //! Going up never follows going down, so the links can be put in an order that every route follows: those up by level,
 //! then those down by level. One virtual channel is enough for freedom from deadlock.
+//!
+//! All of them are minimal, and differ in how they choose among the ways up: so none is called `minimal`.
+
+pub mod adaptive_up;
+pub mod dmodk;
+pub mod random_up;
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Routings;
 use crate::config::{ConfigError, Section};
 use crate::model::Invalid;
 use crate::topology::Topology;
 use crate::topology::tree::Tree;
+
+/// What fat trees can be routed by.
+pub const ROUTINGS: Routings = Routings {
+    topologies: &["kary_ntree", "folded_clos"],
+    entries: &[dmodk::ENTRY, random_up::ENTRY, adaptive_up::ENTRY],
+};
 
 /// The parameters of a routing that has none.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]

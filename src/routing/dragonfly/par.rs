@@ -5,13 +5,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::dragonfly_paths::{
+use super::paths::{
     BY_ROUTER, Margin, NEW, Paths, STRAIGHT, at_second_router_of_source_group, at_source,
 };
-use super::{Build, Here, Hop, Routing};
 use crate::config::{Allowance, ConfigError, Section, Size};
 use crate::model::{Flight, LinkKind, PortId};
 use crate::registry::Entry;
+use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
 

@@ -10,9 +10,9 @@
 
 use std::sync::Arc;
 
-use super::{Here, Hop};
 use crate::config::{Allowance, ConfigError, Section, Size};
 use crate::model::{EndpointId, Flight, Invalid, PortId, RouterId};
+use crate::routing::{Here, Hop};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
 
@@ -312,14 +312,13 @@ impl Margin {
 mod tests {
     use super::*;
     use crate::routing::analysis::tests::Ring;
-    use crate::routing::{REGISTRY, minimal, par, ugal, valiant};
+    use crate::routing::dragonfly::ROUTINGS;
 
     #[test]
     fn other_topologies_are_refused() {
         let ring: Arc<dyn Topology> = Arc::new(Ring(5));
         let section = Section::from_toml("").expect("TOML");
-        for name in [minimal::ENTRY, valiant::ENTRY, ugal::ENTRY, par::ENTRY].map(|e| e.name) {
-            let entry = crate::registry::find(REGISTRY, name).expect("registered");
+        for entry in ROUTINGS.entries {
             let error = (entry.build)(&section, &ring).err().expect("refused");
             assert!(format!("{error:?}").contains("is a ring"), "{error:?}");
         }

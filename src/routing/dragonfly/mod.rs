@@ -1,0 +1,15 @@
+//! The routings of the dragonfly.
+
+pub mod minimal;
+pub mod par;
+mod paths;
+pub mod ugal;
+pub mod valiant;
+
+use super::Routings;
+
+/// What a dragonfly can be routed by.
+pub const ROUTINGS: Routings = Routings {
+    topologies: &["dragonfly"],
+    entries: &[minimal::ENTRY, valiant::ENTRY, ugal::ENTRY, par::ENTRY],
+};
