@@ -7,7 +7,7 @@ use schemars::schema_for;
 use crate::config::{ConfigError, Experiment, READY, READY_WORKLOADS};
 use crate::registry::{Catalog, Entry, Family};
 use crate::workload::{motifs, patterns, tasks::Mpi};
-use crate::{congestion, routing, topology};
+use crate::{congestion, queueing, routing, topology};
 
 /// All variants of all registries.
 pub fn catalog() -> Catalog {
@@ -25,6 +25,13 @@ pub fn catalog() -> Catalog {
             section: "[routing]",
             key: "algorithm",
             variants: routing::variants(),
+        },
+        queueing: Family {
+            name: "queueing",
+            one: "queueing scheme",
+            section: "[queueing]",
+            key: "scheme",
+            variants: queueing::REGISTRY.iter().map(Entry::variant).collect(),
         },
         schemes: Family {
             name: "schemes",

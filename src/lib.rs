@@ -10,6 +10,7 @@ pub mod congestion;
 pub mod engine;
 pub mod fabric;
 pub mod model;
+pub mod queueing;
 pub mod registry;
 pub mod report;
 pub mod routing;

@@ -1,4 +1,4 @@
-//! How variants (topologies, routings, schemes, patterns) announce themselves.
+//! How variants (topologies, routings, queueing schemes, schemes, patterns) announce themselves.
 //!
 //! A variant is one file that ends in `pub const ENTRY: Entry<…>`, and one line in its folder's `REGISTRY`. The
 //! parameter struct in that file is the single source of the experiment file's keys, their defaults, the JSON Schema
@@ -107,6 +107,8 @@ pub struct Catalog {
     pub topologies: Family,
     /// Routing algorithms.
     pub routings: Family,
+    /// Queueing schemes.
+    pub queueing: Family,
     /// Congestion-control schemes.
     pub schemes: Family,
     /// Traffic patterns.
@@ -147,10 +149,11 @@ impl Catalog {
     }
 
     /// The families in the order of the experiment file.
-    pub fn families(&self) -> [&Family; 5] {
+    pub fn families(&self) -> [&Family; 6] {
         [
             &self.topologies,
             &self.routings,
+            &self.queueing,
             &self.schemes,
             &self.patterns,
             &self.motifs,

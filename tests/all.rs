@@ -22,6 +22,7 @@ mod own_schemes;
 mod physics_queue;
 mod physics_rates;
 mod physics_time;
+mod queueing;
 mod records;
 mod reference_dragonfly;
 mod report;

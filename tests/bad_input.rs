@@ -255,8 +255,8 @@ fn an_override_without_a_value() {
 #[test]
 fn an_override_of_the_wrong_type() {
     refused(
-        &good().cli().set("router.voq=maybe").go(),
-        &["--set", "voq"],
+        &good().cli().set("nic.acknowledge=maybe").go(),
+        &["--set", "acknowledge"],
     );
 }
 

@@ -75,11 +75,11 @@ fn router(experiment: Experiment) -> impl Strategy<Value = Experiment> {
         speedup,
         arbitration,
         per,
-        any::<bool>(),
+        prop_oneof![Just("voq_sw"), Just("single")],
         delays,
     )
         .prop_map(
-            move |(buffer, queue, speedup, arbitration, per, voq, (latency, credits))| {
+            move |(buffer, queue, speedup, arbitration, per, queueing, (latency, credits))| {
                 experiment
                     .clone()
                     .set("router.input_buffer", buffer)
@@ -87,7 +87,7 @@ fn router(experiment: Experiment) -> impl Strategy<Value = Experiment> {
                     .set("router.speedup", speedup)
                     .set("router.arbitration", arbitration)
                     .set("router.buffer_per", if shareable { per } else { "vc" })
-                    .set("router.voq", voq)
+                    .set("queueing.scheme", queueing)
                     .set("router.latency", latency)
                     .set("router.credit_delay", credits)
             },

@@ -24,7 +24,9 @@ fn the_state_of_a_network_is_known_without_building_it() {
     let networks = [
         dragonfly(),
         dragonfly().groups(9).routing("par"),
-        dragonfly().set("router.voq", false).routing("valiant"),
+        dragonfly()
+            .set("queueing.scheme", "single")
+            .routing("valiant"),
         dragonfly().set("congestion.scheme", "lhrp"),
         dragonfly().set("congestion.scheme", "codes_cc"),
         dragonfly().set("congestion.scheme", "sst_cm"),

@@ -235,6 +235,9 @@ fn base(schema: &Json, rng: &mut Rng) -> Base {
     }) {
         add(routing, "routing", of_file, &mut all);
     }
+    let queueing = variants(&sections["queueing"], "scheme");
+    let (queues, parameters) = one_of(&queueing, rng);
+    add(parameters, "queueing", of_file, &mut all);
     let schemes = variants(&sections["congestion"], "scheme");
     let (scheme, parameters) = one_of(&schemes, rng);
     add(parameters, "congestion", of_file, &mut all);
@@ -242,6 +245,7 @@ fn base(schema: &Json, rng: &mut Rng) -> Base {
         add(&sections[section], section, of_file, &mut all);
     }
     let experiment = experiment
+        .set("queueing.scheme", queues)
         .set("congestion.scheme", scheme)
         .set("run.max_wall", "2 s");
     let (part, family) = match below(rng, 2) {

@@ -271,6 +271,7 @@ fn every_name_of_every_registry_is_covered() {
     let missing = [
         unused(&catalog.topologies, all().map(|e| e.topology.clone())),
         unused_routings(&experiments),
+        unused(&catalog.queueing, all().map(|e| e.queueing.clone())),
         unused(&catalog.schemes, all().map(|e| e.congestion.clone())),
         unused(&catalog.patterns, patterns),
         unused(&catalog.motifs, motifs),

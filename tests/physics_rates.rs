@@ -62,14 +62,14 @@ fn incast(network: Experiment, sources: &[i64], destination: i64, load: f64) -> 
 fn routers(network: Experiment) -> Vec<Experiment> {
     let mut all = vec![network.clone().set("router.speedup", "infinite")];
     for queue in ["16 packets", "2 packets", "unlimited", "none"] {
-        for voq in [true, false] {
+        for queueing in ["voq_sw", "single"] {
             for speedup in [1.0, 2.0] {
                 for per in ["vc", "port"] {
                     all.push(
                         network
                             .clone()
                             .set("router.output_queue", queue)
-                            .set("router.voq", voq)
+                            .set("queueing.scheme", queueing)
                             .set("router.speedup", speedup)
                             .set("router.buffer_per", per),
                     );
@@ -104,11 +104,11 @@ fn a_lone_flow_gets_the_whole_link_through_slow_routers() {
         .set("router.credit_delay", "777 ns")
         .set("router.latency", "333 ns");
     for queue in ["16 packets", "unlimited", "none"] {
-        for voq in [true, false] {
+        for queueing in ["voq_sw", "single"] {
             for speedup in [1.0, 2.0] {
                 let network = measured(network.clone())
                     .set("router.output_queue", queue)
-                    .set("router.voq", voq)
+                    .set("queueing.scheme", queueing)
                     .set("router.speedup", speedup);
                 let packets = run(&flow(network.clone(), 2, 10, 1.0).until("30 us"));
                 let rate = rate(&packets, None, 5 * US, 29 * US);

@@ -93,13 +93,13 @@ fn lone(experiment: &Experiment) -> Lone {
 fn variants(network: Experiment) -> Vec<Experiment> {
     let mut all = Vec::new();
     for queue in ["16 packets", "unlimited", "none"] {
-        for voq in [true, false] {
+        for queueing in ["voq_sw", "single"] {
             for speedup in [1.0, 2.0] {
                 all.push(
                     network
                         .clone()
                         .set("router.output_queue", queue)
-                        .set("router.voq", voq)
+                        .set("queueing.scheme", queueing)
                         .set("router.speedup", speedup),
                 );
             }

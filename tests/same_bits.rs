@@ -75,7 +75,7 @@ fn a_run_to_completion() {
 fn a_dragonfly_of_small_shared_buffers_without_virtual_output_queues() {
     let experiment = busy(Experiment::dragonfly(2, 3, 2).routing("par"))
         .set("router.buffer_per", "port")
-        .set("router.voq", false)
+        .set("queueing.scheme", "single")
         .set("router.input_buffer", "50 flits")
         .set("router.arbitration", "oldest")
         .set("nic.injection_vcs", 3);

@@ -146,7 +146,9 @@ fn output_queues_are_part_of_the_cycle() {
 
 #[test]
 fn without_virtual_output_queues_too() {
-    let experiment = ring().set("router.voq", false).to_completion("20 us");
+    let experiment = ring()
+        .set("queueing.scheme", "single")
+        .to_completion("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
 }
@@ -207,19 +209,20 @@ fn saturates_and_completes(experiment: Experiment) {
     let plan = experiment.clone().uniform(0.1).plan();
     let shared = plan.network().routing.vcs(LinkKind(1)) == 1;
     let kinds: &[&str] = if shared { &["vc", "port"] } else { &["vc"] };
-    for (voq, &per) in kinds.iter().flat_map(|per| [(true, per), (false, per)]) {
+    let queueing = ["voq_sw", "single"];
+    for (queueing, &per) in kinds.iter().flat_map(|per| queueing.map(|one| (one, per))) {
         for queue in ["none", "1 packets"] {
             let outcome = experiment
                 .clone()
                 .smallest_buffers()
                 .set("router.output_queue", queue)
-                .set("router.voq", voq)
+                .set("queueing.scheme", queueing)
                 .set("router.buffer_per", per)
                 .uniform(1.2)
                 .message("24 flits")
                 .to_completion("12 us")
                 .try_run();
-            let tried = format!("voq = {voq}, a buffer per {per}, output queue {queue}");
+            let tried = format!("{queueing}, a buffer per {per}, output queue {queue}");
             match outcome {
                 Err(error) => panic!("{tried}: {error}\n{}", experiment.text()),
                 Ok(outcome) => assert!(outcome.data.summary.packets_delivered > 1_000, "{tried}"),
@@ -278,7 +281,7 @@ fn the_program_names_the_cycle_and_leaves_no_result() {
         .routing("valiant")
         .smallest_buffers()
         .set("router.buffer_per", "port")
-        .set("router.voq", false)
+        .set("queueing.scheme", "single")
         .uniform(1.2)
         .message("24 flits")
         .to_completion("12 us");

@@ -27,7 +27,7 @@ pub enum Command {
     Sweep(SweepCommand),
     /// Check an experiment without running it, and print it with every default filled in.
     Check(CheckOptions),
-    /// List what an experiment may name: topologies, routings, schemes, patterns, motifs.
+    /// List what an experiment may name: topologies, routings, queueing, schemes, patterns, motifs.
     List(ListOptions),
     /// Say what a result file holds.
     Inspect(InspectOptions),
@@ -99,7 +99,7 @@ pub struct CheckOptions {
 /// `weir list`.
 #[derive(Args, Debug)]
 pub struct ListOptions {
-    /// topologies, routings, schemes, patterns or motifs.
+    /// topologies, routings, queueing, schemes, patterns or motifs.
     pub what: Option<String>,
     /// One of them: all its parameters.
     pub name: Option<String>,

@@ -25,6 +25,7 @@ fn schema_of(catalog: &Catalog) -> Json {
     let mut topologies = variants(&catalog.topologies, &mut definitions);
     topologies.push(file("A ready network", catalog.ready));
     let routings = variants(&catalog.routings, &mut definitions);
+    let queueing = variants(&catalog.queueing, &mut definitions);
     let schemes = variants(&catalog.schemes, &mut definitions);
     let patterns = variants(&catalog.patterns, &mut definitions);
     if let Some(workload) = definitions.get_mut("WorkloadFile") {
@@ -44,6 +45,10 @@ fn schema_of(catalog: &Catalog) -> Json {
             "topology": { "description": "The network.", "oneOf": topologies },
             // Two topologies may each have a routing of the same name.
             "routing": { "description": "Which way packets take.", "anyOf": routings },
+            "queueing": {
+                "description": "Which queue of the next input buffer a packet joins; virtual output queues at the switch by default.",
+                "oneOf": queueing,
+            },
             "router": router,
             "nic": nic,
             "congestion": { "description": "Congestion control; none by default.", "oneOf": schemes },

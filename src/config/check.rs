@@ -27,6 +27,7 @@ pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(),
     variant(&experiment.topology, &catalog.topologies)?;
     let routing = catalog.routing(&experiment.routing, &experiment.topology)?;
     parameters(&experiment.routing, &catalog.routings, routing)?;
+    variant(&experiment.queueing, &catalog.queueing)?;
     variant(&experiment.congestion, &catalog.schemes)?;
     for workload in &experiment.workloads {
         match &workload.drive {

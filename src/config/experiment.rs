@@ -25,8 +25,6 @@ pub struct RouterConfig {
     /// buffers do not keep virtual channels apart: a routing that avoids deadlock by several of them (every routing of
     /// dragonflies) can deadlock then, which ends the run with a diagnosis.
     pub buffer_per: BufferPer,
-    /// Virtual output queues at the inputs: no head-of-line blocking inside the router.
-    pub voq: bool,
     /// Speedup of the crossbar over the link, 1 or more, or "infinite".
     pub speedup: Speedup,
     /// Output queue per virtual channel; "none": the input queues feed the link directly; "unlimited".
@@ -45,7 +43,6 @@ impl Default for RouterConfig {
             credit_delay: Duration(0),
             input_buffer: Buffer::Auto,
             buffer_per: BufferPer::Vc,
-            voq: true,
             speedup: Speedup::Times(2.0),
             output_queue: OutputQueue::Size(Size::Packets(16)),
             arbitration: Arbitration::RoundRobin,
@@ -208,6 +205,8 @@ pub struct Experiment {
     pub topology: Section,
     /// `[routing]`.
     pub routing: Section,
+    /// `[queueing]`.
+    pub queueing: Section,
     /// `[router]`.
     pub router: RouterConfig,
     /// `[nic]`.

@@ -16,9 +16,10 @@ use crate::model::Invalid;
 use crate::registry::{Catalog, Family};
 
 /// The sections of an experiment file.
-pub(super) const SECTIONS: [&str; 8] = [
+pub(super) const SECTIONS: [&str; 9] = [
     "topology",
     "routing",
+    "queueing",
     "router",
     "nic",
     "congestion",
@@ -79,9 +80,10 @@ pub(super) fn sections_to_experiment(
         topology: topology(&file, folder, catalog)?,
         routing: required(&file, "routing", &catalog.routings)?
             .choosing_by("algorithm", Some("routings")),
-        router: section(&file, "router")?.parse::<RouterConfig>()?,
+        queueing: choosing_scheme(&file, "queueing", "voq_sw", "queueing")?,
+        router: router(&file)?,
         nic: section(&file, "nic")?.parse::<NicConfig>()?,
-        congestion: congestion(&file)?,
+        congestion: choosing_scheme(&file, "congestion", "none", "schemes")?,
         workloads: workloads(&file, folder, catalog)?,
         run: run(&file)?,
         output: section(&file, "output")?.parse::<OutputConfig>()?,
@@ -181,16 +183,36 @@ fn required(file: &Section, name: &str, family: &Family) -> Result<Section, Conf
     section(file, name)
 }
 
-fn congestion(file: &Section) -> Result<Section, ConfigError> {
-    let mut section = section(file, "congestion")?;
+/// `[router]`, without a key that it had once.
+fn router(file: &Section) -> Result<RouterConfig, ConfigError> {
+    let section = section(file, "router")?;
+    if let Some(old) = section.node.get("voq") {
+        return Err(ConfigError::at(
+            &old.origin,
+            section.about("voq", "this is chosen by [queueing] now"),
+            "write [queueing] with scheme = \"voq_sw\" for voq = true (the default), or scheme = \"single\" for voq = false",
+        ));
+    }
+    section.parse()
+}
+
+/// The section called `name`, which chooses a variant by its `scheme`, and `default` if there is no such key. `list` is what
+/// `weir list` calls the variants.
+fn choosing_scheme(
+    file: &Section,
+    name: &str,
+    default: &str,
+    list: &'static str,
+) -> Result<Section, ConfigError> {
+    let mut section = section(file, name)?;
     let given = section.node.get("scheme").is_some();
     if let Value::Table(members) = &mut section.node.value
         && !given
     {
-        let none = Node::default(Value::String("none".into()));
-        members.push(Member::default("scheme", none));
+        let default = Node::default(Value::String(default.into()));
+        members.push(Member::default("scheme", default));
     }
-    Ok(section.choosing_by("scheme", Some("schemes")))
+    Ok(section.choosing_by("scheme", Some(list)))
 }
 
 fn run(file: &Section) -> Result<RunConfig, ConfigError> {

@@ -61,6 +61,10 @@ pub(super) fn text(experiment: &Experiment, catalog: &Catalog) -> String {
         &variant(&experiment.topology, &catalog.topologies),
     );
     add("[routing]", &routing(experiment, catalog));
+    add(
+        "[queueing]",
+        &variant(&experiment.queueing, &catalog.queueing),
+    );
     add("[router]", &typed(&experiment.router));
     add("[nic]", &typed(&experiment.nic));
     add(

@@ -80,7 +80,7 @@ impl<const CC: bool> FabricDomain<CC> {
             CC || parameters.acknowledge || packets || messages || applications.next().is_some();
         let fixed = Fixed {
             classes: network.classes,
-            voq: parameters.voq,
+            voq: network.queueing.by_output(),
             latency: parameters.latency,
             max_packet: parameters.max_packet,
             output_queue: parameters

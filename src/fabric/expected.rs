@@ -46,7 +46,7 @@ impl FabricDomain<true> {
             LinkKind::TERMINAL => links.count * vcs(LinkKind::TERMINAL),
             kind => 2 * links.count * vcs(kind),
         };
-        let fifos = match network.parameters.voq {
+        let fifos = match network.queueing.by_output() {
             true => 0,
             false => classes * links.iter().map(queued).sum::<u64>(),
         };

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use crate::config::{Arbitration, Backlog, Buffer, BufferPer, OutputQueue, Speedup};
 use crate::congestion::About;
 use crate::model::{Classes, DomainId, FlitSize, LinkKind, LinkRate, NEVER, RouterId, Time};
+use crate::queueing::Queueing;
 use crate::routing::Routing;
 use crate::topology::{Link, Peer, Topology};
 
@@ -21,8 +22,6 @@ pub struct Parameters {
     pub buffer: Buffer,
     /// What one input buffer serves.
     pub buffer_per: BufferPer,
-    /// Virtual output queues.
-    pub voq: bool,
     /// Of the crossbar over the link.
     pub speedup: Speedup,
     /// Per virtual channel.
@@ -66,6 +65,8 @@ pub struct Network {
     pub topology: Arc<dyn Topology>,
     /// The way through it.
     pub routing: Box<dyn Routing>,
+    /// Which queue of the next input buffer a packet joins.
+    pub queueing: Box<dyn Queueing>,
     /// Routers and NICs.
     pub parameters: Parameters,
     /// Traffic classes.

@@ -21,6 +21,7 @@ pub fn line(experiment: &str, summary: Option<&Summary>) -> String {
     parts.extend(topology(&table));
     let named = [
         ("routing", "algorithm", "routing "),
+        ("queueing", "scheme", "queueing "),
         ("congestion", "scheme", "scheme "),
         ("run", "seed", "seed "),
     ];

@@ -14,6 +14,7 @@ use crate::fabric::{
     Traffic,
 };
 use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span, Time};
+use crate::queueing::{self, Queueing};
 use crate::registry::choose;
 use crate::routing::{self, Routing};
 use crate::topology::{self, Topology};
@@ -52,6 +53,8 @@ pub struct Plan {
 
 /// Makes a routing for a topology.
 pub type BuildRouting = Box<dyn FnOnce(&Arc<dyn Topology>) -> Box<dyn Routing>>;
+/// Makes a queueing scheme for a topology.
+pub type BuildQueueing = Box<dyn FnOnce(&Arc<dyn Topology>) -> Box<dyn Queueing>>;
 /// Makes a scheme for a network.
 pub type BuildScheme = Box<dyn FnOnce(&About) -> Box<dyn Scheme>>;
 
@@ -63,6 +66,8 @@ pub struct Own {
     pub topology: Option<Arc<dyn Topology>>,
     /// The way through it.
     pub routing: Option<BuildRouting>,
+    /// Which queues packets join.
+    pub queueing: Option<BuildQueueing>,
     /// The congestion-control scheme.
     pub scheme: Option<BuildScheme>,
 }
@@ -182,6 +187,13 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
             (entry.build)(section, &topology)?
         }
     };
+    let queueing = match own.queueing {
+        Some(build) => build(&topology),
+        None => {
+            let entry = choose(&experiment.queueing, queueing::REGISTRY)?;
+            (entry.build)(&experiment.queueing, &topology)?
+        }
+    };
     let parameters = parameters(&experiment.router, experiment);
     let (router, port) = topology.attachment(0);
     let about = About {
@@ -202,6 +214,7 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
         classes: scheme.classes(),
         topology,
         routing,
+        queueing,
         parameters,
         about,
         signals: scheme.capabilities().signals,
@@ -234,7 +247,6 @@ fn parameters(router: &RouterConfig, experiment: &Experiment) -> Parameters {
         credit_delay: router.credit_delay.0,
         buffer: router.input_buffer,
         buffer_per: router.buffer_per,
-        voq: router.voq,
         speedup: router.speedup,
         output_queue: router.output_queue,
         arbitration: router.arbitration,

@@ -12,7 +12,7 @@ mod run;
 mod warnings;
 mod watchman;
 
-pub use assemble::{BuildRouting, BuildScheme, Own, Plan};
+pub use assemble::{BuildQueueing, BuildRouting, BuildScheme, Own, Plan};
 pub use collect::{Facts, scheme_numbers};
 pub use error::RunError;
 pub use machine::now;

@@ -35,6 +35,7 @@ pub fn experiment(seed: u64) -> Experiment {
     making.network();
     making.section("router", &schema_for!(RouterConfig).to_value());
     making.section("nic", &schema_for!(NicConfig).to_value());
+    making.queueing();
     making.scheme();
     making.workloads();
     making.section("output", &schema_for!(OutputConfig).to_value());
@@ -131,6 +132,22 @@ impl Making {
             }
         }
         self.table.remove(name);
+    }
+
+    /// Any queueing scheme; the usual one if nothing that is drawn is good.
+    fn queueing(&mut self) {
+        let all = self.catalog.queueing.variants.clone();
+        for percent in [50, 50, 30, 10, 0] {
+            let one = self.draw.one(&all);
+            let Some(table) = named(&mut self.draw, "scheme", &one, percent) else {
+                continue;
+            };
+            self.table.insert("queueing".into(), table.into());
+            if self.plan().is_some() {
+                return;
+            }
+        }
+        self.table.remove("queueing");
     }
 
     /// Every scheme in turn.

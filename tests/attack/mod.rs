@@ -142,6 +142,7 @@ fn everything_in_the_catalog_is_drawn() {
             missing.retain(|&(own, variant)| own != family || variant != name);
         };
         found("topologies", &drawn.topology);
+        found("queueing", &drawn.queueing);
         found("schemes", &drawn.congestion);
         for workload in &drawn.workloads {
             match &workload.drive {

@@ -17,7 +17,7 @@ import tempfile
 BEGIN, END = "<!-- made from weir schema -->\n", "<!-- end -->\n"
 # What quantities are called, and sections that list variants: the key that chooses, and the name for `weir list`.
 QUANTITIES = {"Duration": "time", "Rate": "bandwidth", "Size": "amount of data"}
-CHOSEN_BY = {"topology": "kind", "routing": "algorithm", "congestion": "scheme", "pattern": "kind", "motif": "kind"}
+CHOSEN_BY = {"topology": "kind", "routing": "algorithm", "queueing": "scheme", "congestion": "scheme", "pattern": "kind", "motif": "kind"}
 # What only job files have.
 STUDY = ["title", "seeds", "axis", "exclude", "figure", "claims", "reduced"]
 TYPES = {"integer": "whole number", "boolean": "`true` or `false`", "string": "text", "number": "number", "object": "table"}

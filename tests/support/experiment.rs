@@ -81,7 +81,7 @@ impl Experiment {
         self.set("routing.algorithm", name)
     }
 
-    /// Any key: `set("router.voq", false)`.
+    /// Any key: `set("queueing.scheme", "single")`.
     pub fn set(mut self, path: &str, value: impl Into<Value>) -> Experiment {
         put(&mut self.table, path, value.into());
         self

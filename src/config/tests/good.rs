@@ -14,7 +14,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(router.credit_delay, Duration(0));
     assert_eq!(router.input_buffer, Buffer::Auto);
     assert_eq!(router.buffer_per, BufferPer::Vc);
-    assert!(router.voq);
+    assert_eq!(experiment.queueing.kind().unwrap(), "voq_sw");
     assert_eq!(router.speedup, Speedup::Times(2.0));
     assert_eq!(router.output_queue, OutputQueue::Size(Size::Packets(16)));
     assert_eq!(router.arbitration, Arbitration::RoundRobin);
@@ -44,7 +44,8 @@ fn every_key_is_read() {
 topology = { kind = "ring", routers = 6, wire = { latency = "5 ns" } }
 routing.algorithm = "valiant"
 congestion.scheme = "ecn"
-router = { flit = "64 B", latency = "0.1 us", credit_delay = "2 ns", input_buffer = "4 KiB", buffer_per = "port", voq = false, speedup = "infinite", output_queue = "none", arbitration = "oldest" }
+queueing.scheme = "single"
+router = { flit = "64 B", latency = "0.1 us", credit_delay = "2 ns", input_buffer = "4 KiB", buffer_per = "port", speedup = "infinite", output_queue = "none", arbitration = "oldest" }
 nic = { max_packet = "2 KiB", acknowledge = false, injection_vcs = 2 }
 run = { until = "completion", warmup = "1 us", measure = "5 us", seed = 9, max_wall = "2 h" }
 output = { bin = "1 us", occupancy = "2 us", packets = true, messages = true }
@@ -153,13 +154,15 @@ fn the_resolved_text_has_every_default() {
     [routing]
     algorithm = "minimal"
 
+    [queueing]
+    scheme = "voq_sw"
+
     [router]
     flit = "100 bits"
     latency = "10 ns"
     credit_delay = "0 ns"
     input_buffer = "auto"
     buffer_per = "vc"
-    voq = true
     speedup = 2.0
     output_queue = "16 packets"
     arbitration = "round_robin"
@@ -299,7 +302,7 @@ fn sets_reach_everything() {
             "workload.hot.stop=2 us",
             "workload.hot.pattern={ kind = \"shift\", by = 3 }",
             "workload.0.endpoints=1..3",
-            "router.voq=false",
+            "queueing.scheme=single",
             "output.bin=1 us",
         ],
     );
@@ -312,7 +315,7 @@ fn sets_reach_everything() {
     assert_eq!((open.load, open.stop), (0.5, Some(Duration(2_000_000))));
     assert_eq!(open.pattern.kind().unwrap(), "shift");
     assert_eq!(workload.endpoints, Endpoints::Range(1, 3));
-    assert!(!experiment.router.voq);
+    assert_eq!(experiment.queueing.kind().unwrap(), "single");
     let by_default_name = good(LEAST, &["workload.workload0.load=0.9"]);
     assert_eq!(by_default_name.workloads[0].pattern().unwrap().load, 0.9);
 }

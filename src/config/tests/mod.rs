@@ -131,6 +131,12 @@ fn catalog() -> Catalog {
                 for_topology("up", &["star"], nothing),
             ],
         ),
+        queueing: family(
+            "queueing",
+            "[queueing]",
+            "scheme",
+            vec![variant("single", nothing), variant("voq_sw", nothing)],
+        ),
         schemes: family(
             "schemes",
             "[congestion]",

@@ -85,7 +85,7 @@ fn unknown_names_in_every_place() {
         &[
             "unknown section `rooting`",
             "did you mean `routing`?",
-            "`topology`, `routing`, `router`",
+            "`topology`, `routing`, `queueing`, `router`",
         ],
     );
     assert_refused(
@@ -189,9 +189,27 @@ fn unknown_names_in_every_place() {
         ],
     );
     assert_section_refused(
-        "[router]\nvoqs = true",
+        "[queueing]\nscheme = \"voqsw\"",
         2,
-        &["unknown key `voqs`", "did you mean `voq`?"],
+        &[
+            "queueing.scheme: \"voqsw\"",
+            "did you mean \"voq_sw\"?",
+            "weir list queueing",
+        ],
+    );
+    assert_section_refused(
+        "[router]\nlatency = \"1 ns\"\nvoq = false",
+        3,
+        &[
+            "router.voq: this is chosen by [queueing] now",
+            "scheme = \"voq_sw\" for voq = true",
+            "scheme = \"single\" for voq = false",
+        ],
+    );
+    assert_section_refused(
+        "[router]\nspeedups = 2",
+        2,
+        &["unknown key `speedups`", "did you mean `speedup`?"],
     );
     assert_section_refused(
         "[router]\narbitration = \"oldst\"",

@@ -89,23 +89,23 @@ fn errors_in_a_network_file_point_into_it() {
 fn what_came_from_the_command_line_is_said_to() {
     for (set, parts) in [
         (
-            "router.voq=maybe",
+            "nic.acknowledge=maybe",
             [
-                "router.voq: expected true or false, got \"maybe\" (given by `--set router.voq=maybe`)",
+                "nic.acknowledge: expected true or false, got \"maybe\" (given by `--set nic.acknowledge=maybe`)",
                 "write true or false",
             ],
         ),
         (
-            "router.vqo=true",
+            "router.speedpu=2",
             [
-                "unknown key `vqo` (given by `--set router.vqo=true`)",
-                "did you mean `voq`?",
+                "unknown key `speedpu` (given by `--set router.speedpu=2`)",
+                "did you mean `speedup`?",
             ],
         ),
         (
-            "rooter.voq=true",
+            "rooter.speedup=2",
             [
-                "unknown section `rooter` (given by `--set rooter.voq=true`)",
+                "unknown section `rooter` (given by `--set rooter.speedup=2`)",
                 "did you mean `router`?",
             ],
         ),

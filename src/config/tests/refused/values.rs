@@ -42,7 +42,7 @@ fn router_and_nic() {
             ["\"fast\" is not a speedup", "at least 1"],
         ),
         (
-            "[router]\nvoq = \"maybe\"",
+            "[nic]\nacknowledge = \"maybe\"",
             [
                 "expected true or false, got \"maybe\"",
                 "write true or false",
