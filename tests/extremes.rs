@@ -249,8 +249,8 @@ fn base(schema: &Json, rng: &mut Rng) -> Base {
         .set("congestion.scheme", scheme)
         .set("run.max_wall", "2 s");
     let (part, family) = match below(rng, 2) {
-        0 => ("WorkloadFile", "pattern"),
-        _ => ("JobFile", "motif"),
+        0 => ("TrafficSection", "pattern"),
+        _ => ("ApplicationSection", "motif"),
     };
     let workload = &schema["$defs"][part];
     add(workload, "", of_workload, &mut all);

@@ -28,7 +28,7 @@ fn schema_of(catalog: &Catalog) -> Json {
     let queueing = variants(&catalog.queueing, &mut definitions);
     let schemes = variants(&catalog.schemes, &mut definitions);
     let patterns = variants(&catalog.patterns, &mut definitions);
-    if let Some(workload) = definitions.get_mut("WorkloadFile") {
+    if let Some(workload) = definitions.get_mut("TrafficSection") {
         let documentation = workload["properties"]["pattern"]["description"].take();
         workload["properties"]["pattern"] =
             json!({ "description": documentation, "oneOf": patterns });
@@ -97,7 +97,7 @@ fn jobs(catalog: &Catalog, definitions: &mut Map<String, Json>) {
         mpi.remove("$defs");
         mpi.remove("$schema");
     }
-    if let Some(job) = definitions.get_mut("JobFile") {
+    if let Some(job) = definitions.get_mut("ApplicationSection") {
         let documentation = job["properties"]["motif"]["description"].take();
         job["properties"]["motif"] = json!({ "description": documentation, "anyOf": motifs });
         let documentation = job["properties"]["mpi"]["description"].take();

@@ -8,7 +8,7 @@ use super::experiment::{Experiment, NicConfig, RouterConfig};
 use super::nearest::suggest;
 use super::resolve::{definition, schema_of};
 use super::tree::{Node, Value};
-use super::workload::{DriveConfig, Endpoints, Message, WorkloadFile};
+use super::workload::{DriveConfig, Endpoints, Message, TrafficSection};
 use super::{Buffer, ConfigError, Duration, OutputQueue, Section, Size, Until};
 use crate::model::Invalid;
 use crate::registry::{Catalog, Family, Variant, schema_json};
@@ -335,7 +335,7 @@ pub(super) fn endpoints(section: &Section, endpoints: &Endpoints) -> Result<(), 
 }
 
 /// What can be said about one workload by itself.
-pub(super) fn workload(section: &Section, given: &WorkloadFile) -> Result<(), ConfigError> {
+pub(super) fn workload(section: &Section, given: &TrafficSection) -> Result<(), ConfigError> {
     name(section, given.name.as_deref())?;
     endpoints(section, &given.endpoints)?;
     let refuse = |key: &str, message: String, remedy: &str| {

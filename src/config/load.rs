@@ -4,13 +4,13 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::application::{self, ApplicationConfig, ApplicationSection, with_kind};
 use super::document::Document;
 use super::experiment::{Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
-use super::job::{self, JobConfig, JobFile, with_kind};
 use super::nearest::suggest;
 use super::sets::copy_name;
 use super::tree::{Member, Node, Origin, Source, Value};
-use super::workload::{DriveConfig, PatternConfig, WorkloadConfig, WorkloadFile};
+use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
 use super::{ConfigError, Section, check, resolve};
 use crate::model::Invalid;
 use crate::registry::{Catalog, Family};
@@ -435,7 +435,7 @@ fn copies(section: &Section) -> Result<Option<u32>, ConfigError> {
 }
 
 fn application(index: usize, section: Section, path: &str) -> Result<WorkloadConfig, ConfigError> {
-    let given: JobFile = section.parse()?;
+    let given: ApplicationSection = section.parse()?;
     check::name(&section, given.name.as_deref())?;
     let endpoints = given.place(&section)?;
     check::endpoints(&section, &endpoints)?;
@@ -445,18 +445,18 @@ fn application(index: usize, section: Section, path: &str) -> Result<WorkloadCon
         shared: given.shared,
         enabled: given.enabled,
         start: given.start,
-        drive: DriveConfig::Motif(JobConfig {
-            motif: job::motif(&section, path)?,
+        drive: DriveConfig::Motif(ApplicationConfig {
+            motif: application::motif(&section, path)?,
             tasks: given.tasks,
             repetitions: given.repetitions,
-            mpi: job::mpi(&section, path),
+            mpi: application::mpi(&section, path),
         }),
         section,
     })
 }
 
 fn open_loop(index: usize, section: Section, path: &str) -> Result<WorkloadConfig, ConfigError> {
-    let given: WorkloadFile = section.parse()?;
+    let given: TrafficSection = section.parse()?;
     let pattern = match section.node.get("pattern") {
         Some(member) if matches!(member.value.value, Value::Table(_)) => member.value.clone(),
         _ => {

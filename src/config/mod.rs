@@ -6,12 +6,12 @@
 //!
 //! [`Catalog`]: crate::registry::Catalog
 
+mod application;
 mod check;
 mod deserialize;
 mod document;
 mod error;
 mod experiment;
-mod job;
 mod load;
 mod nearest;
 mod printable;
@@ -27,13 +27,13 @@ mod units;
 mod words;
 mod workload;
 
+pub use application::ApplicationConfig;
 pub use document::{Document, Given};
 pub use error::ConfigError;
 pub use experiment::{
     Arbitration, Backlog, BufferPer, Experiment, NicConfig, OutputConfig, RatesConfig,
     RouterConfig, RunConfig,
 };
-pub use job::JobConfig;
 pub(crate) use nearest::suggest;
 pub use ready::{READY, READY_WORKLOADS};
 pub(crate) use resolve::{alternatives, reference};

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::application::ApplicationSection;
 use super::experiment::Experiment;
-use super::job::JobFile;
 use super::tree::{Member, Node, Value};
-use super::workload::{DriveConfig, Elsewhere, WorkloadConfig, WorkloadFile};
+use super::workload::{DriveConfig, Elsewhere, TrafficSection, WorkloadConfig};
 use super::{Allowance, Duration, Rate, Section, Size};
 use crate::registry::{Catalog, Family, Variant, schema_json};
 
@@ -88,7 +88,7 @@ fn typed<T: Serialize>(value: &T) -> Node {
 fn workload(config: &WorkloadConfig, catalog: &Catalog) -> Node {
     let (mut node, more) = match &config.drive {
         DriveConfig::Pattern(one) => (
-            typed(&WorkloadFile {
+            typed(&TrafficSection {
                 name: Some(config.name.clone()),
                 endpoints: config.endpoints.clone(),
                 shared: config.shared,
@@ -105,7 +105,7 @@ fn workload(config: &WorkloadConfig, catalog: &Catalog) -> Node {
         ),
         DriveConfig::Motif(job) => {
             let schema = schema_json(catalog.mpi);
-            let node = typed(&JobFile {
+            let node = typed(&ApplicationSection {
                 name: Some(config.name.clone()),
                 endpoints: Some(config.endpoints.clone()),
                 tasks: job.tasks,

@@ -3,9 +3,9 @@
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json};
 
+use super::application::ApplicationSection;
 use super::experiment::{NicConfig, OutputConfig, RouterConfig, RunConfig};
-use super::job::JobFile;
-use super::workload::WorkloadFile;
+use super::workload::TrafficSection;
 
 /// The schemas of `[router]`, `[nic]`, `[run]`, `[output]` and one `[[workload]]` by name (`workload` of a pattern, `job`
 /// of an application), and their `$defs`. The pattern of a workload is any table; so are motif and mpi of a job.
@@ -19,8 +19,8 @@ pub(crate) fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     add("nic", generator.subschema_for::<NicConfig>());
     add("run", generator.subschema_for::<RunConfig>());
     add("output", generator.subschema_for::<OutputConfig>());
-    add("workload", generator.subschema_for::<WorkloadFile>());
-    add("job", generator.subschema_for::<JobFile>());
+    add("workload", generator.subschema_for::<TrafficSection>());
+    add("job", generator.subschema_for::<ApplicationSection>());
     let definitions = generator.take_definitions(true);
     (sections, definitions)
 }

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::job::JobConfig;
+use super::application::ApplicationConfig;
 use super::{Duration, Section, Size};
 
 /// One `[[workload]]`.
@@ -35,7 +35,7 @@ pub enum DriveConfig {
     /// Open-loop traffic of one pattern.
     Pattern(PatternConfig),
     /// An application.
-    Motif(JobConfig),
+    Motif(ApplicationConfig),
 }
 
 /// Open-loop traffic of one pattern.
@@ -63,7 +63,7 @@ impl WorkloadConfig {
     }
 
     /// The application, if it is one.
-    pub fn job(&self) -> Option<&JobConfig> {
+    pub fn job(&self) -> Option<&ApplicationConfig> {
         match &self.drive {
             DriveConfig::Pattern(_) => None,
             DriveConfig::Motif(job) => Some(job),
@@ -74,7 +74,7 @@ impl WorkloadConfig {
 /// `[[workload]]` of a pattern as it is written.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WorkloadFile {
+pub(super) struct TrafficSection {
     /// Its name in results: letters, digits, `_` and `-`. `workload0`, `workload1`, … by default.
     #[serde(default)]
     pub name: Option<String>,

@@ -461,7 +461,7 @@ impl CodesCc {
 pub const ENTRY: Entry<Build> = Entry {
     name: "codes_cc",
     summary: "Routers throttle all sources of a full port to the rate at which they are delivered.",
-    source: "003 sections III.A and IV.C (CODES_CC)",
+    source: "McGlohon et al., PMBS 2021, sections III.A and IV.C",
     parameters: || schema_for!(Parameters),
     build: |section, about| Ok(Box::new(CodesCc::new(section, about)?)),
 };

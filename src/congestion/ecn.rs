@@ -142,7 +142,7 @@ impl Scheme for Ecn {
 pub const ENTRY: Entry<Build> = Entry {
     name: "ecn",
     summary: "Explicit congestion notification: routers mark, acknowledgements tell, sources leave gaps.",
-    source: "000 section 4, Table 1 (in the manner of InfiniBand)",
+    source: "Jiang et al., SC15, section 4 and Table 1, in the manner of InfiniBand (doi:10.1145/2807591.2807600)",
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;

@@ -165,7 +165,7 @@ pub(super) fn take_reservation(
 pub const ENTRY: Entry<Build> = Entry {
     name: "lhrp",
     summary: "Last-hop reservation protocol: the router in front of the endpoint drops, and says when to send again.",
-    source: "000 sections 3.2 and 6.1, Table 1",
+    source: "Jiang et al., SC15, sections 3.2 and 6.1, and Table 1 (doi:10.1145/2807591.2807600)",
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;

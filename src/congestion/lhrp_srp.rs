@@ -137,7 +137,7 @@ impl Scheme for LhrpSrp {
 pub const ENTRY: Entry<Build> = Entry {
     name: "lhrp_srp",
     summary: "LHRP for small messages and SRP for large ones, on one schedule in the last router.",
-    source: "000 section 6.4",
+    source: "Jiang et al., SC15, section 6.4 (doi:10.1145/2807591.2807600)",
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;

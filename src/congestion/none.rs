@@ -33,7 +33,7 @@ impl Scheme for NoControl {
 pub const ENTRY: Entry<Build> = Entry {
     name: "none",
     summary: "No congestion control: link-level credits alone hold sources back.",
-    source: "the baseline of all papers (000 section 4)",
+    source: "the baseline that others are measured against (Jiang et al., SC15, section 4)",
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         section.parse::<Parameters>()?;

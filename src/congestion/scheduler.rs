@@ -2,7 +2,7 @@ use super::{About, NicContext, times};
 use crate::config::{ConfigError, Section};
 use crate::model::{Invalid, Origin, PacketKind, Time};
 
-/// Hands out times to send to endpoints: one schedule per endpoint (paper 000 sections 2.2 and 3.2).
+/// Hands out times to send to endpoints: one schedule per endpoint (Jiang et al., SC15, sections 2.2 and 3.2).
 ///
 /// What is granted comes a round trip later than the time that was free when it was granted. If every time were given
 /// away, what came late would stand in the queue for as long as the schedule is full. So a little more is booked than is

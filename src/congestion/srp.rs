@@ -109,7 +109,7 @@ impl Scheme for Srp {
 pub const ENTRY: Entry<Build> = Entry {
     name: "srp",
     summary: "Speculative reservation protocol: a reservation for every message, speculation until the grant.",
-    source: "000 section 2.2, Table 1 (first in Jiang et al., HPCA 2012)",
+    source: "Jiang et al., HPCA 2012; SC15, section 2.2 and Table 1 (doi:10.1145/2807591.2807600)",
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;

@@ -360,7 +360,7 @@ impl SstCm {
 pub const ENTRY: Entry<Build> = Entry {
     name: "sst_cm",
     summary: "The last router makes the sources of an incast pause, and then share its endpoint's link.",
-    source: "003 sections III.B and IV.C (SST_CM)",
+    source: "McGlohon et al., PMBS 2021, sections III.B and IV.C",
     parameters: || schema_for!(Parameters),
     build: |section, about| Ok(Box::new(SstCm::new(section, about)?)),
 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::warnings::{Warning, warnings};
 use crate::config::{
-    ConfigError, DriveConfig, Experiment, JobConfig, PatternConfig, RouterConfig, Until,
+    ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig, RouterConfig, Until,
     WorkloadConfig,
 };
 use crate::congestion::{self, About, Scheme};
@@ -420,7 +420,7 @@ fn open_loop(
 /// An application, and the endpoints of its tasks: the first of those that it may have.
 fn application(
     workload: &WorkloadConfig,
-    config: &JobConfig,
+    config: &ApplicationConfig,
     endpoints: &Arc<[EndpointId]>,
     network: &Network,
     iterations: bool,

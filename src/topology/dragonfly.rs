@@ -479,7 +479,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
 pub const ENTRY: Entry<Build> = Entry {
     name: "dragonfly",
     summary: "Groups of fully connected routers with global links between all pairs of groups",
-    source: "Kim et al., ISCA 2008; the networks of papers 000 (section 4) and 003 (section IV.B)",
+    source: "Kim et al., ISCA 2008; the networks of Jiang et al., SC15, section 4, and of McGlohon et al., PMBS 2021, section IV.B",
     parameters: || schemars::schema_for!(Params),
     build,
 };

@@ -1,7 +1,7 @@
 //! Workloads that are applications.
 
 use super::*;
-use crate::config::{Endpoints, JobConfig, Placement};
+use crate::config::{ApplicationConfig, Endpoints, Placement};
 
 const OPEN: &str = "load = 0.4\nmessage = \"4 flits\"\npattern = { kind = \"uniform\" }\n";
 
@@ -15,7 +15,7 @@ fn loaded(job: &str) -> Experiment {
     load(&with(job), &[]).unwrap_or_else(|error| panic!("{}", error.render(false)))
 }
 
-fn job(experiment: &Experiment) -> &JobConfig {
+fn job(experiment: &Experiment) -> &ApplicationConfig {
     experiment.workloads[0].job().expect("an application")
 }
 

@@ -10,7 +10,7 @@ use crate::model::Invalid;
 
 /// An application.
 #[derive(Clone, Debug)]
-pub struct JobConfig {
+pub struct ApplicationConfig {
     /// The section of the motif: `motif = { kind = "lammps", … }`.
     pub motif: Section,
     /// Number of tasks; None: as many as endpoints.
@@ -24,7 +24,7 @@ pub struct JobConfig {
 /// `[[workload]]` of an application as it is written.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct JobFile {
+pub(super) struct ApplicationSection {
     /// Its name in results: letters, digits, `_` and `-`. `workload0`, `workload1`, … by default.
     #[serde(default)]
     pub name: Option<String>,
@@ -78,7 +78,7 @@ fn once() -> u32 {
     1
 }
 
-impl JobFile {
+impl ApplicationSection {
     /// Where it runs.
     ///
     /// # Errors
