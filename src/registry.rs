@@ -21,6 +21,9 @@ pub struct Entry<F: 'static> {
     pub summary: &'static str,
     /// Where it comes from: a paper with its section, or a model.
     pub source: &'static str,
+    /// Parameters under which it does its thing on a small network, as in the inline table `{ … }` of an experiment file, at
+    /// least one of them (`""`: the defaults). Tests run them all.
+    pub examples: &'static [&'static str],
     /// JSON Schema of its parameters (from the parameter struct by `schemars::schema_for!`).
     pub parameters: fn() -> Schema,
     /// Builds it.
@@ -34,6 +37,7 @@ impl<F> Entry<F> {
             name: self.name,
             summary: self.summary,
             source: self.source,
+            examples: self.examples,
             topologies: &[],
             parameters: self.parameters,
         }
@@ -49,6 +53,8 @@ pub struct Variant {
     pub summary: &'static str,
     /// Where it comes from.
     pub source: &'static str,
+    /// Parameters under which it does its thing on a small network.
+    pub examples: &'static [&'static str],
     /// Of a routing: the kinds of topology that it is made for. Empty: nothing to do with that.
     pub topologies: &'static [&'static str],
     /// JSON Schema of its parameters.
@@ -187,6 +193,7 @@ mod tests {
         name: "ring",
         summary: "A ring.",
         source: "Folklore.",
+        examples: &[""],
         parameters: || schema_for!(()),
         build: || 7,
     }];

@@ -5,6 +5,7 @@
 mod applications;
 mod attack;
 mod bad_input;
+mod catalog;
 mod cli;
 mod conservation;
 mod damage;

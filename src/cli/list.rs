@@ -340,6 +340,7 @@ mod tests {
             name: "ring",
             summary: "Routers in a circle.",
             source: "Folklore, section 1.",
+            examples: &[""],
             topologies: &[],
             parameters: || schema_for!(Params),
         }];

@@ -291,6 +291,7 @@ mod tests {
             name,
             summary: "Made up.",
             source: "This test.",
+            examples: &[""],
             topologies: &[],
             parameters,
         };

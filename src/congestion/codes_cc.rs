@@ -462,6 +462,10 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "codes_cc",
     summary: "Routers throttle all sources of a full port to the rate at which they are delivered.",
     source: "McGlohon et al., PMBS 2021, sections III.A and IV.C",
+    examples: &[
+        r#"threshold = 0.2, release = 0.05, period = "700 ns", periods = 3, latency = "150 ns""#,
+        r#"period = "1 us", ports = "last_hop""#,
+    ],
     parameters: || schema_for!(Parameters),
     build: |section, about| Ok(Box::new(CodesCc::new(section, about)?)),
 };

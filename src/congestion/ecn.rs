@@ -143,6 +143,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "ecn",
     summary: "Explicit congestion notification: routers mark, acknowledgements tell, sources leave gaps.",
     source: "Jiang et al., SC15, section 4 and Table 1, in the manner of InfiniBand (doi:10.1145/2807591.2807600)",
+    examples: &[""],
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;

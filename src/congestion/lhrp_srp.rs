@@ -138,6 +138,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "lhrp_srp",
     summary: "LHRP for small messages and SRP for large ones, on one schedule in the last router.",
     source: "Jiang et al., SC15, section 6.4 (doi:10.1145/2807591.2807600)",
+    examples: &[r#"threshold = "60 flits", fabric_drop = true, timeout = "200 ns""#],
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;

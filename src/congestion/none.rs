@@ -34,6 +34,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "none",
     summary: "No congestion control: link-level credits alone hold sources back.",
     source: "the baseline that others are measured against (Jiang et al., SC15, section 4)",
+    examples: &[""],
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         section.parse::<Parameters>()?;

@@ -166,6 +166,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "smsrp",
     summary: "Small-message SRP: speculation first, a reservation only for what was dropped.",
     source: "Jiang et al., SC15, section 3.1 and Table 1 (doi:10.1145/2807591.2807600)",
+    examples: &[r#"timeout = "300 ns""#],
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;

@@ -44,6 +44,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "One queue per virtual channel: a packet that waits blocks all behind it (1VC).",
     source: "Karol, Hluchyj, Morgan, \"Input versus output queuing on a space-division packet switch\", IEEE Trans. Commun. 35, \
              1987; \"1VC\" in Yebenes et al., section 5",
+    examples: &[""],
     parameters: || schemars::schema_for!(Params),
     build,
 };

@@ -97,6 +97,10 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "folded_clos",
     summary: "Fat tree of equal routers: half the ports lead down and half up, at the top all lead down.",
     source: "Pfister et al., HPIDC 2005, section V.A.3",
+    examples: &[
+        r#"radix = 8, levels = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
+        r#"radix = 4, levels = 3, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
+    ],
     parameters: || schemars::schema_for!(Params),
     build,
 };

@@ -77,6 +77,10 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "kary_ntree",
     summary: "Fat tree of k^n endpoints below n levels of k^(n-1) routers; the top routers use k ports.",
     source: "Petrini and Vanneschi, IPPS 1997; Birk and Zdornov, section 4.2",
+    examples: &[
+        r#"k = 4, n = 3, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
+        r#"k = 4, n = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
+    ],
     parameters: || schemars::schema_for!(Params),
     build,
 };

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use toml::{Table, Value};
 use weir::catalog::catalog;
 use weir::config::ConfigError;
-use weir::engine::{Local, Progress, StopReason};
+use weir::engine::{Local, Progress, StopReason, Threads};
 use weir::routing::Routing;
 use weir::simulation::{self, Observer, Outcome, Own, Plan, RunError};
 use weir::topology::Topology;
+use weir::trace::Data;
 
 use super::cli::Cli;
 
@@ -268,6 +269,22 @@ fn put(table: &mut Table, path: &str, value: Value) {
 pub fn run_plan(plan: &Plan) -> Result<Outcome, RunError> {
     let outcome = simulation::run(plan, &mut Local, &mut Nobody)?;
     Ok(outcome.expect("the only rank has the outcome"))
+}
+
+/// Runs a plan on some ranks, which are threads here; the data of the result.
+pub fn run_on(ranks: u32, plan: &Plan) -> Result<Data, RunError> {
+    std::thread::scope(|scope| {
+        let ranks = Threads::ranks(ranks).into_iter();
+        let run = |mut rank: Threads| simulation::run(plan, &mut rank, &mut Nobody);
+        let threads: Vec<_> = ranks.map(|rank| scope.spawn(move || run(rank))).collect();
+        let ends = threads.into_iter().map(|thread| thread.join());
+        let ends: Vec<_> = ends.map(|end| end.expect("no rank panics")).collect();
+        let first = ends
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?
+            .swap_remove(0);
+        Ok(first.expect("rank 0 has the outcome").data)
+    })
 }
 
 /// Nobody looks at the progress.

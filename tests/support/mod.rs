@@ -9,7 +9,7 @@ pub mod process;
 #[allow(unused_imports)] // each test file uses a part
 pub use cli::{Cli, Ran, difference};
 #[allow(unused_imports)]
-pub use experiment::{Experiment, Nobody, run_plan};
+pub use experiment::{Experiment, Nobody, run_on, run_plan};
 
 use std::sync::Arc;
 

@@ -76,6 +76,7 @@ fn variant(name: &'static str, parameters: fn() -> schemars::Schema) -> Variant 
         name,
         summary: "Made up.",
         source: "This test.",
+        examples: &[""],
         topologies: &[],
         parameters,
     }

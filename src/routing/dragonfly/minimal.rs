@@ -57,6 +57,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "minimal",
     summary: "Dragonfly: local, global, local, over a random one of the links between the two groups",
     source: "Kim et al., ISCA 2008, section 4.1",
+    examples: &[""],
     parameters: || schemars::schema_for!(Params),
     build,
 };

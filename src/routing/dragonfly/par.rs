@@ -118,6 +118,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Dragonfly: minimal or nonminimal by the queues at the source's router, and once more at the next",
     source: "PAR-6/2 of García et al., ICPP 2013, as used in Jiang et al., SC15, section 4; PAR of Jiang, Kim and Dally, \
              ISCA 2009",
+    examples: &[""],
     parameters: || schemars::schema_for!(Params),
     build,
 };

@@ -174,6 +174,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "ugal",
     summary: "Dragonfly: minimal or Valiant, whichever queue at the source's router is shorter for its path length",
     source: "UGAL-L of Kim et al., ISCA 2008, section 4.1; the routing of SST in McGlohon et al., section IV.B",
+    examples: &[""],
     parameters: || schemars::schema_for!(Params),
     build,
 };

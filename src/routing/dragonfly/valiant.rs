@@ -86,6 +86,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "valiant",
     summary: "Dragonfly: minimally to a random third group, minimally on from there",
     source: "Kim et al., ISCA 2008, section 4.1, after Valiant and Brebner, STOC 1981",
+    examples: &[""],
     parameters: || schemars::schema_for!(Params),
     build,
 };

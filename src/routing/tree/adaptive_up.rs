@@ -65,6 +65,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "adaptive_up",
     summary: "Fat trees: the up port with the least backlog at each router, up to a nearest common ancestor.",
     source: "the adaptive ascent that Birk and Zdornov, section 4.2, compares static routing with",
+    examples: &[""],
     parameters: || schemars::schema_for!(NoParams),
     build,
 };

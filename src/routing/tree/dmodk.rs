@@ -45,6 +45,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "dmodk",
     summary: "Fat trees: the way up is fixed by the destination, spread evenly over the up ports.",
     source: "Zahavi, 2011 (D-mod-k); the static routing of InfiniBand fat trees",
+    examples: &[""],
     parameters: || schemars::schema_for!(NoParams),
     build,
 };

@@ -43,6 +43,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "random_up",
     summary: "Fat trees: a random up port at each router, up to a nearest common ancestor.",
     source: "Valiant's randomised routing, kept to minimal routes",
+    examples: &[""],
     parameters: || schemars::schema_for!(NoParams),
     build,
 };

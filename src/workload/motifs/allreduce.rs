@@ -35,6 +35,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "allreduce",
     summary: "Allreduces of all tasks, one after the other.",
     source: "SWM (allreduce); SST Ember (Allreduce)",
+    examples: &[r#"iterations = 3, bytes = "4 KiB""#],
     parameters: || schema_for!(Params),
     build,
 };

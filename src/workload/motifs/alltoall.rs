@@ -35,6 +35,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "alltoall",
     summary: "Alltoalls of all tasks, one after the other.",
     source: "SST Ember (Alltoall)",
+    examples: &[r#"bytes = "1 KiB""#],
     parameters: || schema_for!(Params),
     build,
 };

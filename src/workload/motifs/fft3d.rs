@@ -55,6 +55,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "fft3d",
     summary: "A three-dimensional Fourier transform: alltoalls in columns and rows.",
     source: "SST Ember (FFT3D)",
+    examples: &[r#"points = 24, ns_per_point = 0.01"#],
     parameters: || schema_for!(Params),
     build,
 };

@@ -33,6 +33,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "fixed_pairs",
     summary: "Task N/2 + i sends long messages to task i.",
     source: "SWM (fixed pairs); McGlohon et al., section IV",
+    examples: &[r#"bytes = "20 kB""#],
     parameters: || schema_for!(Params),
     build,
 };

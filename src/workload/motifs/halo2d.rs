@@ -48,6 +48,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "halo2d",
     summary: "Halo exchange on a two-dimensional grid with blocking sends and receives.",
     source: "SST Ember (Halo2D)",
+    examples: &[""],
     parameters: || schema_for!(Params),
     build,
 };

@@ -63,6 +63,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "halo3d26",
     summary: "Halo exchange with the 26 neighbours on a three-dimensional grid, then an allreduce.",
     source: "SST Ember (Halo3D26); McGlohon et al., section IV",
+    examples: &[r#"cells = [6, 6, 6], compute = "2 us", iterations = 2"#],
     parameters: || schema_for!(Params),
     build,
 };

@@ -62,6 +62,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "incast",
     summary: "All tasks send to one.",
     source: "SWM (incast, incast1, incast2); SST Ember (Incast); McGlohon et al., section IV",
+    examples: &[r#"iterations = 2, bytes = "10 kB""#],
     parameters: || schema_for!(Params),
     build,
 };

@@ -42,6 +42,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "milc",
     summary: "Exchanges with 8 neighbours on a four-dimensional torus, then allreduces.",
     source: "SWM (milc); McGlohon et al., section IV",
+    examples: &[r#"bytes = "1 KiB", iterations = 2"#],
     parameters: || schema_for!(Params),
     build,
 };

@@ -41,6 +41,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "nearest_neighbor",
     summary: "One message to each of the 26 neighbours on a three-dimensional torus.",
     source: "SWM (nearest neighbor)",
+    examples: &[r#"bytes = "12 kB""#],
     parameters: || schema_for!(Params),
     build,
 };

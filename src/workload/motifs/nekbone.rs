@@ -43,6 +43,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "nekbone",
     summary: "Conjugate gradients: exchanges with up to 26 neighbours and allreduces.",
     source: "SWM (nekbone)",
+    examples: &[r#"points = [3, 5], iterations = 3"#],
     parameters: || schema_for!(Params),
     build,
 };

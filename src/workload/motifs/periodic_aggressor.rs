@@ -41,6 +41,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "periodic_aggressor",
     summary: "A step of LAMMPS, an incast of some tasks, a step of LAMMPS.",
     source: "SWM (periodic aggressor); McGlohon et al., section IV and figure 3",
+    examples: &[r#"senders = 5, iterations = 2, bytes = "10 kB""#],
     parameters: || schema_for!(Params),
     build,
 };

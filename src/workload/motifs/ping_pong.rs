@@ -35,6 +35,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "ping_pong",
     summary: "Task 0 and another send one message back and forth.",
     source: "SST Ember (PingPong)",
+    examples: &[r#"iterations = 5"#],
     parameters: || schema_for!(Params),
     build,
 };

@@ -36,6 +36,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "spread",
     summary: "The last task sends a little to all others, one after the other.",
     source: "SWM (spread)",
+    examples: &[r#"iterations = 3"#],
     parameters: || schema_for!(Params),
     build,
 };

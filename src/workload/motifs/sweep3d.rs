@@ -58,6 +58,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "sweep3d",
     summary: "Wavefronts from the corners of a two-dimensional grid.",
     source: "SST Ember (Sweep3D)",
+    examples: &[r#"cells = [10, 10, 6], compute = "100 ns""#],
     parameters: || schema_for!(Params),
     build,
 };

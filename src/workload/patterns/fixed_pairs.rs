@@ -25,6 +25,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "fixed_pairs",
     summary: "Member i of the first half sends to member i of the second half.",
     source: "McGlohon et al., section IV (Fixed Pairs)",
+    examples: &[""],
     parameters: || schema_for!(Params),
     build,
 };

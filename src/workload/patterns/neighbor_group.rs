@@ -26,6 +26,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "neighbor_group",
     summary: "Every endpoint sends to random members of the groups before and after its own.",
     source: "weir; a two-sided form of the nearest_group traffic of CODES (model-net-synthetic)",
+    examples: &[""],
     parameters: || schema_for!(Params),
     build,
 };

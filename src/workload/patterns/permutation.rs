@@ -34,6 +34,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "permutation",
     summary: "Every member sends to one partner: a random permutation without fixed points, or a given one.",
     source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), section 3.2",
+    examples: &[""],
     parameters: || schema_for!(Params),
     build,
 };

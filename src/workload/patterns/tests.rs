@@ -102,6 +102,7 @@ fn a_pattern_with_its_defaults_written_out_is_the_same_pattern() {
         name: "here",
         summary: "",
         source: "",
+        examples: &[""],
         topologies: &[],
         parameters: || schemars::schema_for!(std::collections::BTreeMap<String, u32>),
     };

@@ -20,6 +20,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "tornado",
     summary: "Task i of N sends almost half-way round the ring: to (i + ceil(N / 2) - 1) mod N.",
     source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), table 3.1",
+    examples: &[""],
     parameters: || schema_for!(Params),
     build,
 };

@@ -22,6 +22,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "uniform",
     summary: "Every message goes to another member, drawn at random.",
     source: "Jiang et al., SC15, section 4 (uniform random)",
+    examples: &[""],
     parameters: || schema_for!(Params),
     build,
 };

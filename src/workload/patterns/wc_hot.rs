@@ -47,6 +47,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "wc_hot",
     summary: "All members of group i send to the same few members of group (i + 1) mod G.",
     source: "Jiang et al., SC15, section 6 (WC-Hotn)",
+    examples: &[r#"destinations = 2"#],
     parameters: || schema_for!(Params),
     build,
 };

@@ -30,6 +30,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "worst_case",
     summary: "Every endpoint of group i sends to random members of group (i + offset) mod G.",
     source: "Jiang et al., SC15, section 4 (WCn)",
+    examples: &[""],
     parameters: || schema_for!(Params),
     build,
 };

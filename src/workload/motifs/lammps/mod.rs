@@ -73,6 +73,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "lammps",
     summary: "Molecular dynamics: six neighbours, a particle mesh with transposes, allreduces.",
     source: "SWM (lammps); McGlohon et al., section IV",
+    examples: &[r#"steps = 2, replicas = [1, 1, 1], mesh = [12, 16, 15]"#],
     parameters: || schema_for!(LammpsParams),
     build,
 };

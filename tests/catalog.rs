@@ -1,0 +1,219 @@
+//! Whatever is in the catalog works, because it is there: each variant, with each of the parameters that its entry gives as an
+//! example, delivers everything exactly once (the program counts), gives the same bits on several ranks, and does what it is for.
+
+use crate::support::{Experiment, run_on, run_plan};
+use toml::{Table, Value};
+use weir::catalog::catalog;
+use weir::registry::Variant;
+use weir::trace::Data;
+
+/// The tables of a variant's examples, with its name.
+fn examples(key: &str, variant: &Variant) -> Vec<Value> {
+    let parse = |text: &&str| -> Value {
+        let parsed = toml::from_str::<Table>(&format!("example = {{ {text} }}"));
+        let mut parsed = parsed.unwrap_or_else(|error| panic!("{}: {text}: {error}", variant.name));
+        let mut table = parsed.remove("example").expect("a table");
+        let keys = table.as_table_mut().expect("a table");
+        keys.insert(key.into(), variant.name.into());
+        table
+    };
+    variant.examples.iter().map(parse).collect()
+}
+
+/// An experiment of these sections.
+fn experiment(sections: &[(&str, &Value)]) -> Experiment {
+    let sections = sections
+        .iter()
+        .map(|&(name, table)| (name.to_string(), table.clone()));
+    Experiment::of(sections.collect())
+}
+
+/// Every example of a network with every example of every routing that is made for it.
+fn networks() -> Vec<Experiment> {
+    let catalog = catalog();
+    let mut all = Vec::new();
+    for variant in &catalog.topologies.variants {
+        let routings = catalog.routings.variants.iter();
+        let routings: Vec<Value> = routings
+            .filter(|routing| routing.is_for(variant.name))
+            .flat_map(|routing| examples("algorithm", routing))
+            .collect();
+        assert!(!routings.is_empty(), "no routing for {}", variant.name);
+        for topology in examples("kind", variant) {
+            for routing in &routings {
+                all.push(experiment(&[("topology", &topology), ("routing", routing)]));
+            }
+        }
+    }
+    all
+}
+
+/// The first example of each topology, with the first routing for it.
+fn first_networks() -> Vec<Experiment> {
+    let catalog = catalog();
+    let variants = catalog.topologies.variants.iter();
+    let first = |topology: &Variant| {
+        let mut routings = catalog.routings.variants.iter();
+        let routing = routings.find(|routing| routing.is_for(topology.name));
+        let routing = &examples("algorithm", routing.expect("a routing"))[0];
+        experiment(&[
+            ("topology", &examples("kind", topology)[0]),
+            ("routing", routing),
+        ])
+    };
+    variants.map(first).collect()
+}
+
+/// A hot spot beside uniform traffic of all others, more than the network carries, until then.
+fn crowded(network: Experiment, until: &str) -> Experiment {
+    network
+        .hotspot(7, 1, 0.9)
+        .with("endpoints.count", 8)
+        .with("endpoints.placement", "random")
+        .message("60 flits")
+        .with("stop", until)
+        .uniform(0.9)
+        .with("endpoints", "rest")
+        .message("10 flits")
+        .to_completion(until)
+}
+
+/// Runs in one process and on two and three ranks; the data, which are the same.
+fn everywhere(experiment: &Experiment) -> Data {
+    let plan = experiment.plan();
+    let fail = |error| -> Data { panic!("{error}\n{}", experiment.text()) };
+    let alone = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);
+    let domains = plan.network().topology.domains();
+    // Signals that take no time are for one rank.
+    let most = plan.schedule.haste.map_or(domains, |_| 1);
+    for ranks in [2, 3].into_iter().filter(|&ranks| ranks <= most) {
+        let shared = run_on(ranks, &plan).unwrap_or_else(fail);
+        assert!(
+            shared == alone,
+            "{ranks} ranks differ from one process in\n{}",
+            experiment.text()
+        );
+    }
+    alone
+}
+
+#[test]
+fn every_entry_has_an_example_and_every_topology_several_domains() {
+    for family in catalog().families() {
+        for variant in &family.variants {
+            assert!(!variant.examples.is_empty(), "{}", variant.name);
+        }
+    }
+    for network in networks() {
+        let plan = network.uniform(0.1).until("1 us").plan();
+        let topology = &plan.network().topology;
+        assert!(topology.domains() >= 3, "{}", topology.describe());
+    }
+}
+
+#[test]
+fn every_routing_on_every_topology() {
+    for network in networks() {
+        let data = everywhere(&crowded(network, "1500 ns").set("queueing.scheme", "single"));
+        assert!(data.summary.messages_received > 1_000);
+    }
+}
+
+#[test]
+fn every_queueing_on_every_topology() {
+    for variant in &catalog().queueing.variants {
+        for example in examples("scheme", variant) {
+            for network in first_networks() {
+                // Queues of their own for many destinations are small.
+                let crowded = crowded(network, "1500 ns").set("queueing", example.clone());
+                everywhere(&crowded);
+            }
+        }
+    }
+}
+
+/// What routers and NICs did that nobody does without a scheme.
+fn acted(data: &Data) -> u64 {
+    let plain = |name: &str| ["packets_data", "packets_ack"].contains(&name);
+    let own = data.scheme.counters.iter();
+    own.filter(|(name, _)| !plain(name))
+        .map(|(_, count)| count)
+        .sum()
+}
+
+#[test]
+fn every_scheme_acts_on_every_topology_and_loses_nothing() {
+    for variant in &catalog().schemes.variants {
+        for example in examples("scheme", variant) {
+            for network in first_networks() {
+                let network = network.set("congestion", example.clone());
+                let data = everywhere(&crowded(network, "4 us"));
+                let acts = variant.name != "none";
+                assert_eq!(acted(&data) > 0, acts, "{example} {:?}", data.scheme);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_scheme_leaves_applications_what_they_send() {
+    let sent = |example: &Value| {
+        let network = Experiment::dragonfly(2, 4, 2).set("congestion", example.clone());
+        let data = everywhere(&network.applications());
+        let jobs = data.jobs.iter();
+        jobs.map(|job| (job.name.clone(), job.bytes_delivered))
+            .collect::<Vec<_>>()
+    };
+    let mut plain = Table::new();
+    plain.insert("scheme".into(), "none".into());
+    let plain = sent(&Value::Table(plain));
+    assert!(plain.iter().all(|&(_, bytes)| bytes > 0), "{plain:?}");
+    for variant in &catalog().schemes.variants {
+        for example in examples("scheme", variant) {
+            assert_eq!(sent(&example), plain, "{example}");
+        }
+    }
+}
+
+#[test]
+fn every_pattern_sends() {
+    for variant in &catalog().patterns.variants {
+        for example in examples("kind", variant) {
+            let network = |count: i64| {
+                Experiment::dragonfly(2, 4, 2)
+                    .traffic("uniform", 0.5)
+                    .with("pattern", example.clone())
+                    .with("endpoints.count", count)
+                    .with("endpoints.placement", "linear")
+                    .to_completion("1 us")
+            };
+            // Some want a power of two, and some of four.
+            let experiment = [72, 64].map(network).into_iter();
+            let mut good = experiment.filter(|experiment| experiment.try_plan().is_ok());
+            let experiment = good.next().unwrap_or_else(|| panic!("{example}"));
+            let data = everywhere(&experiment);
+            assert!(data.summary.messages_received > 100, "{example}");
+        }
+    }
+}
+
+#[test]
+fn every_motif_communicates() {
+    for variant in &catalog().motifs.variants {
+        for example in examples("kind", variant) {
+            let job = |tasks: i64| {
+                Experiment::dragonfly(2, 4, 2)
+                    .job(variant.name, tasks)
+                    .with("motif", example.clone())
+                    .with("placement", "random")
+            };
+            let mut good = [18, 16, 9, 8, 7, 2]
+                .map(job)
+                .into_iter()
+                .filter(|experiment| experiment.try_plan().is_ok());
+            let experiment = good.next().unwrap_or_else(|| panic!("{example}"));
+            let data = everywhere(&experiment);
+            assert!(data.summary.messages_received > 1, "{example}");
+        }
+    }
+}
