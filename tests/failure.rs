@@ -386,14 +386,14 @@ fn mail_for_places_that_do_not_exist_is_an_error_and_no_crash() {
     let parts = [
         ("input of a packet", packet(INPUT, 4), 0xEE),
         ("input inside the domain", packet(INPUT, 4), 0),
-        ("virtual channel", packet(offset_of!(Packet, in_vc), 1), 200),
+        ("queue", packet(offset_of!(Packet, queue), 2), 200),
         ("class", packet(offset_of!(Packet, class), 1), 200),
         ("length", packet(offset_of!(Packet, flits), 2), 0),
         ("kind", origin(offset_of!(Origin, kind), 1), 9),
         ("job", origin(offset_of!(Origin, job), 2), 9),
         ("output of a credit", Part::Credit(8..12), 0xEE),
         ("output inside the domain", Part::Credit(8..12), 0),
-        ("virtual channel of a credit", Part::Credit(14..15), 200),
+        ("queue of a credit", Part::Credit(14..16), 200),
     ];
     for (what, part, value) in parts {
         let error = ended_with(part, value);

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::support::Experiment;
 use weir::config::Section;
 use weir::queueing::refined::Refined;
 use weir::queueing::{self, Queueing};
 use weir::routing::analysis::Walker;
 use weir::routing::{self, Routing};
 use weir::topology::{self, Topology};
+use weir::trace::Packets;
 
 /// A small network of every kind.
 const NETWORKS: [&str; 4] = [
@@ -91,6 +93,128 @@ fn no_scheme_can_deadlock_under_any_routing() {
         {
             let pair = (entry.name.to_string(), routing.name);
             assert!(walked.contains(&pair), "{pair:?} is not walked");
+        }
+    }
+}
+
+const US: u64 = 1_000_000;
+const FROM: u64 = 10 * US;
+const TO: u64 = 106 * US;
+/// What a link carries of packets of 24 flits in that time.
+const PACKETS: f64 = 4_000.0;
+
+/// Two switches with 4 endpoints each and one link between them. Endpoint 0 of the one and 5 and 6 of the other send to 4 as
+/// much as they can, and `victim` of the first switch to 7, as much as it can, too.
+fn hot_spot(victim: i64) -> Experiment {
+    let network = Experiment::dragonfly(4, 1, 1)
+        .set("router.speedup", "infinite")
+        .set("nic.acknowledge", false)
+        .set("output.packets", true)
+        .until("110 us");
+    let hot = network
+        .traffic("hotspot", 1.0)
+        .with("endpoints", vec![0, 5, 6, 4])
+        .with("pattern.source_list", vec![0, 5, 6])
+        .with("pattern.destination_list", vec![4])
+        .with("injection", "periodic")
+        .message("24 flits");
+    hot.traffic("fixed_pairs", 1.0)
+        .with("endpoints", vec![victim, 7])
+        .with("shared", true)
+        .with("injection", "periodic")
+        .message("24 flits")
+}
+
+fn packets(experiment: &Experiment) -> Packets {
+    experiment.run().data.packets.expect("packets are recorded")
+}
+
+/// Packets from `source` to `destination` after everything has settled, over what a link carries.
+fn share(packets: &Packets, source: u32, destination: u32) -> f64 {
+    let rows = (0..packets.source.len())
+        .filter(|&row| packets.source[row] == source && packets.destination[row] == destination)
+        .filter(|&row| (FROM..TO).contains(&packets.delivered_ps[row]));
+    rows.count() as f64 / PACKETS
+}
+
+/// The hot destination serves the link between the switches and endpoints 5 and 6 in turn: a third each. So the hot packets take
+/// a third of the link. Where they do not stand in the way of the victim's, those get the other two thirds; where they do, the
+/// two take turns, and the victim gets a third like the hot flow.
+fn assert_shares(what: &str, queueing: &toml::Table, free: bool) {
+    for victim in [1, 0] {
+        for queue in ["none", "16 packets"] {
+            let experiment = hot_spot(victim)
+                .set("queueing", queueing.clone())
+                .set("router.output_queue", queue);
+            let packets = packets(&experiment);
+            let wanted = if free { 2.0 / 3.0 } else { 1.0 / 3.0 };
+            let flows = [
+                (0, 4, 1.0 / 3.0),
+                (5, 4, 1.0 / 3.0),
+                (6, 4, 1.0 / 3.0),
+                (victim as u32, 7, wanted),
+            ];
+            for (source, destination, wanted) in flows {
+                let found = share(&packets, source, destination);
+                let off = (found - wanted).abs() * PACKETS;
+                assert!(
+                    off < 3.0,
+                    "{what}, output queue {queue}, victim {victim}: {source} to {destination} gets {found}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_queue_for_each_destination_gives_a_victim_all_that_is_left() {
+    for scheme in ["single", "voq_sw", "voq_net"] {
+        let queueing = format!("scheme = \"{scheme}\"").parse().expect("TOML");
+        assert_shares(scheme, &queueing, scheme == "voq_net");
+    }
+}
+
+#[test]
+fn queues_by_destination_modulo_their_number_do_so_where_that_differs() {
+    for queues in 1..=7 {
+        for by_output in [false, true] {
+            let text = format!("scheme = \"dbbm\"\nqueues = {queues}\nvoq_sw = {by_output}");
+            let free = 4 % queues != 7 % queues;
+            assert_shares(&text, &text.parse().expect("TOML"), free);
+        }
+    }
+}
+
+#[test]
+fn queues_that_are_made_when_they_are_used_are_like_those_that_are_always_there() {
+    // 16 queues of 2 virtual channels in two classes fit a word, 100 do not. Of 100 by destination, 16 are used.
+    let tree = || Experiment::tree(4, 2).routing("adaptive_up");
+    let dragonfly = || Experiment::dragonfly(1, 3, 1).routing("ugal");
+    for (network, arbitration) in [
+        (tree(), "round_robin"),
+        (tree(), "oldest"),
+        (dragonfly(), "first_come"),
+    ] {
+        for (queue, vcs) in [("none", 1), ("2 packets", 2)] {
+            let common = network
+                .clone()
+                .hotspot(3, 2, 0.6)
+                .with("endpoints.count", 6)
+                .with("endpoints.placement", "random")
+                .uniform(0.9)
+                .with("endpoints", "rest")
+                .set("output.packets", true)
+                .set("router.arbitration", arbitration)
+                .set("router.output_queue", queue)
+                .set("nic.injection_vcs", vcs)
+                .until("15 us");
+            let few = common.clone().set("queueing.scheme", "voq_net");
+            let many = common
+                .set("queueing.scheme", "dbbm")
+                .set("queueing.queues", 100);
+            let (few, many) = (packets(&few), packets(&many));
+            assert!(few.source.len() > 2_000, "{}", few.source.len());
+            assert!(few == many, "{arbitration}, {queue}, {}", network.text());
         }
     }
 }

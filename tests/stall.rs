@@ -99,8 +99,8 @@ fn deadlock(
     for wait in &deadlock.cycle {
         for place in [wait.at, wait.needs] {
             let named = format!(
-                "router {} port {} VC {}",
-                place.router, place.port, place.vc
+                "router {} port {} queue {}",
+                place.router, place.port, place.queue
             );
             assert!(message.contains(&named), "{named} is not in {message}");
         }
@@ -307,7 +307,7 @@ fn the_program_names_the_cycle_and_leaves_no_result() {
             .collect();
         assert!(cycle.len() > 1, "{}", ran.stderr);
         for line in &cycle {
-            for word in ["router ", "port ", "VC ", "packet "] {
+            for word in ["router ", "port ", "queue ", "packet "] {
                 assert!(line.contains(word), "{line}");
             }
         }

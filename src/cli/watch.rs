@@ -11,8 +11,8 @@ pub fn table(steps: &[Step], kinds: &[KindName]) -> String {
         return String::new();
     };
     let mut text = format!(
-        "{:<22} {:<9} {:>5} {:>3} {:>14} {:>14} {:>12}\n",
-        "from", "link", "class", "VC", "head here, ns", "head leaves", "waited, ns"
+        "{:<22} {:<9} {:>5} {:>5} {:>14} {:>14} {:>12}\n",
+        "from", "link", "class", "queue", "head here, ns", "head leaves", "waited, ns"
     );
     for step in steps {
         let from = match step.from {
@@ -21,10 +21,10 @@ pub fn table(steps: &[Step], kinds: &[KindName]) -> String {
         };
         let _ = writeln!(
             text,
-            "{from:<22} {:<9} {:>5} {:>3} {:>14} {:>14} {:>12}",
+            "{from:<22} {:<9} {:>5} {:>5} {:>14} {:>14} {:>12}",
             kinds[step.kind.index()],
             step.class,
-            step.vc,
+            step.queue,
             ns(step.arrived),
             ns(step.left),
             ns(step.left - step.arrived),

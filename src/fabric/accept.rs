@@ -7,21 +7,21 @@ use super::state::{Upstream, Wire};
 use crate::model::{PacketKind, Signal};
 
 impl<const CC: bool> FabricDomain<CC> {
-    /// Virtual channels of a port over all traffic classes.
+    /// Queues of a port over all traffic classes.
     fn channels_of(&self, port: u32) -> u32 {
         let out = &self.outputs[port as usize];
-        u32::from(out.vcs) * u32::from(self.fixed.classes.count())
+        out.queues * u32::from(self.fixed.classes.count())
     }
 
-    /// Whether a packet is for an input at which a wire from this neighbour ends, in a virtual channel that it has.
+    /// Whether a packet is for an input at which a wire from this neighbour ends, in a queue that it has.
     pub(super) fn accepts_packet(&self, neighbour: usize, mail: &PacketMail) -> bool {
         let (packet, origin) = (&mail.packet, &mail.origin);
         let Some(input) = self.inputs.get(mail.input as usize) else {
             return false;
         };
-        // An input has the number of the output of its port, and as many virtual channels.
+        // An input has the number of the output of its port, and as many queues.
         matches!(input.upstream, Upstream::Away { neighbour: from, .. } if from as usize == neighbour)
-            && u32::from(packet.in_vc) < self.channels_of(mail.input)
+            && u32::from(packet.queue) < self.channels_of(mail.input)
             && packet.class < self.fixed.classes.count()
             && (1..=self.fixed.max_packet).contains(&packet.flits)
             && packet.flight.destination < self.network.topology.endpoints()
@@ -29,13 +29,13 @@ impl<const CC: bool> FabricDomain<CC> {
             && usize::from(origin.job) < self.traffic.len()
     }
 
-    /// Whether a credit is for an output that leads to this neighbour, in a virtual channel that it has.
+    /// Whether a credit is for an output that leads to this neighbour, in a queue that it has.
     pub(super) fn accepts_credit(&self, neighbour: usize, mail: &CreditMail) -> bool {
         let Some(out) = self.outputs.get(mail.output as usize) else {
             return false;
         };
         matches!(out.wire, Wire::Away { neighbour: to, .. } if to as usize == neighbour)
-            && u32::from(mail.vc) < self.channels_of(mail.output)
+            && u32::from(mail.queue) < self.channels_of(mail.output)
     }
 
     /// Whether a signal is for an endpoint of this domain.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::credit::Credit;
+use super::crowd::{Crowds, HeadQueues, MOST_BITS};
 use super::domain::{FabricDomain, Fixed};
 use super::event::Keys;
 use super::hosts::Hosts;
@@ -23,7 +24,7 @@ use super::samples::{Rated, Samples};
 use super::send_queues::SendQueues;
 use super::signals::Signals;
 use super::source::{Source, Traffic};
-use super::state::{Channel, HeadQueue, Input, Output, Rings, Router, Timing, Upstream, Wire};
+use super::state::{Channel, Input, Output, Rings, Router, Timing, Upstream, Wire};
 use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer, OutputQueue};
 use crate::congestion::{Actions, Capabilities, Scheme};
@@ -81,6 +82,8 @@ impl<const CC: bool> FabricDomain<CC> {
         let fixed = Fixed {
             classes: network.classes,
             voq: network.queueing.by_output(),
+            divided: network.divided(),
+            injection_vcs: parameters.injection_vcs,
             latency: parameters.latency,
             max_packet: parameters.max_packet,
             output_queue: parameters
@@ -121,7 +124,8 @@ impl<const CC: bool> FabricDomain<CC> {
             channels: Slots::default(),
             requests: Requests::default(),
             rings: Rings::default(),
-            fifos: Slots::default(),
+            crowds: Crowds::default(),
+            fifos: HeadQueues::default(),
             nics: Slots::default(),
             sends: SendQueues::default(),
             resends: Vec::new(),
@@ -316,16 +320,10 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     fn add_input(&mut self, router: u32, upstream: Upstream, link: &Link) {
-        let queue_base = self.fifos.len() as u32;
-        if !self.fixed.voq {
-            let queues = self.network.vcs(link.kind) * self.fixed.classes.count();
-            let empty = HeadQueue {
-                behind: Fifo::EMPTY,
-                requested: false,
-            };
-            self.fifos
-                .extend(std::iter::repeat_n(empty, usize::from(queues)));
-        }
+        let queue_base = match self.fixed.voq {
+            true => 0,
+            false => self.fifos.add(self.network.channels(link.kind)),
+        };
         self.inputs.push(Input {
             free_at: 0,
             wake: NEVER,
@@ -357,23 +355,30 @@ impl<const CC: bool> FabricDomain<CC> {
             passes_queue: network.passes_queue(link),
         });
         let mut out = Output::new(timing, wire, link.kind);
-        out.channel_base = self.channels.len() as u32;
         let sink = matches!(wire, Wire::Endpoint(_));
-        out.vcs = match wire {
+        out.queues = match wire {
             Wire::Unused => 0,
             Wire::Endpoint(_) => 1,
-            Wire::Router(_) | Wire::Away { .. } => network.vcs(link.kind),
+            Wire::Router(_) | Wire::Away { .. } => network.queues(link.kind),
         };
         let shared = network.parameters.buffer_per == BufferPer::Port;
         let capacity = if sink {
             u32::MAX / 2
         } else {
             // `simulation/limits.rs` refuses more.
-            u32::try_from(network.buffer_flits(link)).unwrap_or(u32::MAX)
+            u32::try_from(network.queue_flits(link)).unwrap_or(u32::MAX)
         };
-        for _ in 0..self.fixed.classes.count() {
-            for vc in 0..u32::from(out.vcs) {
-                let share = if shared { vc } else { 0 };
+        let classes = self.fixed.classes.count();
+        if out.queues * u32::from(classes) > MOST_BITS {
+            let crowd = self.crowds.add(out.queues, classes, capacity, shared);
+            out.channel_base = crowd;
+            self.outputs.push(out);
+            return;
+        }
+        out.channel_base = self.channels.len() as u32;
+        for _ in 0..classes {
+            for queue in 0..out.queues {
+                let share = if shared { queue } else { 0 };
                 let credit = Credit::new(if share == 0 { capacity } else { 0 });
                 self.channels.push(Channel {
                     credit,

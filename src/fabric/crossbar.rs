@@ -1,5 +1,6 @@
 //! From the input buffers across the crossbar: who may cross, and when to look again at who may not.
 
+use super::crowd::CROWD;
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::pool::Fifo;
@@ -47,8 +48,8 @@ impl<const CC: bool> FabricDomain<CC> {
             self.route(index, input, now);
             return;
         }
-        let queue = self.inputs[input as usize].queue_base + u32::from(self.pool.get(index).in_vc);
-        let queue = &mut self.fifos[queue as usize];
+        let base = self.inputs[input as usize].queue_base;
+        let queue = self.fifos.get(base, input, self.pool.get(index).queue);
         if queue.requested {
             queue.behind.push(&mut self.pool, index);
         } else {
@@ -63,6 +64,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let router = &mut self.routers[place.router as usize];
         let base = router.base;
         let (packet, origin) = self.pool.both(index);
+        let network = &*self.network;
         let hop = {
             let mut here = RouterView {
                 router: router.id,
@@ -73,6 +75,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 outputs: &self.outputs,
                 timings: &self.timings,
                 channels: &mut self.channels,
+                crowds: &mut self.crowds,
                 classes: self.fixed.classes.count(),
                 class: if CC && self.fixed.can.drops && !self.fixed.all_classes {
                     packet.class.min(self.fixed.classes.data)
@@ -82,7 +85,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 max_packet: self.fixed.max_packet,
                 now,
             };
-            self.network.routing.route(&mut packet.flight, &mut here)
+            network.routing.route(&mut packet.flight, &mut here)
         };
         assert!(
             hop.port < router.ports,
@@ -93,23 +96,28 @@ impl<const CC: bool> FabricDomain<CC> {
         );
         let output = base + u32::from(hop.port);
         let out = &mut self.outputs[output as usize];
-        // A port that is not used has no virtual channels.
+        // A port that is not used has no queues.
+        let queue = match self.fixed.divided {
+            true => network.divided_queue(hop, router.id, packet, origin, out),
+            false => u32::from(hop.vc),
+        };
         assert!(
-            hop.vc < out.vcs,
+            queue < out.queues,
             "routing leads to virtual channel {} of port {} of router {}, which has {}",
             hop.vc,
             hop.port,
             router.id,
-            out.vcs
+            out.queues
         );
         packet.flight.routers = packet.flight.routers.saturating_add(1);
         if packet.flight.flags & Flight::WATCHED != 0 {
             self.watch_arrival = packet.head;
         }
-        packet.out_vc = packet.class * out.vcs + hop.vc;
+        let in_queue = packet.queue;
+        packet.queue = (u32::from(packet.class) * out.queues + queue) as u16;
         if CC
             && (self.fixed.can.drops || self.fixed.intercepted != 0)
-            && self.taken_here(index, input, output, now)
+            && self.taken_here(index, (input, in_queue), output, now)
         {
             return;
         }
@@ -124,7 +132,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 scheme.on_route(port, packet);
             });
         }
-        self.ask(index, input, output, now);
+        self.ask(index, (input, in_queue), output, now);
         if CC
             && self.fixed.can.drops
             && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
@@ -134,19 +142,19 @@ impl<const CC: bool> FabricDomain<CC> {
         }
     }
 
-    /// A routed packet asks for its output.
-    fn ask(&mut self, index: PacketIndex, input: InIndex, output: OutIndex, now: Time) {
-        let packet = self.pool.get(index);
-        let (in_vc, class) = (packet.in_vc, packet.class);
+    /// A routed packet asks for its output. `from`: its input and its queue there.
+    fn ask(&mut self, index: PacketIndex, from: (InIndex, u16), output: OutIndex, now: Time) {
+        let (input, in_queue) = from;
+        let class = self.pool.get(index).class;
         let (at_output, at_input) = self.ring_places(output, input, class);
         if self.fixed.voq
-            && let Some(queue) = self.find_request(at_output, input, in_vc)
+            && let Some(queue) = self.find_request(at_output, input, in_queue)
         {
             self.requests.queue_mut(queue).push(&mut self.pool, index);
             return;
         }
         match self.crossing(index, input, output, now) {
-            Crossing::Go => self.cross(index, input, output, now),
+            Crossing::Go => self.cross(index, from, output, now),
             wait => {
                 let mut queue = Fifo::EMPTY;
                 queue.push(&mut self.pool, index);
@@ -154,7 +162,7 @@ impl<const CC: bool> FabricDomain<CC> {
                     queue,
                     input,
                     output,
-                    in_vc,
+                    in_queue,
                     class,
                 };
                 let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
@@ -176,13 +184,18 @@ impl<const CC: bool> FabricDomain<CC> {
         )
     }
 
-    /// The virtual output queue of an input and virtual channel, if it holds anything.
-    fn find_request(&self, at_output: usize, input: InIndex, in_vc: u8) -> Option<RequestIndex> {
+    /// The virtual output queue of an input and a queue there, if it holds anything.
+    fn find_request(
+        &self,
+        at_output: usize,
+        input: InIndex,
+        in_queue: u16,
+    ) -> Option<RequestIndex> {
         let first = self.rings.outputs[at_output].next;
         let mut at = first;
         while at != NO_REQUEST {
             let request = self.requests.get(at);
-            if request.input == input && request.in_vc == in_vc {
+            if request.input == input && request.in_queue == in_queue {
                 return Some(at);
             }
             at = self.requests.after(at, Side::Output);
@@ -213,14 +226,11 @@ impl<const CC: bool> FabricDomain<CC> {
         }
         let packet = self.pool.get(index);
         let flits = u32::from(packet.flits);
-        let channel = out.channel_base as usize + usize::from(packet.out_vc);
+        let (class, ready, data) = (packet.class, out.ready, self.data_bits(out));
+        let channel = self.channel(out.channel_base, packet.queue);
         match self.fixed.output_queue {
             Some(capacity) => {
-                if CC
-                    && self.fixed.can.drops
-                    && packet.class == Classes::LOSSY
-                    && out.ready & self.data_bits(out) != 0
-                {
+                if CC && self.fixed.can.drops && class == Classes::LOSSY && ready & data != 0 {
                     return Crossing::Space;
                 }
                 let held = self.channels[channel].flits;
@@ -266,9 +276,9 @@ impl<const CC: bool> FabricDomain<CC> {
                 self.outputs[output as usize].stall(now);
                 let packet = self.pool.get(index);
                 let out = &self.outputs[output as usize];
-                let channel = out.channel_base as usize + usize::from(packet.out_vc);
-                let channel = self.home(channel);
                 let flits = u32::from(packet.flits);
+                let channel = self.channel(out.channel_base, packet.queue);
+                let channel = self.home(channel);
                 let time = self.channels[channel].credit.enough_at(flits);
                 self.wake_output(output, time);
             }
@@ -280,9 +290,11 @@ impl<const CC: bool> FabricDomain<CC> {
     fn check_queue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
         let out = &self.outputs[output as usize];
-        let queue = &self.channels[out.channel_base as usize + usize::from(packet.out_vc)];
+        let flits = u32::from(packet.flits);
+        let channel = self.channel(out.channel_base, packet.queue);
+        let queue = &self.channels[channel];
         let room = self.fixed.output_queue.unwrap_or(u32::MAX) - queue.flits;
-        if room < u32::from(packet.flits) {
+        if room < flits {
             let router = &self.routers[self.inputs[output as usize].router as usize];
             self.fault.get_or_insert(RunError::QueueFull {
                 simulated_ps: now,
@@ -405,6 +417,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let Request {
             input,
             output,
+            in_queue,
             class,
             ..
         } = *self.requests.get(at);
@@ -412,7 +425,7 @@ impl<const CC: bool> FabricDomain<CC> {
         self.rings.outputs[at_output].next = self.requests.after(at, Side::Output);
         self.rings.inputs[at_input].next = self.requests.after(at, Side::Input);
         if let Some(index) = self.take_head(at) {
-            self.cross(index, input, output, now);
+            self.cross(index, (input, in_queue), output, now);
         }
     }
 
@@ -434,8 +447,10 @@ impl<const CC: bool> FabricDomain<CC> {
         Some(index)
     }
 
-    /// A packet crosses: the input's buffer is given back, the packet joins its output queue or goes onto the link.
-    fn cross(&mut self, index: PacketIndex, input: InIndex, output: OutIndex, now: Time) {
+    /// A packet crosses from its input and its queue there: the input's buffer is given back, the packet joins its output
+    /// queue or goes onto the link.
+    fn cross(&mut self, index: PacketIndex, from: (InIndex, u16), output: OutIndex, now: Time) {
+        let (input, in_queue) = from;
         let place = &mut self.inputs[input as usize];
         let out = &mut self.outputs[output as usize];
         let packet = self.pool.get_mut(index);
@@ -447,7 +462,6 @@ impl<const CC: bool> FabricDomain<CC> {
         if CC && self.fixed.can.drops {
             packet.wait(now - packet.head);
         }
-        let in_vc = packet.in_vc;
         let queued = self.fixed.output_queue.is_some();
         let timing = &self.timings[out.timing as usize];
         let out_time = if queued {
@@ -465,7 +479,7 @@ impl<const CC: bool> FabricDomain<CC> {
         .max(tail_in);
         out.free_at = if queued { now + out_time } else { leave };
         packet.pass(now + self.fixed.latency, leave - now);
-        self.give_back(input, in_vc, flits, leave);
+        self.give_back(input, in_queue, flits, leave);
         if queued {
             self.enqueue(index, output, now);
         } else {
@@ -483,14 +497,14 @@ impl<const CC: bool> FabricDomain<CC> {
             }
         }
         if !self.fixed.voq {
-            self.next_of_fifo(input, in_vc, now);
+            self.next_of_fifo(input, in_queue, now);
         }
     }
 
     /// Without virtual output queues the next packet of the FIFO is at its head now.
-    pub(super) fn next_of_fifo(&mut self, input: InIndex, in_vc: u8, now: Time) {
-        let queue = self.inputs[input as usize].queue_base + u32::from(in_vc);
-        let queue = &mut self.fifos[queue as usize];
+    pub(super) fn next_of_fifo(&mut self, input: InIndex, in_queue: u16, now: Time) {
+        let base = self.inputs[input as usize].queue_base;
+        let queue = self.fifos.get(base, input, in_queue);
         match queue.behind.pop(&self.pool) {
             Some(index) => self.route(index, input, now),
             None => queue.requested = false,
@@ -498,13 +512,13 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// Sends the credit of a packet that leaves an input buffer at `leave` (its tail) back upstream.
-    pub(super) fn give_back(&mut self, input: InIndex, vc: u8, flits: u16, leave: Time) {
+    pub(super) fn give_back(&mut self, input: InIndex, queue: u16, flits: u16, leave: Time) {
         let place = &self.inputs[input as usize];
         let time = leave + place.credit_latency;
         match place.upstream {
-            Upstream::Output(output) => self.take_credit(output, vc, flits, time),
+            Upstream::Output(output) => self.take_credit(output, queue, flits, time),
             Upstream::Away { neighbour, output } => {
-                self.outboxes[neighbour as usize].credit(time, output, vc, flits);
+                self.outboxes[neighbour as usize].credit(time, output, queue, flits);
             }
             Upstream::Nothing => {}
         }
@@ -529,14 +543,20 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// A credit will be usable at an output from `time` on.
-    pub(super) fn take_credit(&mut self, output: OutIndex, vc: u8, flits: u16, time: Time) {
-        let out = &self.outputs[output as usize];
-        let channel = out.channel_base as usize + usize::from(vc);
+    pub(super) fn take_credit(&mut self, output: OutIndex, queue: u16, flits: u16, time: Time) {
+        let base = self.outputs[output as usize].channel_base;
+        let channel = self.channel(base, queue);
         let channel = self.home(channel);
         let passed = self.queue.passed();
         self.channels[channel]
             .credit
             .give(time, u32::from(flits), passed);
+        let out = &self.outputs[output as usize];
+        if base >= CROWD {
+            let class = u32::from(queue) / out.queues;
+            let lent = self.crowds.lent(base, class as u8);
+            lent.give(time, u32::from(flits), passed);
+        }
         if out.stalled_since == NEVER {
             return;
         }

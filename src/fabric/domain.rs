@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::crowd::{Crowds, HeadQueues};
 use super::event::{EventKind, Keys};
 use super::hosts::Hosts;
 use super::inbox::{Inbox, Paper};
@@ -15,7 +16,7 @@ use super::samples::Samples;
 use super::send_queues::SendQueues;
 use super::signals::Signals;
 use super::source::{Source, Traffic};
-use super::state::{Channel, HeadQueue, Input, OutIndex, Output, Rings, Router, Timing};
+use super::state::{Channel, Input, OutIndex, Output, Rings, Router, Timing};
 use super::stats::Stats;
 use super::watch::Step;
 use crate::config::Arbitration;
@@ -28,7 +29,12 @@ use crate::simulation::RunError;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed {
     pub classes: Classes,
+    /// Packets of one queue wait by output.
     pub voq: bool,
+    /// Virtual channels are divided into several queues.
+    pub divided: bool,
+    /// Virtual channels per class on links from NICs.
+    pub injection_vcs: u8,
     pub latency: Time,
     pub max_packet: u16,
     /// Flits of an output queue; None: the input queues feed the links.
@@ -75,7 +81,8 @@ pub struct FabricDomain<const CC: bool> {
     pub(super) channels: Slots<Channel>,
     pub(super) requests: Requests,
     pub(super) rings: Rings,
-    pub(super) fifos: Slots<HeadQueue>,
+    pub(super) crowds: Crowds,
+    pub(super) fifos: HeadQueues,
     pub(super) nics: Slots<Nic>,
     pub(super) sends: SendQueues,
     /// By NIC; of schemes that send packets again only.
@@ -181,7 +188,8 @@ impl<const CC: bool> FabricDomain<CC> {
             + self.channels.capacity() * size_of::<Channel>()
             + self.requests.memory_bytes()
             + (self.rings.outputs.capacity() + self.rings.inputs.capacity()) * 4
-            + self.fifos.capacity() * size_of::<HeadQueue>()
+            + self.crowds.memory_bytes()
+            + self.fifos.memory_bytes()
             + self.nics.capacity() * size_of::<Nic>()
             + self.sends.memory_bytes()
             + self.resends.capacity() * size_of::<Resends>()
@@ -202,7 +210,8 @@ impl<const CC: bool> FabricDomain<CC> {
             .iter()
             .map(|channel| channel.credit.memory_bytes());
         let mail = mail.sum::<usize>() + inboxes + paper * size_of::<super::post::PacketMail>();
-        let packets = self.pool.memory_bytes() + credits.sum::<usize>() + mail;
+        let credits = credits.sum::<usize>() + self.crowds.credit_bytes();
+        let packets = self.pool.memory_bytes() + credits + mail;
         let parts = self.partial.memory_bytes() + self.acknowledged.memory_bytes();
         let scheme = self.signals.memory_bytes() + self.later.memory_bytes();
         (state, packets + again + parts + scheme)
@@ -252,7 +261,7 @@ impl<const CC: bool> Domain for FabricDomain<CC> {
     fn deliver(&mut self, neighbour: usize, mail: &mut Post) {
         self.take_packets(neighbour, &mut mail.packets, &mail.headers);
         for mail in &mail.credits {
-            self.take_credit(mail.output, mail.vc, mail.flits, mail.time);
+            self.take_credit(mail.output, mail.queue, mail.flits, mail.time);
         }
         for signal in &mail.signals {
             self.take_signal(*signal);

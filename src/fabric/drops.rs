@@ -1,5 +1,6 @@
 //! What routers do to packets that they may drop, and to control packets that they take in place of an endpoint.
 
+use super::crowd::{CROWD, MOST_BITS};
 use super::domain::FabricDomain;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::state::{InIndex, OutIndex, Output, Wire};
@@ -7,11 +8,16 @@ use crate::congestion::{PacketView, Port};
 use crate::model::{Classes, NEVER, PacketIndex, Time, unit};
 
 impl<const CC: bool> FabricDomain<CC> {
-    /// The bits of the channels of lossless data among an output's channels. Speculative packets do not get into output
+    /// The bits of lossless data in an output's [`Output::ready`]. Speculative packets do not get into output
     /// queues while such data is in one there.
     #[inline]
     pub(super) fn data_bits(&self, out: &Output) -> u64 {
-        ((1 << out.vcs) - 1) << (out.vcs * self.fixed.classes.data)
+        let class = u32::from(self.fixed.classes.data);
+        if out.channel_base >= CROWD {
+            return 1 << class;
+        }
+        // A port that is not used has no queues, and an empty output queue.
+        u64::MAX >> (MOST_BITS - out.queues.max(1)) << (class * out.queues)
     }
 
     /// True if the router keeps a packet that has just been routed: a reservation that ends here, or a packet that is
@@ -19,16 +25,16 @@ impl<const CC: bool> FabricDomain<CC> {
     pub(super) fn taken_here(
         &mut self,
         index: PacketIndex,
-        input: InIndex,
+        from: (InIndex, u16),
         output: OutIndex,
         now: Time,
     ) -> bool {
         let packet = self.pool.get(index);
         let class = packet.class;
         if class == Classes::LOSSY && self.fixed.loss > 0.0 {
-            let router = self.inputs[input as usize].router;
+            let router = self.inputs[from.0 as usize].router;
             if unit(&mut self.routers[router as usize].rng) < self.fixed.loss {
-                self.leave_input(index, input, now);
+                self.leave_input(index, from, now);
                 self.discard(index, output, now);
                 return true;
             }
@@ -36,7 +42,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if self.fixed.intercepted & 1 << class != 0
             && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
         {
-            return self.intercepted(index, input, output, now);
+            return self.intercepted(index, from, output, now);
         }
         false
     }
@@ -45,7 +51,7 @@ impl<const CC: bool> FabricDomain<CC> {
     fn intercepted(
         &mut self,
         index: PacketIndex,
-        input: InIndex,
+        from: (InIndex, u16),
         output: OutIndex,
         now: Time,
     ) -> bool {
@@ -59,7 +65,7 @@ impl<const CC: bool> FabricDomain<CC> {
             scheme.intercept(port, &view, &origin)
         });
         if taken {
-            self.leave_input(index, input, now);
+            self.leave_input(index, from, now);
             self.stats.tally.absorbed += 1;
             self.pool.remove(index);
         }
@@ -93,7 +99,7 @@ impl<const CC: bool> FabricDomain<CC> {
         allowed: Time,
         now: Time,
     ) -> Result<RequestIndex, Time> {
-        let mut found: Option<((Time, InIndex, u8), RequestIndex)> = None;
+        let mut found: Option<((Time, InIndex, u16), RequestIndex)> = None;
         let mut deadline = NEVER;
         let mut at = first;
         loop {
@@ -101,7 +107,7 @@ impl<const CC: bool> FabricDomain<CC> {
             let packet = self.pool.get(request.queue.head);
             let waited = packet.waited_until(now);
             if waited >= allowed {
-                let rank = (packet.head, request.input, request.in_vc);
+                let rank = (packet.head, request.input, request.in_queue);
                 if found.is_none_or(|(other, _)| rank < other) {
                     found = Some((rank, at));
                 }
@@ -132,7 +138,8 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// Drops the first packet of a request.
     fn drop_head(&mut self, at: RequestIndex, port: &Port, now: Time) {
-        let input = self.requests.get(at).input;
+        let request = self.requests.get(at);
+        let from = (request.input, request.in_queue);
         let Some(index) = self.take_head(at) else {
             return;
         };
@@ -140,29 +147,29 @@ impl<const CC: bool> FabricDomain<CC> {
         let out = &mut self.outputs[port.output as usize];
         out.waiting -= flits;
         out.lossy -= flits;
-        self.leave_input(index, input, now);
+        self.leave_input(index, from, now);
         self.discard(index, port.output, now);
     }
 
     /// A packet is no longer in its input buffer: its credit goes back when its tail has come.
-    fn leave_input(&mut self, index: PacketIndex, input: InIndex, now: Time) {
+    fn leave_input(&mut self, index: PacketIndex, from: (InIndex, u16), now: Time) {
+        let (input, in_queue) = from;
         let packet = self.pool.get(index);
-        let (vc, flits) = (packet.in_vc, packet.flits);
-        let tail = packet.tail();
-        self.give_back(input, vc, flits, tail.max(now));
+        let (flits, tail) = (packet.flits, packet.tail());
+        self.give_back(input, in_queue, flits, tail.max(now));
         if !self.fixed.voq {
-            self.next_of_fifo(input, vc, now);
+            self.next_of_fifo(input, in_queue, now);
         }
     }
 
     /// Drops packets of the lossy class at the heads of output queues, as the scheme says; returns when to look again.
     pub(super) fn shed_queued(&mut self, output: OutIndex, now: Time) -> Time {
         let out = &self.outputs[output as usize];
-        let (base, mut bits) = (out.channel_base, out.ready & ((1 << out.vcs) - 1));
-        let mut again = NEVER;
-        while bits != 0 {
-            let vc = bits.trailing_zeros();
-            let channel = (base + vc) as usize;
+        let (base, queues) = (out.channel_base, out.queues);
+        let (mut from, mut again) = (0, NEVER);
+        // The class is the first.
+        while let Some(queue) = self.next_ready(output, from, queues) {
+            let channel = self.channel(base, queue);
             let allowed = self.scheme.queueing_limit(&self.port(output));
             if allowed == Time::MAX {
                 return again;
@@ -172,7 +179,7 @@ impl<const CC: bool> FabricDomain<CC> {
             let waited = packet.waited_until(now);
             if packet.head > now || waited < allowed {
                 again = again.min(packet.head.max(now) + allowed.saturating_sub(waited));
-                bits &= bits - 1;
+                from = u32::from(queue) + 1;
                 continue;
             }
             let flits = u32::from(packet.flits);
@@ -183,8 +190,7 @@ impl<const CC: bool> FabricDomain<CC> {
             out.queued -= flits;
             out.lossy -= flits;
             if empty {
-                out.ready &= !(1 << vc);
-                bits &= bits - 1;
+                self.clear_ready(output, queue);
             }
             self.discard(index, output, now);
             self.offer_space(output, now);

@@ -1,6 +1,7 @@
 //! What a network takes, from its numbers: nothing is built.
 
 use super::build::Blueprint;
+use super::crowd::{Crowds, MOST_BITS};
 use super::domain::FabricDomain;
 use super::hosts::Application;
 use super::nic::Nic;
@@ -34,27 +35,29 @@ impl FabricDomain<true> {
         let own = if can.answers { topology.routers() } else { 0 };
         let ports = topology.all_ports() + u64::from(own);
         let outputs = ports + nics;
-        let vcs = |kind| u64::from(network.vcs(kind));
         let links = topology.links();
-        // Of a link to an endpoint, one channel down and those of the NIC up.
-        let channels = |links: &Links| match links.link.kind {
-            LinkKind::TERMINAL => links.count * (1 + vcs(LinkKind::TERMINAL)),
-            kind => 2 * links.count * vcs(kind),
+        let buffers = |links: &Links| match links.link.kind {
+            LinkKind::TERMINAL => links.count,
+            _ => 2 * links.count,
         };
-        let channels = classes * links.iter().map(channels).sum::<u64>();
-        let queued = |links: &Links| match links.link.kind {
-            LinkKind::TERMINAL => links.count * vcs(LinkKind::TERMINAL),
-            kind => 2 * links.count * vcs(kind),
-        };
+        // Queues of crowds are made when they are used.
+        let is_crowd = |links: &&Links| network.channels(links.link.kind) > MOST_BITS;
+        let crowds = links.iter().filter(is_crowd).map(buffers).sum::<u64>();
+        let few = links.iter().filter(|links| !is_crowd(links));
+        let queued = few.map(|links| buffers(links) * u64::from(network.channels(links.link.kind)));
+        let queued = queued.sum::<u64>();
+        // Of a link to an endpoint, one of a class down, beside those of the NIC up.
+        let channels = queued + classes * nics;
         let fifos = match network.queueing.by_output() {
             true => 0,
-            false => classes * links.iter().map(queued).sum::<u64>(),
+            false => queued,
         };
         let bytes = |count: u64, size: usize| count * size as u64;
         let lists = bytes(u64::from(topology.routers()), size_of::<Router>())
             + bytes(ports, size_of::<Input>())
             + bytes(outputs, size_of::<Output>())
             + bytes(channels, size_of::<Channel>())
+            + crowds * Crowds::bytes(classes)
             + bytes(2 * outputs * classes, size_of::<Ring>())
             + bytes(fifos, size_of::<HeadQueue>())
             + bytes(nics, size_of::<Nic>());

@@ -1,15 +1,16 @@
 //! From the output queues onto the links: priority, credits, and the time of head and tail at the far end.
 
+use super::crowd::{CROWD, MOST_BITS};
 use super::domain::FabricDomain;
 use super::event::EventKind;
-use super::state::{OutIndex, Output, Wire};
+use super::state::{OutIndex, Wire};
 use crate::config::Arbitration;
 use crate::model::{Classes, Flight, NEVER, PacketIndex, Time};
 
 /// What an output may send now, or what it waits for.
 struct Choice {
-    /// A channel of this output (over all classes) whose first packet may go.
-    channel: Option<u8>,
+    /// A queue of this output (over all classes) whose first packet may go.
+    queue: Option<u16>,
     /// Otherwise: when to look again.
     again: Time,
     /// Whether a packet is ready but has no credit.
@@ -21,21 +22,19 @@ impl<const CC: bool> FabricDomain<CC> {
     /// takes the link at once, which saves an event: whatever crosses later is ready later.
     pub(super) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
-        let (vc, flits, ready) = (packet.out_vc, u32::from(packet.flits), packet.head);
-        let out = &mut self.outputs[output as usize];
-        let channel = out.channel_base as usize + usize::from(vc);
+        let (queue, flits, ready) = (packet.queue, u32::from(packet.flits), packet.head);
+        let out = &self.outputs[output as usize];
         let alone = out.ready == 0 && out.link_free <= ready;
-        if alone
-            && self.timings[out.timing as usize].passes_queue
-            && self.has_credit(channel, flits, now)
-        {
-            self.outputs[output as usize].turn = vc;
+        let passes = alone && self.timings[out.timing as usize].passes_queue;
+        let channel = self.channel(out.channel_base, queue);
+        if passes && self.has_credit(channel, flits, now) {
+            self.outputs[output as usize].turn = queue;
             self.moved += 1;
             self.send(index, output, ready);
             return;
         }
+        self.set_ready(output, queue);
         let out = &mut self.outputs[output as usize];
-        out.ready |= 1 << vc;
         out.queued += flits;
         let time = ready.max(out.link_free);
         let channel = &mut self.channels[channel];
@@ -78,9 +77,9 @@ impl<const CC: bool> FabricDomain<CC> {
         } else {
             NEVER
         };
-        let choice = self.choose_channel(output, now);
+        let choice = self.choose_queue(output, now);
         let out = &mut self.outputs[output as usize];
-        let Some(vc) = choice.channel else {
+        let Some(queue) = choice.queue else {
             if choice.starved {
                 out.stall(now);
             } else {
@@ -89,7 +88,9 @@ impl<const CC: bool> FabricDomain<CC> {
             self.wake_link(output, choice.again.min(patience));
             return;
         };
-        let channel = &mut self.channels[out.channel_base as usize + usize::from(vc)];
+        let base = out.channel_base;
+        let channel = self.channel(base, queue);
+        let channel = &mut self.channels[channel];
         let Some(index) = channel.queue.pop(&self.pool) else {
             return;
         };
@@ -100,16 +101,17 @@ impl<const CC: bool> FabricDomain<CC> {
         let flits = u32::from(packet.flits);
         channel.flits -= flits;
         if channel.queue.is_empty() {
-            out.ready &= !(1 << vc);
+            self.clear_ready(output, queue);
         }
+        let out = &mut self.outputs[output as usize];
         out.queued -= flits;
-        out.turn = vc;
+        out.turn = queue;
         out.unstall(now);
         self.moved += 1;
         self.send(index, output, now);
         let out = &self.outputs[output as usize];
         if out.ready != 0 {
-            let time = out.link_free.max(self.first_ready(out));
+            let time = out.link_free.max(self.first_ready(output));
             self.wake_link(output, time);
         }
         self.offer_space(output, now);
@@ -129,9 +131,20 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// When the first of an output's queues has a packet ready; they are not all empty.
-    fn first_ready(&self, out: &Output) -> Time {
+    fn first_ready(&self, output: OutIndex) -> Time {
+        let out = &self.outputs[output as usize];
         let mut bits = out.ready;
         let mut first = NEVER;
+        if out.channel_base >= CROWD {
+            let mut from = 0;
+            while let Some(queue) = self.next_ready(output, from, u32::MAX) {
+                from = u32::from(queue) + 1;
+                if let Some(channel) = self.used_channel(out.channel_base, queue) {
+                    first = first.min(self.pool.get(self.channels[channel].queue.head).head);
+                }
+            }
+            return first;
+        }
         while bits != 0 {
             let channel = out.channel_base as usize + bits.trailing_zeros() as usize;
             bits &= bits - 1;
@@ -140,67 +153,111 @@ impl<const CC: bool> FabricDomain<CC> {
         first
     }
 
-    /// The channel that is served next: of the highest class that has a packet which is ready and has credits.
-    fn choose_channel(&mut self, output: OutIndex, now: Time) -> Choice {
+    /// The queue that is served next: of the highest class that has a packet which is ready and has credits.
+    fn choose_queue(&mut self, output: OutIndex, now: Time) -> Choice {
         let out = &self.outputs[output as usize];
-        let (ready, base, vcs, turn) = (out.ready, out.channel_base, out.vcs, out.turn);
+        let (ready, base, queues, turn) = (out.ready, out.channel_base, out.queues, out.turn);
+        if base >= CROWD {
+            return self.choose_in_crowd(output, now);
+        }
         let mut choice = Choice {
-            channel: None,
+            queue: None,
             again: NEVER,
             starved: false,
         };
         // Mostly there is one queue to choose from.
         if ready.is_power_of_two() {
-            let vc = ready.trailing_zeros() as u8;
-            let first = self.may_leave(base, vc, now, &mut choice);
-            choice.channel = first.map(|_| vc);
+            let queue = ready.trailing_zeros() as u16;
+            let channel = base as usize + usize::from(queue);
+            let first = self.may_leave(channel, now, &mut choice);
+            choice.queue = first.map(|_| queue);
             return choice;
         }
-        for class in (0..self.fixed.classes.count()).rev() {
-            let members = ((1u64 << vcs) - 1) << (class * vcs);
-            // In turn: the channels after the one served last come before the others.
+        for class in (0..u32::from(self.fixed.classes.count())).rev() {
+            let members = u64::MAX >> (MOST_BITS - queues) << (class * queues);
+            // In turn: the queues after the one served last come before the others.
             let after = members & u64::MAX.checked_shl(u32::from(turn) + 1).unwrap_or(0);
-            let mut best: Option<(Time, u8)> = None;
+            let mut best: Option<(Time, u16)> = None;
             for mut bits in [ready & after, ready & members & !after] {
                 while bits != 0 {
-                    let vc = bits.trailing_zeros() as u8;
+                    let queue = bits.trailing_zeros() as u16;
                     bits &= bits - 1;
-                    let Some(index) = self.may_leave(base, vc, now, &mut choice) else {
+                    let channel = base as usize + usize::from(queue);
+                    let Some(index) = self.may_leave(channel, now, &mut choice) else {
                         continue;
                     };
                     let packet = self.pool.get(index);
                     let rank = match self.fixed.arbitration {
                         Arbitration::RoundRobin => {
-                            choice.channel = Some(vc);
+                            choice.queue = Some(queue);
                             return choice;
                         }
                         Arbitration::Oldest => packet.injected,
                         Arbitration::FirstCome => packet.head,
                     };
                     if best.is_none_or(|(other, _)| rank < other) {
-                        best = Some((rank, vc));
+                        best = Some((rank, queue));
                     }
                 }
             }
-            if let Some((_, vc)) = best {
-                choice.channel = Some(vc);
+            if let Some((_, queue)) = best {
+                choice.queue = Some(queue);
                 return choice;
             }
         }
         choice
     }
 
-    /// The first packet of an output's channel, if it is ready and has credits; otherwise `choice` takes note of when
+    /// The same of an output with many queues.
+    #[inline(never)]
+    fn choose_in_crowd(&mut self, output: OutIndex, now: Time) -> Choice {
+        let out = &self.outputs[output as usize];
+        let (base, queues, turn) = (out.channel_base, out.queues, u32::from(out.turn));
+        let mut choice = Choice {
+            queue: None,
+            again: NEVER,
+            starved: false,
+        };
+        for class in (0..u32::from(self.fixed.classes.count())).rev() {
+            let (first, end) = (class * queues, (class + 1) * queues);
+            let after = (turn + 1).clamp(first, end);
+            let mut best: Option<(Time, u16)> = None;
+            for (mut from, end) in [(after, end), (first, after)] {
+                while let Some(queue) = self.next_ready(output, from, end) {
+                    from = u32::from(queue) + 1;
+                    let channel = self.channel(base, queue);
+                    let Some(index) = self.may_leave(channel, now, &mut choice) else {
+                        continue;
+                    };
+                    let packet = self.pool.get(index);
+                    let rank = match self.fixed.arbitration {
+                        Arbitration::RoundRobin => 0,
+                        Arbitration::Oldest => packet.injected,
+                        Arbitration::FirstCome => packet.head,
+                    };
+                    if best.is_none_or(|(other, _)| rank < other) {
+                        best = Some((rank, queue));
+                    }
+                    if self.fixed.arbitration == Arbitration::RoundRobin {
+                        break;
+                    }
+                }
+                if best.is_some() && self.fixed.arbitration == Arbitration::RoundRobin {
+                    break;
+                }
+            }
+            choice.queue = best.map(|(_, queue)| queue);
+            if choice.queue.is_some() {
+                break;
+            }
+        }
+        choice
+    }
+
+    /// The first packet of an output's queue, if it is ready and has credits; otherwise `choice` takes note of when
     /// that may be.
     #[inline]
-    fn may_leave(
-        &mut self,
-        base: u32,
-        vc: u8,
-        now: Time,
-        choice: &mut Choice,
-    ) -> Option<PacketIndex> {
-        let channel = base as usize + usize::from(vc);
+    fn may_leave(&mut self, channel: usize, now: Time, choice: &mut Choice) -> Option<PacketIndex> {
         let index = self.channels[channel].queue.head;
         let packet = self.pool.get(index);
         if packet.head > now {
@@ -247,12 +304,16 @@ impl<const CC: bool> FabricDomain<CC> {
         out.last_sent = packet.flits;
         out.counts.busy += end - depart;
         packet.pass(depart + timing.latency, end - depart);
-        packet.in_vc = packet.out_vc;
         if let Wire::Endpoint(_) = out.wire {
         } else {
-            let channel = out.channel_base as usize + usize::from(packet.out_vc);
+            let flits = u32::from(packet.flits);
+            let (base, queue, class) = (out.channel_base, packet.queue, packet.class);
+            let channel = self.channel(base, queue);
             let channel = channel - self.channels[channel].share as usize;
-            self.channels[channel].credit.available -= u32::from(packet.flits);
+            self.channels[channel].credit.available -= flits;
+            if base >= CROWD {
+                self.crowds.lent(base, class).lend(flits);
+            }
         }
         if CC && self.fixed.at_departure && output < self.first_nic_output {
             self.leaves_router(index, output, depart);

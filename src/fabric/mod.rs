@@ -18,7 +18,7 @@ mod accept;
 mod build;
 mod credit;
 mod crossbar;
-
+mod crowd;
 mod domain;
 mod drops;
 mod event;

@@ -1,10 +1,13 @@
 use std::sync::Arc;
 
+use super::state::{Output, Wire};
 use crate::config::{Arbitration, Backlog, Buffer, BufferPer, OutputQueue, Speedup};
 use crate::congestion::About;
-use crate::model::{Classes, DomainId, FlitSize, LinkKind, LinkRate, NEVER, RouterId, Time};
-use crate::queueing::Queueing;
-use crate::routing::Routing;
+use crate::model::{
+    Classes, DomainId, FlitSize, LinkKind, LinkRate, NEVER, Origin, Packet, RouterId, Time,
+};
+use crate::queueing::{Joining, Queueing};
+use crate::routing::{Hop, Routing};
 use crate::topology::{Link, Peer, Topology};
 
 /// The parameters of every router and NIC, in flits and picoseconds.
@@ -78,6 +81,65 @@ pub struct Network {
 }
 
 impl Network {
+    /// Queues of one traffic class in the buffer behind a link into a router.
+    pub fn queues(&self, kind: LinkKind) -> u32 {
+        let vcs = self.vcs(kind);
+        // More than all that can be counted is refused before anything runs.
+        u32::from(vcs).saturating_mul(self.queueing.queues(kind, vcs))
+    }
+
+    /// Whether virtual channels are divided into several queues anywhere.
+    pub fn divided(&self) -> bool {
+        let links = self.topology.links().into_iter();
+        let mut kinds = links.map(|links| links.link.kind);
+        kinds.any(|kind| self.queueing.queues(kind, self.vcs(kind)) > 1)
+    }
+
+    /// The queue within its traffic class that a packet joins behind an output, where virtual channels are divided.
+    #[inline(never)]
+    pub(super) fn divided_queue(
+        &self,
+        hop: Hop,
+        router: RouterId,
+        packet: &Packet,
+        origin: &Origin,
+        out: &Output,
+    ) -> u32 {
+        let (vc, vcs) = (hop.vc, self.vcs(out.kind));
+        if matches!(out.wire, Wire::Endpoint(_) | Wire::Unused) {
+            return vc.into();
+        }
+        if vc >= vcs {
+            // There is none.
+            return out.queues;
+        }
+        let each = out.queues / u32::from(vcs);
+        let joining = Joining {
+            from: Some((router, hop.port)),
+            kind: out.kind,
+            vc,
+            vcs,
+            source: origin.source,
+            destination: packet.flight.destination,
+            class: packet.class,
+            job: origin.job,
+        };
+        u32::from(vc) * each + self.part(&joining, each)
+    }
+
+    /// Which of the queues of its virtual channel a packet joins; `each` has so many.
+    pub(super) fn part(&self, joining: &Joining, each: u32) -> u32 {
+        if each == 1 {
+            return 0;
+        }
+        let part = self.queueing.queue(joining);
+        assert!(
+            part < each,
+            "the queueing scheme names queue {part} of {each}"
+        );
+        part
+    }
+
     /// Virtual channels per traffic class on a link into a router.
     pub fn vcs(&self, kind: LinkKind) -> u8 {
         match kind {
@@ -139,6 +201,18 @@ impl Network {
         }
     }
 
+    /// Flits of one queue of a buffer behind a link: the buffer of a virtual channel is divided equally. One of size "auto" is
+    /// for each queue, since it is what a lone flow needs.
+    pub fn queue_flits(&self, link: &Link) -> u64 {
+        let flits = self.buffer_flits(link);
+        match self.parameters.buffer {
+            Buffer::Auto => flits,
+            Buffer::Size(_) => {
+                flits / u64::from(self.queueing.queues(link.kind, self.vcs(link.kind)).max(1))
+            }
+        }
+    }
+
     /// Flits of all input buffers of a router; `u64::MAX` if they are more than that.
     pub fn buffered(&self, router: RouterId) -> u64 {
         let ports = 0..self.topology.ports(router);
@@ -149,14 +223,15 @@ impl Network {
                 BufferPer::Port => u32::from(self.classes.count()),
                 BufferPer::Vc => self.channels(link.kind),
             };
-            self.buffer_flits(&link).saturating_mul(u64::from(buffers))
+            self.queue_flits(&link).saturating_mul(u64::from(buffers))
         });
         flits.fold(0, u64::saturating_add)
     }
 
-    /// Virtual channels over all traffic classes of a link into a router; 64 at most, which is checked before anything runs.
+    /// Queues over all traffic classes of a link into a router; 65,536 at most, which is checked before anything runs.
     pub fn channels(&self, kind: LinkKind) -> u32 {
-        u32::from(self.vcs(kind)) * u32::from(self.classes.count())
+        self.queues(kind)
+            .saturating_mul(u32::from(self.classes.count()))
     }
 
     /// The most [`Network::channels`] of any link; at least 1.

@@ -2,15 +2,16 @@
 
 use super::domain::FabricDomain;
 use super::nic_context::AtNic;
-use super::pool::Fifo;
+use super::pool::{Fifo, Pool};
 use super::resend::Resend;
 use super::send_queues::{Message, NONE, PairRing};
 use super::signals::Speaker;
 use crate::congestion::{PacketView, Scheme};
 use crate::model::{
-    Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp,
-    Time,
+    Classes, EndpointId, Flight, LinkKind, NEVER, NO_PACKET, Origin, Packet, PacketIndex,
+    PacketKind, Stamp, Time,
 };
+use crate::queueing::Joining;
 use crate::simulation::RunError;
 
 /// A network interface.
@@ -65,6 +66,27 @@ pub struct NewMessage {
     pub job: u16,
     /// What tasks of an application know it by.
     pub stamp: Stamp,
+}
+
+/// What a packet that is to be sent needs a queue for.
+#[derive(Clone, Copy)]
+struct Sending {
+    destination: EndpointId,
+    class: u8,
+    job: u16,
+    flits: u16,
+}
+
+impl Sending {
+    fn of(pool: &Pool, index: PacketIndex) -> Sending {
+        let packet = pool.get(index);
+        Sending {
+            destination: packet.flight.destination,
+            class: packet.class,
+            job: pool.origin(index).job,
+            flits: packet.flits,
+        }
+    }
 }
 
 /// A packet that has not gone anywhere.
@@ -134,8 +156,8 @@ impl<const CC: bool> FabricDomain<CC> {
             return;
         }
         match self.next_to_send(nic, output, now) {
-            Ok((index, vc)) => {
-                self.inject(index, nic, vc, now);
+            Ok((index, queue)) => {
+                self.inject(index, nic, queue, now);
                 let out = &mut self.outputs[output as usize];
                 out.unstall(now);
                 let free = out.link_free;
@@ -155,14 +177,15 @@ impl<const CC: bool> FabricDomain<CC> {
         }
     }
 
-    /// The packet that a NIC sends next, and its virtual channel: control first, then what was given a time, then what
-    /// tries again, then the queue pair whose turn it is.
+    /// The packet that a NIC sends next, and its queue at the router: control first, then what was given a time, then what
+    /// tries again, then the queue pair whose turn it is. Where virtual channels are divided into queues, one that has no room
+    /// in its queue does not keep the others from sending.
     fn next_to_send(
         &mut self,
         nic: u32,
         output: u32,
         now: Time,
-    ) -> Result<(PacketIndex, u8), Blocked> {
+    ) -> Result<(PacketIndex, u16), Blocked> {
         let mut blocked = Blocked {
             again: NEVER,
             starved: false,
@@ -177,17 +200,35 @@ impl<const CC: bool> FabricDomain<CC> {
                 }
             }
         }
-        loop {
-            let Some(pair) = self.ready_pair(nic, now, &mut blocked) else {
-                return Err(blocked);
-            };
-            if !(CC && self.fixed.can.reserves && self.begin_message(nic, pair, now)) {
-                return self.packet_of_pair(nic, pair, output, now, blocked);
+        'all: loop {
+            let ring = self.nics[nic as usize].ring;
+            let mut at = ring.turn;
+            for _ in 0..ring.pairs {
+                let pair = *self.sends.pair(at);
+                if CC && self.fixed.can.paces {
+                    let time = self.scheme.ready_at(nic, pair.destination, now);
+                    if time > now {
+                        blocked.again = blocked.again.min(time);
+                        at = pair.next;
+                        continue;
+                    }
+                }
+                if CC && self.fixed.can.reserves && self.begin_message(nic, at, now) {
+                    // The scheme sends something first.
+                    if let Some(found) = self.next_control(nic, output, now, &mut blocked) {
+                        return Ok(found);
+                    }
+                    continue 'all;
+                }
+                if let Some(found) = self.packet_of_pair(nic, at, output, now, &mut blocked) {
+                    return Ok(found);
+                }
+                if !self.fixed.divided {
+                    break;
+                }
+                at = pair.next;
             }
-            // The scheme sends something first.
-            if let Some(found) = self.next_control(nic, output, now, &mut blocked) {
-                return Ok(found);
-            }
+            return Err(blocked);
         }
     }
 
@@ -199,22 +240,26 @@ impl<const CC: bool> FabricDomain<CC> {
         output: u32,
         now: Time,
         blocked: &mut Blocked,
-    ) -> Option<(PacketIndex, u8)> {
+    ) -> Option<(PacketIndex, u16)> {
         let classes = self.fixed.classes;
         if classes.control > classes.data {
             for class in (classes.control..classes.count()).rev() {
                 let at = usize::from(class - classes.control);
-                let head = self.nics[nic as usize].control[at].head;
-                if head == NO_PACKET {
-                    continue;
-                }
-                let flits = self.pool.get(head).flits;
-                match self.injection_vc(output, class, flits, now) {
-                    Ok(vc) => {
-                        self.nics[nic as usize].control[at].pop(&self.pool);
-                        return Some((head, vc));
+                let mut before = NO_PACKET;
+                let mut head = self.nics[nic as usize].control[at].head;
+                while head != NO_PACKET {
+                    match self.injection_queue(output, Sending::of(&self.pool, head), now) {
+                        Ok(queue) => {
+                            let list = &mut self.nics[nic as usize].control[at];
+                            list.take_after(before, &mut self.pool);
+                            return Some((head, queue));
+                        }
+                        Err(time) => blocked.starve(time),
                     }
-                    Err(time) => blocked.starve(time),
+                    if !self.fixed.divided {
+                        break;
+                    }
+                    (before, head) = (head, self.pool.after(head));
                 }
             }
         }
@@ -229,7 +274,7 @@ impl<const CC: bool> FabricDomain<CC> {
         lossy: bool,
         now: Time,
         blocked: &mut Blocked,
-    ) -> Option<(PacketIndex, u8)> {
+    ) -> Option<(PacketIndex, u16)> {
         let list = &self.resends[nic as usize];
         if !lossy && list.due() > now {
             blocked.again = blocked.again.min(list.due());
@@ -243,8 +288,14 @@ impl<const CC: bool> FabricDomain<CC> {
         } else {
             self.fixed.classes.data
         };
-        match self.injection_vc(output, class, flits, now) {
-            Ok(vc) => {
+        let sending = Sending {
+            destination: to,
+            class,
+            job: origin.job,
+            flits,
+        };
+        match self.injection_queue(output, sending, now) {
+            Ok(queue) => {
                 self.resends[nic as usize].pop(lossy);
                 let origin = Origin {
                     source: self.nics[nic as usize].id,
@@ -253,7 +304,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 };
                 self.stats.resent(lossy);
                 let packet = blank(to, class, false, flits, now);
-                Some((self.pool.insert(packet, origin), vc))
+                Some((self.pool.insert(packet, origin), queue))
             }
             Err(time) => {
                 blocked.starve(time);
@@ -262,15 +313,15 @@ impl<const CC: bool> FabricDomain<CC> {
         }
     }
 
-    /// The next packet of the queue pair whose turn it is.
+    /// The next packet of a queue pair.
     fn packet_of_pair(
         &mut self,
         nic: u32,
         pair: u32,
         output: u32,
         now: Time,
-        mut blocked: Blocked,
-    ) -> Result<(PacketIndex, u8), Blocked> {
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u16)> {
         let destination = self.sends.pair(pair).destination;
         let message = self.sends.message(self.sends.pair(pair).first);
         let flit = self.about.flit;
@@ -293,8 +344,14 @@ impl<const CC: bool> FabricDomain<CC> {
             part,
             ..message.origin(self.nics[nic as usize].id)
         };
-        match self.injection_vc(output, class, flits, now) {
-            Ok(vc) => {
+        let sending = Sending {
+            destination,
+            class,
+            job: origin.job,
+            flits,
+        };
+        match self.injection_queue(output, sending, now) {
+            Ok(queue) => {
                 let packet = blank(destination, class, false, flits, now);
                 let index = self.pool.insert(packet, origin);
                 let ring = &mut self.nics[nic as usize].ring;
@@ -322,11 +379,11 @@ impl<const CC: bool> FabricDomain<CC> {
                         scheme.on_message_sent(nic, destination, &origin);
                     });
                 }
-                Ok((index, vc))
+                Some((index, queue))
             }
             Err(time) => {
                 blocked.starve(time);
-                Err(blocked)
+                None
             }
         }
     }
@@ -335,29 +392,6 @@ impl<const CC: bool> FabricDomain<CC> {
     fn serialization(&self, output: u32, flits: u16) -> Time {
         let timing = self.outputs[output as usize].timing;
         self.timings[timing as usize].rate.time(flits)
-    }
-
-    /// The first queue pair from the one whose turn it is on that the scheme lets send now.
-    #[inline]
-    fn ready_pair(&mut self, nic: u32, now: Time, blocked: &mut Blocked) -> Option<u32> {
-        let ring = self.nics[nic as usize].ring;
-        if ring.turn == NONE {
-            return None;
-        }
-        if !(CC && self.fixed.can.paces) {
-            return Some(ring.turn);
-        }
-        let mut at = ring.turn;
-        for _ in 0..ring.pairs {
-            let pair = *self.sends.pair(at);
-            let time = self.scheme.ready_at(nic, pair.destination, now);
-            if time <= now {
-                return Some(at);
-            }
-            blocked.again = blocked.again.min(time);
-            at = pair.next;
-        }
-        None
     }
 
     /// Tells the scheme of a message of which nothing is sent; true if it wants to send something before it.
@@ -375,18 +409,42 @@ impl<const CC: bool> FabricDomain<CC> {
         self.at_nic(nic, now, |scheme, nic| scheme.on_message(nic, to, &origin))
     }
 
-    /// A virtual channel with credits for a packet, in turn; or when to look again.
-    fn injection_vc(&mut self, output: u32, class: u8, flits: u16, now: Time) -> Result<u8, Time> {
+    /// A queue with credits for a packet, of the virtual channels in turn; or when to look again.
+    fn injection_queue(&mut self, output: u32, new: Sending, now: Time) -> Result<u16, Time> {
         let out = &self.outputs[output as usize];
-        let (vcs, base) = (out.vcs, out.channel_base as usize);
-        let last = self.nics[(output - self.first_nic_output) as usize].vc;
-        let (flits, mut again) = (u32::from(flits), NEVER);
-        for step in 1..=vcs {
-            let turn = last + step;
-            let vc = class * vcs + if turn < vcs { turn } else { turn - vcs };
-            let channel = base + usize::from(vc);
+        let (queues, base) = (out.queues, out.channel_base);
+        let vcs = self.fixed.injection_vcs;
+        let nic = &self.nics[(output - self.first_nic_output) as usize];
+        let (source, last) = (nic.id, nic.vc);
+        let first = u32::from(new.class) * queues;
+        let (flits, mut again) = (u32::from(new.flits), NEVER);
+        for step in 1..=u16::from(vcs) {
+            let turn = u16::from(last) + step;
+            let vc = if turn < u16::from(vcs) {
+                turn
+            } else {
+                turn - u16::from(vcs)
+            };
+            let within = if self.fixed.divided {
+                let each = queues / u32::from(vcs);
+                let joining = Joining {
+                    from: None,
+                    kind: LinkKind::TERMINAL,
+                    vc: vc as u8,
+                    vcs,
+                    source,
+                    destination: new.destination,
+                    class: new.class,
+                    job: new.job,
+                };
+                u32::from(vc) * each + self.network.part(&joining, each)
+            } else {
+                u32::from(vc)
+            };
+            let queue = (first + within) as u16;
+            let channel = self.channel(base, queue);
             if self.has_credit(channel, flits, now) {
-                return Ok(vc);
+                return Ok(queue);
             }
             let credit = &self.channels[self.home(channel)].credit;
             again = again.min(credit.enough_at(flits));
@@ -395,14 +453,20 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// A head leaves its NIC.
-    fn inject(&mut self, index: PacketIndex, nic: u32, vc: u8, now: Time) {
+    fn inject(&mut self, index: PacketIndex, nic: u32, queue: u16, now: Time) {
         let state = &mut self.nics[nic as usize];
         let sequence = state.next_packet;
         state.next_packet = sequence.wrapping_add(1);
         let output = self.first_nic_output + nic;
-        state.vc = vc - self.pool.get(index).class * self.outputs[output as usize].vcs;
         let packet = self.pool.get_mut(index);
-        packet.out_vc = vc;
+        packet.queue = queue;
+        let queues = self.outputs[output as usize].queues;
+        let within = u32::from(queue) - u32::from(packet.class) * queues;
+        state.vc = if self.fixed.divided {
+            within / (queues / u32::from(self.fixed.injection_vcs))
+        } else {
+            within
+        } as u8;
         packet.head = now;
         packet.injected = now;
         if self.watched == Some((state.id, sequence)) {

@@ -202,6 +202,19 @@ impl Fifo {
         self.tail = index;
     }
 
+    /// Takes out the packet after `before`, which is in the list; the first one if that is [`NO_PACKET`].
+    pub fn take_after(&mut self, before: PacketIndex, pool: &mut Pool) {
+        if before == NO_PACKET {
+            self.pop(pool);
+            return;
+        }
+        let taken = pool.after(before);
+        pool.next[before as usize] = pool.after(taken);
+        if self.tail == taken {
+            self.tail = before;
+        }
+    }
+
     /// Takes the first packet.
     #[inline]
     pub fn pop(&mut self, pool: &Pool) -> Option<PacketIndex> {

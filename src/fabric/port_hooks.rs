@@ -21,7 +21,7 @@ impl<const CC: bool> FabricDomain<CC> {
             capacity: self
                 .fixed
                 .output_queue
-                .map_or(0, |flits| flits.saturating_mul(u32::from(out.vcs))),
+                .map_or(0, |flits| flits.saturating_mul(out.queues)),
         }
     }
 
@@ -112,9 +112,12 @@ impl<const CC: bool> FabricDomain<CC> {
         let view = PacketView::of(packet, self.pool.origin(index));
         let port = self.port(output);
         let out = &self.outputs[output as usize];
-        let channel = out.channel_base as usize + usize::from(packet.out_vc);
-        let room =
-            self.channels[self.home(channel)].credit.available >= u32::from(self.fixed.max_packet);
+        let channel = self.used_channel(out.channel_base, packet.queue);
+        // All credits of a queue that was never used are there.
+        let room = channel.is_none_or(|channel| {
+            let credit = &self.channels[self.home(channel)].credit;
+            credit.available >= u32::from(self.fixed.max_packet)
+        });
         if self.scheme.mark(&port, &view, room) {
             self.pool.get_mut(index).flight.flags |= Flight::MARKED;
             self.stats.tally.marked += 1;
@@ -170,7 +173,7 @@ impl<const CC: bool> FabricDomain<CC> {
         };
         let flits = control.flits.clamp(1, self.fixed.max_packet);
         let mut packet = blank(control.to, class, true, flits, now);
-        packet.in_vc = class;
+        packet.queue = class.into();
         let index = self.pool.insert(packet, origin);
         self.stats.injected_by_router(control.kind);
         self.enter(index, input, now);

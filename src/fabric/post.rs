@@ -21,8 +21,7 @@ pub struct CreditMail {
     pub time: Time,
     pub output: OutIndex,
     pub flits: u16,
-    pub vc: u8,
-    pub spare: u8,
+    pub queue: u16,
 }
 
 /// What one domain sends to another in one window.
@@ -69,14 +68,13 @@ impl Post {
     }
 
     #[inline]
-    pub fn credit(&mut self, time: Time, output: OutIndex, vc: u8, flits: u16) {
+    pub fn credit(&mut self, time: Time, output: OutIndex, queue: u16, flits: u16) {
         self.earliest = self.earliest.min(time);
         self.credits.push(CreditMail {
             time,
             output,
             flits,
-            vc,
-            spare: 0,
+            queue,
         });
     }
 

@@ -73,7 +73,7 @@ pub struct DomainReport {
     pub iterations: Vec<IterationRow>,
     /// What the scheme has counted.
     pub scheme: Vec<u64>,
-    /// Channels whose credits are not all home: router, port, virtual channel, missing flits.
+    /// Queues whose credits are not all home: router, port, queue over all classes, missing flits.
     pub credits_missing: Vec<[u64; 4]>,
 }
 
@@ -194,15 +194,15 @@ impl<const CC: bool> FabricDomain<CC> {
                 if matches!(out.wire, Wire::Unused | Wire::Endpoint(_)) {
                     continue;
                 }
-                for vc in 0..usize::from(out.vcs * self.fixed.classes.count()) {
-                    let credit = &self.channels[out.channel_base as usize + vc].credit;
+                for (queue, channel) in self.used_channels(out) {
+                    let credit = &self.channels[channel].credit;
                     if !credit.is_home() {
                         let home = credit.available + credit.on_the_way();
                         let missing = i64::from(credit.capacity) - i64::from(home);
                         rows.push([
                             u64::from(router.id),
                             u64::from(port),
-                            vc as u64,
+                            u64::from(queue),
                             missing as u64,
                         ]);
                     }

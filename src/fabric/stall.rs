@@ -25,8 +25,8 @@ pub struct Place {
     pub router: RouterId,
     /// Its port.
     pub port: PortId,
-    /// Virtual channel, over all traffic classes.
-    pub vc: u8,
+    /// Queue, over all traffic classes: where virtual channels are not divided, the virtual channel.
+    pub queue: u16,
 }
 
 /// A packet at the head of a queue that waits for room in another place.
@@ -64,7 +64,8 @@ impl<const CC: bool> FabricDomain<CC> {
     fn lacks_credit(&self, router: RouterId, output: u32, index: PacketIndex) -> Option<Place> {
         let out = &self.outputs[output as usize];
         let packet = self.pool.get(index);
-        let channel = out.channel_base as usize + usize::from(packet.out_vc);
+        // The queue of a packet that waits has been used.
+        let channel = self.used_channel(out.channel_base, packet.queue)?;
         let share = self.channels[channel].share;
         let credit = &self.channels[channel - share as usize].credit;
         if matches!(out.wire, Wire::Endpoint(_))
@@ -82,7 +83,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 output: false,
                 router,
                 port,
-                vc: packet.out_vc - share as u8,
+                queue: self.buffer_queue(router, port, packet.queue),
             }),
             _ => None,
         }
@@ -90,19 +91,19 @@ impl<const CC: bool> FabricDomain<CC> {
 
     fn waits_at_output(&self, router: RouterId, port: PortId, flat: u32, waits: &mut Vec<Wait>) {
         let out = &self.outputs[flat as usize];
-        for vc in 0..out.vcs * self.fixed.classes.count() {
-            if out.ready & (1 << vc) == 0 {
+        let mut from = 0;
+        while let Some(queue) = self.next_ready(flat, from, u32::MAX) {
+            from = u32::from(queue) + 1;
+            let Some(channel) = self.used_channel(out.channel_base, queue) else {
                 continue;
-            }
-            let head = self.channels[out.channel_base as usize + usize::from(vc)]
-                .queue
-                .head;
+            };
+            let head = self.channels[channel].queue.head;
             if let Some(needs) = self.lacks_credit(router, flat, head) {
                 let at = Place {
                     output: true,
                     router,
                     port,
-                    vc,
+                    queue,
                 };
                 waits.push(Wait {
                     at,
@@ -123,12 +124,12 @@ impl<const CC: bool> FabricDomain<CC> {
             let mut at = first;
             while at != NO_REQUEST {
                 let request = *self.requests.get(at);
-                let vc = self.buffer_vc(router, port, request.in_vc);
+                let queue = self.buffer_queue(router, port, request.in_queue);
                 let place = Place {
                     output: false,
                     router,
                     port,
-                    vc,
+                    queue,
                 };
                 let wait = self.wait_of(router, &request, place);
                 let entry = by_place.entry(place).or_insert_with(|| Some(Vec::new()));
@@ -166,11 +167,11 @@ impl<const CC: bool> FabricDomain<CC> {
             return Some(Wait { at, needs, packet });
         };
         let out = &self.outputs[request.output as usize];
-        let (vc, flits) = (
-            self.pool.get(head).out_vc,
+        let (queue, flits) = (
+            self.pool.get(head).queue,
             u32::from(self.pool.get(head).flits),
         );
-        let held = self.channels[out.channel_base as usize + usize::from(vc)].flits;
+        let held = self.channels[self.used_channel(out.channel_base, queue)?].flits;
         if held == 0 || held + flits <= capacity {
             return None;
         }
@@ -181,21 +182,20 @@ impl<const CC: bool> FabricDomain<CC> {
                 output: true,
                 router,
                 port,
-                vc,
+                queue,
             },
             packet,
         })
     }
 
-    /// The channel under which the buffer of an input's virtual channel is known upstream.
-    fn buffer_vc(&self, router: RouterId, port: PortId, vc: u8) -> u8 {
+    /// The queue under which the buffer of an input's queue is known: the first of those that share it.
+    fn buffer_queue(&self, router: RouterId, port: PortId, queue: u16) -> u16 {
         if self.network.parameters.buffer_per == crate::config::BufferPer::Vc {
-            return vc;
+            return queue;
         }
-        let vcs = self
-            .network
-            .vcs(self.network.topology.link(router, port).kind);
-        vc - vc % vcs.max(1)
+        let kind = self.network.topology.link(router, port).kind;
+        let queues = self.network.queues(kind);
+        queue - (u32::from(queue) % queues.max(1)) as u16
     }
 
     fn name_of(&self, index: PacketIndex) -> (u32, u32) {
@@ -258,8 +258,8 @@ impl fmt::Display for Place {
         };
         write!(
             f,
-            "router {} port {} VC {} ({what})",
-            self.router, self.port, self.vc
+            "router {} port {} queue {} ({what})",
+            self.router, self.port, self.queue
         )
     }
 }
@@ -293,7 +293,7 @@ mod tests {
             output: false,
             router,
             port: 0,
-            vc: 0,
+            queue: 0,
         }
     }
 
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(deadlock.cycle, [wait(1, 2), wait(2, 3), wait(3, 1)]);
         assert_eq!(deadlock.stuck, 4);
         assert!(deadlock.to_string().contains(
-            "router 2 port 0 VC 0 (input buffer): packet 2:7 waits for room in router 3"
+            "router 2 port 0 queue 0 (input buffer): packet 2:7 waits for room in router 3"
         ));
     }
 

@@ -45,13 +45,21 @@ pub enum Upstream {
     Nothing,
 }
 
-/// The queue of one virtual channel of an input without virtual output queues.
+/// A queue of an input without virtual output queues.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadQueue {
     /// Packets behind the first, not routed yet.
     pub behind: Fifo,
     /// True while the first packet asks for its output.
     pub requested: bool,
+}
+
+impl HeadQueue {
+    /// Nothing in it.
+    pub const EMPTY: HeadQueue = HeadQueue {
+        behind: Fifo::EMPTY,
+        requested: false,
+    };
 }
 
 /// An input port of a router: a cache line.
@@ -72,7 +80,7 @@ pub struct Input {
     pub crossbar: LinkRate,
     /// The router, as its place in the domain.
     pub router: u32,
-    /// First of its per-virtual-channel queues (without virtual output queues).
+    /// First of its queues (without virtual output queues), see [`super::crowd::HeadQueues`].
     pub queue_base: u32,
 }
 
@@ -107,18 +115,12 @@ pub struct Output {
     pub stalled_since: Time,
     /// What it leads to.
     pub wire: Wire,
-    /// First of its virtual channels among the domain's channels.
+    /// The first of its queues among the domain's channels; of a port with many, its [`super::crowd::Crowd`].
     pub channel_base: u32,
-    /// Bit per virtual channel whose output queue is not empty.
+    /// Bit per queue whose output queue is not empty; of a crowd, bit per class that has such queues.
     pub ready: u64,
-    /// Virtual channels of one traffic class; none if the port is not used.
-    pub vcs: u8,
-    /// The virtual channel (over all classes) served last.
-    pub turn: u8,
-    /// What the link joins.
-    pub kind: LinkKind,
-    /// True if inputs wait for space in an output queue here.
-    pub space_wanted: bool,
+    /// Queues of one traffic class in the buffer behind the link; none if the port is not used.
+    pub queues: u32,
     /// Flits in input queues that are routed here: [`super::network::MOST_BUFFERED`] at most, and those of packets that the
     /// router sends itself.
     pub waiting: u32,
@@ -128,10 +130,16 @@ pub struct Output {
     pub lossy: u32,
     /// The most of both together, which fits by what those limits are.
     pub peak: u32,
-    /// Flits of the packet sent last.
-    pub last_sent: u16,
     /// Its [`Timing`] among those of the domain.
     pub timing: u32,
+    /// Flits of the packet sent last.
+    pub last_sent: u16,
+    /// The queue (over all classes) served last.
+    pub turn: u16,
+    /// What the link joins.
+    pub kind: LinkKind,
+    /// True if inputs wait for space in an output queue here.
+    pub space_wanted: bool,
     /// What went through.
     pub counts: PortCounts,
 }
@@ -149,10 +157,10 @@ pub struct PortCounts {
     pub stalled: Time,
 }
 
-/// One virtual channel of an output: its output queue and the credits for the buffer behind the link.
+/// One queue of an output: its output queue and the credits for the buffer behind the link.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    /// Credits. Of the class's first channel, if its channels share a buffer.
+    /// Credits. Of the class's first queue, if its queues share a buffer.
     pub credit: Credit,
     /// The output queue.
     pub queue: Fifo,
@@ -184,8 +192,8 @@ pub struct Request {
     pub input: InIndex,
     /// Output.
     pub output: OutIndex,
-    /// Virtual channel that the packets came by.
-    pub in_vc: u8,
+    /// The queue (over all classes) of the input in which the packets are.
+    pub in_queue: u16,
     /// Traffic class.
     pub class: u8,
 }
@@ -202,16 +210,16 @@ impl Output {
             wire,
             ready: 0,
             channel_base: 0,
-            vcs: 1,
-            turn: 0,
-            kind,
-            space_wanted: false,
+            queues: 1,
             waiting: 0,
             queued: 0,
             lossy: 0,
             peak: 0,
-            last_sent: 0,
             timing,
+            last_sent: 0,
+            turn: 0,
+            kind,
+            space_wanted: false,
             counts: PortCounts::default(),
         }
     }
@@ -257,7 +265,7 @@ mod tests {
     #[test]
     fn ports_fill_cache_lines() {
         assert_eq!((size_of::<Input>(), size_of::<Output>()), (64, 128));
-        let out = std::mem::offset_of!(Output, vcs);
+        let out = std::mem::offset_of!(Output, queues);
         assert_eq!(out, 64, "what decides is in the first line");
     }
 }

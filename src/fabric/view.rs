@@ -1,3 +1,4 @@
+use super::crowd::{CROWD, Crowds};
 use super::state::{Channel, Output, Timing};
 use crate::model::{EndpointId, Origin, PortId, Rng, RouterId, Slots, Time, below};
 use crate::routing::Here;
@@ -13,6 +14,7 @@ pub struct RouterView<'a> {
     pub outputs: &'a Slots<Output>,
     pub timings: &'a Slots<Timing>,
     pub channels: &'a mut Slots<Channel>,
+    pub crowds: &'a mut Crowds,
     pub classes: u8,
     /// Of the packet that is routed: it waits for its own class and those above.
     pub class: u8,
@@ -44,11 +46,18 @@ impl Here for RouterView<'_> {
     fn backlog(&mut self, port: PortId) -> u32 {
         let out = &self.outputs[self.base as usize + usize::from(port)];
         let mut used = 0u64;
-        for vc in usize::from(out.vcs * self.class)..usize::from(out.vcs * self.classes) {
-            let channel = &mut self.channels[out.channel_base as usize + vc];
-            if channel.share == 0 {
-                channel.credit.collect(self.now);
-                used += u64::from(channel.credit.capacity - channel.credit.available);
+        if out.channel_base >= CROWD {
+            for class in self.class..self.classes {
+                used += self.crowds.lent(out.channel_base, class).taken(self.now);
+            }
+        } else {
+            let (first, end) = (u32::from(self.class), u32::from(self.classes));
+            for queue in out.queues * first..out.queues * end {
+                let channel = &mut self.channels[(out.channel_base + queue) as usize];
+                if channel.share == 0 {
+                    channel.credit.collect(self.now);
+                    used += u64::from(channel.credit.capacity - channel.credit.available);
+                }
             }
         }
         // Credits are held for whole packets: a lone flow at full rate holds the round trip and a packet.

@@ -24,8 +24,8 @@ pub struct Step {
     pub kind: LinkKind,
     /// Traffic class.
     pub class: u8,
-    /// Virtual channel within the class.
-    pub vc: u8,
+    /// Queue within the class; where virtual channels are not divided, the virtual channel.
+    pub queue: u32,
     /// When the head reached this place (left the NIC's queue), ps.
     pub arrived: Time,
     /// When it left on the link, ps.
@@ -66,7 +66,7 @@ impl<const CC: bool> FabricDomain<CC> {
             from,
             kind: out.kind,
             class: packet.class,
-            vc: packet.out_vc - packet.class * out.vcs,
+            queue: u32::from(packet.queue) - u32::from(packet.class) * out.queues,
             arrived,
             left,
             head: packet.head,

@@ -156,10 +156,9 @@ pub struct Packet {
     pub flight: Flight,
     /// Length. [`crate::config`] refuses longer packets (`nic.max_packet`).
     pub flits: u16,
-    /// Virtual channel on the next link: `class * vcs + vc`.
-    pub out_vc: u8,
-    /// Virtual channel on which it came in: `class * vcs + vc`.
-    pub in_vc: u8,
+    /// The queue of the input buffer that it is on its way to or in, until it is routed there; then that of the next one. Over all
+    /// classes: `class * queues + queue`.
+    pub queue: u16,
     /// Traffic class; higher goes first.
     pub class: u8,
     /// The high part of [`Packet::lag`].
@@ -186,8 +185,7 @@ impl Packet {
             lag_low: 0,
             flight,
             flits,
-            out_vc: 0,
-            in_vc: 0,
+            queue: 0,
             class,
             lag_high: 0,
             waited: 0,

@@ -6,8 +6,10 @@
 //! routing that cannot deadlock cannot under any scheme: packets that wait for each other in a cycle of queues would wait for
 //! each other in a cycle of virtual channels.
 
+mod dbbm;
 pub mod refined;
 mod single;
+mod voq_net;
 mod voq_sw;
 
 use std::sync::Arc;
@@ -56,4 +58,7 @@ pub trait Queueing: Send + Sync {
 pub type Build = fn(&Section, &Arc<dyn Topology>) -> Result<Box<dyn Queueing>, ConfigError>;
 
 /// All queueing schemes.
-pub const REGISTRY: &[Entry<Build>] = &[single::ENTRY, voq_sw::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[single::ENTRY, voq_sw::ENTRY, dbbm::ENTRY, voq_net::ENTRY];
+
+/// The most queues of a virtual channel; a port has no more in all (`simulation/limits.rs`).
+const MOST_EACH: u32 = 1 << 16;

@@ -219,22 +219,8 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
         about,
         signals: scheme.capabilities().signals,
     };
-    check_channels(experiment, &network)?;
     limits::check(experiment, &network)?;
     Ok((network, scheme))
-}
-
-/// The virtual channels of a port are counted in a word of 64 bits.
-fn check_channels(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
-    let channels = network.most_channels();
-    if channels <= 64 {
-        return Ok(());
-    }
-    let what = format!("{channels} virtual channels per link are too many");
-    let remedy = "at most 64: a routing or a scheme with fewer, or fewer nic.injection_vcs";
-    Err(experiment
-        .file
-        .refuse(Invalid::new("congestion", &what, remedy)))
 }
 
 fn parameters(router: &RouterConfig, experiment: &Experiment) -> Parameters {

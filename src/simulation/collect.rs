@@ -129,8 +129,8 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
         .flat_map(|report| &report.credits_missing)
         .next()
     {
-        Some(&[router, port, vc, missing]) => Err(RunError::Conservation(format!(
-            "the network is idle but router {router} port {port} VC {vc} lacks {} flits of credit",
+        Some(&[router, port, queue, missing]) => Err(RunError::Conservation(format!(
+            "the network is idle but router {router} port {port} queue {queue} lacks {} flits of credit",
             missing as i64
         ))),
         None => Ok(()),

@@ -7,7 +7,7 @@
 //! | the time of a flit, with 20 binary places | `u64` | the same; and 1 ps at least, so that rounding it is less than a millionth |
 //! | flits of a packet, bits of its payload | `u16`, `u32` | `config::check` |
 //! | flits of a buffer, of a queue, on the way out by a port | `u32` | [`MOST_BUFFERED`], [`MOST_QUEUED`] |
-//! | channels of a link | bits of a `u64` | 64 at most |
+//! | queues of a port, over all classes | `u16` | [`MOST_QUEUES`] |
 //! | places of ports, endpoints, sources, tasks in events | 28 bits | `MOST_DOMAIN_PORTS`, `MOST_TASKS` |
 //! | routers that a packet has visited | `u8` | [`Routing::max_routers`] |
 //! | a grant's time | 48 bits since its message was generated | a later one ends the run |
@@ -17,10 +17,13 @@
 //! [`LATEST`]: crate::model::LATEST
 //! [`Routing::max_routers`]: crate::routing::Routing::max_routers
 
-use crate::config::{Buffer, ConfigError, Experiment, OutputQueue};
+use crate::config::{Buffer, BufferPer, ConfigError, Experiment, OutputQueue};
 use crate::fabric::{MOST_BUFFERED, MOST_QUEUED, Network};
 use crate::model::{Invalid, KindName, Packet, TERMINAL};
 use crate::topology::Link;
+
+/// The most queues of a port, over all traffic classes.
+pub const MOST_QUEUES: u32 = 1 << 16;
 
 /// Picoseconds of a second.
 const SECOND: u128 = 1_000_000_000_000;
@@ -41,6 +44,7 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
     );
     for links in topology.links() {
         check_link(experiment, network, &links.link)?;
+        check_queues(experiment, network, &links.link)?;
     }
     // Domains are alike; and those that were not would be found when they are built.
     for router in topology.domain_routers(0) {
@@ -105,6 +109,62 @@ fn refuse_buffers(experiment: &Experiment, buffered: u64) -> ConfigError {
         ),
         remedy,
     ))
+}
+
+/// The queues of the buffer behind a link.
+fn check_queues(
+    experiment: &Experiment,
+    network: &Network,
+    link: &Link,
+) -> Result<(), ConfigError> {
+    let refuse = |key: &str, message: String, remedy: String| {
+        Err(experiment.file.refuse(Invalid::new(key, message, remedy)))
+    };
+    let vcs = network.vcs(link.kind);
+    let (queues, classes) = (network.queues(link.kind), network.classes.count());
+    let each = queues / u32::from(vcs.max(1));
+    assert!(each >= 1, "a virtual channel of no queues");
+    let kind = &network.topology.link_kinds()[link.kind.index()];
+    let channels = network.channels(link.kind);
+    if channels > MOST_QUEUES {
+        return refuse(
+            "queueing",
+            format!(
+                "{vcs} virtual channels of {each} queues in {classes} traffic classes are {channels} queues at a port \
+                 ({kind} links); at most {MOST_QUEUES} are possible"
+            ),
+            "choose a queueing scheme with fewer queues, a routing or a congestion.scheme with fewer virtual channels or \
+             classes, or fewer nic.injection_vcs"
+                .into(),
+        );
+    }
+    if each > 1 && network.parameters.buffer_per == BufferPer::Port {
+        return refuse(
+            "router.buffer_per",
+            format!(
+                "the {each} queues that queueing.scheme makes of a virtual channel would share one buffer per port, and \
+                 block each other there"
+            ),
+            "write buffer_per = \"vc\", or queueing.scheme = \"voq_sw\" or \"single\"".into(),
+        );
+    }
+    let longest = u64::from(network.parameters.max_packet);
+    let flits = network.queue_flits(link);
+    if flits < longest {
+        return refuse(
+            "router.input_buffer",
+            format!(
+                "{} flits in {each} queues (queueing.scheme) are {flits} flits for each, but the longest packet \
+                 (nic.max_packet) has {longest}",
+                network.buffer_flits(link)
+            ),
+            format!(
+                "write at least \"{} flits\", or \"auto\", or choose fewer queues",
+                longest * u64::from(each)
+            ),
+        );
+    }
+    Ok(())
 }
 
 /// How long flits take on a link.
