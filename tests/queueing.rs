@@ -114,6 +114,7 @@ fn hot_spot(victim: i64) -> Experiment {
     let hot = network
         .traffic("hotspot", 1.0)
         .with("endpoints", vec![0, 5, 6, 4])
+        .with("shared", true)
         .with("pattern.source_list", vec![0, 5, 6])
         .with("pattern.destination_list", vec![4])
         .with("injection", "periodic")
