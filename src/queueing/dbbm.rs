@@ -65,6 +65,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Queues by destination modulo their number (DBBM): destinations that differ in that do not block each other.",
     source: "Nachiondo, Flich, Duato, \"Buffer management strategies to reduce HoL blocking\", IEEE Trans. Parallel Distrib. Syst. \
              21, 2010; the number of queues is chosen here: four, as Yebenes et al. give BBQ",
+    examples: &["", "queues = 3, voq_sw = true", "queues = 100"],
     parameters: || schemars::schema_for!(Params),
     build,
 };

@@ -59,6 +59,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "A queue for every endpoint (VOQnet): no head-of-line blocking anywhere; the ideal to measure others against.",
     source: "Dally, Carvey, Dennison, \"Architecture of the Avici terabit switch/router\", Hot Interconnects 1998; \"VOQnet\" in \
              Yebenes et al., section 2.3",
+    examples: &[""],
     parameters: || schemars::schema_for!(Params),
     build,
 };
