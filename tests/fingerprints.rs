@@ -2,8 +2,8 @@
 //!
 //! `fingerprints.csv` holds a hash of everything under `/data` for each file of `experiments/`. After a change that is
 //! meant to change results, `WEIR_REFRESH_FINGERPRINTS=1 cargo test --test all fingerprints::` writes it anew; the commit
-//! then shows which experiments it changed. The version of the model goes up with it, by which sweeps keep old and new
-//! results apart.
+//! then shows which experiments it changed. The version of the model goes up with it, or that of the schema if the same
+//! results are written in another form: by both sweeps keep old and new results apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -125,6 +125,9 @@ fn add_group(hash: &mut Hash, group: &Group) {
 fn add_attributes(hash: &mut Hash, place: &hdf5::Location) {
     let mut names = place.attr_names().expect("names");
     names.sort();
+    // What dimension scales write: places in the file.
+    let links = ["CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"];
+    names.retain(|name| !links.contains(&name.as_str()));
     for name in names {
         hash.text(&name);
         add_values(hash, &place.attr(&name).expect("an attribute"));
@@ -139,8 +142,12 @@ fn add_values(hash: &mut Hash, values: &Container) {
         .and_then(|kind| kind.to_descriptor())
         .expect("a type");
     match kind {
-        TypeDescriptor::Unsigned(_) | TypeDescriptor::Integer(_) => {
-            hash.words(&values.read_raw::<u64>().expect("numbers"));
+        TypeDescriptor::Unsigned(_) => hash.words(&values.read_raw::<u64>().expect("numbers")),
+        TypeDescriptor::Integer(_) => {
+            let numbers = values.read_raw::<i64>().expect("numbers");
+            numbers
+                .iter()
+                .for_each(|&number| hash.words(&[number as u64]));
         }
         TypeDescriptor::Float(_) => {
             let floats = values.read_raw::<f64>().expect("numbers");
@@ -162,16 +169,21 @@ fn add_values(hash: &mut Hash, values: &Container) {
 
 fn stored() -> BTreeMap<String, String> {
     let text = fs::read_to_string(folder().join("fingerprints.csv")).unwrap_or_default();
-    let rows = text.lines().skip(2).filter_map(|row| row.split_once(','));
+    let rows = text.lines().skip(3).filter_map(|row| row.split_once(','));
     rows.map(|(name, hash)| (name.to_string(), hash.to_string()))
         .collect()
 }
 
-/// The version of the model that the fingerprints were recorded with.
-fn stored_version() -> Option<u32> {
+/// The versions of model and schema.
+fn versions() -> [u64; 2] {
+    [u64::from(MODEL_VERSION), trace::schema::VERSION]
+}
+
+/// Those that the fingerprints were recorded with.
+fn stored_versions() -> Option<[u64; 2]> {
     let text = fs::read_to_string(folder().join("fingerprints.csv")).ok()?;
-    let (_, version) = text.lines().nth(1)?.split_once(',')?;
-    version.parse().ok()
+    let version = |line: usize| text.lines().nth(line)?.split_once(',')?.1.parse().ok();
+    Some([version(1)?, version(2)?])
 }
 
 #[test]
@@ -186,22 +198,23 @@ fn results_are_what_they_were() {
             |(name, hash): &(&String, &String)| old.get(*name).is_some_and(|was| was != *hash);
         let changed: Vec<&String> = found.iter().filter(other).map(|(name, _)| name).collect();
         assert!(
-            changed.is_empty() || stored_version() != Some(MODEL_VERSION),
-            "{changed:?} give other results than before: raise MODEL_VERSION in src/simulation/mod.rs, so that no \
-             sweep mixes the two"
+            changed.is_empty() || stored_versions() != Some(versions()),
+            "{changed:?} give other results than before: raise MODEL_VERSION in src/simulation/mod.rs (or VERSION in \
+             src/trace/schema.rs if only their form is new), so that no sweep mixes the two"
         );
+        let [model, schema] = versions();
         let rows = found.iter().map(|(name, hash)| format!("{name},{hash}\n"));
         let text = format!(
-            "experiment,fnv1a_of_data\nmodel version,{MODEL_VERSION}\n{}",
+            "experiment,fnv1a_of_data\nmodel version,{model}\nschema version,{schema}\n{}",
             rows.collect::<String>()
         );
         fs::write(folder().join("fingerprints.csv"), text).expect("written");
         return;
     }
     assert_eq!(
-        stored_version(),
-        Some(MODEL_VERSION),
-        "MODEL_VERSION has changed: refresh the fingerprints"
+        stored_versions(),
+        Some(versions()),
+        "the version of the model or of the schema has changed: refresh the fingerprints"
     );
     let stored = stored();
     let names: BTreeSet<&String> = found.keys().chain(stored.keys()).collect();

@@ -1,7 +1,5 @@
 //! What every router held at one time.
 
-use toml::Table;
-
 use super::figure::{Axis, Heat};
 use crate::model::Time;
 use crate::trace::{ResultFile, TraceError};
@@ -21,41 +19,56 @@ pub fn at(result: &ResultFile, time: Time) -> Result<Option<Heat>, TraceError> {
         return Ok(None);
     };
     let held = &all.bytes[row * routers..][..routers];
-    Ok(Some(match group_size(&result.header().experiment) {
-        Some(size) if routers.is_multiple_of(size) => {
-            matrix(held, size, "group", "router of the group")
-        }
-        _ => {
-            let side = (routers as f64).sqrt().ceil() as usize;
-            let (x, y) = (format!("router / {side}"), format!("router mod {side}"));
-            matrix(held, side, &x, &y)
-        }
-    }))
+    let groups = result.column("data/routers", "group")?;
+    let by_group = groups.and_then(|groups| by_group(held, &groups));
+    Ok(Some(by_group.unwrap_or_else(|| square(held))))
 }
 
-/// Routers of a group, if the network has groups. `experiment` is the resolved experiment.
-fn group_size(experiment: &str) -> Option<usize> {
-    let table: Table = experiment.parse().ok()?;
-    let size = table.get("topology")?.get("routers_per_group")?;
-    usize::try_from(size.as_integer()?)
-        .ok()
-        .filter(|size| *size > 0)
-}
-
-/// Columns of `size` routers each, from the bottom up.
-fn matrix(held: &[u64], size: usize, x: &str, y: &str) -> Heat {
-    let columns = held.len().div_ceil(size);
-    let mut cells = vec![f64::NAN; columns * size];
-    for (router, bytes) in held.iter().enumerate() {
-        cells[router % size * columns + router / size] = *bytes as f64;
+/// A column for each group, its routers upwards. None if there is only one group, or if they are so uneven that the
+/// picture would be mostly empty.
+fn by_group(held: &[u64], groups: &[u64]) -> Option<Heat> {
+    let columns = *groups.iter().max()? as usize + 1;
+    if groups.len() != held.len() || columns == 1 || columns > held.len() {
+        return None;
     }
+    let mut sizes = vec![0; columns];
+    let place = |group: &u64| {
+        let size = &mut sizes[*group as usize];
+        *size += 1;
+        (*group as usize, *size - 1)
+    };
+    let places: Vec<(usize, usize)> = groups.iter().map(place).collect();
+    let rows = *sizes.iter().max()?;
+    if columns * rows > 2 * held.len() {
+        return None;
+    }
+    let mut cells = vec![f64::NAN; columns * rows];
+    for ((column, row), bytes) in places.into_iter().zip(held) {
+        cells[row * columns + column] = *bytes as f64;
+    }
+    Some(heat(cells, columns, rows, ["group", "router of the group"]))
+}
+
+/// As many columns as rows.
+fn square(held: &[u64]) -> Heat {
+    let side = (held.len() as f64).sqrt().ceil() as usize;
+    let columns = held.len().div_ceil(side);
+    let mut cells = vec![f64::NAN; columns * side];
+    for (router, bytes) in held.iter().enumerate() {
+        cells[router % side * columns + router / side] = *bytes as f64;
+    }
+    let (x, y) = (format!("router / {side}"), format!("router mod {side}"));
+    heat(cells, columns, side, [&x, &y])
+}
+
+fn heat(cells: Vec<f64>, columns: usize, rows: usize, [x, y]: [&str; 2]) -> Heat {
     let edges = |count: usize| (0..=count).map(|edge| edge as f64).collect();
     Heat {
         x: Axis::new(x, "1"),
         y: Axis::new(y, "1"),
         value: Axis::new("held by the router", "B").from_zero(),
         x_edges: edges(columns),
-        y_edges: edges(size),
+        y_edges: edges(rows),
         cells,
     }
 }
@@ -65,25 +78,36 @@ mod tests {
     use super::*;
     use crate::trace::{sample, schema, write};
 
-    fn held(experiment: &str, time: Time) -> Option<Heat> {
+    fn held(groups: &[u32], time: Time) -> Option<Heat> {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join(schema::FILE);
-        write(&path, &sample::data(), &sample::run(), experiment, 42).expect("writes");
+        let mut data = sample::data();
+        data.routers = sample::routers(4);
+        data.routers.group = groups.to_vec();
+        write(&path, &data, &sample::run(), "", 42).expect("writes");
         at(&ResultFile::open(&path).expect("opens"), time).expect("reads")
     }
 
     #[test]
     fn groups_stand_side_by_side() {
         // Samples of 4 routers at 0, 10 and 20 ps.
-        let heat = held("[topology]\nrouters_per_group = 2\n", 19).expect("a picture");
+        let heat = held(&[0, 0, 1, 1], 19).expect("a picture");
         assert_eq!(heat.cells, [4.0, 6.0, 5.0, 7.0], "routers 0 and 2 below");
         assert_eq!(heat.x_edges, [0.0, 1.0, 2.0]);
         assert_eq!(heat.x.label, "group");
     }
 
     #[test]
+    fn groups_need_be_neither_in_order_nor_of_one_size() {
+        let heat = held(&[1, 0, 1, 1], 19).expect("a picture");
+        let known: Vec<f64> = heat.cells.iter().copied().filter(|c| !c.is_nan()).collect();
+        assert_eq!(known, [5.0, 4.0, 6.0, 7.0]);
+        assert_eq!(heat.y_edges, [0.0, 1.0, 2.0, 3.0]);
+    }
+
+    #[test]
     fn a_network_without_groups_is_a_square() {
-        let heat = held("[topology]\nk = 4\n", 20).expect("a picture");
+        let heat = held(&[0; 4], 20).expect("a picture");
         assert_eq!(heat.cells, [8.0, 10.0, 9.0, 11.0]);
         assert_eq!(heat.y.label, "router mod 2");
     }

@@ -163,7 +163,7 @@ pub fn all(count: &[u64], missing: &[u64]) -> Vec<u64> {
     count.iter().zip(missing).map(|(a, b)| a + b).collect()
 }
 
-/// How the ports of a kind (`terminal`, `local`, `global`; `all`) spent their time: busy, idle and stalled, ps.
+/// How the ports of a kind (of the network's, `fabric`, `all`) spent their time: busy, idle and stalled, ps.
 ///
 /// # Errors
 /// If the file is damaged.

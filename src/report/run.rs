@@ -3,16 +3,10 @@
 use super::figure::{Axis, Figure, Heat, Lines, Panel, Plot, Point, Series, Table, Ternary};
 use super::parameters;
 use super::rows::{self, OverTime};
+use crate::model::TERMINAL;
 use crate::trace::{ResultFile, Stored, TraceError};
 
 type Outcome<T> = Result<T, TraceError>;
-
-/// Kinds of ports, and what they are called.
-pub(super) const KINDS: [(&str, &str); 3] = [
-    ("terminal", "ports to endpoints"),
-    ("local", "local ports"),
-    ("global", "global ports"),
-];
 
 /// The figures of a result; those that have nothing to show are left out.
 ///
@@ -170,8 +164,8 @@ fn ejection(result: &ResultFile) -> Outcome<Figure> {
 fn port_time(result: &ResultFile) -> Outcome<Figure> {
     let mut panels = Vec::new();
     let mut data = Table::new(&["kind", "busy", "idle", "stalled"]);
-    for (kind, title) in KINDS {
-        let points = rows::port_time(result, kind)?;
+    for kind in result.link_kinds()? {
+        let points = rows::port_time(result, &kind)?;
         if points.is_empty() {
             continue;
         }
@@ -179,10 +173,13 @@ fn port_time(result: &ResultFile) -> Outcome<Figure> {
             let sum: f64 = point.iter().sum();
             let shares = point.map(|ps| (ps / sum).to_string());
             data.rows
-                .push([vec![kind.to_string()], shares.to_vec()].concat());
+                .push([vec![kind.clone()], shares.to_vec()].concat());
         }
         panels.push(Panel {
-            title: title.to_string(),
+            title: match &*kind {
+                TERMINAL => "ports to endpoints".into(),
+                kind => format!("{kind} ports"),
+            },
             plot: Plot::Ternary(ternary(points)),
         });
     }

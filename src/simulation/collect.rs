@@ -224,6 +224,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     }
     let flit_bits = u64::from(plan.network().parameters.flit.0);
     data.ports = rows::ports(reports, plan, simulated);
+    data.routers = rows::routers(plan);
     data.series = rows::series(reports, plan, simulated);
     data.occupancy = (recording.occupancy > 0).then(|| rows::occupancy(reports, flit_bits));
     data.rates = (recording.rates > 0).then(|| rows::rates(reports, plan));

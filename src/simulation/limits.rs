@@ -37,6 +37,9 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
     );
     check_names(topology.link_kinds());
     check_names(topology.router_kinds());
+    if !topology.axes().is_empty() {
+        check_names(topology.axes());
+    }
     assert_eq!(
         topology.link_kinds()[0],
         TERMINAL,

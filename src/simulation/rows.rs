@@ -5,8 +5,11 @@ use crate::fabric::{
     BIN_COUNTS, DELIVERED_BITS, DomainReport, INJECTED_BITS, MESSAGE_LATENCY, MESSAGES, MOST_BINS,
     NETWORK_LATENCY, PACKETS, Series as Binned, add_counts, merge_iterations,
 };
-use crate::model::{LinkKind, Time};
-use crate::trace::{Iterations, JobSeries, Messages, Occupancy, Packets, Ports, Rates, Series};
+use crate::model::{KindName, LinkKind, Time};
+use crate::topology::Peer;
+use crate::trace::{
+    Iterations, JobSeries, Messages, Occupancy, Packets, Ports, Rates, Routers, Series,
+};
 
 /// Adds up series with bins of the same or a smaller width than `width`, of which there are `bins` up to the end.
 fn add_series<'a, const N: usize>(
@@ -53,17 +56,27 @@ fn in_bytes(flits: u64, flit_bits: u64) -> u64 {
 
 pub(super) fn ports(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Ports {
     let network = plan.network();
+    let topology = &network.topology;
     let flit_bits = u64::from(network.parameters.flit.0);
     let mut rows: Vec<_> = reports.iter().flat_map(|report| &report.ports).collect();
     rows.sort_unstable_by_key(|row| (row[0], row[1]));
     let mut ports = Ports {
-        kinds: network.topology.link_kinds().to_vec(),
+        kinds: topology.link_kinds().to_vec(),
         ..Ports::default()
     };
     for &&[router, port, kind, flits, packets, busy, stalled, peak] in &rows {
         ports.router.push(router as u32);
         ports.port.push(port as u16);
         ports.kind.push(LinkKind(kind as u8));
+        // There are fewer than 2³¹ of each.
+        let [peer_router, peer_port, endpoint] = match topology.peer(router as u32, port as u16) {
+            Peer::Router(router, port) => [router as i32, port.into(), -1],
+            Peer::Endpoint(endpoint) => [-1, -1, endpoint as i32],
+            Peer::Unused => [-1; 3],
+        };
+        ports.peer_router.push(peer_router);
+        ports.peer_port.push(peer_port);
+        ports.endpoint.push(endpoint);
         ports.bytes.push(in_bytes(flits, flit_bits));
         ports.packets.push(packets);
         ports.busy_ps.push(busy);
@@ -72,6 +85,32 @@ pub(super) fn ports(reports: &[DomainReport], plan: &Plan, simulated: Time) -> P
         ports.peak_occupancy_bytes.push(in_bytes(peak, flit_bits));
     }
     ports
+}
+
+/// What the network's routers are.
+pub(super) fn routers(plan: &Plan) -> Routers {
+    let topology = &plan.network().topology;
+    let all = || 0..topology.routers();
+    let mut axes: Vec<(KindName, Vec<u32>)> = Vec::new();
+    axes.extend(
+        topology
+            .axes()
+            .iter()
+            .map(|name| (name.clone(), Vec::new())),
+    );
+    for router in all() {
+        let place = topology.coordinates(router);
+        assert_eq!(place.len(), axes.len(), "a coordinate for each axis");
+        let columns = axes.iter_mut().zip(place);
+        columns.for_each(|((_, column), coordinate)| column.push(coordinate));
+    }
+    Routers {
+        kinds: topology.router_kinds().to_vec(),
+        kind: all().map(|router| topology.router_kind(router)).collect(),
+        group: all().map(|router| topology.group_of(router)).collect(),
+        domain: all().map(|router| topology.domain_of(router)).collect(),
+        axes,
+    }
 }
 
 pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Series {

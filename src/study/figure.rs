@@ -5,7 +5,7 @@ use super::file::{FigureFile, FigureKind, Names, ScaleKind};
 use super::metric::{Metric, names, pattern};
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
-use crate::config::{ConfigError, Duration, Given, suggest};
+use crate::config::{ConfigError, Duration, Given};
 use crate::model::{Invalid, Time};
 
 /// A figure of a study. What it draws is in the table, but for the kinds that show rows of a result.
@@ -261,11 +261,11 @@ fn rows_at(
         ));
     }
     if let Some(own) = name.strip_prefix("ports.")
-        && !names::KINDS.contains(&own)
+        && !names::is_kind(own)
     {
         return Err(at.wrong(
             format!("{name:?}: {own:?} is no kind of port"),
-            suggest(own, "kinds", &names::KINDS, '`'),
+            "name a kind of links of the network, or `fabric` (between routers) or `all`",
         ));
     }
     let probe = match kind {

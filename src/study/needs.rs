@@ -4,11 +4,9 @@ use super::metric::pattern::fits;
 use super::metric::{Metric, NotAMetric};
 use super::selection::Selection;
 use crate::config::{ConfigError, Duration, Experiment, Given, Until, suggest};
-use crate::model::Time;
+use crate::model::{LinkKind, Time};
 use crate::simulation::{Plan, scheme_numbers};
-use crate::topology::Links;
 use crate::trace::Whose;
-use crate::trace::schema::is_port_of;
 
 /// A name in a figure or a claim that some of the points must have something for.
 #[derive(Clone, Debug)]
@@ -226,17 +224,22 @@ impl Records<'_> {
     }
 
     fn ports(&self, kind: &str) -> Outcome {
-        if ["terminal", "all"].contains(&kind) {
-            return Ok(());
-        }
         let topology = &self.plan.network().topology;
         let names = topology.link_kinds();
-        let own = |links: &Links| is_port_of(&names[links.link.kind.index()], kind);
-        match topology.links().iter().any(own) {
+        let links = topology.links();
+        let there = |kind: LinkKind| links.iter().any(|links| links.link.kind == kind);
+        let kinds = names.iter().zip(0..);
+        let kinds = kinds.filter(|&(_, number)| there(LinkKind(number)));
+        let mut names: Vec<&str> = kinds.map(|(name, _)| &**name).collect();
+        if names.len() > 1 {
+            names.push("fabric");
+        }
+        names.push("all");
+        match names.contains(&kind) {
             true => Ok(()),
             false => missing(
                 format!("the network has no {kind} ports"),
-                "name a kind that it has: terminal, local, global, fabric (between routers), all",
+                suggest(kind, "kinds", &names, '`'),
             ),
         }
     }

@@ -403,6 +403,16 @@ impl Topology for Dragonfly {
         self.g
     }
 
+    fn axes(&self) -> &[KindName] {
+        const NAMES: &[KindName] = &[KindName::Borrowed("group"), KindName::Borrowed("index")];
+        NAMES
+    }
+
+    fn coordinates(&self, router: RouterId) -> Vec<u32> {
+        let (group, index) = self.place(router);
+        vec![group, index]
+    }
+
     /// Over at most one global link, as "minimal" is understood for dragonflies. Two global links with no local one
     /// between them can visit fewer routers (3 and not 4), but they take another group's bandwidth and the time of
     /// a second long link; no minimal routing takes them.

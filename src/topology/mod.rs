@@ -151,6 +151,14 @@ pub trait Topology: Send + Sync {
     fn group_of(&self, router: RouterId) -> u32;
     /// Number of groups.
     fn groups(&self) -> u32;
+    /// The names of the axes of the routers' coordinates; none where a router is nothing but its number. As the names of links.
+    fn axes(&self) -> &[KindName] {
+        &[]
+    }
+    /// Where a router stands, one number for each of the axes.
+    fn coordinates(&self, _router: RouterId) -> Vec<u32> {
+        Vec::new()
+    }
     /// Routers on a shortest route between two endpoints (1 when they share a router).
     fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32;
     /// The most routers on a shortest route between any two endpoints: the formula, not a search.

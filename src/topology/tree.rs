@@ -26,7 +26,9 @@
 use std::ops::Range;
 
 use super::{Link, LinkParams, Peer, Topology, check_size};
-use crate::model::{DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
+use crate::model::{
+    DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind,
+};
 
 /// The three kinds of links of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -415,6 +417,27 @@ impl Topology for Tree {
         Tree::LINK_KINDS
     }
 
+    /// Leaf routers, those of the levels between, and top routers; those that there are.
+    fn router_kinds(&self) -> &[KindName] {
+        const LEAF: KindName = KindName::Borrowed("leaf");
+        const TOP: KindName = KindName::Borrowed("top");
+        const ALL: &[KindName] = &[LEAF, KindName::Borrowed("inner"), TOP];
+        match self.levels.len() {
+            1 => const { &[LEAF] },
+            2 => const { &[LEAF, TOP] },
+            _ => ALL,
+        }
+    }
+
+    fn router_kind(&self, router: RouterId) -> RouterKind {
+        let (level, top) = (self.place(router).level, self.levels.len() - 1);
+        RouterKind(if level == top {
+            top.min(2)
+        } else {
+            level.min(1)
+        } as u8)
+    }
+
     fn links(&self) -> Vec<super::Links> {
         let (top, below) = (self.levels.len() - 1, self.levels.len().saturating_sub(2));
         let up = |level: &Level| self.routers_on(level) * u64::from(level.up);
@@ -476,6 +499,21 @@ impl Topology for Tree {
 
     fn groups(&self) -> u32 {
         self.pods
+    }
+
+    fn axes(&self) -> &[KindName] {
+        const NAMES: &[KindName] = &[
+            KindName::Borrowed("level"),
+            KindName::Borrowed("subtree"),
+            KindName::Borrowed("replica"),
+        ];
+        NAMES
+    }
+
+    /// Levels count from 1, as [`Tree::level_of`].
+    fn coordinates(&self, router: RouterId) -> Vec<u32> {
+        let place = self.place(router);
+        vec![place.level as u32 + 1, place.subtree, place.replica]
     }
 
     fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {

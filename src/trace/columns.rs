@@ -6,9 +6,10 @@ use hdf5::types::FixedAscii;
 use hdf5::{File, Group, H5Type};
 
 use super::error::TraceError;
-use super::hdf::{Failure, Outcome, get_column, get_text};
+use super::hdf::{Failure, Outcome, get_column, get_list, get_text};
 use super::read::{Header, open_result};
 use super::results::Occupancy;
+use super::schema::PORT_KINDS;
 
 /// More rows than any column has that is read at once: 16 GiB of them.
 const MOST_ROWS: usize = 1 << 31;
@@ -148,10 +149,21 @@ impl ResultFile {
     /// If the file is damaged.
     pub fn port_kinds(&self) -> Result<Vec<String>, TraceError> {
         let kinds = self.within("data/ports", |ports| {
-            let names: Vec<FixedAscii<8>> = ports.dataset("kind")?.read_raw()?;
+            let names: Vec<FixedAscii<64>> = ports.dataset("kind")?.read_raw()?;
             Ok(Some(names.iter().map(|name| name.to_string()).collect()))
         })?;
         Ok(kinds.unwrap_or_default())
+    }
+
+    /// The names of the network's kinds of links, in the order of their numbers.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn link_kinds(&self) -> Result<Vec<String>, TraceError> {
+        let names = self.within("data/ports", |ports| {
+            get_list(ports, PORT_KINDS.name).map(Some)
+        })?;
+        Ok(names.unwrap_or_default())
     }
 
     /// The names of the columns of a group; none if it is not there.

@@ -136,6 +136,7 @@ pub(super) fn put_numbers<T: H5Type, const N: usize>(
 /// The values of one column.
 #[derive(Clone, Copy)]
 pub(super) enum Values<'a> {
+    I32(&'a [i32]),
     U16(&'a [u16]),
     U32(&'a [u32]),
     U64(&'a [u64]),
@@ -147,6 +148,7 @@ pub(super) enum Values<'a> {
 impl Values<'_> {
     pub(super) fn rows(&self) -> usize {
         match self {
+            Values::I32(values) => values.len(),
             Values::U16(values) => values.len(),
             Values::U32(values) => values.len(),
             Values::U64(values) => values.len(),
@@ -191,6 +193,7 @@ pub(super) fn put_column(
     }
     let shape = [rows];
     match values {
+        Values::I32(values) => put_dataset(at, name, units, long_name, &shape, values),
         Values::U16(values) => put_dataset(at, name, units, long_name, &shape, values),
         Values::U32(values) => put_dataset(at, name, units, long_name, &shape, values),
         Values::U64(values) => put_dataset(at, name, units, long_name, &shape, values),

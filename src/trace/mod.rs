@@ -5,6 +5,7 @@ mod error;
 mod frame;
 mod hdf;
 mod lock;
+mod network;
 pub mod out_dir;
 mod partial;
 mod rates;
@@ -12,6 +13,7 @@ mod read;
 mod results;
 #[cfg(test)]
 pub(crate) mod sample;
+mod scale;
 pub mod schema;
 mod seal;
 mod stats;
@@ -28,7 +30,7 @@ pub use rates::{RatesOverTime, Whose};
 pub use read::{Entry, Header, Stored, StoredLatency, read, read_header};
 pub use results::{
     Data, Iterations, Job, JobSeries, Latency, Messages, Note, Occupancy, Packets, Ports, Rates,
-    Run, Scheme, Series, Summary,
+    Routers, Run, Scheme, Series, Summary,
 };
 pub use stats::{Digest, JobTotals, Shape, Stats};
 pub use write::write;

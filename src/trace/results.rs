@@ -1,6 +1,6 @@
 //! What a run measured, merged over all domains and ready to be written: the content of `/data` and `/run`.
 
-use crate::model::{EndpointId, Histogram, KindName, LinkKind, PortId, RouterId, Time};
+use crate::model::{EndpointId, Histogram, KindName, LinkKind, PortId, RouterId, RouterKind, Time};
 
 /// Everything under `/data`. Bit-identical for any number of ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Data {
     pub jobs: Vec<Job>,
     /// `/data/ports`, by router, then port.
     pub ports: Ports,
+    /// `/data/routers`.
+    pub routers: Routers,
     /// `/data/series`.
     pub series: Series,
     /// `/data/occupancy`, if asked for.
@@ -153,6 +155,12 @@ pub struct Ports {
     pub kinds: Vec<KindName>,
     /// What it joins, of `kinds`.
     pub kind: Vec<LinkKind>,
+    /// The router that it leads to; -1: none.
+    pub peer_router: Vec<i32>,
+    /// The port there; -1: none.
+    pub peer_port: Vec<i32>,
+    /// The endpoint that it leads to; -1: none.
+    pub endpoint: Vec<i32>,
     /// Bytes sent (whole flits, rounded down to bytes).
     pub bytes: Vec<u64>,
     /// Packets sent.
@@ -165,6 +173,21 @@ pub struct Ports {
     pub idle_ps: Vec<Time>,
     /// The most data that was on its way out by this port inside the router, in bytes.
     pub peak_occupancy_bytes: Vec<u64>,
+}
+
+/// `/data/routers`: one row per router, by its number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Routers {
+    /// The names of the kinds of routers.
+    pub kinds: Vec<KindName>,
+    /// What it is, of `kinds`.
+    pub kind: Vec<RouterKind>,
+    /// Its group, pod or block.
+    pub group: Vec<u32>,
+    /// The domain that simulates it.
+    pub domain: Vec<u32>,
+    /// Names of axes, each with the coordinates of all routers.
+    pub axes: Vec<(KindName, Vec<u32>)>,
 }
 
 /// `/data/series`: equal time bins.

@@ -1,7 +1,7 @@
 //! A result for tests: small, but with something in every place.
 
 use super::*;
-use crate::model::{Histogram, KindName, LinkKind};
+use crate::model::{Histogram, KindName, LinkKind, RouterKind};
 
 /// A histogram of `samples` latencies around `centre` ps.
 pub fn histogram(centre: u64, samples: u64) -> Histogram {
@@ -50,12 +50,41 @@ fn ports(count: usize) -> Ports {
         port: (0..count).map(|i| (i % 7) as u16).collect(),
         kinds: ["terminal", "local", "global"].map(KindName::from).to_vec(),
         kind: (0..count).map(|i| LinkKind((i % 3) as u8)).collect(),
+        peer_router: (0..count as i32)
+            .map(|i| if i % 3 == 0 { -1 } else { i / 7 })
+            .collect(),
+        peer_port: (0..count as i32)
+            .map(|i| if i % 3 == 0 { -1 } else { i % 7 })
+            .collect(),
+        endpoint: (0..count as i32)
+            .map(|i| if i % 3 == 0 { i } else { -1 })
+            .collect(),
         bytes: numbers(100),
         packets: numbers(1),
         busy_ps: numbers(8_000),
         stalled_ps: numbers(3),
         idle_ps: numbers(5),
         peak_occupancy_bytes: numbers(12),
+    }
+}
+
+/// Groups of two routers.
+pub fn routers(count: u32) -> Routers {
+    Routers {
+        kinds: vec!["router".into()],
+        kind: vec![RouterKind(0); count as usize],
+        group: (0..count).map(|router| router / 2).collect(),
+        domain: (0..count).map(|router| router / 2).collect(),
+        axes: vec![
+            (
+                "group".into(),
+                (0..count).map(|router| router / 2).collect(),
+            ),
+            (
+                "index".into(),
+                (0..count).map(|router| router % 2).collect(),
+            ),
+        ],
     }
 }
 
@@ -116,6 +145,7 @@ pub fn data() -> Data {
             ("job.aggressor-1.message".into(), Latency::default()),
         ],
         jobs: vec![job("stencil", 0, 5), job("aggressor-1", 5, 3)],
+        routers: routers(10_000),
         ports: ports(70_000),
         series: series(100, &["stencil", "aggressor-1"]),
         occupancy: Some(Occupancy {

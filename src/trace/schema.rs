@@ -1,4 +1,4 @@
-//! The schema of `result.h5`, version 2: every group, attribute and column with its unit and meaning.
+//! The schema of `result.h5`, version 3: every group, attribute and column with its unit and meaning.
 //!
 //! The writer and the reader take their names from here, and `docs/result-file.md` is checked against it. A job's
 //! name stands for `<name>` in a path, a latency class for `<class>`.
@@ -10,7 +10,7 @@ pub use groups::GROUPS;
 use crate::model::TERMINAL;
 
 /// The version that [`super::write()`] writes and [`super::read()`] reads: the root attribute `schema_version`.
-pub const VERSION: u64 = 2;
+pub const VERSION: u64 = 3;
 
 /// The name of the file inside an output directory.
 pub const FILE: &str = "result.h5";
@@ -388,15 +388,73 @@ pub const JOB: [Column; 3] = [
     ),
 ];
 
+/// A list on `/data/ports`.
+pub const PORT_KINDS: Attribute = attribute(
+    "kinds",
+    "",
+    "names of the network's kinds of links, terminal first (a list)",
+);
+
+/// A list on `/data/routers`.
+pub const ROUTER_KINDS: Attribute = attribute(
+    "kinds",
+    "",
+    "names of the network's kinds of routers (a list)",
+);
+
+/// Columns of `/data/routers`, one row per router.
+pub const ROUTERS: [Column; 4] = [
+    column("router", "u32", "1", "router"),
+    column(
+        "kind",
+        "text",
+        "1",
+        "kind of the router, one of the attribute kinds",
+    ),
+    column(
+        "group",
+        "u32",
+        "1",
+        "group, pod or block of the network that it belongs to",
+    ),
+    column("domain", "u32", "1", "domain that simulates it"),
+];
+
+/// Columns of `/data/routers` where the network has axes; the name in the file is `axis.<name>.` and this.
+pub const ROUTER_AXIS: [Column; 1] = [column(
+    "coordinate",
+    "u32",
+    "1",
+    "where the router stands on this axis",
+)];
+
 /// Columns of `/data/ports`, one row per used router port, by router, then port.
-pub const PORTS: [Column; 9] = [
+pub const PORTS: [Column; 12] = [
     column("router", "u32", "1", "router"),
     column("port", "u16", "1", "port of the router"),
     column(
         "kind",
-        "S8",
+        "text",
         "1",
-        "what the link joins: terminal, local or global",
+        "kind of the link: terminal, or another of the attribute kinds",
+    ),
+    column(
+        "peer_router",
+        "i32",
+        "1",
+        "router that the port leads to; -1 for a port to an endpoint",
+    ),
+    column(
+        "peer_port",
+        "i32",
+        "1",
+        "port of that router; -1 for a port to an endpoint",
+    ),
+    column(
+        "endpoint",
+        "i32",
+        "1",
+        "endpoint that the port leads to; -1 for a port to a router",
     ),
     column("bytes", "u64", "B", "bytes sent"),
     column("packets", "u64", "1", "packets sent"),
@@ -474,8 +532,9 @@ pub const SERIES_CLASS: [Column; 1] = [column(
 )];
 
 /// Columns of `/data/occupancy`; `bytes` has two dimensions: time and router.
-pub const OCCUPANCY: [Column; 2] = [
+pub const OCCUPANCY: [Column; 3] = [
     column("time_ps", "u64", "ps", "time of the row"),
+    column("router", "u32, router", "1", "router of the column"),
     column(
         "bytes",
         "u64, time x router",

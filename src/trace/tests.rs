@@ -400,6 +400,7 @@ fn reference() -> String {
             let prefix = match part.first().map(|column| column.name) {
                 Some(name) if name == schema::SERIES_JOB[0].name => "job.<name>.",
                 Some(name) if name == schema::SERIES_CLASS[0].name => "class.<name>.",
+                Some(name) if name == schema::ROUTER_AXIS[0].name => "axis.<name>.",
                 _ => "",
             };
             for c in part.iter() {

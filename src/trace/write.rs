@@ -9,11 +9,13 @@ use super::hdf::{
     Failure, Outcome, Values, check_name, group, put_column, put_columns, put_dataset, put_list,
     put_number, put_numbers, put_text, put_texts,
 };
+use super::network::{write_ports, write_routers};
 use super::partial::Partial;
 use super::results::{
-    Data, Iterations, Job, Latency, Messages, Note, Occupancy, Packets, Ports, Rates, Run, Scheme,
-    Series, Summary,
+    Data, Iterations, Job, Latency, Messages, Note, Occupancy, Packets, Rates, Run, Scheme, Series,
+    Summary,
 };
+use super::scale::{put_scales, put_table, scale_rows};
 use super::schema;
 use super::seal::{BLOCK, Kind, seal};
 use super::stats::Stats;
@@ -158,6 +160,7 @@ fn write_data(at: &Group, data: &Data) -> Outcome<()> {
         write_job(&group(&jobs, &job.name)?, index, job)?;
     }
     write_ports(&group(at, "ports")?, &data.ports)?;
+    write_routers(&group(at, "routers")?, &data.routers)?;
     write_series(&group(at, "series")?, &data.series)?;
     if let Some(occupancy) = &data.occupancy {
         write_occupancy(&group(at, "occupancy")?, occupancy)?;
@@ -252,9 +255,8 @@ fn write_latency(at: &Group, latency: &Latency) -> Outcome<()> {
         let of = |lower| counts.get(lower).copied().unwrap_or(0);
         lower.iter().map(of).collect::<Vec<u64>>()
     });
-    put_columns(
+    put_table(
         at,
-        "",
         &schema::LATENCY,
         lower.len(),
         [&lower, &count, &missing].map(|values| Values::U64(values)),
@@ -301,37 +303,14 @@ fn write_job(at: &Group, index: usize, job: &Job) -> Outcome<()> {
         [job.offered_load, job.accepted_load],
     )?;
     put_texts(at, &schema::LOAD_TEXTS, [schema::JOB_LOAD_TEXT])?;
-    put_columns(
+    put_table(
         at,
-        "",
         &schema::JOB,
         tasks,
         [
             Values::U32(&job.endpoint),
             Values::U64(&job.task_finish_ps),
             Values::U64(&job.task_communication_ps),
-        ],
-    )
-}
-
-fn write_ports(at: &Group, ports: &Ports) -> Outcome<()> {
-    let kinds = ports.kind.iter();
-    let kinds: Vec<&str> = kinds.map(|kind| &*ports.kinds[kind.index()]).collect();
-    put_columns(
-        at,
-        "",
-        &schema::PORTS,
-        ports.router.len(),
-        [
-            Values::U32(&ports.router),
-            Values::U16(&ports.port),
-            Values::Texts(&kinds),
-            Values::U64(&ports.bytes),
-            Values::U64(&ports.packets),
-            Values::U64(&ports.busy_ps),
-            Values::U64(&ports.stalled_ps),
-            Values::U64(&ports.idle_ps),
-            Values::U64(&ports.peak_occupancy_bytes),
         ],
     )
 }
@@ -368,12 +347,13 @@ fn write_series(at: &Group, series: &Series) -> Outcome<()> {
             [Values::U64(flits)],
         )?;
     }
-    Ok(())
+    scale_rows(at, schema::SERIES_TIME[0].name)
 }
 
 fn write_occupancy(at: &Group, occupancy: &Occupancy) -> Outcome<()> {
-    let [time, bytes] = &schema::OCCUPANCY;
+    let [time, router, bytes] = &schema::OCCUPANCY;
     let rows = occupancy.time_ps.len();
+    let routers: Vec<u32> = (0..occupancy.routers as u32).collect();
     put_column(
         at,
         time.name,
@@ -381,6 +361,14 @@ fn write_occupancy(at: &Group, occupancy: &Occupancy) -> Outcome<()> {
         time.long_name,
         rows,
         Values::U64(&occupancy.time_ps),
+    )?;
+    put_column(
+        at,
+        router.name,
+        router.units,
+        router.long_name,
+        routers.len(),
+        Values::U32(&routers),
     )?;
     if occupancy.bytes.len() != rows * occupancy.routers {
         return Err(Failure::Uneven {
@@ -397,13 +385,13 @@ fn write_occupancy(at: &Group, occupancy: &Occupancy) -> Outcome<()> {
         bytes.long_name,
         &[rows, occupancy.routers],
         &occupancy.bytes,
-    )
+    )?;
+    put_scales(at, &[(bytes.name, &[time.name, router.name])])
 }
 
 fn write_iterations(at: &Group, iterations: &Iterations) -> Outcome<()> {
-    put_columns(
+    put_table(
         at,
-        "",
         &schema::ITERATIONS,
         iterations.job.len(),
         [
@@ -418,9 +406,8 @@ fn write_iterations(at: &Group, iterations: &Iterations) -> Outcome<()> {
 }
 
 fn write_rates(at: &Group, rates: &Rates) -> Outcome<()> {
-    put_columns(
+    put_table(
         at,
-        "",
         &schema::RATES,
         rates.time_ps.len(),
         [
@@ -451,13 +438,15 @@ fn write_scheme(at: &Group, scheme: &Scheme) -> Outcome<()> {
         let long_name = format!("{}, recorded by the scheme", name.replace('_', " "));
         put_column(at, name, units, &long_name, rows, Values::U64(values))?;
     }
-    Ok(())
+    match scheme.columns.first() {
+        Some((first, _, _)) => scale_rows(at, first),
+        None => Ok(()),
+    }
 }
 
 fn write_packets(at: &Group, packets: &Packets) -> Outcome<()> {
-    put_columns(
+    put_table(
         at,
-        "",
         &schema::PACKETS,
         packets.source.len(),
         [
@@ -475,9 +464,8 @@ fn write_packets(at: &Group, packets: &Packets) -> Outcome<()> {
 }
 
 fn write_messages(at: &Group, messages: &Messages) -> Outcome<()> {
-    put_columns(
+    put_table(
         at,
-        "",
         &schema::MESSAGES,
         messages.source.len(),
         [

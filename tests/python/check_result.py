@@ -12,7 +12,7 @@ CHUNK_ROWS = 65536
 
 
 def check_header(result):
-    assert result.attrs["schema_version"] == 2
+    assert result.attrs["schema_version"] == 3
     assert result.attrs["complete"] in (0, 1)
     assert result.attrs["seed"].dtype == numpy.uint64
     for name in ("weir_version", "experiment"):
@@ -38,10 +38,47 @@ def check_dataset(dataset):
 def check_columns(group):
     """All columns of a group have the same length, and every value can be read."""
     columns = [item for item in group.values() if isinstance(item, h5py.Dataset)]
-    assert len({column.shape[0] for column in columns}) <= 1, group.name
+    rows = {column.shape[0] for column in columns if column.name != "/data/occupancy/router"}
+    assert len(rows) <= 1, group.name
     for column in columns:
         check_dataset(column)
         assert column[:].shape == column.shape
+    if columns:
+        check_scales(group, columns)
+
+
+# Group or its parent, and the column that is the scale of its rows.
+SCALES = {
+    "latency": "lower_ps",
+    "jobs": "endpoint",
+    "ports": "router",
+    "routers": "router",
+    "series": "time_ps",
+    "occupancy": "time_ps",
+    "rates": "time_ps",
+    "iterations": "job",
+    "packets": "source",
+    "messages": "source",
+}
+
+
+def check_scales(group, columns):
+    """Every axis of every column has one scale, of its length, with its unit; and the scales know it."""
+    family = group.name.split("/")[2]
+    found = [column for column in columns if h5py.h5ds.is_scale(column.id)]
+    rows = group[SCALES[family]] if family in SCALES else found[0]
+    scales = [rows, group["router"]] if family == "occupancy" else [rows]
+    assert sorted(found, key=str) == sorted(scales, key=str), group.name
+    for scale in scales:
+        assert scale.attrs["NAME"] == scale.name.rsplit("/", 1)[1].encode(), scale.name
+    for column in columns:
+        if column in scales:
+            continue
+        assert column.ndim == len(column.dims) <= len(scales), column.name
+        for axis, (dimension, scale) in enumerate(zip(column.dims, scales)):
+            assert len(dimension) == 1 and dimension[0] == scale, column.name
+            assert dimension[0].shape == (column.shape[axis],), column.name
+            assert h5py.h5ds.is_attached(column.id, scale.id, axis), column.name
 
 
 def check_latency(group):
@@ -96,9 +133,31 @@ def check_ports(group):
     kinds = group["kind"]
     assert kinds.dtype.kind == "S"
     if kinds.size:
-        assert set(kinds.asstr()[:]) <= {"terminal", "local", "global"}
+        assert set(kinds.asstr()[:]) <= set(group.attrs["kinds"])
+    assert group.attrs["kinds"][0] == "terminal"
     order = group["router"][:].astype(numpy.int64) * 65536 + group["port"][:]
     assert (numpy.diff(order) > 0).all()
+    router, peer, endpoint = (group[name][:] for name in ("router", "peer_router", "endpoint"))
+    to_endpoint = kinds[:] == b"terminal"
+    assert ((endpoint >= 0) == to_endpoint).all() and ((peer >= 0) != to_endpoint).all()
+    assert len(set(endpoint[to_endpoint])) == to_endpoint.sum()
+
+
+def check_links(ports):
+    """The peer of a port's peer is that port."""
+    columns = (ports[name][:].tolist() for name in ("router", "port", "peer_router", "peer_port"))
+    ends = {(a, b): (c, d) for a, b, c, d in zip(*columns) if c >= 0}
+    assert all(ends[peer] == port for port, peer in ends.items())
+
+
+def check_routers(group, ports):
+    kinds = group["kind"]
+    assert set(kinds.asstr()[:]) <= set(group.attrs["kinds"])
+    assert (group["router"][:] == numpy.arange(len(kinds))).all()
+    axes = [group[name][:] for name in group if name.startswith("axis.")]
+    places = set(zip(*(axis.tolist() for axis in axes)))
+    assert not axes or len(places) == len(kinds)
+    assert not ports["router"].size or ports["router"][:].max() < len(kinds)
 
 
 def main(path):
@@ -109,6 +168,8 @@ def main(path):
         check_notes(result["data/notes"], result["data/summary"].attrs["notes"])
         check_jobs(result["data/jobs"])
         check_ports(result["data/ports"])
+        check_links(result["data/ports"])
+        check_routers(result["data/routers"], result["data/ports"])
         summary = result["data/summary"].attrs
         sent = int(summary["packets_injected"])
         ends = ("packets_delivered", "packets_dropped", "packets_in_flight")

@@ -67,6 +67,25 @@ proptest! {
     }
 
     #[test]
+    fn routers_are_leaf_inner_or_top_and_each_stands_somewhere(kind in kinds(1_300)) {
+        let network = kind.build();
+        let mut places = std::collections::BTreeSet::new();
+        for router in 0..network.routers() {
+            let level = tree(&network).level_of(router);
+            let expected = match level {
+                1 => "leaf",
+                _ if level == kind.levels() => "top",
+                _ => "inner",
+            };
+            let own = network.router_kind(router).index();
+            prop_assert_eq!(&network.router_kinds()[own], expected);
+            let place = network.coordinates(router);
+            prop_assert_eq!((place.len(), place[0]), (network.axes().len(), level));
+            prop_assert!(places.insert(place));
+        }
+    }
+
+    #[test]
     fn links_look_alike_from_both_ends(kind in kinds(1_300)) {
         let network = kind.build();
         for endpoint in 0..network.endpoints() {

@@ -21,7 +21,6 @@ const FAMILIES: [&str; 10] = [
     "rates",
     "scheme",
 ];
-pub(in crate::study) const KINDS: [&str; 5] = ["terminal", "local", "global", "fabric", "all"];
 const CLASSES: [&str; 2] = ["network", "message"];
 
 /// The shares of a port's time: name and column.
@@ -38,6 +37,12 @@ const PORTS: [(&str, &str, How, &str); 3] = [
 ];
 
 type Outcome<T> = Result<T, NotAMetric>;
+
+/// Whether this can be the name of a kind of ports; which there are says the network of each point.
+pub(in crate::study) fn is_kind(name: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    !name.is_empty() && name.bytes().all(legal)
+}
 
 /// What the metric `name` (without a window) is.
 pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
@@ -287,8 +292,12 @@ fn series(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
 
 fn ports(name: &str, rest: &str) -> Outcome<What> {
     let (kind, what) = rest.split_once('.').unwrap_or((rest, ""));
-    if !KINDS.contains(&kind) {
-        return Err(unknown(name, kind, "kinds of port", &KINDS));
+    if !is_kind(kind) {
+        return Err(NotAMetric {
+            message: format!("{name:?}: {kind:?} is no kind of port"),
+            remedy: "name a kind of links of the network, or `fabric` (between routers) or `all`"
+                .into(),
+        });
     }
     if let Some((_, column)) = SHARES.iter().find(|(own, _)| *own == what) {
         return Ok(What::Share {

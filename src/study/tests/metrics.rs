@@ -121,6 +121,9 @@ fn series() -> Data {
     data.ports.port = vec![0, 1];
     data.ports.kinds = ["terminal", "global"].map(Into::into).to_vec();
     data.ports.kind = vec![LinkKind(0), LinkKind(1)];
+    data.ports.peer_router = vec![-1, 0];
+    data.ports.peer_port = vec![-1, 1];
+    data.ports.endpoint = vec![0, -1];
     data.ports.bytes = vec![500, 0];
     data.ports.packets = vec![10, 0];
     data.ports.busy_ps = vec![400_000, 2_000_000];
@@ -394,7 +397,7 @@ fn names_that_are_no_metric_are_refused_with_the_nearest() {
         ),
         ("series.job.stencil.message_latency.sum", "mean, max"),
         ("series.time_ps.max", "class.<name>.ejected_flits"),
-        ("ports.globl.busy_share", "did you mean `global`"),
+        ("ports.Global.busy_share", "a kind of links of the network"),
         ("ports.global.busy", "did you mean `busy_share`"),
         (
             "summary.accepted_load @ 1 us..2 us",

@@ -298,17 +298,20 @@ fn figures() {
         (
             "kind = \"heatmap\"\ny = \"ports.rubbish\"",
             15,
-            ["no kind of port", "valid kinds: `terminal`"],
+            [
+                "the network has no rubbish ports",
+                "valid kinds: `terminal`",
+            ],
         ),
         (
             "kind = \"heatmap\"\ny = \"ports.all.busy\"",
             15,
-            ["no kind of port", "did you mean `all`"],
+            ["no kind of port", "`fabric` (between routers) or `all`"],
         ),
         (
             "kind = \"ternary\"\ny = [\"ports.local\", \"ports.lokal\"]",
             15,
-            ["no kind of port", "did you mean `local`"],
+            ["the network has no lokal ports", "did you mean `local`"],
         ),
     ] {
         assert_refused(&figure(text), line, &words);

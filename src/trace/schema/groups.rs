@@ -2,9 +2,10 @@
 
 use super::{
     Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES,
-    LOAD_TEXTS, MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS, PORTS, RATES, ROOT_NUMBERS, ROOT_TEXTS,
-    RUN_HOSTS, RUN_NUMBERS, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS,
-    SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
+    LOAD_TEXTS, MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS, PORT_KINDS, PORTS, RATES, ROOT_NUMBERS,
+    ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS, ROUTERS, RUN_HOSTS, RUN_NUMBERS, RUN_RATES, RUN_STOPPED,
+    RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS,
+    SUMMARY_LOADS,
 };
 
 /// Every group of a result file, for documentation and tests.
@@ -53,8 +54,15 @@ pub const GROUPS: &[Group] = &[
     Group {
         path: "/data/ports",
         about: "One row per used router port, for its outgoing direction, by router, then port.",
-        attributes: &[],
+        attributes: &[&[PORT_KINDS]],
         columns: &[&PORTS],
+    },
+    Group {
+        path: "/data/routers",
+        about: "One row per router, by its number. Axes are `group` and `index` (of the group) of a dragonfly; `level` (from 1, the leaf \
+                routers), `subtree` and `replica` (of the subtree's roots) of a fat tree.",
+        attributes: &[&[ROUTER_KINDS]],
+        columns: &[&ROUTERS, &ROUTER_AXIS],
     },
     Group {
         path: "/data/series",
