@@ -7,7 +7,7 @@ use crate::support::{Place, dragonfly, params, routing};
 use proptest::prelude::*;
 use weir::model::{Flight, LinkKind, PortId, RouterId};
 use weir::routing::analysis::Walker;
-use weir::routing::{Here, Hop, Routing};
+use weir::routing::{Here, Hop, Load, Routing};
 use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
 use weir::topology::{Peer, Topology};
 
@@ -341,6 +341,15 @@ impl Here for Loaded {
     }
     fn backlog(&mut self, port: PortId) -> u32 {
         self.backlog[&port]
+    }
+    fn load(&mut self, _: Hop) -> Load {
+        unreachable!("nothing here asks for virtual channels")
+    }
+    fn recall(&mut self, _: u32) -> u64 {
+        unreachable!("nothing here keeps words")
+    }
+    fn remember(&mut self, _: u32, _: u64) {
+        unreachable!("nothing here keeps words")
     }
     fn max_packet(&self) -> u32 {
         24

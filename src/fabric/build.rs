@@ -12,6 +12,7 @@ use super::event::Keys;
 use super::hosts::Hosts;
 use super::inbox::Inbox;
 use super::later::Later;
+use super::memory::Memory;
 use super::network::{MOST_BUFFERED, Network};
 use super::nic::Nic;
 use super::nic_context::class_of;
@@ -91,6 +92,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 .map(|flits| flits.min(network.most_queued())),
             unlimited: parameters.output_queue == OutputQueue::Unlimited,
             arbitration: parameters.arbitration,
+            alternatives: network.routing.has_alternatives(),
             all_classes: parameters.backlog == Backlog::All,
             acknowledge: parameters.acknowledge,
             unheard: !heard,
@@ -118,6 +120,8 @@ impl<const CC: bool> FabricDomain<CC> {
             keys: Keys::new(0),
             pool: Pool::new(scheme.header_words()),
             routers: Slots::default(),
+            memory: Memory::default(),
+            ways: Vec::new(),
             inputs: Slots::default(),
             outputs: Slots::default(),
             timings: Slots::default(),
@@ -206,6 +210,11 @@ impl<const CC: bool> FabricDomain<CC> {
             });
             self.first_nic_output = base + self.places(ports);
         }
+        let words = self
+            .routers
+            .iter()
+            .map(|router| network.routing.words(router.id));
+        self.memory = Memory::new(words);
     }
 
     /// How many numbers the ports of a router take. One that sends packets of its own does so by a port that leads

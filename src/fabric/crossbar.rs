@@ -6,14 +6,14 @@ use super::event::EventKind;
 use super::pool::Fifo;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::state::{InIndex, OutIndex, Request, Upstream, Wire};
-use super::view::RouterView;
 use crate::config::Arbitration;
 use crate::model::{Classes, Flight, NEVER, PacketIndex, Time};
+use crate::routing::Hop;
 use crate::simulation::RunError;
 
 /// Whether a packet may cross now, and if not, what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Crossing {
+pub(super) enum Crossing {
     Go,
     /// For its input, busy longest.
     Input,
@@ -60,61 +60,15 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// Routes a packet, and lets it cross at once or makes it wait.
     fn route(&mut self, index: PacketIndex, input: InIndex, now: Time) {
-        let place = &self.inputs[input as usize];
-        let router = &mut self.routers[place.router as usize];
-        let base = router.base;
-        let (packet, origin) = self.pool.both(index);
-        let network = &*self.network;
-        let hop = {
-            let mut here = RouterView {
-                router: router.id,
-                base,
-                in_port: (input - base) as u16,
-                origin,
-                rng: &mut router.rng,
-                outputs: &self.outputs,
-                timings: &self.timings,
-                channels: &mut self.channels,
-                crowds: &mut self.crowds,
-                classes: self.fixed.classes.count(),
-                class: if CC && self.fixed.can.drops && !self.fixed.all_classes {
-                    packet.class.min(self.fixed.classes.data)
-                } else {
-                    0
-                },
-                max_packet: self.fixed.max_packet,
-                now,
-            };
-            network.routing.route(&mut packet.flight, &mut here)
-        };
-        assert!(
-            hop.port < router.ports,
-            "routing leads to port {} of router {}, which has {}",
-            hop.port,
-            router.id,
-            router.ports
-        );
-        let output = base + u32::from(hop.port);
-        let out = &mut self.outputs[output as usize];
-        // A port that is not used has no queues.
-        let queue = match self.fixed.divided {
-            true => network.divided_queue(hop, router.id, packet, origin, out),
-            false => u32::from(hop.vc),
-        };
-        assert!(
-            queue < out.queues,
-            "routing leads to virtual channel {} of port {} of router {}, which has {}",
-            hop.vc,
-            hop.port,
-            router.id,
-            out.queues
-        );
+        let (routing, flight, mut here) = self.view(index, input, now);
+        let (hop, place) = (routing.route(flight, &mut here), here.place);
+        let (output, queue) = self.way(hop, place, index);
+        let packet = self.pool.get_mut(index);
         packet.flight.routers = packet.flight.routers.saturating_add(1);
         if packet.flight.flags & Flight::WATCHED != 0 {
             self.watch_arrival = packet.head;
         }
-        let in_queue = packet.queue;
-        packet.queue = (u32::from(packet.class) * out.queues + queue) as u16;
+        let in_queue = std::mem::replace(&mut packet.queue, queue);
         if CC
             && (self.fixed.can.drops || self.fixed.intercepted != 0)
             && self.taken_here(index, (input, in_queue), output, now)
@@ -142,10 +96,53 @@ impl<const CC: bool> FabricDomain<CC> {
         }
     }
 
+    /// The output that a way leads to from a router of this domain, and the packet's queue there. A way that is not there ends
+    /// the run here, where it can be named.
+    #[inline]
+    pub(super) fn way(&self, hop: Hop, router: u32, index: PacketIndex) -> (OutIndex, u16) {
+        let router = &self.routers[router as usize];
+        assert!(
+            hop.port < router.ports,
+            "routing leads to port {} of router {}, which has {}",
+            hop.port,
+            router.id,
+            router.ports
+        );
+        let output = router.base + u32::from(hop.port);
+        let out = &self.outputs[output as usize];
+        let packet = self.pool.get(index);
+        // A port that is not used has no queues.
+        let queue = match self.fixed.divided {
+            true => {
+                let (to, origin) = (packet.flight.destination, self.pool.origin(index));
+                let who = (to, packet.class);
+                self.network.divided_queue(hop, router.id, who, origin, out)
+            }
+            false => u32::from(hop.vc),
+        };
+        assert!(
+            queue < out.queues,
+            "routing leads to virtual channel {} of port {} of router {}, which has {}",
+            hop.vc,
+            hop.port,
+            router.id,
+            out.queues
+        );
+        (
+            output,
+            (u32::from(packet.class) * out.queues + queue) as u16,
+        )
+    }
+
     /// A routed packet asks for its output. `from`: its input and its queue there.
     fn ask(&mut self, index: PacketIndex, from: (InIndex, u16), output: OutIndex, now: Time) {
+        if self.fixed.alternatives {
+            self.ask_for_any(index, from, output, now);
+            return;
+        }
         let (input, in_queue) = from;
-        let class = self.pool.get(index).class;
+        let packet = self.pool.get(index);
+        let (class, out_queue) = (packet.class, packet.queue);
         let (at_output, at_input) = self.ring_places(output, input, class);
         if self.fixed.voq
             && let Some(queue) = self.find_request(at_output, input, in_queue)
@@ -164,6 +161,9 @@ impl<const CC: bool> FabricDomain<CC> {
                     output,
                     in_queue,
                     class,
+                    out_queue,
+                    also: false,
+                    others: NO_REQUEST,
                 };
                 let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
                 self.requests
@@ -175,7 +175,12 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// The places of the rings of an output and an input for a class.
     #[inline]
-    fn ring_places(&self, output: OutIndex, input: InIndex, class: u8) -> (usize, usize) {
+    pub(super) fn ring_places(
+        &self,
+        output: OutIndex,
+        input: InIndex,
+        class: u8,
+    ) -> (usize, usize) {
         let classes = usize::from(self.fixed.classes.count());
         let class = usize::from(class);
         (
@@ -185,7 +190,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// The virtual output queue of an input and a queue there, if it holds anything.
-    fn find_request(
+    pub(super) fn find_request(
         &self,
         at_output: usize,
         input: InIndex,
@@ -195,7 +200,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let mut at = first;
         while at != NO_REQUEST {
             let request = self.requests.get(at);
-            if request.input == input && request.in_queue == in_queue {
+            if request.input == input && request.in_queue == in_queue && !request.also {
                 return Some(at);
             }
             at = self.requests.after(at, Side::Output);
@@ -208,7 +213,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// Whether a packet at the head of its queue may cross now.
     #[inline]
-    fn crossing(
+    pub(super) fn crossing(
         &mut self,
         index: PacketIndex,
         input: InIndex,
@@ -251,7 +256,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// Sees to it that a packet that may not cross is looked at again as soon as it may.
-    fn wait(
+    pub(super) fn wait(
         &mut self,
         reason: Crossing,
         input: InIndex,
@@ -389,6 +394,9 @@ impl<const CC: bool> FabricDomain<CC> {
                 output,
                 ..
             } = *self.requests.get(at);
+            if self.fixed.alternatives {
+                self.turn_to(at);
+            }
             let packet = self.pool.get(queue.head);
             let rank = match self.fixed.arbitration {
                 Arbitration::RoundRobin => (0, 0),
@@ -424,7 +432,9 @@ impl<const CC: bool> FabricDomain<CC> {
         let (at_output, at_input) = self.ring_places(output, input, class);
         self.rings.outputs[at_output].next = self.requests.after(at, Side::Output);
         self.rings.inputs[at_input].next = self.requests.after(at, Side::Input);
-        if let Some(index) = self.take_head(at) {
+        if self.fixed.alternatives {
+            self.serve_any(at, now);
+        } else if let Some(index) = self.take_head(at) {
             self.cross(index, (input, in_queue), output, now);
         }
     }
@@ -449,7 +459,13 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// A packet crosses from its input and its queue there: the input's buffer is given back, the packet joins its output
     /// queue or goes onto the link.
-    fn cross(&mut self, index: PacketIndex, from: (InIndex, u16), output: OutIndex, now: Time) {
+    pub(super) fn cross(
+        &mut self,
+        index: PacketIndex,
+        from: (InIndex, u16),
+        output: OutIndex,
+        now: Time,
+    ) {
         let (input, in_queue) = from;
         let place = &mut self.inputs[input as usize];
         let out = &mut self.outputs[output as usize];

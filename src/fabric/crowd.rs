@@ -102,6 +102,15 @@ impl Crowds {
         &mut self.0[(base - CROWD) as usize]
     }
 
+    /// The place of a queue's channel, from its port's [`super::state::Output::channel_base`].
+    #[inline(always)]
+    pub fn channel(&mut self, base: u32, queue: u16, channels: &mut Slots<Channel>) -> usize {
+        if base < CROWD {
+            return base as usize + usize::from(queue);
+        }
+        self.of_mut(base).channel(queue, channels)
+    }
+
     /// The credits of a class that are taken.
     pub fn lent(&mut self, base: u32, class: u8) -> &mut Lent {
         &mut self.of_mut(base).lent[usize::from(class)]
@@ -158,10 +167,7 @@ impl<const CC: bool> FabricDomain<CC> {
     /// The place of a queue's channel, from its port's [`super::state::Output::channel_base`].
     #[inline(always)]
     pub(super) fn channel(&mut self, base: u32, queue: u16) -> usize {
-        if base < CROWD {
-            return base as usize + usize::from(queue);
-        }
-        self.crowds.of_mut(base).channel(queue, &mut self.channels)
+        self.crowds.channel(base, queue, &mut self.channels)
     }
 
     /// The same of a queue that has been used; None if it has not.

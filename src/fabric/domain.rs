@@ -5,6 +5,7 @@ use super::event::{EventKind, Keys};
 use super::hosts::Hosts;
 use super::inbox::{Inbox, Paper};
 use super::later::Later;
+use super::memory::Memory;
 use super::network::Network;
 use super::nic::Nic;
 use super::pool::Pool;
@@ -23,6 +24,7 @@ use crate::config::Arbitration;
 use crate::congestion::{About, Actions, Capabilities, Scheme};
 use crate::engine::{Domain, EventQueue};
 use crate::model::{Classes, DomainId, EndpointId, Signal, Slots, Time};
+use crate::routing::Hop;
 use crate::simulation::RunError;
 
 /// The parameters that the inner loops look at.
@@ -42,6 +44,8 @@ pub(super) struct Fixed {
     /// Whether such a queue must not be full.
     pub unlimited: bool,
     pub arbitration: Arbitration,
+    /// Whether packets that wait may go other ways than the first ([`crate::routing::Routing::has_alternatives`]).
+    pub alternatives: bool,
     /// Adaptive routing counts all classes.
     pub all_classes: bool,
     pub acknowledge: bool,
@@ -75,6 +79,10 @@ pub struct FabricDomain<const CC: bool> {
     pub(super) keys: Keys,
     pub(super) pool: Pool,
     pub(super) routers: Slots<Router>,
+    /// What the routing keeps at the routers.
+    pub(super) memory: Memory,
+    /// Ways that a packet may go, while they are looked at.
+    pub(super) ways: Vec<Hop>,
     pub(super) inputs: Slots<Input>,
     pub(super) outputs: Slots<Output>,
     pub(super) timings: Slots<Timing>,
@@ -183,6 +191,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let state = size_of::<Self>()
             + self.queue.memory_bytes()
             + self.routers.capacity() * size_of::<Router>()
+            + self.memory.memory_bytes()
             + self.inputs.capacity() * size_of::<Input>()
             + self.outputs.capacity() * size_of::<Output>()
             + self.channels.capacity() * size_of::<Channel>()

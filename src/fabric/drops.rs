@@ -3,7 +3,7 @@
 use super::crowd::{CROWD, MOST_BITS};
 use super::domain::FabricDomain;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
-use super::state::{InIndex, OutIndex, Output, Wire};
+use super::state::{InIndex, OutIndex, Output, Request, Wire};
 use crate::congestion::{PacketView, Port};
 use crate::model::{Classes, NEVER, PacketIndex, Time, unit};
 
@@ -106,7 +106,9 @@ impl<const CC: bool> FabricDomain<CC> {
             let request = self.requests.get(at);
             let packet = self.pool.get(request.queue.head);
             let waited = packet.waited_until(now);
-            if waited >= allowed {
+            if request.also {
+                // It is dropped where it is to go first, or nowhere.
+            } else if waited >= allowed {
                 let rank = (packet.head, request.input, request.in_queue);
                 if found.is_none_or(|(other, _)| rank < other) {
                     found = Some((rank, at));
@@ -138,8 +140,16 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// Drops the first packet of a request.
     fn drop_head(&mut self, at: RequestIndex, port: &Port, now: Time) {
-        let request = self.requests.get(at);
-        let from = (request.input, request.in_queue);
+        let Request {
+            input,
+            in_queue,
+            class,
+            ..
+        } = *self.requests.get(at);
+        let from = (input, in_queue);
+        if self.fixed.alternatives {
+            self.forget_others(at, now);
+        }
         let Some(index) = self.take_head(at) else {
             return;
         };
@@ -149,6 +159,12 @@ impl<const CC: bool> FabricDomain<CC> {
         out.lossy -= flits;
         self.leave_input(index, from, now);
         self.discard(index, port.output, now);
+        if self.fixed.alternatives && self.fixed.voq {
+            let (at_output, _) = self.ring_places(port.output, input, class);
+            if let Some(queue) = self.find_request(at_output, input, in_queue) {
+                self.look_anew(queue, now);
+            }
+        }
     }
 
     /// A packet is no longer in its input buffer: its credit goes back when its tail has come.

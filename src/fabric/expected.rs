@@ -61,11 +61,13 @@ impl FabricDomain<true> {
             + bytes(2 * outputs * classes, size_of::<Ring>())
             + bytes(fifos, size_of::<HeadQueue>())
             + bytes(nics, size_of::<Nic>());
+        let words = (0..topology.routers()).map(|router| u64::from(network.routing.words(router)));
+        let words = bytes(words.sum(), size_of::<u64>());
         let resends = if can.retransmits { nics } else { 0 };
         let scheme = scheme_bytes(scheme, nics, outputs);
         let traffic = blueprint.traffic.iter().map(traffic_bytes).sum::<u64>();
         let domains = u64::from(topology.domains()) * (DOMAIN + size_of::<Self>() as u64);
-        lists + bytes(resends, size_of::<Resends>()) + scheme + traffic + domains
+        lists + words + bytes(resends, size_of::<Resends>()) + scheme + traffic + domains
     }
 }
 

@@ -15,6 +15,7 @@
 //! send by the same NICs.
 
 mod accept;
+mod alternatives;
 mod build;
 mod credit;
 mod crossbar;
@@ -27,6 +28,7 @@ mod hosts;
 mod inbox;
 mod later;
 mod link;
+mod memory;
 mod network;
 mod nic;
 mod nic_context;

@@ -4,7 +4,7 @@ use super::state::{Output, Wire};
 use crate::config::{Arbitration, Backlog, Buffer, BufferPer, OutputQueue, Speedup};
 use crate::congestion::About;
 use crate::model::{
-    Classes, DomainId, FlitSize, LinkKind, LinkRate, NEVER, Origin, Packet, RouterId, Time,
+    Classes, DomainId, EndpointId, FlitSize, LinkKind, LinkRate, NEVER, Origin, RouterId, Time,
 };
 use crate::queueing::{Joining, Queueing};
 use crate::routing::{Hop, Routing};
@@ -101,7 +101,7 @@ impl Network {
         &self,
         hop: Hop,
         router: RouterId,
-        packet: &Packet,
+        (destination, class): (EndpointId, u8),
         origin: &Origin,
         out: &Output,
     ) -> u32 {
@@ -120,8 +120,8 @@ impl Network {
             vc,
             vcs,
             source: origin.source,
-            destination: packet.flight.destination,
-            class: packet.class,
+            destination,
+            class,
             job: origin.job,
         };
         u32::from(vc) * each + self.part(&joining, each)

@@ -190,6 +190,14 @@ impl Fifo {
         self.head == NO_PACKET
     }
 
+    /// The one packet, which stays in the list that it is in.
+    pub fn of(index: PacketIndex) -> Fifo {
+        Fifo {
+            head: index,
+            tail: index,
+        }
+    }
+
     /// Appends a packet.
     #[inline]
     pub fn push(&mut self, pool: &mut Pool, index: PacketIndex) {

@@ -98,6 +98,41 @@ impl Requests {
         self.free.push(index);
     }
 
+    /// Makes `other` a request for the same packet as `main`.
+    pub fn join(&mut self, main: RequestIndex, other: RequestIndex) {
+        let after = match self.get(main).others {
+            NO_REQUEST => main,
+            others => others,
+        };
+        self.slab[other as usize].0.others = after;
+        self.slab[main as usize].0.others = other;
+    }
+
+    /// Takes one of the others for the same packet as `main` out of their circle, which is to be removed then.
+    pub fn part(&mut self, main: RequestIndex) -> Option<RequestIndex> {
+        let other = self.get(main).others;
+        if other == NO_REQUEST {
+            return None;
+        }
+        let after = self.get(other).others;
+        self.slab[main as usize].0.others = if after == main { NO_REQUEST } else { after };
+        Some(other)
+    }
+
+    /// The request that holds the packet which `at` is for.
+    pub fn main(&self, at: RequestIndex) -> RequestIndex {
+        let mut at = at;
+        while self.get(at).also {
+            at = self.get(at).others;
+        }
+        at
+    }
+
+    /// The queue that the first packet joins behind the output.
+    pub fn set_out_queue(&mut self, main: RequestIndex, queue: u16) {
+        self.slab[main as usize].0.out_queue = queue;
+    }
+
     fn link(&mut self, index: RequestIndex, ring: &mut Ring, side: Side) {
         let s = side as usize;
         if ring.next == NO_REQUEST {

@@ -7,7 +7,7 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::state::{OutIndex, Wire};
 use crate::model::{EndpointId, Flight, LATEST, PortId, RouterId, Signal, Time};
-use crate::routing::Here;
+use crate::routing::{Here, Hop, Load};
 use crate::topology::Peer;
 
 /// The signals of a domain.
@@ -141,6 +141,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let mut time: Time = 0;
         for _ in 0..=self.network.routing.max_routers() {
             let hop = self.network.routing.route(&mut flight, &mut here);
+            self.network.routing.take(&mut flight, here.router, hop);
             let hop_time = parameters.latency + topology.link(here.router, hop.port).latency;
             time = time.saturating_add(hop_time);
             match topology.peer(here.router, hop.port) {
@@ -177,6 +178,16 @@ impl Here for EmptyNetwork {
     fn backlog(&mut self, _: PortId) -> u32 {
         0
     }
+    fn load(&mut self, _: Hop) -> Load {
+        Load {
+            used: 0,
+            free: u32::MAX,
+        }
+    }
+    fn recall(&mut self, _: u32) -> u64 {
+        0
+    }
+    fn remember(&mut self, _: u32, _: u64) {}
     fn max_packet(&self) -> u32 {
         1
     }

@@ -61,11 +61,17 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// The buffer that a packet needs behind an output, if it has no credit for it and none is on its way.
-    fn lacks_credit(&self, router: RouterId, output: u32, index: PacketIndex) -> Option<Place> {
+    fn lacks_credit(
+        &self,
+        router: RouterId,
+        output: u32,
+        index: PacketIndex,
+        out_queue: u16,
+    ) -> Option<Place> {
         let out = &self.outputs[output as usize];
         let packet = self.pool.get(index);
         // The queue of a packet that waits has been used.
-        let channel = self.used_channel(out.channel_base, packet.queue)?;
+        let channel = self.used_channel(out.channel_base, out_queue)?;
         let share = self.channels[channel].share;
         let credit = &self.channels[channel - share as usize].credit;
         if matches!(out.wire, Wire::Endpoint(_))
@@ -83,7 +89,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 output: false,
                 router,
                 port,
-                queue: self.buffer_queue(router, port, packet.queue),
+                queue: self.buffer_queue(router, port, out_queue),
             }),
             _ => None,
         }
@@ -98,7 +104,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 continue;
             };
             let head = self.channels[channel].queue.head;
-            if let Some(needs) = self.lacks_credit(router, flat, head) {
+            if let Some(needs) = self.lacks_credit(router, flat, head, queue) {
                 let at = Place {
                     output: true,
                     router,
@@ -124,6 +130,7 @@ impl<const CC: bool> FabricDomain<CC> {
             let mut at = first;
             while at != NO_REQUEST {
                 let request = *self.requests.get(at);
+                // A packet that may go several ways has a request for each: it is stuck if all of these are.
                 let queue = self.buffer_queue(router, port, request.in_queue);
                 let place = Place {
                     output: false,
@@ -162,15 +169,16 @@ impl<const CC: bool> FabricDomain<CC> {
             return None;
         }
         let packet = self.name_of(head);
+        let queue = match self.fixed.alternatives {
+            true => request.out_queue,
+            false => self.pool.get(head).queue,
+        };
         let Some(capacity) = self.fixed.output_queue else {
-            let needs = self.lacks_credit(router, request.output, head)?;
+            let needs = self.lacks_credit(router, request.output, head, queue)?;
             return Some(Wait { at, needs, packet });
         };
         let out = &self.outputs[request.output as usize];
-        let (queue, flits) = (
-            self.pool.get(head).queue,
-            u32::from(self.pool.get(head).flits),
-        );
+        let flits = u32::from(self.pool.get(head).flits);
         let held = self.channels[self.used_channel(out.channel_base, queue)?].flits;
         if held == 0 || held + flits <= capacity {
             return None;

@@ -3,7 +3,7 @@
 
 use super::credit::Credit;
 use super::pool::Fifo;
-use super::ring::{NO_REQUEST, Ring};
+use super::ring::{NO_REQUEST, RequestIndex, Ring};
 use crate::model::{LinkKind, LinkRate, NEVER, PortId, Rng, RouterId, Slots, Time};
 
 /// Index of an output of this domain: router ports first, then the NICs' links to their routers.
@@ -196,6 +196,13 @@ pub struct Request {
     pub in_queue: u16,
     /// Traffic class.
     pub class: u8,
+    /// The queue that the first packet joins behind the output (of a routing with alternatives).
+    pub out_queue: u16,
+    /// Whether it is for another way of a packet that has its place in another request's queue.
+    pub also: bool,
+    /// The next of the requests for the same packet, which lead round to this one; [`super::ring::NO_REQUEST`] if it is the
+    /// only one.
+    pub others: RequestIndex,
 }
 
 impl Output {

@@ -2,7 +2,7 @@
 //! can wait for each other for ever under a queueing scheme.
 
 use super::{Joining, Queueing};
-use crate::model::{Flight, LinkKind};
+use crate::model::{Flight, LinkKind, RouterId};
 use crate::routing::{Here, Hop, Routing};
 use crate::topology::{Peer, Topology};
 
@@ -22,16 +22,9 @@ impl Refined<'_> {
     fn queues(&self, kind: LinkKind) -> u32 {
         self.queueing.queues(kind, self.routing.vcs(kind))
     }
-}
 
-impl Routing for Refined<'_> {
-    fn vcs(&self, kind: LinkKind) -> u8 {
-        let queues = u32::from(self.routing.vcs(kind)) * self.queues(kind);
-        u8::try_from(queues).unwrap_or_else(|_| panic!("{queues} queues are too many to walk"))
-    }
-
-    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        let hop = self.routing.route(flight, here);
+    /// The way with its queue in place of its virtual channel.
+    fn refined(&self, hop: Hop, flight: &Flight, here: &mut dyn Here) -> Hop {
         let router = here.router();
         if hop.port >= self.topology.ports(router) {
             return hop;
@@ -66,7 +59,58 @@ impl Routing for Refined<'_> {
         }
     }
 
+    /// The way with its virtual channel in place of the queue.
+    fn unrefined(&self, router: RouterId, hop: Hop) -> Hop {
+        if hop.port >= self.topology.ports(router) {
+            return hop;
+        }
+        match self.topology.peer(router, hop.port) {
+            Peer::Router(..) => {
+                let queues = self.queues(self.topology.link(router, hop.port).kind);
+                Hop {
+                    vc: (u32::from(hop.vc) / queues) as u8,
+                    ..hop
+                }
+            }
+            _ => hop,
+        }
+    }
+}
+
+impl Routing for Refined<'_> {
+    fn vcs(&self, kind: LinkKind) -> u8 {
+        let queues = u32::from(self.routing.vcs(kind)) * self.queues(kind);
+        u8::try_from(queues).unwrap_or_else(|_| panic!("{queues} queues are too many to walk"))
+    }
+
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        let hop = self.routing.route(flight, here);
+        self.refined(hop, flight, here)
+    }
+
     fn max_routers(&self) -> u32 {
         self.routing.max_routers()
+    }
+
+    fn words(&self, router: RouterId) -> u32 {
+        self.routing.words(router)
+    }
+
+    fn has_alternatives(&self) -> bool {
+        self.routing.has_alternatives()
+    }
+
+    fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
+        let first = self.unrefined(here.router(), first);
+        let before = ways.len();
+        self.routing.alternatives(flight, first, here, ways);
+        for way in &mut ways[before..] {
+            *way = self.refined(*way, flight, here);
+        }
+    }
+
+    fn take(&self, flight: &mut Flight, router: RouterId, hop: Hop) {
+        self.routing
+            .take(flight, router, self.unrefined(router, hop));
     }
 }

@@ -1,52 +1,41 @@
 //! Every route that an algorithm could ever take, and whether they can deadlock.
 //!
-//! A [`Walker`] replays a routing algorithm with scripted choices: each `pick` takes every value, each `backlog` is
-//! once nothing and once far more than any threshold. What it meets is kept by state (router, port of arrival, route
-//! state of the packet) and not by path, so that small networks are walked completely in well under a second.
+//! A [`Walker`] replays a routing algorithm with scripted choices: each `pick` takes every value, each `backlog` and `load` is
+//! once nothing and once far more than any threshold, and each word that the algorithm keeps at a router has every value
+//! that was ever written there. What it meets is kept by state (router, port of arrival, route state of the packet, and its
+//! source if the algorithm asks for that) and not by path, so that small networks are walked completely in well under a
+//! second. The job is always the first.
 //!
 //! The channels on the way, one for each virtual channel of each link, and who waits for whom among them form the
 //! channel dependency graph. Without a cycle in it no packets can wait for each other for ever (Dally and Seitz,
 //! "Deadlock-free message routing in multiprocessor interconnection networks", 1987). The link from an endpoint to
 //! its router is left out: nothing in the network waits for it.
+//!
+//! A packet that may go several ways waits for all of them. Then the graph is that of the escapes, which are the channels
+//! that are the last way of some packet somewhere: an edge leads from an escape to the last way of every packet that can be
+//! in it, whatever channels that packet came by. Routers keep whole packets (virtual cut-through), so a packet that waits
+//! holds no other channel than the one it is in. Let there be no cycle, and take an escape that no edge leads on from: what
+//! is in it has arrived. So it empties, and then those that lead to it alone, and so on; and with the escapes whatever waits
+//! for them, in any channel. (Duato, "A necessary and sufficient condition for deadlock-free routing in cut-through and
+//! store-and-forward networks", IEEE TPDS 7(8), 1996.) That the escapes are connected need not be looked at apart: every
+//! packet has a last way everywhere, and every route arrives.
 
-use std::fmt;
+mod graph;
+mod script;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
-use super::{Here, Hop, Routing};
+use super::{Hop, Routing};
 use crate::model::{EndpointId, Flight, PortId, RouterId};
 use crate::topology::{Peer, Topology};
 
-/// The backlog in flits that the walker reports for a port that is not empty: more than any sensible threshold.
-pub const BUSY: u32 = 1 << 24;
-
-/// The longest packet that the walker reports, in flits.
-const MAX_PACKET: u32 = 16;
+pub use graph::{Channel, find_cycle};
+pub use script::BUSY;
+use script::{Memory, Script};
 
 /// How many decision sequences one call of `route` may have before the walker gives up.
 const MOST_CHOICES: usize = 1 << 20;
-
-/// One virtual channel of the link behind a router's port, in the direction away from the router.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Channel {
-    /// Where the link begins.
-    pub router: RouterId,
-    /// The output port.
-    pub port: PortId,
-    /// The virtual channel within a traffic class.
-    pub vc: u8,
-}
-
-impl fmt::Display for Channel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "router {} port {} vc {}",
-            self.router, self.port, self.vc
-        )
-    }
-}
 
 /// A route that an algorithm must not take: what is wrong, for which packet, and the way to the place.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -79,10 +68,14 @@ pub struct Span {
     pub longest: u32,
 }
 
-/// Where a packet is: router, input port and the virtual channel it came by, and what its routing knows.
-type State = (RouterId, PortId, u8, Flight);
-/// Flights are compared as the bytes they are made of.
-type StateKey = (RouterId, PortId, u8, [u8; size_of::<Flight>()]);
+/// Where a packet is: router, input port and the virtual channel it came by, what its routing knows, and its source.
+type State = (RouterId, PortId, u8, Flight, EndpointId);
+/// Flights are compared as the bytes they are made of. The source is 0 if the algorithm does not ask for it.
+type StateKey = (RouterId, PortId, u8, FlightKey, EndpointId);
+type FlightKey = [u8; size_of::<Flight>()];
+
+/// The ways that a packet may go after one sequence of decisions, and its route state on each; the last is the escape.
+type Ways = Vec<(Hop, Flight)>;
 
 /// Walks through all routes of one algorithm on one network, and remembers what it saw.
 pub struct Walker<'a> {
@@ -90,7 +83,16 @@ pub struct Walker<'a> {
     routing: &'a dyn Routing,
     known: FxHashMap<StateKey, Option<Span>>,
     channels: FxHashSet<Channel>,
+    /// Those that are the last way of some packet.
+    escapes: FxHashSet<Channel>,
+    /// From the channel that a packet is in to its last way.
     dependencies: FxHashSet<(Channel, Channel)>,
+    /// What was written at routers.
+    memory: Memory,
+    /// Whether the algorithm has asked for the source of a packet.
+    asks_source: bool,
+    /// How often what was known so far had to be looked at anew.
+    anew: u32,
 }
 
 /// One state on the way to a destination, with those of its successors that are still to be visited.
@@ -121,7 +123,11 @@ impl<'a> Walker<'a> {
             routing,
             known: FxHashMap::default(),
             channels: FxHashSet::default(),
+            escapes: FxHashSet::default(),
             dependencies: FxHashSet::default(),
+            memory: Memory::default(),
+            asks_source: false,
+            anew: 0,
         }
     }
 
@@ -129,16 +135,23 @@ impl<'a> Walker<'a> {
     /// packets. Returns the lengths of the routes.
     pub fn walk_all(&mut self) -> Result<Span, Fault> {
         let mut all: Option<Span> = None;
-        for source in 0..self.topology.endpoints() {
-            for destination in 0..self.topology.endpoints() {
-                for control in [false, true] {
-                    let span = self.walk(source, destination, control)?;
-                    let so_far = all.unwrap_or(span);
-                    all = Some(Span {
-                        shortest: so_far.shortest.min(span.shortest),
-                        longest: so_far.longest.max(span.longest),
-                    });
+        loop {
+            let anew = self.anew;
+            for source in 0..self.topology.endpoints() {
+                for destination in 0..self.topology.endpoints() {
+                    for control in [false, true] {
+                        let span = self.walk(source, destination, control)?;
+                        let so_far = all.unwrap_or(span);
+                        all = Some(Span {
+                            shortest: so_far.shortest.min(span.shortest),
+                            longest: so_far.longest.max(span.longest),
+                        });
+                    }
                 }
+            }
+            // What one packet has written others read.
+            if self.anew == anew {
+                break;
             }
         }
         Ok(all.unwrap_or(Span {
@@ -148,10 +161,12 @@ impl<'a> Walker<'a> {
     }
 
     /// Walks every route of a packet from `source` to `destination`. Returns the lengths of the routes.
+    /// A way that is one of several is walked like any other.
     ///
     /// A [`Fault`] if a route never arrives or arrives elsewhere, is longer than [`Routing::max_routers`], leaves by
     /// a port that does not exist or is not used, or takes a virtual channel that the link does not have; also if
-    /// the algorithm asks for the backlog of such a port or for a number out of none.
+    /// the algorithm asks for the backlog of such a port, for a number out of none or for a word that it does not have, or
+    /// names a way twice.
     pub fn walk(
         &mut self,
         source: EndpointId,
@@ -164,14 +179,20 @@ impl<'a> Walker<'a> {
             flags: u8::from(control) * Flight::CONTROL,
             ..Flight::default()
         };
-        let span = self
-            .explore((router, in_port, 0, flight))
-            .map_err(|(what, way)| Fault {
+        let span = loop {
+            let anew = self.anew;
+            let explored = self.explore((router, in_port, 0, flight, source));
+            let span = explored.map_err(|(what, way)| Fault {
                 what,
                 source_endpoint: source,
                 destination,
                 way,
             })?;
+            if self.anew == anew {
+                break span;
+            }
+            self.known.clear();
+        };
         let most = self.routing.max_routers();
         if span.longest > most {
             return Err(Fault {
@@ -189,7 +210,7 @@ impl<'a> Walker<'a> {
 
     /// Depth first, with a stack of its own so that a route without end cannot exhaust the thread's.
     fn explore(&mut self, start: State) -> Result<Span, (String, Vec<Channel>)> {
-        if let Some(Some(span)) = self.known.get(&key(&start)) {
+        if let Some(Some(span)) = self.known.get(&self.key(&start)) {
             return Ok(*span);
         }
         let mut stack = vec![self.enter(start, None).map_err(|what| (what, Vec::new()))?];
@@ -198,7 +219,7 @@ impl<'a> Walker<'a> {
                 return Err(("nothing was walked".into(), Vec::new()));
             };
             if let Some((channel, state)) = top.next.pop() {
-                match self.known.get(&key(&state)) {
+                match self.known.get(&self.key(&state)) {
                     Some(Some(span)) => top.widen(span.shortest + 1, span.longest + 1),
                     Some(None) => {
                         let mut way = way(&stack);
@@ -231,9 +252,10 @@ impl<'a> Walker<'a> {
 
     /// Tries every choice at one state and notes the channels that follow.
     fn enter(&mut self, state: State, arrived_by: Option<Channel>) -> Result<Step, String> {
-        let (router, in_port, vc, _) = state;
+        let (router, in_port, vc, _, source) = state;
+        let key = self.key(&state);
         let mut step = Step {
-            key: key(&state),
+            key,
             next: Vec::new(),
             arrived_by,
             span: None,
@@ -243,30 +265,37 @@ impl<'a> Walker<'a> {
             Peer::Router(router, port) => Some(Channel { router, port, vc }),
             _ => None,
         };
-        for (hop, flight) in self.choices(state)? {
-            let channel = Channel {
-                router,
-                port: hop.port,
-                vc: hop.vc,
-            };
-            let peer = self.check(&state, hop)?;
-            self.channels.insert(channel);
-            if let Some(waiting) = waiting {
-                self.dependencies.insert((waiting, channel));
-            }
-            match peer {
-                Peer::Router(next, port) => {
-                    step.next.push((channel, (next, port, hop.vc, flight)));
+        let mut gone = FxHashSet::default();
+        for ways in self.choices(state)? {
+            let mut last = None;
+            for (hop, flight) in ways {
+                let channel = Channel {
+                    router,
+                    port: hop.port,
+                    vc: hop.vc,
+                };
+                let peer = self.check(&state, hop)?;
+                last = Some(channel);
+                self.channels.insert(channel);
+                match peer {
+                    Peer::Router(next, port) => {
+                        if gone.insert((hop, bytes(&flight))) {
+                            step.next
+                                .push((channel, (next, port, hop.vc, flight, source)));
+                        }
+                    }
+                    _ => step.widen(1, 1),
                 }
-                _ => step.widen(1, 1),
             }
+            self.escapes.extend(last);
+            self.dependencies.extend(waiting.zip(last));
         }
         Ok(step)
     }
 
     /// What the hop leads to; an error if it is not one that a packet may take.
     fn check(&self, state: &State, hop: Hop) -> Result<Peer, String> {
-        let (router, _, _, flight) = state;
+        let (router, _, _, flight, _) = state;
         if hop.port >= self.topology.ports(*router) {
             return Err(format!("router {router} has no port {}", hop.port));
         }
@@ -294,28 +323,81 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The outcomes of all decision sequences at one state, each once.
-    fn choices(&self, (router, in_port, _, flight): State) -> Result<Vec<(Hop, Flight)>, String> {
+    /// The ways after every decision sequence at one state, each list once.
+    fn choices(&mut self, state: State) -> Result<Vec<Ways>, String> {
+        let firsts = self.decisions(state, |routing, flight, script| {
+            routing.route(flight, script)
+        })?;
+        if !self.routing.has_alternatives() {
+            return Ok(firsts.into_iter().map(|first| vec![first]).collect());
+        }
+        let (router, in_port, vc, _, source) = state;
+        let mut all = Vec::new();
+        for (first, flight) in firsts {
+            let state = (router, in_port, vc, flight, source);
+            // Asked when the packet has to wait, which is later: the loads are others.
+            let lists = self.decisions(state, |routing, flight, script| {
+                let mut ways = Vec::new();
+                routing.alternatives(flight, first, script, &mut ways);
+                ways
+            })?;
+            for (others, _) in lists {
+                let hops: Vec<Hop> = [first].into_iter().chain(others).collect();
+                let mut seen = FxHashSet::default();
+                if let Some(twice) = hops.iter().find(|&&hop| !seen.insert(hop)) {
+                    return Err(format!("names {twice:?} at router {router} twice"));
+                }
+                let take = |hop: Hop| {
+                    let mut flight = flight;
+                    self.routing.take(&mut flight, router, hop);
+                    (hop, flight)
+                };
+                all.push(hops.into_iter().map(take).collect());
+            }
+        }
+        Ok(all)
+    }
+
+    /// The outcomes of all decision sequences that `decide` may take at one state, each once, with the route state.
+    fn decisions<R: Clone + Eq + std::hash::Hash>(
+        &mut self,
+        (router, in_port, _, flight, source): State,
+        decide: impl Fn(&dyn Routing, &mut Flight, &mut Script) -> R,
+    ) -> Result<Vec<(R, Flight)>, String> {
         let mut outcomes = Vec::new();
         let mut seen = FxHashSet::default();
-        let mut script = Script::new(self.topology, router, in_port);
+        let place = (router, in_port, source);
+        let mut script = Script::new(self.topology, self.routing, place, &self.memory);
+        let mut done = false;
         for _ in 0..MOST_CHOICES {
             let mut flight = flight;
             script.rewind();
-            let hop = self.routing.route(&mut flight, &mut script);
+            let outcome = decide(self.routing, &mut flight, &mut script);
             if let Some(fault) = script.fault.take() {
                 return Err(fault);
             }
-            if seen.insert((hop, key(&(router, in_port, 0, flight)))) {
-                outcomes.push((hop, flight));
+            if seen.insert((outcome.clone(), bytes(&flight))) {
+                outcomes.push((outcome, flight));
             }
-            if !script.advance() {
-                return Ok(outcomes);
+            done = !script.advance();
+            if done {
+                break;
             }
         }
-        Err(format!(
-            "more than {MOST_CHOICES} ways to decide at router {router}: walk a smaller network"
-        ))
+        if !done {
+            return Err(format!(
+                "more than {MOST_CHOICES} ways to decide at router {router}: walk a smaller network"
+            ));
+        }
+        let (asked, written) = script.end();
+        if asked && !self.asks_source {
+            self.asks_source = true;
+            self.anew += 1;
+        }
+        if self.memory.write(router, written)? {
+            self.anew += 1;
+        }
+        Ok(outcomes)
     }
 
     /// The channels that routes walked so far have used, ascending.
@@ -325,10 +407,13 @@ impl<'a> Walker<'a> {
         channels
     }
 
-    /// The edges of the channel dependency graph, ascending: a packet that holds the first channel may wait for the
-    /// second.
+    /// The edges of the channel dependency graph, ascending: a packet that holds the first channel, which some packet has
+    /// as its last way, may wait for the second as its last way.
     pub fn dependencies(&self) -> Vec<(Channel, Channel)> {
-        let mut edges: Vec<_> = self.dependencies.iter().copied().collect();
+        let edges = self.dependencies.iter().copied();
+        let mut edges: Vec<_> = edges
+            .filter(|(from, _)| self.escapes.contains(from))
+            .collect();
         edges.sort_unstable();
         edges
     }
@@ -338,155 +423,23 @@ impl<'a> Walker<'a> {
         find_cycle(&self.dependencies())
     }
 
+    fn key(&self, (router, in_port, vc, flight, source): &State) -> StateKey {
+        let source = if self.asks_source { *source } else { 0 };
+        (*router, *in_port, *vc, bytes(flight), source)
+    }
+
     /// Number of states (router, port of arrival, route state) met so far: how much was walked.
     pub fn states(&self) -> usize {
         self.known.len()
     }
 }
 
-fn key((router, in_port, vc, flight): &State) -> StateKey {
-    (*router, *in_port, *vc, bytemuck::cast(*flight))
+fn bytes(flight: &Flight) -> FlightKey {
+    bytemuck::cast(*flight)
 }
 
 fn way(stack: &[Step]) -> Vec<Channel> {
     stack.iter().filter_map(|step| step.arrived_by).collect()
-}
-
-/// A cycle of a directed graph that is given by its edges; None if there is none.
-pub fn find_cycle(edges: &[(Channel, Channel)]) -> Option<Vec<Channel>> {
-    let mut after: FxHashMap<Channel, Vec<Channel>> = FxHashMap::default();
-    for &(from, to) in edges {
-        after.entry(from).or_default().push(to);
-    }
-    let mut finished: FxHashSet<Channel> = FxHashSet::default();
-    let mut starts: Vec<Channel> = after.keys().copied().collect();
-    starts.sort_unstable();
-    for start in starts {
-        if finished.contains(&start) {
-            continue;
-        }
-        // The path from `start`, with the number of successors of each channel that were tried.
-        let mut path = vec![(start, 0)];
-        let mut on_path: FxHashSet<Channel> = [start].into_iter().collect();
-        while let Some((channel, tried)) = path.last_mut() {
-            let next = after.get(channel).and_then(|list| list.get(*tried));
-            *tried += 1;
-            match next {
-                Some(next) if on_path.contains(next) => {
-                    let cycle = path.iter().map(|(channel, _)| *channel);
-                    return Some(cycle.skip_while(|channel| channel != next).collect());
-                }
-                Some(next) if finished.contains(next) => {}
-                Some(next) => {
-                    on_path.insert(*next);
-                    path.push((*next, 0));
-                }
-                None => {
-                    finished.insert(*channel);
-                    on_path.remove(channel);
-                    path.pop();
-                }
-            }
-        }
-    }
-    None
-}
-
-/// A `Here` that plays a list of decisions and makes the first choice where the list ends.
-struct Script<'a> {
-    topology: &'a dyn Topology,
-    router: RouterId,
-    in_port: PortId,
-    /// What was decided, out of how many.
-    decisions: Vec<(u32, u32)>,
-    played: usize,
-    /// Asked twice in one call, a port has the same backlog.
-    backlogs: FxHashMap<PortId, u32>,
-    fault: Option<String>,
-}
-
-impl<'a> Script<'a> {
-    fn new(topology: &'a dyn Topology, router: RouterId, in_port: PortId) -> Self {
-        Script {
-            topology,
-            router,
-            in_port,
-            decisions: Vec::new(),
-            played: 0,
-            backlogs: FxHashMap::default(),
-            fault: None,
-        }
-    }
-
-    fn rewind(&mut self) {
-        self.played = 0;
-        self.backlogs.clear();
-    }
-
-    /// Moves on to the next sequence of decisions. False when there is none.
-    fn advance(&mut self) -> bool {
-        self.decisions.truncate(self.played);
-        while let Some((choice, of)) = self.decisions.pop() {
-            if choice + 1 < of {
-                self.decisions.push((choice + 1, of));
-                return true;
-            }
-        }
-        false
-    }
-
-    fn decide(&mut self, of: u32) -> u32 {
-        if self.played == self.decisions.len() {
-            self.decisions.push((0, of));
-        }
-        let (choice, _) = self.decisions[self.played];
-        self.played += 1;
-        choice
-    }
-}
-
-impl Here for Script<'_> {
-    fn router(&self) -> RouterId {
-        self.router
-    }
-
-    fn in_port(&self) -> PortId {
-        self.in_port
-    }
-
-    fn source(&self) -> u32 {
-        0
-    }
-    fn job(&self) -> u16 {
-        0
-    }
-    fn pick(&mut self, n: u32) -> u32 {
-        if n == 0 {
-            self.fault = Some("picks one out of none".into());
-            return 0;
-        }
-        self.decide(n)
-    }
-
-    fn backlog(&mut self, port: PortId) -> u32 {
-        let router = self.router;
-        if port >= self.topology.ports(router) || self.topology.peer(router, port) == Peer::Unused {
-            self.fault = Some(format!(
-                "asks for the backlog of port {port} of router {router}, which is not in use"
-            ));
-            return 0;
-        }
-        if let Some(&known) = self.backlogs.get(&port) {
-            return known;
-        }
-        let backlog = self.decide(2) * BUSY;
-        self.backlogs.insert(port, backlog);
-        backlog
-    }
-
-    fn max_packet(&self) -> u32 {
-        MAX_PACKET
-    }
 }
 
 #[cfg(test)]

@@ -21,16 +21,27 @@ pub struct Hop {
     pub vc: u8,
 }
 
-/// What a routing algorithm may look at and draw from, at one router.
+/// How full a virtual channel is, in flits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// In the output queue of this router and in the buffer behind the link, as far as credits tell: what is on the link or
+    /// on its way back as credit is among it.
+    pub used: u32,
+    /// That could be sent now: credits that what waits in the output queue will not use.
+    pub free: u32,
+}
+
+/// What a routing algorithm may look at and draw from, at one router. The packet's flow is its source, its destination
+/// (which the [`Flight`] says) and its job.
 ///
-/// All chance goes through `pick` and all knowledge of load through `backlog`, so that a test can walk through every
-/// route an algorithm could ever take.
+/// All chance goes through `pick`, all knowledge of load through `backlog` and `load`, and all memory through `recall` and
+/// `remember`, so that a test can walk through every route an algorithm could ever take.
 pub trait Here {
     /// The router that the packet is at.
     fn router(&self) -> RouterId;
     /// The port it came in by.
     fn in_port(&self) -> PortId;
-    /// The packet's source. With its destination and its job it is the packet's flow.
+    /// The packet's source.
     fn source(&self) -> EndpointId;
     /// The number of the packet's job among those that run.
     fn job(&self) -> u16;
@@ -41,20 +52,48 @@ pub trait Here {
     /// (input and output queues), and in the buffer behind it as far as credits tell, less what merely fills the
     /// link's round trip.
     fn backlog(&mut self, port: PortId) -> u32;
+    /// How full a virtual channel of the packet's traffic class is. Where virtual channels share a buffer: that buffer.
+    fn load(&mut self, hop: Hop) -> Load;
+    /// One of the words that the routing keeps at this router, below [`Routing::words`]; 0 before it is written.
+    fn recall(&mut self, word: u32) -> u64;
+    /// Writes such a word.
+    fn remember(&mut self, word: u32, value: u64);
     /// The longest packet in flits, for biases that are counted in packets.
     fn max_packet(&self) -> u32;
 }
 
 /// A routing algorithm, fixed to one topology.
+#[allow(unused_variables)]
 pub trait Routing: Send + Sync {
     /// Virtual channels that one traffic class needs on links of `kind`.
     fn vcs(&self, kind: LinkKind) -> u8;
-    /// The next hop of a packet. Called once per router; `flight` keeps what the algorithm has to remember.
+    /// The next hop of a packet. Called once per router, when the packet comes to the head of its input queue or, with
+    /// virtual output queues, when it arrives; `flight` keeps what the algorithm has to remember.
     /// At the destination's router it is the terminal port with virtual channel 0. Packets with `flight.is_control()`
     /// go minimally under every algorithm.
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop;
     /// The most routers that a packet can visit.
     fn max_routers(&self) -> u32;
+    /// Words of memory that the algorithm keeps at `router` ([`Here::recall`]): flow tables, pointers that go round.
+    fn words(&self, router: RouterId) -> u32 {
+        0
+    }
+    /// Whether packets that have to wait may go other ways than the first: whether `alternatives` and `take` are called.
+    fn has_alternatives(&self) -> bool {
+        false
+    }
+    /// The ways that a packet may go if it cannot go by `first`, the answer of `route`: the best first, at last the escape.
+    /// Called when the packet is to wait, once; it waits for all of them, and takes the first that it can. If it stands in a
+    /// queue it waits until it is the first there.
+    ///
+    /// Deadlocks are kept off by the escapes alone (Duato, "A necessary and sufficient condition for deadlock-free routing
+    /// in cut-through and store-and-forward networks", 1996): wherever a packet is, the last of its ways, which is `first`
+    /// if there are no others, leads to its destination, and no packets in channels that are the last way of any can wait
+    /// for each other in a circle. [`analysis::Walker`] proves that.
+    fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {}
+    /// Takes note that the packet leaves `router` by `hop`, which is the first way or one of the alternatives: what depends
+    /// on that belongs into `flight` here and not in `route`.
+    fn take(&self, flight: &mut Flight, router: RouterId, hop: Hop) {}
 }
 
 /// Builds a routing algorithm for a topology from its section.

@@ -3,7 +3,7 @@
 //!
 //! Each case is made from a seed that is printed: `WEIR_ATTACK_SEED=S` runs that case again, `WEIR_ATTACK_CASES=N` so many.
 
-mod draw;
+pub mod draw;
 mod experiments;
 use std::collections::BTreeSet;
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use weir::config::{Duration, Rate, Section};
 use weir::model::{Bandwidth, Rng, below, stream};
-use weir::routing::{Here, Routing};
+use weir::routing::{Here, Hop, Load, Routing};
 use weir::topology::LinkParams;
 use weir::topology::Topology;
 use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
@@ -102,6 +102,15 @@ impl Here for Place {
     }
     fn backlog(&mut self, port: u16) -> u32 {
         (self.backlog)(port)
+    }
+    fn load(&mut self, _: Hop) -> Load {
+        unreachable!("nothing here asks for virtual channels")
+    }
+    fn recall(&mut self, _: u32) -> u64 {
+        unreachable!("nothing here keeps words")
+    }
+    fn remember(&mut self, _: u32, _: u64) {
+        unreachable!("nothing here keeps words")
     }
     fn max_packet(&self) -> u32 {
         24

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use weir::config::Section;
 use weir::model::{EndpointId, Flight, LinkKind, PortId, RouterId};
 use weir::routing::analysis::Walker;
-use weir::routing::{self, Here, Routing};
+use weir::routing::{self, Here, Hop, Load, Routing};
 use weir::topology::tree::Tree;
 use weir::topology::{Peer, Topology};
 
@@ -47,6 +47,15 @@ impl Here for Fixed {
     }
     fn backlog(&mut self, port: PortId) -> u32 {
         (self.backlog)(port)
+    }
+    fn load(&mut self, _: Hop) -> Load {
+        unreachable!("nothing here asks for virtual channels")
+    }
+    fn recall(&mut self, _: u32) -> u64 {
+        unreachable!("nothing here keeps words")
+    }
+    fn remember(&mut self, _: u32, _: u64) {
+        unreachable!("nothing here keeps words")
     }
     fn max_packet(&self) -> u32 {
         16

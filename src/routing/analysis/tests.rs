@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::{Bandwidth, DomainId, KindName, LinkKind};
+use crate::routing::Here;
 use crate::topology::Link;
 
 /// Routers in a ring with one endpoint each: port 0 to the endpoint, 1 clockwise, 2 back, 3 unused.
@@ -212,4 +213,158 @@ fn hops_that_are_not_there_are_faults() {
         assert!(fault.what.contains(expected), "{fault}");
         assert_ne!(fault.source_endpoint, fault.destination);
     }
+}
+
+/// Clockwise by virtual channel 2, with another way by 0 or 1: before the end of the ring, and behind it (or never beyond).
+struct WithEscape {
+    escape: Option<fn(RouterId, &Flight) -> u8>,
+}
+
+impl Routing for WithEscape {
+    fn vcs(&self, _: LinkKind) -> u8 {
+        3
+    }
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        match here.router() == flight.destination {
+            true => Hop { port: 0, vc: 0 },
+            false => Hop { port: 1, vc: 2 },
+        }
+    }
+    fn max_routers(&self) -> u32 {
+        5
+    }
+    fn has_alternatives(&self) -> bool {
+        true
+    }
+    fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
+        if let Some(escape) = self.escape
+            && first.port == 1
+        {
+            let vc = escape(here.router(), flight);
+            ways.push(Hop { port: 1, vc });
+        }
+    }
+    fn take(&self, flight: &mut Flight, _: RouterId, hop: Hop) {
+        flight.steps += u8::from(hop.vc == 2);
+    }
+}
+
+#[test]
+fn an_escape_breaks_the_cycle_if_it_has_none_itself() {
+    let walked = |escape| {
+        let (ring, routing) = (Ring(5), WithEscape { escape });
+        let mut walker = Walker::new(&ring, &routing);
+        assert_eq!(walker.walk_all().map(|span| span.longest), Ok(5));
+        (walker.channels().len(), walker.cycle())
+    };
+    let (channels, cycle) = walked(Some(|at, flight| u8::from(flight.destination > at)));
+    // Five links of the ring on channel 2; on 0 all but that out of router 0, on 1 all but that into it; five endpoints.
+    assert_eq!((channels, cycle), (5 + 4 + 4 + 5, None));
+    let (_, cycle) = walked(Some(|_, _| 0));
+    assert!(
+        cycle
+            .expect("the escape goes round")
+            .iter()
+            .all(|channel| channel.vc == 0)
+    );
+    let (_, cycle) = walked(None);
+    assert!(
+        cycle
+            .expect("there is none")
+            .iter()
+            .all(|channel| channel.vc == 2)
+    );
+    // An escape that is the channel which is to be escaped.
+    let routing = WithEscape {
+        escape: Some(|_, _| 2),
+    };
+    let fault = Walker::new(&Ring(5), &routing).walk_all();
+    assert!(fault.expect_err("twice").what.contains("twice"));
+}
+
+/// A routing with a word at each router.
+struct Keeping {
+    rule: Rule,
+}
+
+impl Routing for Keeping {
+    fn vcs(&self, _: LinkKind) -> u8 {
+        2
+    }
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        match here.router() == flight.destination {
+            true => Hop { port: 0, vc: 0 },
+            false => (self.rule)(flight, here),
+        }
+    }
+    fn max_routers(&self) -> u32 {
+        5
+    }
+    fn words(&self, _: RouterId) -> u32 {
+        1
+    }
+}
+
+#[test]
+fn a_word_has_every_value_that_was_written() {
+    // One packet turns the pointer, the next goes the other way round.
+    let rule: Rule = |flight, here| {
+        if flight.phase == 0 {
+            let turn = here.recall(0);
+            here.remember(0, 1 - turn);
+            assert_eq!(here.recall(0), 1 - turn, "what was written is read");
+            flight.phase = 1 + turn as u8;
+        }
+        let port = flight.phase.into();
+        Hop { port, vc: 0 }
+    };
+    let (ring, routing) = (Ring(5), Keeping { rule });
+    let mut walker = Walker::new(&ring, &routing);
+    let span = walker.walk(0, 1, false).expect("both ways arrive");
+    assert_eq!((span.shortest, span.longest), (2, 5));
+    let fault = walk(|_, here| Hop {
+        port: here.recall(0) as PortId,
+        vc: 0,
+    });
+    assert!(fault.0.expect_err("no words").what.contains("word 0 of 0"));
+    let counts: Rule = |_, here| {
+        let count = here.recall(0) + 1;
+        here.remember(0, count);
+        Hop { port: 1, vc: 0 }
+    };
+    let fault = Walker::new(&ring, &Keeping { rule: counts }).walk_all();
+    assert!(fault.expect_err("without end").what.contains("values"));
+}
+
+#[test]
+fn packets_of_other_sources_may_go_other_ways() {
+    let rule: Rule = |flight, here| {
+        // Told apart at the second router only.
+        let back = flight.steps == 1 && here.source() == 3;
+        flight.steps += 1;
+        Hop {
+            port: 1,
+            vc: u8::from(back),
+        }
+    };
+    let (ring, routing) = (Ring(5), Test { rule, most: 5 });
+    let mut walker = Walker::new(&ring, &routing);
+    walker.walk_all().expect("all arrive");
+    let second = |channel: &Channel| channel.vc == 1;
+    let found: Vec<Channel> = walker.channels().into_iter().filter(second).collect();
+    let only = Channel {
+        router: 4,
+        port: 1,
+        vc: 1,
+    };
+    assert_eq!(found, [only]);
+}
+
+#[test]
+fn a_load_that_is_not_there_is_a_fault() {
+    let fault = walk(|_, here| Hop {
+        port: 1,
+        vc: u8::from(here.load(Hop { port: 3, vc: 0 }).free > 0),
+    });
+    assert!(fault.0.expect_err("unused").what.contains("load of port 3"));
 }

@@ -1,0 +1,44 @@
+use std::iter;
+
+/// What a routing keeps at the routers of a domain, in one piece.
+#[derive(Debug, Default)]
+pub struct Memory {
+    words: Vec<u64>,
+    /// Where the words of each router begin, and behind the last where they end; empty if there are none at all.
+    begins: Vec<usize>,
+}
+
+impl Memory {
+    /// So many words for each router, all 0.
+    pub fn new(counts: impl Iterator<Item = u32>) -> Memory {
+        let mut end = 0;
+        let ends = counts.map(|count| {
+            end += count as usize;
+            end
+        });
+        let begins: Vec<usize> = iter::once(0).chain(ends).collect();
+        match end {
+            0 => Memory::default(),
+            _ => Memory {
+                words: vec![0; end],
+                begins,
+            },
+        }
+    }
+
+    /// One of a router's words.
+    pub fn word(&mut self, router: u32, word: u32) -> &mut u64 {
+        let own = match self.begins.get(router as usize..router as usize + 2) {
+            Some(&[begin, end]) => &mut self.words[begin..end],
+            _ => &mut [],
+        };
+        let count = own.len();
+        own.get_mut(word as usize)
+            .unwrap_or_else(|| panic!("routing asks for word {word} of {count} at a router"))
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        8 * (self.words.capacity() + self.begins.capacity())
+    }
+}

@@ -1,0 +1,73 @@
+//! Every topology that there is, with every routing that is made for it: no route fails to arrive, and none can deadlock.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use toml::Table;
+use weir::catalog::catalog;
+use weir::config::Section;
+use weir::registry::{self, Variant};
+use weir::routing::{self, Routing, analysis::Walker};
+use weir::topology::{self, Topology};
+
+use crate::attack::draw::{Draw, FEW};
+
+/// Networks for each routing.
+const CASES: u32 = 12;
+/// So many at most: all ways between all pairs are walked.
+const ENDPOINTS: u32 = 40;
+/// An adaptive routing is asked with every port idle and busy.
+const PORTS: u16 = 10;
+
+/// The section of a variant with parameters by chance.
+fn section(draw: &mut Draw, variant: &Variant, percent: usize) -> Option<Section> {
+    let schema = (variant.parameters)().to_value();
+    let table: Table = draw.table(&schema, percent)?;
+    let text = toml::to_string(&table).expect("TOML");
+    Some(Section::from_toml(&text).expect("TOML"))
+}
+
+/// A small network of a kind; None if the parameters that were drawn make none.
+fn network(draw: &mut Draw, kind: &Variant) -> Option<Arc<dyn Topology>> {
+    let entry = registry::find(topology::REGISTRY, kind.name).expect("registered");
+    let network = (entry.build)(&section(draw, kind, 40)?).ok()?;
+    let small = (2..=ENDPOINTS).contains(&network.endpoints())
+        && network.routers() <= 3 * ENDPOINTS
+        && (0..network.routers()).all(|router| network.ports(router) <= PORTS);
+    small.then_some(network)
+}
+
+fn is_sound(kind: &Variant, variant: &Variant, seed: u64) -> Result<(), TestCaseError> {
+    let mut draw = Draw::new(seed);
+    draw.integers(FEW);
+    let small = (0..20_000).find_map(|_| network(&mut draw, kind));
+    let network = small.unwrap_or_else(|| panic!("no small {} is drawn", kind.name));
+    let entry = routing::find(kind.name, variant.name).expect("registered");
+    let made = (0..1_000).find_map(|_| {
+        let section = section(&mut draw, variant, 40)?;
+        (entry.build)(&section, &network).ok()
+    });
+    let made: Box<dyn Routing> = made.unwrap_or_else(|| panic!("{} refuses all", variant.name));
+    let context = format!("{} on {}", variant.name, network.describe());
+    let mut walker = Walker::new(&*network, &*made);
+    let walked = walker.walk_all();
+    prop_assert!(walked.is_ok(), "{context}: {walked:?}");
+    prop_assert_eq!(walker.cycle(), None, "{}", context);
+    Ok(())
+}
+
+#[test]
+fn every_routing_of_every_topology_arrives_and_cannot_deadlock() {
+    let catalog = catalog();
+    for kind in &catalog.topologies.variants {
+        for variant in catalog.routings_of(kind.name) {
+            let mut runner = TestRunner::new(ProptestConfig {
+                source_file: Some(file!()),
+                ..ProptestConfig::with_cases(CASES)
+            });
+            let sound = runner.run(&any::<u64>(), |seed| is_sound(kind, variant, seed));
+            sound.unwrap_or_else(|e| panic!("{} on {}: {e}", variant.name, kind.name));
+        }
+    }
+}
