@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use crate::support::Experiment;
 use weir::config::Section;
+use weir::model::LinkKind;
 use weir::queueing::refined::Refined;
-use weir::queueing::{self, Queueing};
+use weir::queueing::{self, Joining, Queueing};
 use weir::routing::analysis::Walker;
 use weir::routing::{self, Routing};
+use weir::simulation::Own;
 use weir::topology::{self, Topology};
 use weir::trace::Packets;
 
@@ -217,5 +219,111 @@ fn queues_that_are_made_when_they_are_used_are_like_those_that_are_always_there(
             assert!(few.source.len() > 2_000, "{}", few.source.len());
             assert!(few == many, "{arbitration}, {queue}, {}", network.text());
         }
+    }
+}
+
+/// The other end of the queues that a port may have: all there are, counted from the last one.
+struct FromTheLast;
+
+impl Queueing for FromTheLast {
+    fn queues(&self, _: LinkKind, vcs: u8) -> u32 {
+        (1 << 15) / u32::from(vcs)
+    }
+
+    fn queue(&self, packet: &Joining) -> u32 {
+        self.queues(packet.kind, packet.vcs) - 1 - packet.destination
+    }
+
+    fn by_output(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn all_queues_that_a_port_may_have_can_be_used() {
+    // 32,768 of each of two classes. The run ends when everything has arrived and every credit is home, which it checks.
+    let experiment = Experiment::dragonfly(2, 2, 1)
+        .routing("par")
+        .hotspot(3, 1, 0.9)
+        .with("endpoints.count", 4)
+        .with("endpoints.placement", "random")
+        .with("stop", "10 us")
+        .uniform(0.9)
+        .with("endpoints", "rest")
+        .to_completion("10 us");
+    let own = Own {
+        queueing: Some(Box::new(|_| Box::new(FromTheLast))),
+        ..Own::default()
+    };
+    let outcome = experiment.try_run_with(own).expect("it comes to its end");
+    assert!(outcome.data.summary.packets_delivered > 1_000);
+}
+
+#[test]
+fn queues_cost_no_memory_before_they_are_used() {
+    let expected = |queues: i64| {
+        let experiment = Experiment::dragonfly(2, 4, 2)
+            .set("queueing.scheme", "dbbm")
+            .set("queueing.queues", queues);
+        experiment.uniform(0.5).plan().expected_state()
+    };
+    assert_eq!(expected(100), expected(8_000));
+}
+
+/// What is wrong with an experiment.
+fn refusal(experiment: &Experiment) -> String {
+    match experiment.try_plan() {
+        Ok(_) => panic!("accepted:\n{}", experiment.text()),
+        Err(error) => {
+            let text = error.render(false);
+            text.split_whitespace()
+                .filter(|word| *word != "\u{2502}")
+                .collect::<Vec<_>>()
+                .join(" ")
+        }
+    }
+}
+
+#[test]
+fn queues_that_make_no_sense_are_refused() {
+    let dbbm = |queues: i64| {
+        Experiment::tree(2, 2)
+            .uniform(0.5)
+            .set("queueing.scheme", "dbbm")
+            .set("queueing.queues", queues)
+    };
+    let size = |queues, size: &str| dbbm(queues).set("router.input_buffer", size);
+    let shared = |queues| dbbm(queues).set("router.buffer_per", "port");
+    let large = Experiment::tree(2, 17)
+        .uniform(0.5)
+        .set("queueing.scheme", "voq_net");
+    for (experiment, says) in [
+        (dbbm(0), "queueing.queues: 0 queues of a virtual channel"),
+        (dbbm(65_537), "write a number from 1 to 65536"),
+        (
+            dbbm(32_769),
+            "1 virtual channels of 32769 queues in 2 traffic classes are 65538 queues at a port",
+        ),
+        (
+            size(5, "100 flits"),
+            "100 flits in 5 queues (queueing.scheme) are 20 flits for each",
+        ),
+        (size(5, "119 flits"), "write at least \"120 flits\""),
+        (shared(2), "router.buffer_per: the 2 queues"),
+        (
+            large,
+            "queueing.scheme: a queue for each of 131072 endpoints",
+        ),
+    ] {
+        let found = refusal(&experiment);
+        assert!(found.contains(says), "{says:?} is not in\n{found}");
+    }
+    for good in [
+        dbbm(32_768),
+        size(5, "120 flits"),
+        shared(1),
+        size(4, "100 flits"),
+    ] {
+        good.plan();
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::support::Experiment;
 use weir::fabric::{Deadlock, Wait};
 use weir::model::{Flight, LinkKind};
+use weir::queueing::{Joining, Queueing};
 use weir::routing::{Here, Hop, Routing};
-use weir::simulation::RunError;
+use weir::simulation::{Own, RunError};
 use weir::topology::Topology;
 
 /// Clockwise from router to router round each group, on one virtual channel: the textbook deadlock. Packets to other
@@ -151,6 +152,53 @@ fn without_virtual_output_queues_too() {
         .to_completion("20 us");
     let found = deadlock(&experiment, experiment.try_run_by(Clockwise::everywhere));
     assert_cycle(&found.cycle);
+}
+
+/// All packets join the last of a hundred queues, which are more than a word has bits.
+struct LastQueue;
+
+impl Queueing for LastQueue {
+    fn queues(&self, _: LinkKind, _: u8) -> u32 {
+        100
+    }
+
+    fn queue(&self, _: &Joining) -> u32 {
+        99
+    }
+
+    fn by_output(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn one_of_many_queues_is_named() {
+    for queue in ["none", "1 packets"] {
+        let experiment = ring()
+            .set("router.input_buffer", "100 packets")
+            .set("router.output_queue", queue)
+            .to_completion("20 us");
+        let own = Own {
+            routing: Some(Box::new(Clockwise::everywhere)),
+            queueing: Some(Box::new(|_| Box::new(LastQueue))),
+            ..Own::default()
+        };
+        let found = deadlock(&experiment, experiment.try_run_with(own));
+        assert_cycle(&found.cycle);
+        assert!(found.cycle.iter().all(|wait| wait.at.queue == 99));
+    }
+}
+
+#[test]
+fn a_queue_for_each_destination_breaks_the_ring() {
+    // A packet waits for others to the same endpoint only, of which the first is nearer to it.
+    let experiment = ring()
+        .set("router.input_buffer", "auto")
+        .set("queueing.scheme", "voq_net")
+        .to_completion("20 us");
+    let outcome = experiment.try_run_by(Clockwise::everywhere);
+    let summary = outcome.expect("it comes to its end").data.summary;
+    assert!(summary.packets_delivered > 1_000);
 }
 
 #[test]

@@ -18,8 +18,8 @@ pub struct RouterConfig {
     pub latency: Duration,
     /// What a router adds to the link's latency before a credit can be used upstream.
     pub credit_delay: Duration,
-    /// Input buffer of one virtual channel (or one port and traffic class, see `buffer_per`); "auto" covers the
-    /// credit round trip of its link plus two longest packets.
+    /// Input buffer of one virtual channel (or one port and traffic class, see `buffer_per`), which its queues (`[queueing]`)
+    /// divide equally; "auto" covers the credit round trip of its link plus two longest packets, for each queue.
     pub input_buffer: Buffer,
     /// Whether each virtual channel has a buffer of its own, or all of a traffic class share one per port. Shared
     /// buffers do not keep virtual channels apart: a routing that avoids deadlock by several of them (every routing of
@@ -27,7 +27,7 @@ pub struct RouterConfig {
     pub buffer_per: BufferPer,
     /// Speedup of the crossbar over the link, 1 or more, or "infinite".
     pub speedup: Speedup,
-    /// Output queue per virtual channel; "none": the input queues feed the link directly; "unlimited".
+    /// Output queue per queue of the next input buffer (per virtual channel, unless `[queueing]` divides those); "none": the input queues feed the link directly; "unlimited".
     pub output_queue: OutputQueue,
     /// Which waiting queue an output serves next, within a traffic class.
     pub arbitration: Arbitration,
@@ -101,7 +101,8 @@ pub struct NicConfig {
     pub max_packet: Size,
     /// Whether every data packet is acknowledged by a packet of one flit in a traffic class of its own.
     pub acknowledge: bool,
-    /// Virtual channels per traffic class on the link from the NIC to its router, used in turn.
+    /// Virtual channels per traffic class on the link from the NIC to its router, used in turn. `[queueing]` divides them into
+    /// queues like others.
     pub injection_vcs: u8,
 }
 
