@@ -9,6 +9,7 @@ pub mod config;
 pub mod congestion;
 pub mod engine;
 pub mod fabric;
+pub mod forecast;
 pub mod model;
 pub mod queueing;
 pub mod registry;

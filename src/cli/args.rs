@@ -25,7 +25,7 @@ pub enum Command {
     /// Run a study of many points (a job file), and check what it claims.
     #[command(subcommand)]
     Sweep(SweepCommand),
-    /// Check an experiment without running it, and print it with every default filled in.
+    /// Check an experiment, print it with every default filled in, and say what it will take.
     Check(CheckOptions),
     /// List what an experiment may name: topologies, routings, queueing, schemes, patterns, motifs.
     List(ListOptions),
@@ -94,6 +94,9 @@ pub struct CheckOptions {
     /// What to check.
     #[command(flatten)]
     pub experiment: ExperimentOptions,
+    /// Do not begin the run: what it will take is then estimated from the file alone.
+    #[arg(long)]
+    pub no_calibration: bool,
 }
 
 /// `weir list`.

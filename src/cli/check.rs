@@ -1,8 +1,9 @@
-//! `weir check`: everything that can be wrong is found, nothing runs.
+//! `weir check`: everything that can be wrong is found, and what the run will take is told: it is begun for a second.
 
 use std::process::ExitCode;
 
 use super::args::CheckOptions;
+use super::calibrate::{Calibrated, calibrated};
 use super::console::{tell_error, tell_warnings};
 use super::launch::BAD_INPUT;
 use crate::config::{ConfigError, Experiment};
@@ -25,6 +26,7 @@ fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
     let experiment = Experiment::load(&options.experiment.file, &options.experiment.sets)?;
     let plan = Plan::new(&experiment, None)?;
     tell_warnings(&plan.warnings);
+    let Calibrated { forecast, words } = calibrated(&experiment, &plan, !options.no_calibration);
     let topology = &plan.network().topology;
     let lookahead = match plan.lookahead {
         NEVER => "none (a single domain)".to_string(),
@@ -32,7 +34,8 @@ fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
     };
     Ok(format!(
         "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (at most so many ranks)\n\
-         # lookahead  {lookahead}\n# memory     about {}, and packets in flight\n",
+         # lookahead  {lookahead}\n# work       about {} packet-hops in {} of simulated time\n\
+         # time       about {} on one core ({words})\n# memory     about {} (packets in flight and the result included)\n",
         experiment.resolved,
         topology.describe(),
         topology.routers(),
@@ -43,6 +46,9 @@ fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
             .map(|links| links.count)
             .sum::<u64>(),
         topology.domains(),
-        format::bytes(plan.expected_state()),
+        format::scaled(forecast.packet_hops),
+        format::simulated(forecast.end as u64),
+        format::wall(forecast.seconds),
+        format::bytes(forecast.bytes as u64),
     ))
 }

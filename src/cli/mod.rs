@@ -1,6 +1,7 @@
 //! The command line: one file per command.
 
 mod args;
+mod calibrate;
 mod check;
 mod completions;
 mod console;

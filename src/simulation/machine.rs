@@ -1,11 +1,43 @@
 //! What the machine says about this process.
 
+use std::time::{Duration, Instant};
+
 /// The most memory this process has held, in bytes; 0 where the system does not say.
 pub fn peak_memory_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
+}
+
+/// Counts the processor time of this thread: what else the machine does shows in it little.
+pub struct CpuClock {
+    began: Option<Duration>,
+    wall: Instant,
+}
+
+impl CpuClock {
+    /// From now on.
+    pub fn start() -> CpuClock {
+        CpuClock {
+            began: cpu_time(),
+            wall: Instant::now(),
+        }
+    }
+
+    /// Seconds so far; where the system does not say, of the clock on the wall.
+    pub fn seconds(&self) -> f64 {
+        let used = cpu_time().zip(self.began);
+        let used = used.map(|(now, began)| now.saturating_sub(began));
+        used.unwrap_or_else(|| self.wall.elapsed()).as_secs_f64()
+    }
+}
+
+/// Processor time of this thread.
+fn cpu_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
 }
 
 /// The name of this host.

@@ -9,6 +9,7 @@ mod machine;
 mod notes;
 mod rows;
 mod run;
+mod trial;
 mod warnings;
 mod watchman;
 
@@ -17,6 +18,7 @@ pub use collect::{Facts, scheme_numbers};
 pub use error::RunError;
 pub use machine::now;
 pub use run::{Observer, Outcome, run};
+pub use trial::{Sample, Trial, trial};
 pub use warnings::Warning;
 
 /// Raised by every change to weir that changes the results of an experiment that could be run before. A sweep's

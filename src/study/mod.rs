@@ -7,7 +7,6 @@
 mod axis;
 mod cell;
 mod claim;
-mod cost;
 mod dir;
 mod figure;
 mod file;
@@ -26,7 +25,6 @@ mod verdict;
 pub use axis::{Axis, AxisValue, quantity};
 pub use cell::cell;
 pub use claim::Claim;
-pub use cost::{ASSUMED_RATE, Cost};
 pub use dir::{PointDir, Reason, State, StateName, Status, SweepDir};
 pub use figure::{Figure, FigureX, FigureY, heat_time};
 pub use file::{Along, FigureKind, Scale, ScaleKind, SeedsBy, Slope, schemas};

@@ -4,16 +4,19 @@ use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 
-use super::cost::Cost;
 use super::job_file::{SEED, Study};
 use super::needs::Unmet;
 use crate::config::{ConfigError, Experiment};
+use crate::forecast::Work;
 use crate::registry::Catalog;
 use crate::simulation::{self, Plan, Warning};
 use crate::trace::schema;
 
 /// More points than a directory should hold.
 const MOST: usize = 1_000_000;
+
+/// Operations of each application's program that are looked at, for what a point is to do.
+const EFFORT: u64 = 20_000;
 
 /// Hexadecimal digits of a hash.
 const DIGITS: usize = 16;
@@ -32,8 +35,8 @@ pub struct Point {
     pub hash: String,
     /// What it runs.
     pub experiment: Experiment,
-    /// How large it is.
-    pub cost: Cost,
+    /// What it is to do.
+    pub work: Work,
     /// What does nothing in it.
     pub warnings: Vec<Warning>,
 }
@@ -84,14 +87,14 @@ impl Study {
             }) {
                 let (experiment, plan) = self.experiment(&at, seed, catalog)?;
                 unmet.look(&at, &experiment, &plan);
-                let cost = Cost::of(&experiment, &plan);
+                let work = Work::of(&experiment, &plan, EFFORT);
                 points.push(Point {
                     index: points.len(),
                     at: at.clone(),
                     seed: experiment.run.seed,
                     hash: hash_of(&experiment.resolved),
                     experiment,
-                    cost,
+                    work,
                     warnings: plan.warnings,
                 });
             }

@@ -47,6 +47,9 @@ pub struct PlanOptions {
     /// Which sweep.
     #[command(flatten)]
     pub job: JobOptions,
+    /// Begin each point that is not done for a second, to say what it will take.
+    #[arg(long)]
+    pub calibrate: bool,
 }
 
 /// `weir sweep run`, `weir sweep retry`.

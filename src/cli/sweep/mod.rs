@@ -1,6 +1,7 @@
 //! `weir sweep`: studies of many points.
 
 mod args;
+mod expect;
 mod points;
 mod run;
 mod show;

@@ -91,7 +91,7 @@ fn chosen<'a>(
 
 /// That every point has a domain for each of `ranks` ranks, as the option `flag` says.
 pub(super) fn check_ranks(flag: &str, ranks: u32, points: &[&Point]) -> Result<(), Failure> {
-    let fewest = points.iter().map(|point| point.cost.domains).min();
+    let fewest = points.iter().map(|point| point.work.domains).min();
     if let Some(domains) = fewest
         && ranks > domains
     {

@@ -1,0 +1,55 @@
+//! What a run will take, by its first second.
+
+use std::time::{Duration, Instant};
+
+use crate::config::Experiment;
+use crate::forecast::{ASSUMED_RATE, Basis, Forecast, Work};
+use crate::report::format::{percent, scaled};
+use crate::simulation::{Plan, trial};
+
+/// How long a run is begun for.
+const LENGTH: Duration = Duration::from_secs(1);
+
+/// A network of more bytes than these is not built in a part of that.
+const LARGEST: u64 = 400 << 20;
+
+/// Operations of an application's program that are looked at.
+const EFFORT: u64 = 1_000_000;
+
+/// A forecast, and in words how it is known.
+pub struct Calibrated {
+    /// What the run will take.
+    pub forecast: Forecast,
+    /// As the end of a sentence: `calibrated on its first 12 %`.
+    pub words: String,
+}
+
+/// What an experiment will take. With `calibrate` it is begun in this process, and dropped after a second.
+pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Calibrated {
+    let work = Work::of(experiment, plan, EFFORT);
+    let assumed = |why: &str| Calibrated {
+        forecast: Forecast::assumed(&work, ASSUMED_RATE),
+        words: format!(
+            "{} packet-hops/s and shortest ways are assumed: {why}",
+            scaled(ASSUMED_RATE)
+        ),
+    };
+    if !calibrate {
+        return assumed("it was not begun");
+    }
+    if work.state > LARGEST {
+        return assumed("so large a network is not begun");
+    }
+    let begun = Instant::now();
+    let trial = match trial(plan, &mut |_| begun.elapsed() >= LENGTH) {
+        Ok(trial) => trial,
+        Err(error) => return assumed(&format!("it ends with an error, {error}")),
+    };
+    let forecast = Forecast::of(&work, &trial);
+    let words = match forecast.basis {
+        Basis::Whole => "it was run to its end for that".to_string(),
+        Basis::Part(part) => format!("calibrated on its first {}", percent(part)),
+        Basis::Assumed(_) => return assumed("nothing was sent in its first second"),
+    };
+    Calibrated { forecast, words }
+}

@@ -1,0 +1,243 @@
+//! From the beginning of a run to all of it.
+
+use super::flow::{Amount, Flow};
+use super::work::{COPIES, Work};
+use crate::simulation::{Sample, Trial};
+
+/// Packet-hops per second of one core where nothing was measured yet: about what large networks reach.
+pub const ASSUMED_RATE: f64 = 3e6;
+
+/// Fewer packet-hops say nothing.
+const FEWEST: u64 = 100;
+
+/// What the program takes besides the network's state, bytes: itself, its libraries, and the result while it is written.
+const BASE: f64 = 19e6;
+/// Bytes of a packet that waits in the network, with its place in lists.
+const PACKET: f64 = 120.0;
+/// Bytes of a message that waits at its NIC.
+const MESSAGE: f64 = 64.0;
+/// A packet without congestion is in events, mails and credits besides.
+const FLYING: f64 = 2.5 * PACKET;
+/// Lists grow by more than one place at a time, and a run has moments that are busier than its beginning.
+const SPARE: f64 = 1.15;
+/// An application takes no more than so many times what it takes at least.
+const MOST_HELD: f64 = 4.0;
+/// Packets of applications take no more hops than these for each of a shortest way.
+const MOST_DETOURS: f64 = 2.0;
+
+/// What a run takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Forecast {
+    /// Packet-hops in all.
+    pub packet_hops: f64,
+    /// Processor time, s.
+    pub seconds: f64,
+    /// The most memory that the process holds, bytes.
+    pub bytes: f64,
+    /// When it ends, ps of simulated time.
+    pub end: f64,
+    /// How that is known.
+    pub basis: Basis,
+}
+
+/// How a forecast is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Basis {
+    /// The run came to its end.
+    Whole,
+    /// So much of its packet-hops were seen.
+    Part(f64),
+    /// Nothing was seen: shortest ways, no congestion, so many packet-hops in a second.
+    Assumed(f64),
+}
+
+impl Forecast {
+    /// If nothing is known of the run but its work: a lower bound where there is congestion, or packets take longer ways.
+    pub fn assumed(work: &Work, rate: f64) -> Forecast {
+        let end = work.least_end();
+        let packet_hops = work.packet_hops();
+        let (mut flying, mut waiting) = (0.0, Waiting::default());
+        for flow in &work.flows {
+            let rate = flow.bits_until(end) / (end - flow.start).max(1.0);
+            flying += rate * flow.packets_per_bit * work.latency;
+            if let Amount::Open {
+                offered, accepted, ..
+            } = flow.amount
+            {
+                waiting.add(flow, (offered - accepted) * flow.on_until(end));
+            }
+        }
+        let held = flying * FLYING + waiting.bytes(work.buffers);
+        Forecast {
+            packet_hops,
+            seconds: packet_hops / rate,
+            bytes: BASE + work.state as f64 + held + work.rows(end),
+            end,
+            basis: Basis::Assumed(rate),
+        }
+    }
+
+    /// From the beginning of the run.
+    pub fn of(work: &Work, trial: &Trial) -> Forecast {
+        let (Some(first), Some(last)) = (trial.samples.first(), trial.samples.last()) else {
+            return Forecast::assumed(work, ASSUMED_RATE);
+        };
+        let held = BASE + last.state as f64 + last.packets as f64;
+        if trial.ended {
+            let end = last.until as f64;
+            return Forecast {
+                packet_hops: last.packet_hops as f64,
+                seconds: trial.build + last.seconds,
+                bytes: held + work.rows(end) + COPIES * last.series as f64,
+                end,
+                basis: Basis::Whole,
+            };
+        }
+        let half = (trial.samples.iter())
+            .find(|sample| 2.0 * sample.seconds >= last.seconds && sample.until > 0)
+            .unwrap_or(first);
+        if last.packet_hops - half.packet_hops < FEWEST {
+            return Forecast::assumed(work, ASSUMED_RATE);
+        }
+        let seen = Seen { half, last };
+        let end = work.end.unwrap_or_else(|| seen.end(work));
+        let hops = seen.hops_left(work, end);
+        let packet_hops = last.packet_hops as f64 + hops;
+        Forecast {
+            packet_hops,
+            seconds: trial.build + last.seconds + hops * seen.seconds_per_hop(),
+            bytes: SPARE * (held + seen.waiting(work, end)) + work.rows(end) + seen.series(end),
+            end,
+            basis: Basis::Part(last.packet_hops as f64 / packet_hops.max(1.0)),
+        }
+    }
+}
+
+/// What has been generated and has nowhere to go.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    messages: f64,
+    packets: f64,
+}
+
+impl Waiting {
+    /// So many bits more of a pattern.
+    fn add(&mut self, flow: &Flow, bits: f64) {
+        if let Amount::Open { message, .. } = flow.amount {
+            self.messages += bits.max(0.0) / message;
+            self.packets += bits.max(0.0) * flow.packets_per_bit;
+        }
+    }
+
+    /// As packets in the network while `buffers` packets find room there, as messages at NICs beyond that.
+    fn bytes(&self, buffers: f64) -> f64 {
+        let inside = (buffers / self.packets.max(1.0)).clamp(0.0, 1.0);
+        inside * self.packets * PACKET + (1.0 - inside) * self.messages * MESSAGE
+    }
+}
+
+/// The latter half of a trial, in which the network is more as it will be.
+struct Seen<'a> {
+    half: &'a Sample,
+    last: &'a Sample,
+}
+
+impl Seen<'_> {
+    fn seconds_per_hop(&self) -> f64 {
+        let hops = (self.last.packet_hops - self.half.packet_hops).max(1) as f64;
+        (self.last.seconds - self.half.seconds) / hops
+    }
+
+    /// Bytes of the counts by time bin at the end, and of their copies.
+    fn series(&self, end: f64) -> f64 {
+        let times = end / (self.last.until as f64).max(1.0);
+        COPIES * self.last.series as f64 * times.max(1.0)
+    }
+
+    /// When the last application is done, ps, if all go on as they did.
+    fn end(&self, work: &Work) -> f64 {
+        let now = self.last.until as f64;
+        let ends = work.flows.iter().enumerate().map(|(job, flow)| {
+            let Amount::Closed { bits, least } = flow.amount else {
+                return if flow.stop.is_finite() {
+                    flow.stop
+                } else {
+                    0.0
+                };
+            };
+            let done = self.last.delivered_bits[job] as f64;
+            let took = (now - flow.start).max(0.0);
+            // One that is held up by another is not held up for ever.
+            let all = (took * bits / done.max(1.0)).clamp(least, MOST_HELD * least);
+            flow.start + all.max(took)
+        });
+        ends.fold(now, f64::max)
+    }
+
+    /// Packet-hops from now on.
+    fn hops_left(&self, work: &Work, end: f64) -> f64 {
+        let (mut expected, mut open, mut closed) = (0.0, 0.0, 0.0);
+        for (job, flow) in work.flows.iter().enumerate() {
+            let came = self.last.delivered_bits[job] - self.half.delivered_bits[job];
+            expected += came as f64 * flow.hops_per_bit;
+            let left = self.bits_left(job, flow, work, end) * flow.hops_per_bit;
+            match flow.amount {
+                Amount::Open { .. } => open += left,
+                Amount::Closed { .. } => closed += left,
+            }
+        }
+        let hops = (self.last.packet_hops - self.half.packet_hops) as f64;
+        // More than shortest ways: detours, packets that are sent again, control packets; and packets that have not arrived,
+        // which is as it will be where more and more of them wait.
+        let more = |expected: f64| match expected > 0.0 {
+            true => hops / expected,
+            false => 1.0,
+        };
+        // All of an application's packets arrive. Those under way are half way, on average.
+        let half_way = |sample: &Sample| 0.5 * work.hops_per_packet() * sample.in_flight as f64;
+        let arriving = expected + half_way(self.last) - half_way(self.half);
+        let detours = more(arriving).clamp(1.0, MOST_DETOURS);
+        open * more(expected) + (closed + half_way(self.last)) * detours
+    }
+
+    /// Bytes of what will have been generated and not delivered at the end, besides what there is now.
+    fn waiting(&self, work: &Work, end: f64) -> f64 {
+        let mut waiting = Waiting::default();
+        for (job, flow) in work.flows.iter().enumerate() {
+            if let Amount::Open { offered, .. } = flow.amount {
+                let on = flow.on_until(end) - flow.on_until(self.last.until as f64);
+                let bits = offered * on - self.bits_left(job, flow, work, end);
+                waiting.add(flow, bits);
+            }
+        }
+        waiting.bytes(work.buffers - self.last.packets as f64 / PACKET)
+    }
+
+    /// Bits of a workload that will arrive.
+    fn bits_left(&self, job: usize, flow: &Flow, work: &Work, end: f64) -> f64 {
+        let now = self.last.until as f64;
+        let done = self.last.delivered_bits[job] as f64;
+        match flow.amount {
+            Amount::Closed { bits, .. } => {
+                let rest = (bits - done).max(0.0);
+                let took = now - flow.start;
+                match work.end {
+                    Some(_) if took > 0.0 => rest.min(done / took * (end - now)),
+                    _ => rest,
+                }
+            }
+            Amount::Open { accepted, .. } => {
+                let from = self.half.until as f64;
+                let on = flow.on_until(now) - flow.on_until(from);
+                let came = done - self.half.delivered_bits[job] as f64;
+                // What the network does not carry does not come.
+                let rate = if on > 0.0 {
+                    (came / on).min(accepted)
+                } else {
+                    accepted
+                };
+                rate * (flow.on_until(end) - flow.on_until(now))
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What one workload is to send.
+
+use super::volume::Volume;
+use crate::config::WorkloadConfig;
+use crate::fabric::{Application, Drive, Network, Open, Traffic};
+use crate::model::{EndpointId, NEVER, Rng, Time, stream};
+
+/// So many messages of a pattern are drawn, and sizes of messages.
+const DRAWN: usize = 4_096;
+
+/// What one workload is to send, if the network carries what its ends can send and receive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// From when on, ps.
+    pub start: f64,
+    /// Until when, ps; infinite if it goes on to the end of the run, or until its program is over.
+    pub stop: f64,
+    /// How much.
+    pub amount: Amount,
+    /// Data packets for each bit.
+    pub packets_per_bit: f64,
+    /// Packets times routers on a shortest way for each bit, with their acknowledgements.
+    pub hops_per_bit: f64,
+}
+
+/// How much a workload sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    /// A pattern: without end.
+    Open {
+        /// Bits generated in a ps.
+        offered: f64,
+        /// Those that its receivers can take.
+        accepted: f64,
+        /// Mean length of a message, bits.
+        message: f64,
+    },
+    /// An application: until its program is over.
+    Closed {
+        /// Bits in all.
+        bits: f64,
+        /// No program takes less than this, ps.
+        least: f64,
+    },
+}
+
+/// Where messages go, and how many of those that were drawn.
+pub(super) type Receivers = Vec<(EndpointId, u32)>;
+
+impl Flow {
+    /// Of a traffic in a run that ends at `end`; `effort`: operations of programs to look at ([`Volume::of`]). Gives where messages that were drawn go, too.
+    pub(super) fn of(
+        workload: &WorkloadConfig,
+        traffic: &Traffic,
+        network: &Network,
+        end: Time,
+        effort: u64,
+    ) -> (Flow, Receivers) {
+        let (mut flow, receivers) = match &traffic.drive {
+            Drive::Pattern(open) => {
+                let load = workload.pattern().map_or(0.0, |pattern| pattern.load);
+                open_loop(load, open, traffic, end, network)
+            }
+            Drive::Motif(application) => (
+                application_flow(application, traffic, network, effort),
+                Vec::new(),
+            ),
+        };
+        if network.parameters.acknowledge {
+            flow.hops_per_bit *= 2.0;
+        }
+        (flow, receivers)
+    }
+}
+
+impl Flow {
+    /// For how long it is on until a time, both ps.
+    pub fn on_until(&self, time: f64) -> f64 {
+        (time.min(self.stop) - self.start).max(0.0)
+    }
+
+    /// Bits that have arrived by a time, ps, if the ends alone limit it; of an application all of them.
+    pub fn bits_until(&self, time: f64) -> f64 {
+        match self.amount {
+            Amount::Open { accepted, .. } => accepted * self.on_until(time),
+            Amount::Closed { bits, least } => bits * ((time - self.start) / least).clamp(0.0, 1.0),
+        }
+    }
+}
+
+fn longest_bits(network: &Network) -> f64 {
+    let flit = f64::from(network.parameters.flit.0);
+    f64::from(network.parameters.max_packet) * flit
+}
+
+/// Bits that the link of an endpoint carries in a ps.
+pub(super) fn bandwidth(network: &Network, endpoint: EndpointId) -> f64 {
+    let (router, port) = network.topology.attachment(endpoint);
+    network.topology.link(router, port).bandwidth.0 as f64 / 1e12
+}
+
+fn open_loop(
+    load: f64,
+    open: &Open,
+    traffic: &Traffic,
+    end: Time,
+    network: &Network,
+) -> (Flow, Receivers) {
+    let length = match traffic.stop.min(end) {
+        NEVER => 0,
+        stop => stop.saturating_sub(traffic.start),
+    };
+    let mut rng = stream(1, &[]);
+    let step = traffic.tasks.len().div_ceil(DRAWN).max(1);
+    let looked = || traffic.tasks.iter().copied().step_by(step);
+    let senders: Vec<EndpointId> = looked().filter(|&one| traffic.sends(one)).collect();
+    let of_all = traffic.tasks.len() as f64 / looked().count().max(1) as f64;
+    let carried: f64 = senders.iter().map(|&one| bandwidth(network, one)).sum();
+    // Those messages that are for nobody are not sent.
+    let mut drawn = Drawn::default();
+    for at in 0..DRAWN {
+        let Some(&from) = senders.get(at % senders.len().max(1)) else {
+            break;
+        };
+        let now = traffic.start + (length as f64 * at as f64 / DRAWN as f64) as u64;
+        drawn.message(open, from, now, network, &mut rng);
+    }
+    let sent = drawn.sent as f64 / drawn.messages.max(1) as f64;
+    let offered = carried * of_all * load * sent;
+    let message = open.sizes.mean_bits();
+    let packets = packets_per_message(open, longest_bits(network), &mut rng) / message;
+    let hops = drawn.routers / drawn.sent.max(1) as f64;
+    let stop = match traffic.stop {
+        NEVER => f64::INFINITY,
+        stop => stop as f64,
+    };
+    let flow = Flow {
+        start: traffic.start as f64,
+        stop,
+        amount: Amount::Open {
+            offered,
+            accepted: offered,
+            message,
+        },
+        packets_per_bit: packets,
+        hops_per_bit: packets * hops,
+    };
+    (flow, drawn.receivers())
+}
+
+/// Messages that were drawn.
+#[derive(Default)]
+struct Drawn {
+    messages: usize,
+    sent: usize,
+    routers: f64,
+    to: Vec<EndpointId>,
+}
+
+impl Drawn {
+    /// One more.
+    fn message(
+        &mut self,
+        open: &Open,
+        from: EndpointId,
+        now: Time,
+        network: &Network,
+        rng: &mut Rng,
+    ) {
+        self.messages += 1;
+        if let Some(to) = open.pattern.destination(from, now, rng) {
+            self.sent += 1;
+            self.routers += f64::from(network.topology.minimal_routers(from, to));
+            self.to.push(to);
+        }
+    }
+
+    fn receivers(mut self) -> Receivers {
+        self.to.sort_unstable();
+        let chunks = self.to.chunk_by(|a, b| a == b);
+        chunks.map(|same| (same[0], same.len() as u32)).collect()
+    }
+}
+
+fn packets_per_message(open: &Open, longest: f64, rng: &mut Rng) -> f64 {
+    let packets = |bits: f64| (bits / longest).ceil().max(1.0);
+    if open.sizes.largest() as f64 == open.sizes.mean_bits() {
+        return packets(open.sizes.mean_bits());
+    }
+    let drawn = (0..DRAWN).map(|_| packets(open.sizes.draw(rng) as f64));
+    drawn.sum::<f64>() / DRAWN as f64
+}
+
+fn application_flow(
+    application: &Application,
+    traffic: &Traffic,
+    network: &Network,
+    effort: u64,
+) -> Flow {
+    let longest = longest_bits(network);
+    let topology = &network.topology;
+    let weigh = |from: u32, to: u32, bytes: u64| {
+        let packets = (8.0 * bytes as f64 / longest).ceil().max(1.0);
+        let ends = (traffic.tasks[from as usize], traffic.tasks[to as usize]);
+        [
+            packets,
+            packets * f64::from(topology.minimal_routers(ends.0, ends.1)),
+        ]
+    };
+    let volume = Volume::of(&application.job, effort, weigh);
+    // A message of no bytes is a packet all the same.
+    let bits = (8.0 * volume.bytes).max(volume.messages).max(1.0);
+    let [packets, hops] = volume.weight;
+    let link = traffic
+        .tasks
+        .first()
+        .map_or(1.0, |&one| bandwidth(network, one));
+    let (latency, _) = network.latency_range();
+    let way = (hops / packets.max(1.0) + 1.0) * latency as f64 + network.parameters.latency as f64;
+    let wire = 8.0 * volume.sent.max(volume.received) / link;
+    Flow {
+        start: traffic.start as f64,
+        stop: f64::INFINITY,
+        amount: Amount::Closed {
+            bits,
+            least: (volume.computed + volume.waits * way).max(wire),
+        },
+        packets_per_bit: packets / bits,
+        hops_per_bit: hops / bits,
+    }
+}

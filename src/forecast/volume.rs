@@ -1,0 +1,291 @@
+//! How much a job sends and computes, from its programs: nothing is simulated.
+
+use rustc_hash::FxHashMap;
+
+use crate::workload::tasks::{Collective, Job, Op, Peer, Script};
+
+/// So many tasks of a large job are to be looked at, if their programs are not too long for that.
+const TASKS: u64 = 64;
+/// So many tasks of a large job, and parts of a long program, at least.
+const FEWEST: u32 = 8;
+
+/// What all tasks of a job do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Volume {
+    /// Messages handed to NICs, those of the rendezvous protocol included.
+    pub messages: f64,
+    /// Their content, bytes.
+    pub bytes: f64,
+    /// What was said of them, added up ([`Volume::of`]).
+    pub weight: [f64; 2],
+    /// The most that a task computes, ps.
+    pub computed: f64,
+    /// The most times that a task waits for others.
+    pub waits: f64,
+    /// The most bytes that a task sends.
+    pub sent: f64,
+    /// The most bytes that come to a task.
+    pub received: f64,
+    /// Whether all of it was counted; else some tasks and some parts of their programs were, and scaled up.
+    pub exact: bool,
+}
+
+impl Volume {
+    const NOTHING: Volume = Volume {
+        messages: 0.0,
+        bytes: 0.0,
+        weight: [0.0; 2],
+        computed: 0.0,
+        waits: 0.0,
+        sent: 0.0,
+        received: 0.0,
+        exact: true,
+    };
+
+    /// Counts the messages of a job. About `effort` operations are looked at: of a large job the first task and others,
+    /// spread evenly, and of a long program some parts. `weigh` says of a message (from, to, bytes) what else is to be
+    /// added up.
+    pub fn of(job: &Job, effort: u64, weigh: impl FnMut(Peer, Peer, u64) -> [f64; 2]) -> Volume {
+        let mut count = Count {
+            job,
+            weigh,
+            effort,
+            ops: Vec::new(),
+            step_ops: Vec::new(),
+            looked: 0,
+            parts: 0,
+            own: Volume::NOTHING,
+            sent: Vec::new(),
+            received: FxHashMap::default(),
+        };
+        count.all().times(f64::from(job.repetitions))
+    }
+
+    /// Adds what stands for so many tasks.
+    fn add(&mut self, task: &Volume, tasks: f64) {
+        self.messages += tasks * task.messages;
+        self.bytes += tasks * task.bytes;
+        for (sum, own) in self.weight.iter_mut().zip(task.weight) {
+            *sum += tasks * own;
+        }
+        self.computed = self.computed.max(task.computed);
+        self.waits = self.waits.max(task.waits);
+        self.sent = self.sent.max(task.sent);
+        self.exact &= task.exact;
+    }
+
+    fn times(self, times: f64) -> Volume {
+        Volume {
+            messages: times * self.messages,
+            bytes: times * self.bytes,
+            weight: self.weight.map(|one| times * one),
+            computed: times * self.computed,
+            waits: times * self.waits,
+            sent: times * self.sent,
+            received: times * self.received,
+            exact: self.exact,
+        }
+    }
+}
+
+/// Looks through programs.
+struct Count<'a, F> {
+    job: &'a Job,
+    weigh: F,
+    effort: u64,
+    ops: Vec<Op>,
+    step_ops: Vec<Op>,
+    /// Operations so far.
+    looked: u64,
+    /// Parts of the program that was looked at last.
+    parts: u32,
+    /// Of the task that is looked at.
+    own: Volume,
+    /// To whom it sends, and how many bytes.
+    sent: Vec<(Peer, u64)>,
+    /// Bytes that come to each task.
+    received: FxHashMap<Peer, f64>,
+}
+
+impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
+    fn all(&mut self) -> Volume {
+        // The first task often is a root, and stands for no other.
+        let mut all = self.task(0);
+        let mut received = std::mem::take(&mut self.received);
+        let others = self.job.tasks.saturating_sub(1);
+        let (mut some, mut done) = (Volume::NOTHING, 0);
+        for task in spread(others) {
+            let own = self.task(1 + task);
+            some.add(&own, 1.0);
+            done += 1;
+            if self.looked > self.effort && done >= FEWEST {
+                break;
+            }
+        }
+        let scale = f64::from(others) / f64::from(done.max(1));
+        some.exact &= done == others;
+        all.add(&some, scale);
+        for (to, bytes) in self.received.drain() {
+            *received.entry(to).or_default() += scale * bytes;
+        }
+        all.received = received.into_values().fold(0.0, f64::max);
+        all
+    }
+
+    fn task(&mut self, task: Peer) -> Volume {
+        self.own = Volume::NOTHING;
+        self.sent.clear();
+        self.parts = self.parts_of(task);
+        let share = self.effort / u64::from(self.job.tasks).clamp(1, TASKS);
+        let (mut done, before) = (0, self.looked);
+        for part in spread(self.parts) {
+            self.write(task, part);
+            for at in 0..self.ops.len() {
+                self.op(task, self.ops[at]);
+            }
+            // What a part starts is waited for at its end.
+            self.own.waits += f64::from(u8::from(!self.ops.is_empty()));
+            self.looked += 1 + self.ops.len() as u64;
+            done += 1;
+            if self.looked - before > share && done >= FEWEST {
+                break;
+            }
+        }
+        let scale = f64::from(self.parts) / f64::from(done.max(1));
+        for (to, bytes) in self.sent.drain(..) {
+            *self.received.entry(to).or_default() += scale * bytes as f64;
+        }
+        let exact = done == self.parts;
+        let own = self.own.times(scale);
+        Volume {
+            sent: own.bytes,
+            exact,
+            ..own
+        }
+    }
+
+    /// Writes a part of a task's program. False if it has none of this number.
+    fn write(&mut self, task: Peer, part: u32) -> bool {
+        self.ops.clear();
+        let mut script = Script::new(&mut self.ops, task, self.job.tasks);
+        self.job.motif.part(part, &mut script)
+    }
+
+    /// How many parts a program has: mostly as many as the one before.
+    fn parts_of(&mut self, task: Peer) -> u32 {
+        let guess = self.parts;
+        let same = guess > 0 && self.write(task, guess - 1) && !self.write(task, guess);
+        if same {
+            return guess;
+        }
+        let mut beyond = 1;
+        while self.write(task, beyond - 1) {
+            match beyond.checked_mul(2) {
+                Some(next) => beyond = next,
+                None => return u32::MAX,
+            }
+        }
+        // The last that is there is between the two.
+        let (mut there, mut beyond) = (beyond / 2, beyond);
+        while beyond - there > 1 {
+            let middle = there + (beyond - there) / 2;
+            match self.write(task, middle - 1) {
+                true => there = middle,
+                false => beyond = middle,
+            }
+        }
+        there
+    }
+
+    fn op(&mut self, task: Peer, op: Op) {
+        match op {
+            Op::Compute(time) => self.own.computed += time as f64,
+            Op::Send { to, bytes, .. } => {
+                self.own.waits += 1.0;
+                self.message(task, to, bytes);
+            }
+            Op::Isend { to, bytes, .. } => self.message(task, to, bytes),
+            Op::Recv { .. } | Op::WaitAll(_) | Op::WaitAny(_) => self.own.waits += 1.0,
+            Op::Irecv { .. } => {}
+            Op::Collective(collective) => self.collective(task, &collective),
+        }
+    }
+
+    fn collective(&mut self, task: Peer, collective: &Collective) {
+        let mut steps = std::mem::take(&mut self.step_ops);
+        for step in 0.. {
+            steps.clear();
+            if !collective.step(&self.job.algorithms, task, step, &mut steps) {
+                break;
+            }
+            for &op in &steps {
+                self.op(task, op);
+            }
+            self.looked += 1 + steps.len() as u64;
+        }
+        self.step_ops = steps;
+    }
+
+    /// A message, and those by which a long one asks for leave. What a task sends to itself meets no NIC.
+    fn message(&mut self, from: Peer, to: Peer, bytes: u64) {
+        if from == to {
+            return;
+        }
+        let protocol = &self.job.protocol;
+        if bytes >= protocol.rendezvous_from {
+            let control = protocol.control_bytes;
+            self.single(from, to, control);
+            self.single(to, from, control);
+            self.own.waits += 2.0;
+        }
+        self.single(from, to, bytes);
+        self.sent.push((to, bytes));
+    }
+
+    fn single(&mut self, from: Peer, to: Peer, bytes: u64) {
+        self.own.messages += 1.0;
+        self.own.bytes += bytes as f64;
+        let weight = (self.weigh)(from, to, bytes);
+        for (sum, own) in self.own.weight.iter_mut().zip(weight) {
+            *sum += own;
+        }
+    }
+}
+
+/// All numbers below `count`, each once, in an order of which every beginning is spread evenly: multiples of a step near
+/// the golden ratio that has no divisor in common with `count`.
+fn spread(count: u32) -> impl Iterator<Item = u32> {
+    let count = u64::from(count);
+    let near = (count as f64 * 0.618_034) as u64;
+    let step = (near.max(1)..).find(|&step| divisor(step, count) == 1);
+    let step = step.unwrap_or(1);
+    (0..count).map(move |at| (at * step % count) as u32)
+}
+
+/// The greatest common divisor.
+fn divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_comes_once_and_every_beginning_is_spread() {
+        for count in [0, 1, 2, 7, 100, 4_096] {
+            let mut all: Vec<u32> = spread(count).collect();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..count), "{count}");
+        }
+        let mut few: Vec<u32> = spread(1_000).take(20).collect();
+        few.sort_unstable();
+        assert!(
+            few.windows(2).all(|pair| pair[1] - pair[0] < 120),
+            "{few:?}"
+        );
+    }
+}

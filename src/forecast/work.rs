@@ -1,0 +1,225 @@
+//! What an experiment is to do.
+
+use rustc_hash::FxHashMap;
+
+use super::flow::{Amount, Flow, Receivers, bandwidth};
+use crate::config::{BufferPer, Experiment, Until};
+use crate::fabric::Network;
+use crate::model::{EndpointId, LinkKind, NEVER};
+use crate::simulation::Plan;
+use crate::topology::Links;
+
+/// Of what is recorded there are so many copies while the result is put together.
+pub(super) const COPIES: f64 = 4.0;
+/// Numbers of the contents of routers in all, at most.
+const MOST_NUMBERS: f64 = (1 << 24) as f64;
+
+/// What an experiment is to do, about: from its numbers and its programs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Work {
+    /// Endpoints of its network.
+    pub endpoints: u32,
+    /// Domains of its network: the most ranks that it can use.
+    pub domains: u32,
+    /// When it ends, ps; None: when its applications are done.
+    pub end: Option<f64>,
+    /// Its workloads, those that run.
+    pub flows: Vec<Flow>,
+    /// Bytes of the state of all domains before anything is sent.
+    pub state: u64,
+    /// How long a packet is under way on a shortest way without load, ps.
+    pub latency: f64,
+    /// Packets that find room in all buffers of the network.
+    pub buffers: f64,
+    /// What is recorded.
+    pub records: Records,
+}
+
+impl Work {
+    /// Of an experiment. About `effort` operations of each application's program are looked at.
+    pub fn of(experiment: &Experiment, plan: &Plan, effort: u64) -> Work {
+        let network = plan.network();
+        let end = match experiment.run.until {
+            Until::Time(end) => end.0,
+            Until::Completion => NEVER,
+        };
+        let enabled = experiment.workloads.iter().filter(|one| one.enabled);
+        let pairs = enabled.zip(&*plan.blueprint.traffic);
+        let (mut flows, receivers): (Vec<Flow>, Vec<Receivers>) = pairs
+            .map(|(workload, traffic)| Flow::of(workload, traffic, network, end, effort))
+            .unzip();
+        accept(&mut flows, &receivers, network);
+        let recording = &plan.blueprint.recording;
+        Work {
+            endpoints: network.topology.endpoints(),
+            domains: network.topology.domains(),
+            end: (end != NEVER).then_some(end as f64),
+            latency: latency(&flows, network),
+            buffers: buffers(&flows, network),
+            flows,
+            state: plan.expected_state(),
+            records: Records {
+                occupancy: recording.occupancy as f64,
+                routers: f64::from(network.topology.routers()),
+                packets: recording.packets,
+                messages: recording.messages,
+            },
+        }
+    }
+
+    /// Packet-hops of the whole run, if all packets go by shortest ways; None if it never ends by itself.
+    pub fn packet_hops(&self) -> f64 {
+        let end = self.least_end();
+        let hops = |flow: &Flow| flow.bits_until(end) * flow.hops_per_bit;
+        self.flows.iter().map(hops).sum()
+    }
+
+    /// When the run ends, ps: no application can be done sooner.
+    pub fn least_end(&self) -> f64 {
+        self.end.unwrap_or_else(|| {
+            let least = |flow: &Flow| match flow.amount {
+                Amount::Closed { least, .. } => flow.start + least,
+                // Where all traffic stops, the run ends with the last packet.
+                Amount::Open { .. } if flow.stop.is_finite() => flow.stop,
+                Amount::Open { .. } => 0.0,
+            };
+            self.flows.iter().map(least).fold(0.0, f64::max)
+        })
+    }
+}
+
+/// What a run records by rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Records {
+    /// Interval of the contents of routers, ps; 0: they are not recorded.
+    pub occupancy: f64,
+    /// Number of routers.
+    pub routers: f64,
+    /// Whether there is a row for each packet.
+    pub packets: bool,
+    /// Whether there is a row for each message.
+    pub messages: bool,
+}
+
+impl Work {
+    /// Hops of a packet on a shortest way, on average.
+    pub fn hops_per_packet(&self) -> f64 {
+        let packets: f64 = self.flows.iter().map(|flow| flow.packets_per_bit).sum();
+        let hops: f64 = self.flows.iter().map(|flow| flow.hops_per_bit).sum();
+        hops / packets.max(f64::MIN_POSITIVE)
+    }
+
+    /// Bytes of the rows that are recorded until a time, ps, when the result is written.
+    pub fn rows(&self, end: f64) -> f64 {
+        let Records {
+            occupancy,
+            routers,
+            packets,
+            messages,
+        } = self.records;
+        let row = |kept: bool, words: f64| if kept { COPIES * 8.0 * words } else { 0.0 };
+        let (packet, message) = (row(packets, 9.0), row(messages, 7.0));
+        let contents = match occupancy > 0.0 {
+            true => COPIES * 8.0 * routers * (end / occupancy).min(MOST_NUMBERS / routers),
+            false => 0.0,
+        };
+        let of_flow = |flow: &Flow| {
+            let bits = flow.bits_until(end);
+            let count = match flow.amount {
+                Amount::Open { message, .. } => bits / message,
+                Amount::Closed { .. } => bits * flow.packets_per_bit,
+            };
+            packet * bits * flow.packets_per_bit + message * count
+        };
+        contents + self.flows.iter().map(of_flow).sum::<f64>()
+    }
+}
+
+/// How long a packet is under way: its links and routers.
+fn latency(flows: &[Flow], network: &Network) -> f64 {
+    let links = network.topology.links();
+    let count: f64 = links.iter().map(|links| links.count as f64).sum();
+    let sum: f64 = links
+        .iter()
+        .map(|links| links.count as f64 * links.link.latency as f64)
+        .sum();
+    let packets: f64 = flows.iter().map(|flow| flow.packets_per_bit).sum();
+    let hops: f64 = flows.iter().map(|flow| flow.hops_per_bit).sum();
+    let hops = hops / packets.max(f64::MIN_POSITIVE);
+    hops * (sum / count.max(1.0) + network.parameters.latency as f64)
+}
+
+/// Packets of a middling length that all buffers hold, of one traffic class.
+fn buffers(flows: &[Flow], network: &Network) -> f64 {
+    let parameters = &network.parameters;
+    let output = f64::from(parameters.output_flits().unwrap_or(0));
+    let flits = |links: &Links| {
+        let (vcs, ends) = match links.link.kind {
+            LinkKind::Terminal => (network.vcs(LinkKind::Terminal), 1.0),
+            kind => (network.vcs(kind), 2.0),
+        };
+        let buffers = match parameters.buffer_per {
+            BufferPer::Port => 1.0,
+            BufferPer::Vc => f64::from(vcs),
+        };
+        let one = buffers * network.buffer_flits(&links.link) as f64 + f64::from(vcs) * output;
+        ends * links.count as f64 * one
+    };
+    let flits: f64 = network.topology.links().iter().map(flits).sum();
+    // Packets for each bit, on average over the bits that are offered.
+    let (mut bits, mut packets) = (0.0, 0.0);
+    for flow in flows {
+        let amount = match flow.amount {
+            Amount::Open { offered, .. } => offered,
+            Amount::Closed { bits, least } => bits / least.max(1.0),
+        };
+        bits += amount;
+        packets += amount * flow.packets_per_bit;
+    }
+    let flit = f64::from(parameters.flit.0);
+    let per_packet = (bits / packets.max(f64::MIN_POSITIVE) / flit).ceil();
+    flits / per_packet.clamp(1.0, f64::from(parameters.max_packet))
+}
+
+/// Receivers take no more than their links carry.
+fn accept(flows: &mut [Flow], receivers: &[Receivers], network: &Network) {
+    let mut coming: FxHashMap<EndpointId, f64> = FxHashMap::default();
+    for (flow, receivers) in flows.iter().zip(receivers) {
+        for (endpoint, bits) in shares(flow, receivers) {
+            *coming.entry(endpoint).or_default() += bits;
+        }
+    }
+    for (flow, receivers) in flows.iter_mut().zip(receivers) {
+        let taken: f64 = shares(flow, receivers)
+            .map(|(endpoint, bits)| {
+                let all = coming.get(&endpoint).copied().unwrap_or(bits);
+                bits * (bandwidth(network, endpoint) / all).min(1.0)
+            })
+            .sum();
+        if let Amount::Open { accepted, .. } = &mut flow.amount {
+            *accepted = taken;
+        }
+    }
+}
+
+/// Bits that come to each receiver in a ps. What is not more than chance makes of as many for each counts as that.
+fn shares<'a>(
+    flow: &'a Flow,
+    receivers: &'a Receivers,
+) -> impl Iterator<Item = (EndpointId, f64)> + 'a {
+    let offered = match flow.amount {
+        Amount::Open { offered, .. } => offered,
+        Amount::Closed { .. } => 0.0,
+    };
+    let drawn: u32 = receivers.iter().map(|(_, drawn)| drawn).sum();
+    let mean = f64::from(drawn) / receivers.len().max(1) as f64;
+    let chance = mean + 4.0 * mean.sqrt();
+    let counted = move |drawn: u32| match f64::from(drawn) {
+        few if few <= chance => mean,
+        many => many,
+    };
+    let sum: f64 = receivers.iter().map(|&(_, drawn)| counted(drawn)).sum();
+    let share =
+        move |&(endpoint, drawn): &(EndpointId, u32)| (endpoint, offered * counted(drawn) / sum);
+    receivers.iter().map(share)
+}

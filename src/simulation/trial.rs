@@ -1,0 +1,176 @@
+//! The beginning of a run, to learn from it what the whole will take.
+
+use std::time::{Duration, Instant};
+
+use super::assemble::Plan;
+use super::error::RunError;
+use super::machine::CpuClock;
+use crate::congestion::Capabilities;
+use crate::engine::{self, End, Local, Monitor, Progress, Settled, Share, StopReason};
+use crate::fabric::{BIN_COUNTS, FabricDomain};
+use crate::model::Time;
+
+/// Between two samples.
+const STEP: Duration = Duration::from_millis(20);
+
+/// How far a run is, and what it has taken until then.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Processor time since its first window began, s.
+    pub seconds: f64,
+    /// Simulated time, ps.
+    pub until: Time,
+    /// Packet-hops.
+    pub packet_hops: u64,
+    /// Payload that has arrived, by job, bits.
+    pub delivered_bits: Vec<u64>,
+    /// Packets in the network.
+    pub in_flight: u64,
+    /// Bytes of the counts by time bin; of the last sample only.
+    pub series: u64,
+    /// Bytes that the state of all domains holds.
+    pub state: u64,
+    /// Bytes for packets in flight.
+    pub packets: u64,
+}
+
+/// What was seen of a run that was begun.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trial {
+    /// Processor time until the network was built, s.
+    pub build: f64,
+    /// In order of time; the first is that of the beginning, the last that of the end.
+    pub samples: Vec<Sample>,
+    /// Whether the run came to its own end.
+    pub ended: bool,
+}
+
+/// Begins a run in this process. `enough` is asked some times in a second whether it has seen enough.
+///
+/// # Errors
+/// What would end the run itself.
+pub fn trial(plan: &Plan, enough: &mut dyn FnMut(&Sample) -> bool) -> Result<Trial, RunError> {
+    match plan.scheme.capabilities() {
+        Capabilities::NONE => trial_with::<false>(plan, enough),
+        _ => trial_with::<true>(plan, enough),
+    }
+}
+
+fn trial_with<const CC: bool>(
+    plan: &Plan,
+    enough: &mut dyn FnMut(&Sample) -> bool,
+) -> Result<Trial, RunError> {
+    let clock = CpuClock::start();
+    let network = plan.network();
+    let share = Share {
+        domains: network.topology.domains(),
+        ranks: 1,
+    };
+    let domain = |id| FabricDomain::<CC>::new(id, &plan.blueprint, plan.scheme.as_ref());
+    let mut domains: Vec<_> = share.of(0).map(domain).collect();
+    let build = clock.seconds();
+    let first = sample(&domains, 0, 0.0);
+    let mut sampler = Sampler {
+        clock: CpuClock::start(),
+        samples: vec![first],
+        looked: Instant::now(),
+        until: 0,
+        stop: false,
+        enough,
+    };
+    let schedule = plan.schedule;
+    let neighbours = |id| network.neighbours(id);
+    let (end, _) = engine::run(
+        &mut domains,
+        share,
+        schedule,
+        &mut Local,
+        neighbours,
+        &mut sampler,
+    )?;
+    let until = match end {
+        End::Asked(until, _) | End::Finished(until) => until,
+        End::Idle if plan.completes => sampler.until,
+        End::Time | End::Idle => schedule.end,
+    };
+    let seconds = sampler.clock.seconds();
+    let mut samples = sampler.samples;
+    let mut last = sample(&domains, until, seconds);
+    last.series = domains.iter().map(series).sum();
+    samples.push(last);
+    Ok(Trial {
+        build,
+        samples,
+        ended: !matches!(end, End::Asked(..)),
+    })
+}
+
+struct Sampler<'a> {
+    clock: CpuClock,
+    samples: Vec<Sample>,
+    looked: Instant,
+    until: Time,
+    stop: bool,
+    enough: &'a mut dyn FnMut(&Sample) -> bool,
+}
+
+impl<const CC: bool> Monitor<FabricDomain<CC>, Local> for Sampler<'_> {
+    fn stop(&mut self) -> Option<StopReason> {
+        self.stop.then_some(StopReason::MaxWall)
+    }
+
+    /// Longer pieces keep a domain in the cache, as in a whole run.
+    fn heed_within(&self) -> Duration {
+        Duration::from_millis(100)
+    }
+
+    fn observe(
+        &mut self,
+        settled: &mut Settled<FabricDomain<CC>>,
+        _: &mut Local,
+        progress: Progress,
+    ) -> Result<(), RunError> {
+        self.until = progress.until;
+        if self.looked.elapsed() >= STEP {
+            self.looked = Instant::now();
+            let seconds = self.clock.seconds();
+            let now = sample(settled.domains(), progress.until, seconds);
+            self.stop = (self.enough)(&now);
+            self.samples.push(now);
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that a domain's counts by time bin take.
+fn series<const CC: bool>(domain: &FabricDomain<CC>) -> u64 {
+    let stats = domain.stats();
+    let jobs = stats
+        .jobs
+        .iter()
+        .map(|job| BIN_COUNTS * job.series.bins().count());
+    let ejected = stats.ejected.iter().map(|series| series.bins().count());
+    8 * jobs.chain(ejected).sum::<usize>() as u64
+}
+
+/// What all domains say together.
+fn sample<const CC: bool>(domains: &[FabricDomain<CC>], until: Time, seconds: f64) -> Sample {
+    let mut all = Sample {
+        seconds,
+        until,
+        ..Sample::default()
+    };
+    for domain in domains {
+        let stats = domain.stats();
+        all.delivered_bits.resize(stats.jobs.len(), 0);
+        for (sum, job) in all.delivered_bits.iter_mut().zip(&stats.jobs) {
+            *sum += job.delivered_bits;
+        }
+        all.packet_hops += engine::Domain::moved(domain);
+        all.in_flight += domain.packets_in_flight();
+        let (state, packets) = domain.memory_bytes();
+        all.state += state as u64;
+        all.packets += packets as u64;
+    }
+    all
+}
