@@ -1,11 +1,13 @@
 //! What `weir check` and `weir sweep plan` expect is near what a run then takes, and they take little themselves.
 
 use std::process::Command;
+use std::time::Duration;
 
 use crate::support::{Cli, Experiment};
 use weir::congestion::Capabilities;
 use weir::fabric::FabricDomain;
-use weir::simulation::Plan;
+use weir::forecast::{Amount, Basis, Forecast, Work};
+use weir::simulation::{Plan, trial};
 
 /// Bytes of the state of all domains, built.
 fn built(plan: &Plan) -> u64 {
@@ -51,7 +53,7 @@ fn a_large_network_is_checked_in_little_memory() {
     command
         .args(shell)
         .arg(env!("CARGO_BIN_EXE_weir"))
-        .args(["check", "experiment.toml"])
+        .args(["check", "experiment.toml"]) // and so large a network is not begun
         .current_dir(cli.folder());
     let output = command.output().expect("a shell");
     let ran = cli.ran(output);
@@ -61,4 +63,198 @@ fn a_large_network_is_checked_in_little_memory() {
         "{}",
         ran.stdout
     );
+}
+
+fn work(experiment: &Experiment) -> Work {
+    Work::of(&experiment.checked(), &experiment.plan(), 1_000_000)
+}
+
+/// What the beginning of a run, to so many packet-hops, says of all of it.
+fn after(experiment: &Experiment, packet_hops: u64) -> Forecast {
+    let plan = experiment.plan();
+    // A sample after every window, whatever the clock says.
+    let begun = trial(&plan, Duration::ZERO, &mut |sample| {
+        sample.packet_hops >= packet_hops
+    });
+    Forecast::of(&work(experiment), &begun.expect("it begins"))
+}
+
+fn near(what: &str, expected: f64, counted: f64, factor: f64, experiment: &Experiment) {
+    let ratio = expected / counted;
+    assert!(
+        (1.0 / factor..factor).contains(&ratio),
+        "{what}: {expected:.4e} expected, {counted:.4e} counted: {experiment:?}"
+    );
+}
+
+#[test]
+fn packet_hops_of_traffic_on_shortest_ways_are_known_from_the_file() {
+    let experiments = [
+        Experiment::dragonfly(4, 8, 4).uniform(0.3).until("5 us"),
+        Experiment::tree(8, 3).uniform(0.5).until("5 us"),
+        // Two that receive take no more than their links carry.
+        Experiment::tree(8, 2).hotspot(40, 2, 0.5).until("50 us"),
+    ];
+    for experiment in experiments {
+        let counted = experiment.run().data.summary.packet_hops as f64;
+        near(
+            "hops",
+            work(&experiment).packet_hops(),
+            counted,
+            1.25,
+            &experiment,
+        );
+    }
+}
+
+/// Applications short enough to be run: each kind of motif.
+fn applications() -> Vec<Experiment> {
+    let tree = || Experiment::tree(8, 2);
+    vec![
+        tree().job("allreduce", 32).with("motif.iterations", 5),
+        tree().job("alltoall", 16).with("motif.iterations", 2),
+        tree().job("fft3d", 16).with("motif.iterations", 1),
+        tree().job("fixed_pairs", 8).with("motif.bytes", "30 kB"),
+        tree().job("halo2d", 16).with("motif.iterations", 3),
+        tree().job("halo3d", 27).with("motif.iterations", 3),
+        tree().job("halo3d26", 27).with("motif.iterations", 2),
+        tree()
+            .job("incast", 20)
+            .with("motif.bytes", "20 kB")
+            .with("motif.iterations", 3),
+        tree().job("ping_pong", 2),
+        tree().job("spread", 12).with("motif.iterations", 2),
+        tree().applications(),
+        tree().applications().set("nic.acknowledge", true),
+    ]
+}
+
+#[test]
+fn what_applications_send_is_counted_from_their_programs() {
+    for experiment in applications() {
+        let work = work(&experiment);
+        let run = experiment.run();
+        let summary = &run.data.summary;
+        let (mut all, mut last) = (0.0, 0.0_f64);
+        for flow in &work.flows {
+            let Amount::Closed { bits, least } = flow.amount else {
+                panic!("an application: {experiment:?}");
+            };
+            all += bits;
+            last = last.max(flow.start + least);
+        }
+        let counted = 8.0 * summary.bytes_delivered as f64;
+        near("bits", all, counted, 1.02, &experiment);
+        let counted = summary.packet_hops as f64;
+        near("hops", work.packet_hops(), counted, 1.05, &experiment);
+        let took = summary.simulated_ps as f64;
+        assert!(last <= 2.0 * took, "{last} of {took}: {experiment:?}");
+    }
+}
+
+/// Of a job that is too large to look at all of it, some tasks and parts stand for all.
+#[test]
+fn some_of_a_large_program_stands_for_all_of_it() {
+    for experiment in applications() {
+        let (checked, plan) = (experiment.checked(), experiment.plan());
+        let [all, some] =
+            [1_000_000, 2_000].map(|effort| Work::of(&checked, &plan, effort).packet_hops());
+        near("hops", some, all, 1.5, &experiment);
+    }
+}
+
+/// Where packets take detours, wait and are sent again, the beginning of the run says how much that is. A hot spot in small
+/// buffers is harder to tell: sooner or later they are full.
+#[test]
+fn the_beginning_of_a_run_tells_the_rest() {
+    let dragonfly = || Experiment::dragonfly(2, 4, 2);
+    let hot = |scheme: &str| {
+        let hot = dragonfly().routing("par").hotspot(16, 4, 0.5);
+        hot.set("congestion.scheme", scheme).until("50 us")
+    };
+    let experiments = [
+        (dragonfly().routing("valiant").uniform(0.3), 2.0),
+        (dragonfly().routing("par").uniform(0.9), 2.0),
+        (dragonfly().applications(), 2.0),
+        (hot("none"), 3.0),
+        (hot("ecn"), 3.0),
+        (hot("lhrp"), 3.0),
+    ];
+    let mut wrong = Vec::new();
+    for (experiment, factor) in experiments {
+        let experiment = match experiment.text().contains("until") {
+            true => experiment,
+            false => experiment.until("30 us"),
+        };
+        let run = experiment.run();
+        let summary = &run.data.summary;
+        let forecast = after(&experiment, summary.packet_hops / 5);
+        assert!(matches!(forecast.basis, Basis::Part(_)), "{forecast:?}");
+        let held = (run.facts.memory_state + run.facts.memory_packets) as f64;
+        let hops = forecast.packet_hops / summary.packet_hops as f64;
+        let bytes = (forecast.bytes - Forecast::PROGRAM) / held;
+        let good = |ratio: f64| (1.0 / factor..factor).contains(&ratio);
+        if !good(hops) || !good(bytes) {
+            wrong.push(format!(
+                "hops {hops:.2}, bytes {bytes:.2} of those counted: {experiment:?}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_run_that_comes_to_its_end_is_known() {
+    let short = Experiment::tree(4, 2).uniform(0.2).until("2 us");
+    let forecast = after(&short, u64::MAX);
+    assert_eq!(forecast.basis, Basis::Whole);
+    let counted = short.run().data.summary.packet_hops as f64;
+    assert_eq!(forecast.packet_hops, counted);
+}
+
+#[test]
+fn check_says_what_a_run_will_take_and_by_what() {
+    let short = Experiment::tree(4, 2).uniform(0.2).until("2 us").text();
+    let begun = Cli::weir(&short, &["check", "experiment.toml"]).succeeds();
+    assert!(
+        begun.stdout.contains("run to its end for that"),
+        "{}",
+        begun.stdout
+    );
+    let not_begun = Cli::check(&short).succeeds();
+    assert!(
+        not_begun.stdout.contains("are assumed: it was not begun"),
+        "{}",
+        not_begun.stdout
+    );
+}
+
+/// What each ready application sends is counted, by looking at a part of the programs of large ones.
+#[test]
+fn every_ready_application_has_its_work_counted() {
+    let mut looked = 0;
+    for file in std::fs::read_dir("workloads").expect("the folder is there") {
+        let path = file.expect("a file").path();
+        let name = path
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let text = format!(
+            "[topology]\nfile = \"dragonfly-8192\"\n[routing]\nalgorithm = \"minimal\"\n\
+             [[workload]]\nname = \"job\"\nfile = \"{name}\"\n[run]\nuntil = \"completion\"\n"
+        );
+        let experiment = Experiment::of(text.parse().expect("TOML"));
+        let work = work(&experiment);
+        let Amount::Closed { bits, least } = work.flows[0].amount else {
+            panic!("{name} is an application");
+        };
+        assert!(
+            bits > 0.0 && least > 0.0 && work.packet_hops() > 0.0,
+            "{name}: {work:?}"
+        );
+        assert!(bits.is_finite() && least.is_finite(), "{name}: {work:?}");
+        looked += 1;
+    }
+    assert!(looked > 20, "{looked}");
 }

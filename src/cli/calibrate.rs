@@ -10,8 +10,14 @@ use crate::simulation::{Plan, trial};
 /// How long a run is begun for.
 const LENGTH: Duration = Duration::from_secs(1);
 
+/// Between two looks at it.
+const STEP: Duration = Duration::from_millis(20);
+
 /// A network of more bytes than these is not built in a part of that.
 const LARGEST: u64 = 400 << 20;
+
+/// Of so small a part of a run not much can be told.
+const LITTLE: f64 = 0.01;
 
 /// Operations of an application's program that are looked at.
 const EFFORT: u64 = 1_000_000;
@@ -41,13 +47,17 @@ pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Cali
         return assumed("so large a network is not begun");
     }
     let begun = Instant::now();
-    let trial = match trial(plan, &mut |_| begun.elapsed() >= LENGTH) {
+    let trial = match trial(plan, STEP, &mut |_| begun.elapsed() >= LENGTH) {
         Ok(trial) => trial,
         Err(error) => return assumed(&format!("it ends with an error, {error}")),
     };
     let forecast = Forecast::of(&work, &trial);
     let words = match forecast.basis {
         Basis::Whole => "it was run to its end for that".to_string(),
+        Basis::Part(part) if part < LITTLE => format!(
+            "calibrated on its first {}: congestion that comes later may take more",
+            percent(part)
+        ),
         Basis::Part(part) => format!("calibrated on its first {}", percent(part)),
         Basis::Assumed(_) => return assumed("nothing was sent in its first second"),
     };

@@ -56,7 +56,7 @@ pub use hosts::{Application, IterationRow, JobState, TaskRow, merge_iterations};
 pub use network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters};
 pub use report::{DomainReport, Totals};
 pub use samples::Rated;
-pub use series::{MOST_BINS, Series, add as add_counts};
+pub use series::{CHUNK, MOST_BINS, Series, add as add_counts};
 pub use source::{Drive, Open, Traffic};
 pub use stall::{Deadlock, Wait, find_deadlock};
 pub use stats::{

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub const MOST_BINS: u64 = 1 << 20;
 
 /// Bins that are held together.
-const CHUNK: usize = 64;
+pub const CHUNK: usize = 64;
 
 /// `N` counts for each time bin. Bins in which nothing happens take no memory, but for a pointer for each `CHUNK` of
 /// them, of which [`MOST_BINS`] allow 16,384.

@@ -10,8 +10,6 @@ pub const ASSUMED_RATE: f64 = 3e6;
 /// Fewer packet-hops say nothing.
 const FEWEST: u64 = 100;
 
-/// What the program takes besides the network's state, bytes: itself, its libraries, and the result while it is written.
-const BASE: f64 = 19e6;
 /// Bytes of a packet that waits in the network, with its place in lists.
 const PACKET: f64 = 120.0;
 /// Bytes of a message that waits at its NIC.
@@ -52,6 +50,9 @@ pub enum Basis {
 }
 
 impl Forecast {
+    /// What the program takes besides the network, bytes: itself, its libraries, and the result while it is written.
+    pub const PROGRAM: f64 = 19e6;
+
     /// If nothing is known of the run but its work: a lower bound where there is congestion, or packets take longer ways.
     pub fn assumed(work: &Work, rate: f64) -> Forecast {
         let end = work.least_end();
@@ -71,7 +72,7 @@ impl Forecast {
         Forecast {
             packet_hops,
             seconds: packet_hops / rate,
-            bytes: BASE + work.state as f64 + held + work.rows(end),
+            bytes: Forecast::PROGRAM + work.state as f64 + held + work.rows(end),
             end,
             basis: Basis::Assumed(rate),
         }
@@ -82,19 +83,19 @@ impl Forecast {
         let (Some(first), Some(last)) = (trial.samples.first(), trial.samples.last()) else {
             return Forecast::assumed(work, ASSUMED_RATE);
         };
-        let held = BASE + last.state as f64 + last.packets as f64;
+        let held = last.state as f64 + last.packets as f64;
         if trial.ended {
             let end = last.until as f64;
             return Forecast {
                 packet_hops: last.packet_hops as f64,
                 seconds: trial.build + last.seconds,
-                bytes: held + work.rows(end) + COPIES * last.series as f64,
+                bytes: Forecast::PROGRAM + held + work.rows(end) + COPIES * last.series as f64,
                 end,
                 basis: Basis::Whole,
             };
         }
         let half = (trial.samples.iter())
-            .find(|sample| 2.0 * sample.seconds >= last.seconds && sample.until > 0)
+            .find(|sample| 2 * sample.packet_hops >= last.packet_hops && sample.until > 0)
             .unwrap_or(first);
         if last.packet_hops - half.packet_hops < FEWEST {
             return Forecast::assumed(work, ASSUMED_RATE);
@@ -106,7 +107,10 @@ impl Forecast {
         Forecast {
             packet_hops,
             seconds: trial.build + last.seconds + hops * seen.seconds_per_hop(),
-            bytes: SPARE * (held + seen.waiting(work, end)) + work.rows(end) + seen.series(end),
+            bytes: Forecast::PROGRAM
+                + SPARE * (held + seen.waiting(work, end) + seen.tasks(work, end))
+                + work.rows(end)
+                + seen.series(work, end),
             end,
             basis: Basis::Part(last.packet_hops as f64 / packet_hops.max(1.0)),
         }
@@ -148,9 +152,22 @@ impl Seen<'_> {
         (self.last.seconds - self.half.seconds) / hops
     }
 
+    /// Bytes by which the tasks of applications will grow, by what they know of each other: as they did, for a while.
+    fn tasks(&self, work: &Work, end: f64) -> f64 {
+        let closed = |flow: &Flow| matches!(flow.amount, Amount::Closed { .. });
+        if !work.flows.iter().any(closed) {
+            return 0.0;
+        }
+        let now = self.last.until as f64;
+        let grown = self.last.state.saturating_sub(self.half.state) as f64;
+        let slope = grown / (now - self.half.until as f64).max(1.0);
+        let left = (end - now).clamp(0.0, 6.0 * now);
+        (slope * left).min(1.5 * self.last.state as f64)
+    }
+
     /// Bytes of the counts by time bin at the end, and of their copies.
-    fn series(&self, end: f64) -> f64 {
-        let times = end / (self.last.until as f64).max(1.0);
+    fn series(&self, work: &Work, end: f64) -> f64 {
+        let times = work.records.chunks(end) / work.records.chunks(self.last.until as f64);
         COPIES * self.last.series as f64 * times.max(1.0)
     }
 
@@ -196,8 +213,12 @@ impl Seen<'_> {
         // All of an application's packets arrive. Those under way are half way, on average.
         let half_way = |sample: &Sample| 0.5 * work.hops_per_packet() * sample.in_flight as f64;
         let arriving = expected + half_way(self.last) - half_way(self.half);
-        let detours = more(arriving).clamp(1.0, MOST_DETOURS);
-        open * more(expected) + (closed + half_way(self.last)) * detours
+        let detours = more(arriving).max(1.0);
+        let closed = (closed + half_way(self.last)) * detours.min(MOST_DETOURS);
+        // When all buffers are full no more goes in than comes out.
+        let room = (work.buffers - self.last.in_flight as f64).max(0.0);
+        let full = (open + room * work.hops_per_packet()) * detours;
+        closed + (open * more(expected)).min(full)
     }
 
     /// Bytes of what will have been generated and not delivered at the end, besides what there is now.
@@ -230,8 +251,8 @@ impl Seen<'_> {
                 let from = self.half.until as f64;
                 let on = flow.on_until(now) - flow.on_until(from);
                 let came = done - self.half.delivered_bits[job] as f64;
-                // What the network does not carry does not come.
-                let rate = if on > 0.0 {
+                // What the network does not carry does not come; but nothing comes at the beginning.
+                let rate = if on > 0.0 && from > flow.start + work.latency {
                     (came / on).min(accepted)
                 } else {
                     accepted

@@ -7,7 +7,7 @@ use crate::workload::tasks::{Collective, Job, Op, Peer, Script};
 /// So many tasks of a large job are to be looked at, if their programs are not too long for that.
 const TASKS: u64 = 64;
 /// So many tasks of a large job, and parts of a long program, at least.
-const FEWEST: u32 = 8;
+const FEWEST: u32 = 16;
 
 /// What all tasks of a job do.
 #[derive(Clone, Copy, Debug, PartialEq)]

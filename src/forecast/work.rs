@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::flow::{Amount, Flow, Receivers, bandwidth};
 use crate::config::{BufferPer, Experiment, Until};
-use crate::fabric::Network;
+use crate::fabric::{CHUNK, MOST_BINS, Network};
 use crate::model::{EndpointId, LinkKind, NEVER};
 use crate::simulation::Plan;
 use crate::topology::Links;
@@ -59,6 +59,7 @@ impl Work {
             flows,
             state: plan.expected_state(),
             records: Records {
+                bin: recording.bin.max(1) as f64,
                 occupancy: recording.occupancy as f64,
                 routers: f64::from(network.topology.routers()),
                 packets: recording.packets,
@@ -88,9 +89,11 @@ impl Work {
     }
 }
 
-/// What a run records by rows.
+/// What a run records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Records {
+    /// Width of a time bin, ps.
+    pub bin: f64,
     /// Interval of the contents of routers, ps; 0: they are not recorded.
     pub occupancy: f64,
     /// Number of routers.
@@ -116,6 +119,7 @@ impl Work {
             routers,
             packets,
             messages,
+            ..
         } = self.records;
         let row = |kept: bool, words: f64| if kept { COPIES * 8.0 * words } else { 0.0 };
         let (packet, message) = (row(packets, 9.0), row(messages, 7.0));
@@ -132,6 +136,13 @@ impl Work {
             packet * bits * flow.packets_per_bit + message * count
         };
         contents + self.flows.iter().map(of_flow).sum::<f64>()
+    }
+}
+
+impl Records {
+    /// Pieces in which counts by time bin are held, until a time, ps.
+    pub fn chunks(&self, end: f64) -> f64 {
+        (end / self.bin).min(MOST_BINS as f64) / CHUNK as f64 + 1.0
     }
 }
 

@@ -10,9 +10,6 @@ use crate::engine::{self, End, Local, Monitor, Progress, Settled, Share, StopRea
 use crate::fabric::{BIN_COUNTS, FabricDomain};
 use crate::model::Time;
 
-/// Between two samples.
-const STEP: Duration = Duration::from_millis(20);
-
 /// How far a run is, and what it has taken until then.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
@@ -45,19 +42,24 @@ pub struct Trial {
     pub ended: bool,
 }
 
-/// Begins a run in this process. `enough` is asked some times in a second whether it has seen enough.
+/// Begins a run in this process, and takes a sample as often as `step` has passed on the clock. `enough` is asked after each.
 ///
 /// # Errors
 /// What would end the run itself.
-pub fn trial(plan: &Plan, enough: &mut dyn FnMut(&Sample) -> bool) -> Result<Trial, RunError> {
+pub fn trial(
+    plan: &Plan,
+    step: Duration,
+    enough: &mut dyn FnMut(&Sample) -> bool,
+) -> Result<Trial, RunError> {
     match plan.scheme.capabilities() {
-        Capabilities::NONE => trial_with::<false>(plan, enough),
-        _ => trial_with::<true>(plan, enough),
+        Capabilities::NONE => trial_with::<false>(plan, step, enough),
+        _ => trial_with::<true>(plan, step, enough),
     }
 }
 
 fn trial_with<const CC: bool>(
     plan: &Plan,
+    step: Duration,
     enough: &mut dyn FnMut(&Sample) -> bool,
 ) -> Result<Trial, RunError> {
     let clock = CpuClock::start();
@@ -76,6 +78,7 @@ fn trial_with<const CC: bool>(
         looked: Instant::now(),
         until: 0,
         stop: false,
+        step,
         enough,
     };
     let schedule = plan.schedule;
@@ -111,6 +114,7 @@ struct Sampler<'a> {
     looked: Instant,
     until: Time,
     stop: bool,
+    step: Duration,
     enough: &'a mut dyn FnMut(&Sample) -> bool,
 }
 
@@ -131,7 +135,7 @@ impl<const CC: bool> Monitor<FabricDomain<CC>, Local> for Sampler<'_> {
         progress: Progress,
     ) -> Result<(), RunError> {
         self.until = progress.until;
-        if self.looked.elapsed() >= STEP {
+        if self.looked.elapsed() >= self.step {
             self.looked = Instant::now();
             let seconds = self.clock.seconds();
             let now = sample(settled.domains(), progress.until, seconds);

@@ -33,9 +33,12 @@ impl Cli {
         Cli::weir(experiment, &["run", "experiment.toml", "--out", "out"])
     }
 
-    /// `weir check experiment.toml`.
+    /// `weir check experiment.toml`, without a run that is begun.
     pub fn check(experiment: &str) -> Cli {
-        Cli::weir(experiment, &["check", "experiment.toml"])
+        Cli::weir(
+            experiment,
+            &["check", "experiment.toml", "--no-calibration"],
+        )
     }
 
     /// `weir` with any arguments.
