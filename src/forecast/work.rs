@@ -68,7 +68,7 @@ impl Work {
         }
     }
 
-    /// Packet-hops of the whole run, if all packets go by shortest ways; None if it never ends by itself.
+    /// Packet-hops of the whole run, if all packets go by shortest ways and receivers take what their links carry.
     pub fn packet_hops(&self) -> f64 {
         let end = self.least_end();
         let hops = |flow: &Flow| flow.bits_until(end) * flow.hops_per_bit;
