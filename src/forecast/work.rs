@@ -166,7 +166,7 @@ fn buffers(flows: &[Flow], network: &Network) -> f64 {
     let output = f64::from(parameters.output_flits().unwrap_or(0));
     let flits = |links: &Links| {
         let (vcs, ends) = match links.link.kind {
-            LinkKind::Terminal => (network.vcs(LinkKind::Terminal), 1.0),
+            LinkKind::TERMINAL => (network.vcs(LinkKind::TERMINAL), 1.0),
             kind => (network.vcs(kind), 2.0),
         };
         let buffers = match parameters.buffer_per {
@@ -224,7 +224,7 @@ fn shares<'a>(
     };
     let drawn: u32 = receivers.iter().map(|(_, drawn)| drawn).sum();
     let mean = f64::from(drawn) / receivers.len().max(1) as f64;
-    let chance = mean + 4.0 * mean.sqrt();
+    let chance = mean + 6.0 * (1.0 + mean.sqrt());
     let counted = move |drawn: u32| match f64::from(drawn) {
         few if few <= chance => mean,
         many => many,
