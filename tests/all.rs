@@ -11,6 +11,7 @@ mod conservation;
 mod damage;
 mod dragonfly;
 mod dragonfly_routing;
+mod engine;
 mod estimates;
 mod extremes;
 mod failure;
