@@ -84,7 +84,7 @@ impl Scheme for Ecn {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            listens: &[PacketKind::Ack],
+            listens: &[PacketKind::ACK],
             marks: true,
             paces: true,
             ..Capabilities::NONE
@@ -123,7 +123,7 @@ impl Scheme for Ecn {
     }
 
     fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, marked: bool) {
-        if !marked || origin.kind != PacketKind::Ack as u8 {
+        if !marked || !origin.is(PacketKind::ACK) {
             return;
         }
         let (key, now) = ((nic.nic(), origin.source), nic.now());
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn each_mark_adds_a_step_and_time_takes_steps_away() {
         let (mut ecn, mut desk) = (ecn(), Seen::at(1_000_000));
-        let ack = origin(PacketKind::Ack, 7, 0);
+        let ack = origin(PacketKind::ACK, 7, 0);
         ecn.on_control(&mut desk, &ack, false);
         assert_eq!(ecn.ready_at(0, 7, 1_000_000), 1_000_000);
         ecn.on_control(&mut desk, &ack, true);

@@ -3,8 +3,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::kinds::RESERVATION;
 use super::{About, NicContext};
-use crate::model::{EndpointId, Origin, PacketKind, Time};
+use crate::model::{EndpointId, Origin, Time};
 
 /// A message from its reservation until all of it is acknowledged.
 #[derive(Clone, Debug)]
@@ -43,7 +44,7 @@ impl Handshakes {
             missing: packets as u32,
         };
         self.open.insert((nic.nic(), to, message.message), open);
-        nic.reply(PacketKind::Reservation, to, message.with_flits(flits));
+        nic.reply(RESERVATION, to, message.with_flits(flits));
     }
 
     /// A packet has arrived at its destination. A message is closed when all have, and its grant is here.

@@ -1,6 +1,7 @@
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::refusals::Refusals;
 use super::scheduler::Scheduler;
 use super::{
@@ -8,7 +9,7 @@ use super::{
     check_speculation, check_threshold, grant, nack,
 };
 use crate::config::{ConfigError, Duration, Section, Size};
-use crate::model::{Classes, Origin, PacketKind, Time};
+use crate::model::{Classes, ControlKind, Origin, PacketKind, Time};
 use crate::registry::Entry;
 
 /// Last-hop reservation. Every packet is sent speculatively at once. The router in front of an endpoint drops
@@ -101,11 +102,11 @@ impl Scheme for Lhrp {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            listens: &[PacketKind::Nack, PacketKind::Grant],
+            listens: &[NACK, GRANT],
             drops: true,
             answers: true,
             retransmits: true,
-            intercepts: &[PacketKind::Reservation],
+            intercepts: &[RESERVATION],
             ..Capabilities::NONE
         }
     }
@@ -118,6 +119,13 @@ impl Scheme for Lhrp {
         }
     }
 
+    fn kinds(&self) -> &'static [ControlKind] {
+        match self.classes() == Classes::SPECULATIVE {
+            true => kinds::IN_ONE_CLASS,
+            false => kinds::IN_OWN_CLASSES,
+        }
+    }
+
     fn start(&mut self, _nics: usize, outputs: usize) {
         self.scheduler.prepare(outputs);
     }
@@ -127,10 +135,10 @@ impl Scheme for Lhrp {
     }
 
     fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
-        match PacketKind::ALL[usize::from(origin.kind)] {
-            PacketKind::Nack => self.source.lost(nic, origin),
-            PacketKind::Grant => self.source.granted(nic, origin),
-            PacketKind::Ack | PacketKind::Data | PacketKind::Reservation => {}
+        match PacketKind::of(origin) {
+            NACK => self.source.lost(nic, origin),
+            GRANT => self.source.granted(nic, origin),
+            _ => {}
         }
     }
 

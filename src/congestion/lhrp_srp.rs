@@ -2,6 +2,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::handshake::Handshakes;
+use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::lhrp::{Policy, take_reservation};
 use super::refusals::{BATCH, Refusals};
 use super::scheduler::Scheduler;
@@ -9,7 +10,7 @@ use super::{
     About, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme, nack,
 };
 use crate::config::{Duration, Size};
-use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
+use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
 
 /// LHRP for small messages and SRP for large ones, with one schedule per endpoint, which the router in front of it
@@ -73,18 +74,22 @@ impl Scheme for LhrpSrp {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            listens: &[PacketKind::Ack, PacketKind::Nack, PacketKind::Grant],
+            listens: &[PacketKind::ACK, NACK, GRANT],
             drops: true,
             answers: true,
             retransmits: true,
             reserves: true,
-            intercepts: &[PacketKind::Reservation],
+            intercepts: &[RESERVATION],
             ..Capabilities::NONE
         }
     }
 
     fn classes(&self) -> Classes {
         Classes::RESERVED
+    }
+
+    fn kinds(&self) -> &'static [ControlKind] {
+        kinds::IN_OWN_CLASSES
     }
 
     fn start(&mut self, _nics: usize, outputs: usize) {
@@ -104,15 +109,15 @@ impl Scheme for LhrpSrp {
     }
 
     fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
-        match PacketKind::ALL[usize::from(origin.kind)] {
-            PacketKind::Ack => self.large.acknowledged(nic, origin),
-            PacketKind::Nack if self.is_large(origin.message_bits) => {
+        match PacketKind::of(origin) {
+            PacketKind::ACK => self.large.acknowledged(nic, origin),
+            NACK if self.is_large(origin.message_bits) => {
                 self.large.lost(nic, origin);
             }
-            PacketKind::Nack => self.small.lost(nic, origin),
-            PacketKind::Grant if origin.tries == BATCH => self.small.granted(nic, origin),
-            PacketKind::Grant => self.large.granted(nic, origin),
-            PacketKind::Data | PacketKind::Reservation => {}
+            NACK => self.small.lost(nic, origin),
+            GRANT if origin.tries == BATCH => self.small.granted(nic, origin),
+            GRANT => self.large.granted(nic, origin),
+            _ => {}
         }
     }
 

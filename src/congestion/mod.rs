@@ -7,6 +7,7 @@ mod codes_cc;
 mod context;
 mod ecn;
 mod handshake;
+mod kinds;
 mod lhrp;
 mod lhrp_srp;
 mod none;
@@ -20,8 +21,9 @@ mod sst_cm;
 mod testing;
 
 use crate::config::{ConfigError, Section, Size};
-use crate::model::{Bandwidth, FlitSize, Invalid, LATEST, Origin, Packet, PacketKind, Time};
+use crate::model::{Bandwidth, FlitSize, Invalid, LATEST, Origin, Packet, Time};
 use crate::registry::Entry;
+use kinds::{GRANT, NACK};
 
 pub use context::{Actions, Control, NicContext, PacketView, Port, PortContext};
 pub use scheme::{Capabilities, CloneScheme, Scheme};
@@ -93,11 +95,16 @@ pub const REGISTRY: &[Entry<Build>] = &[
     sst_cm::ENTRY,
 ];
 
+/// Whether several schemes may send control packets of this name.
+pub fn is_shared_kind(name: &str) -> bool {
+    kinds::IN_ONE_CLASS.iter().any(|kind| kind.name == name)
+}
+
 /// The answer of a router that has dropped a packet: to its source, in the name of its destination, with the time to
 /// send it again if the router can give one.
 fn nack(packet: &PacketView, origin: &Origin, time: Option<Time>) -> Control {
     Control {
-        kind: PacketKind::Nack,
+        kind: NACK,
         to: packet.source,
         from: packet.destination,
         flits: 1,
@@ -108,7 +115,7 @@ fn nack(packet: &PacketView, origin: &Origin, time: Option<Time>) -> Control {
 /// The answer of a router that has taken a reservation in place of its endpoint.
 fn grant(packet: &PacketView, origin: &Origin, time: Time) -> Control {
     Control {
-        kind: PacketKind::Grant,
+        kind: GRANT,
         ..nack(packet, origin, Some(time))
     }
 }

@@ -3,9 +3,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::kinds::RESERVATION;
 use super::{About, NicContext};
 use crate::config::{ConfigError, Section};
-use crate::model::{EndpointId, Invalid, Origin, PacketKind};
+use crate::model::{EndpointId, Invalid, Origin};
 
 /// Marks the reservation for a batch of packets, and its grant.
 pub const BATCH: u8 = u8::MAX;
@@ -99,7 +100,7 @@ impl Batch {
                 tries: BATCH,
                 ..first.with_flits(flits)
             };
-            nic.reply(PacketKind::Reservation, to, origin);
+            nic.reply(RESERVATION, to, origin);
         }
     }
 }

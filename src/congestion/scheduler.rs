@@ -1,6 +1,7 @@
+use super::kinds::GRANT;
 use super::{About, NicContext, times};
 use crate::config::{ConfigError, Section};
-use crate::model::{Invalid, Origin, PacketKind, Time};
+use crate::model::{Invalid, Origin, Time};
 
 /// Hands out times to send to endpoints: one schedule per endpoint (Jiang et al., SC15, sections 2.2 and 3.2).
 ///
@@ -56,6 +57,6 @@ impl Scheduler {
     /// Answers a reservation at the endpoint's own NIC.
     pub fn answer(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
         let at = self.book(nic.nic(), origin.flits(), nic.now());
-        nic.reply(PacketKind::Grant, origin.source, origin.with_time(Some(at)));
+        nic.reply(GRANT, origin.source, origin.with_time(Some(at)));
     }
 }

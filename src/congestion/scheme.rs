@@ -1,5 +1,5 @@
 use super::context::{NicContext, PacketView, Port, PortContext};
-use crate::model::{Classes, EndpointId, Origin, PacketKind, Signal, Time};
+use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Signal, Time};
 
 /// What a scheme does. Each capability is independent of the others, and the fabric asks the hooks of those that are
 /// declared only.
@@ -72,6 +72,10 @@ pub trait Scheme: CloneScheme + Send + Sync {
     fn capabilities(&self) -> Capabilities;
     /// The traffic classes.
     fn classes(&self) -> Classes;
+    /// The kinds of control packets that it sends besides acknowledgements: [`PacketKind::own`] gives their numbers.
+    fn kinds(&self) -> &'static [ControlKind] {
+        &[]
+    }
     /// Names of what [`Scheme::counts`] counts.
     fn counters(&self) -> &'static [&'static str] {
         &[]

@@ -4,13 +4,14 @@ use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::scheduler::Scheduler;
 use super::{
     About, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
     check_speculation, nack,
 };
 use crate::config::Duration;
-use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
+use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
 
 /// Small-message speculative reservation: every packet is sent speculatively at once; only one that was dropped asks
@@ -75,7 +76,7 @@ impl Smsrp {
             tries: RESERVED,
             ..origin.with_flits(self.about.flit.flits(payload))
         };
-        nic.reply(PacketKind::Reservation, origin.source, request);
+        nic.reply(RESERVATION, origin.source, request);
     }
 
     /// A packet was dropped: it asks for a time, or waits until it may.
@@ -115,12 +116,7 @@ impl Scheme for Smsrp {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            listens: &[
-                PacketKind::Ack,
-                PacketKind::Nack,
-                PacketKind::Reservation,
-                PacketKind::Grant,
-            ],
+            listens: &[PacketKind::ACK, NACK, RESERVATION, GRANT],
             drops: true,
             answers: true,
             retransmits: true,
@@ -132,6 +128,10 @@ impl Scheme for Smsrp {
         Classes::RESERVED
     }
 
+    fn kinds(&self) -> &'static [ControlKind] {
+        kinds::IN_OWN_CLASSES
+    }
+
     fn start(&mut self, nics: usize, _outputs: usize) {
         self.scheduler.prepare(nics);
     }
@@ -141,15 +141,15 @@ impl Scheme for Smsrp {
     }
 
     fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
-        match PacketKind::ALL[usize::from(origin.kind)] {
-            PacketKind::Nack => self.lost(nic, origin),
-            PacketKind::Ack if origin.tries == RESERVED => self.arrived(nic, origin),
-            PacketKind::Grant => {
+        match PacketKind::of(origin) {
+            NACK => self.lost(nic, origin),
+            PacketKind::ACK if origin.tries == RESERVED => self.arrived(nic, origin),
+            GRANT => {
                 let at = origin.time().unwrap_or(0);
                 nic.resend(at, false, origin.source, *origin);
             }
-            PacketKind::Reservation => self.scheduler.answer(nic, origin),
-            PacketKind::Ack | PacketKind::Data => {}
+            RESERVATION => self.scheduler.answer(nic, origin),
+            _ => {}
         }
     }
 

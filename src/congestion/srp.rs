@@ -2,13 +2,14 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::handshake::Handshakes;
+use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::scheduler::Scheduler;
 use super::{
     Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
     check_speculation, nack,
 };
 use crate::config::Duration;
-use crate::model::{Classes, EndpointId, Origin, PacketKind, Time};
+use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
 
 /// Speculative reservation. Every message begins with a reservation, to which the destination answers with a time to
@@ -54,12 +55,7 @@ impl Scheme for Srp {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            listens: &[
-                PacketKind::Ack,
-                PacketKind::Nack,
-                PacketKind::Reservation,
-                PacketKind::Grant,
-            ],
+            listens: &[PacketKind::ACK, NACK, RESERVATION, GRANT],
             drops: true,
             answers: true,
             retransmits: true,
@@ -70,6 +66,10 @@ impl Scheme for Srp {
 
     fn classes(&self) -> Classes {
         Classes::RESERVED
+    }
+
+    fn kinds(&self) -> &'static [ControlKind] {
+        kinds::IN_OWN_CLASSES
     }
 
     fn start(&mut self, nics: usize, _outputs: usize) {
@@ -86,14 +86,14 @@ impl Scheme for Srp {
     }
 
     fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
-        match PacketKind::ALL[usize::from(origin.kind)] {
-            PacketKind::Ack => self.source.acknowledged(nic, origin),
-            PacketKind::Nack => {
+        match PacketKind::of(origin) {
+            PacketKind::ACK => self.source.acknowledged(nic, origin),
+            NACK => {
                 self.source.lost(nic, origin);
             }
-            PacketKind::Grant => self.source.granted(nic, origin),
-            PacketKind::Reservation => self.scheduler.answer(nic, origin),
-            PacketKind::Data => {}
+            GRANT => self.source.granted(nic, origin),
+            RESERVATION => self.scheduler.answer(nic, origin),
+            _ => {}
         }
     }
 

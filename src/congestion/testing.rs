@@ -85,7 +85,7 @@ pub fn origin(kind: PacketKind, source: EndpointId, message: u32) -> Origin {
     Origin {
         source,
         message,
-        kind: kind as u8,
+        kind: kind.number(),
         message_bits: 400,
         ..bytemuck::Zeroable::zeroed()
     }

@@ -4,7 +4,7 @@
 use super::domain::FabricDomain;
 use super::post::{CreditMail, PacketMail};
 use super::state::{Upstream, Wire};
-use crate::model::{PacketKind, Signal};
+use crate::model::Signal;
 
 impl<const CC: bool> FabricDomain<CC> {
     /// Queues of a port over all traffic classes.
@@ -25,7 +25,7 @@ impl<const CC: bool> FabricDomain<CC> {
             && packet.class < self.fixed.classes.count()
             && (1..=self.fixed.max_packet).contains(&packet.flits)
             && packet.flight.destination < self.network.topology.endpoints()
-            && usize::from(origin.kind) < PacketKind::ALL.len()
+            && usize::from(origin.kind) < self.fixed.kinds
             && usize::from(origin.job) < self.traffic.len()
     }
 

@@ -15,7 +15,6 @@ use super::later::Later;
 use super::memory::Memory;
 use super::network::{MOST_BUFFERED, Network};
 use super::nic::Nic;
-use super::nic_context::class_of;
 use super::pool::{Fifo, Pool};
 use super::post::Post;
 use super::reassembly::Reassembly;
@@ -30,7 +29,9 @@ use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer, OutputQueue};
 use crate::congestion::{Actions, Capabilities, Scheme};
 use crate::engine::{EventQueue, Schedule};
-use crate::model::{DomainId, EndpointId, NEVER, PortId, RouterId, Slots, stream};
+use crate::model::{
+    Classes, ControlKind, DomainId, EndpointId, NEVER, PacketKind, PortId, RouterId, Slots, stream,
+};
 use crate::topology::{Link, Peer};
 
 /// Purposes of random streams.
@@ -64,6 +65,21 @@ fn bits(numbers: impl Iterator<Item = u8>) -> u8 {
     numbers.fold(0, |bits, number| bits | 1 << number)
 }
 
+/// The traffic class of each kind of packet.
+fn classes_of(classes: Classes, own: &[ControlKind]) -> [u8; PacketKind::MOST] {
+    let mut class_of = [classes.control; PacketKind::MOST];
+    class_of[PacketKind::DATA.index()] = classes.data;
+    for (place, kind) in (0..).zip(own) {
+        assert!(
+            (classes.control..classes.count()).contains(&kind.class),
+            "the scheme sends {} packets in a class without control packets",
+            kind.name
+        );
+        class_of[PacketKind::own(place).index()] = kind.class;
+    }
+    class_of
+}
+
 impl<const CC: bool> FabricDomain<CC> {
     /// Builds a domain. Looks at this domain's routers only.
     pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &dyn Scheme) -> FabricDomain<CC> {
@@ -80,6 +96,8 @@ impl<const CC: bool> FabricDomain<CC> {
         );
         let heard =
             CC || parameters.acknowledge || packets || messages || applications.next().is_some();
+        let own = scheme.kinds();
+        let class_of = classes_of(network.classes, own);
         let fixed = Fixed {
             classes: network.classes,
             voq: network.queueing.by_output(),
@@ -99,12 +117,16 @@ impl<const CC: bool> FabricDomain<CC> {
             loss: scheme.loss(),
             can,
             at_departure: can.marks || can.stamps || can.observes,
-            heard: bits(can.listens.iter().map(|&kind| kind as u8)),
-            intercepted: bits(
-                can.intercepts
-                    .iter()
-                    .map(|&kind| class_of(kind, network.classes)),
+            heard: bits(can.listens.iter().map(|&kind| kind.number())),
+            timed: bits(
+                (0..)
+                    .zip(own)
+                    .filter(|(_, kind)| kind.timed)
+                    .map(|(place, _)| PacketKind::own(place).number()),
             ),
+            class_of,
+            kinds: PacketKind::own(0).index() + own.len(),
+            intercepted: bits(can.intercepts.iter().map(|&kind| class_of[kind.index()])),
         };
         // Three delays.
         let horizon = 2 * network.longest_latency(id) + parameters.latency;

@@ -23,7 +23,7 @@ use super::watch::Step;
 use crate::config::Arbitration;
 use crate::congestion::{About, Actions, Capabilities, Scheme};
 use crate::engine::{Domain, EventQueue};
-use crate::model::{Classes, DomainId, EndpointId, Signal, Slots, Time};
+use crate::model::{Classes, DomainId, EndpointId, PacketKind, Signal, Slots, Time};
 use crate::routing::Hop;
 use crate::simulation::RunError;
 
@@ -60,6 +60,12 @@ pub(super) struct Fixed {
     pub at_departure: bool,
     /// A bit for each kind of control packet that sources act on.
     pub heard: u8,
+    /// A bit for each kind of control packet that carries a time.
+    pub timed: u8,
+    /// The traffic class of each kind of packet.
+    pub class_of: [u8; PacketKind::MOST],
+    /// How many kinds of packets there are.
+    pub kinds: usize,
     /// A bit for each class with control packets that the last router may take.
     pub intercepted: u8,
 }

@@ -57,7 +57,7 @@ impl<const CC: bool> FabricDomain<CC> {
     ) -> bool {
         let origin = *self.pool.origin(index);
         let kinds = self.fixed.can.intercepts;
-        if !kinds.iter().any(|&kind| kind as u8 == origin.kind) {
+        if !kinds.iter().any(|&kind| kind.number() == origin.kind) {
             return false;
         }
         let view = PacketView::of(self.pool.get(index), &origin);

@@ -6,7 +6,6 @@ use std::collections::BinaryHeap;
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::nic::blank;
-use super::nic_context::class_of;
 use crate::congestion::Control;
 use crate::model::{NO_PACKET, Origin, Time};
 
@@ -75,10 +74,10 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// A control packet joins the queue of its class at a NIC.
     fn queue_control(&mut self, nic: u32, control: &Control, now: Time) {
-        let class = class_of(control.kind, self.fixed.classes);
+        let class = self.fixed.class_of[control.kind.index()];
         let origin = Origin {
             source: control.from,
-            kind: control.kind as u8,
+            kind: control.kind.number(),
             ..control.origin
         };
         let packet = blank(control.to, class, true, control.flits, now);

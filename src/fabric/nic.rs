@@ -299,7 +299,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 self.resends[nic as usize].pop(lossy);
                 let origin = Origin {
                     source: self.nics[nic as usize].id,
-                    kind: PacketKind::Data as u8,
+                    kind: PacketKind::DATA.number(),
                     ..origin.with_payload(payload as u32)
                 };
                 self.stats.resent(lossy);
@@ -496,7 +496,7 @@ impl<const CC: bool> FabricDomain<CC> {
         }
         self.pool.remove(index);
         self.stats.delivered(&packet, &origin, now);
-        if origin.kind != PacketKind::Data as u8 {
+        if !origin.is(PacketKind::DATA) {
             if CC {
                 self.take_control(nic, &packet, &origin, now);
             }
@@ -520,7 +520,7 @@ impl<const CC: bool> FabricDomain<CC> {
         }
         if self.fixed.acknowledge {
             let ack = self.at_nic(nic, now, |_, nic| {
-                nic.queue(PacketKind::Ack, origin.source, 1, origin)
+                nic.queue(PacketKind::ACK, origin.source, 1, origin)
             });
             if CC {
                 self.pool.get_mut(ack).flight.flags |= packet.flight.flags & Flight::MARKED;
@@ -545,14 +545,14 @@ impl<const CC: bool> FabricDomain<CC> {
                 scheme.on_control(nic, origin, marked);
             });
         }
-        if retransmits && origin.is_beyond() {
+        if retransmits && self.fixed.timed & 1 << origin.kind != 0 && origin.is_beyond() {
             let job = self.traffic[usize::from(origin.job)].name.clone();
             self.fault.get_or_insert(RunError::GrantTooLate { job });
         }
         if retransmits || windows {
             self.kick_nic(nic, now);
         }
-        let acknowledged = origin.kind == PacketKind::Ack as u8;
+        let acknowledged = origin.is(PacketKind::ACK);
         if retransmits && acknowledged && origin.stamp() != Stamp::NONE {
             self.packet_acknowledged(nic, origin, now);
         }
@@ -570,7 +570,8 @@ impl<const CC: bool> FabricDomain<CC> {
             now,
             nic,
             about: &self.about,
-            classes: self.fixed.classes,
+            control: self.fixed.classes.control,
+            class_of: self.fixed.class_of,
             state: &mut self.nics[nic as usize],
             sends: &mut self.sends,
             pool: &mut self.pool,

@@ -5,30 +5,23 @@ use super::pool::Pool;
 use super::resend::{Resend, Resends};
 use super::send_queues::SendQueues;
 use crate::congestion::{About, Actions, Control, NicContext};
-use crate::model::{Classes, EndpointId, Origin, PacketIndex, PacketKind, Time};
+use crate::model::{EndpointId, Origin, PacketIndex, PacketKind, Time};
 
 /// A scheme's context at one NIC.
 pub struct AtNic<'a> {
     pub now: Time,
     pub nic: u32,
     pub about: &'a About,
-    pub classes: Classes,
+    /// The lowest class of control packets.
+    pub control: u8,
+    /// Of each kind of packet.
+    pub class_of: [u8; PacketKind::MOST],
     pub state: &'a mut Nic,
     pub sends: &'a mut SendQueues,
     pub pool: &'a mut Pool,
     /// Only for schemes that send packets again.
     pub resends: Option<&'a mut Resends>,
     pub actions: &'a mut Actions,
-}
-
-/// The traffic class of a control packet.
-pub fn class_of(kind: PacketKind, classes: Classes) -> u8 {
-    match kind {
-        PacketKind::Data => classes.data,
-        PacketKind::Ack | PacketKind::Nack => classes.control,
-        PacketKind::Reservation => classes.reservation,
-        PacketKind::Grant => classes.grant,
-    }
 }
 
 impl AtNic<'_> {
@@ -41,15 +34,15 @@ impl AtNic<'_> {
         flits: u16,
         origin: Origin,
     ) -> PacketIndex {
-        let class = class_of(kind, self.classes);
+        let class = self.class_of[kind.index()];
         let origin = Origin {
             source: self.state.id,
-            kind: kind as u8,
+            kind: kind.number(),
             ..origin
         };
         let packet = blank(to, class, true, flits, self.now);
         let index = self.pool.insert(packet, origin);
-        self.state.control[usize::from(class - self.classes.control)].push(self.pool, index);
+        self.state.control[usize::from(class - self.control)].push(self.pool, index);
         index
     }
 }

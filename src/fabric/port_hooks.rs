@@ -3,7 +3,6 @@
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::nic::blank;
-use super::nic_context::class_of;
 use super::signals::Speaker;
 use super::state::{OutIndex, Wire};
 use crate::congestion::{Control, PacketView, Port, PortContext, Scheme};
@@ -75,7 +74,7 @@ impl<const CC: bool> FabricDomain<CC> {
         hook: impl FnOnce(&mut dyn Scheme, &mut PortContext, &PacketView),
     ) {
         let (packet, origin) = (self.pool.get(index), self.pool.origin(index));
-        if origin.kind == PacketKind::Data as u8 {
+        if origin.is(PacketKind::DATA) {
             let view = PacketView::of(packet, origin);
             self.at_port(index, output, now, |scheme, port| hook(scheme, port, &view));
         }
@@ -89,7 +88,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if marks {
             self.mark(index, output);
         }
-        if stamps && self.pool.origin(index).kind == PacketKind::Data as u8 {
+        if stamps && self.pool.origin(index).is(PacketKind::DATA) {
             let port = self.port(output);
             let view = PacketView::of(self.pool.get(index), self.pool.origin(index));
             let header = self.pool.header_mut(index);
@@ -136,6 +135,10 @@ impl<const CC: bool> FabricDomain<CC> {
     #[inline(never)]
     pub(super) fn carry_out(&mut self, speaker: Speaker, now: Time) {
         self.actions.any = false;
+        // Before a packet that is sent makes other ports ask for something.
+        if !self.actions.signals.is_empty() {
+            self.send_signals(speaker, now);
+        }
         match speaker {
             Speaker::Port(output) => {
                 while let Some((time, _)) = self.actions.timers.pop() {
@@ -152,9 +155,6 @@ impl<const CC: bool> FabricDomain<CC> {
             }
             Speaker::Nic(nic) => self.keep_for_later(nic, now),
         }
-        if !self.actions.signals.is_empty() {
-            self.send_signals(speaker, now);
-        }
     }
 
     /// A router sends a control packet, by the port after the real ones.
@@ -165,10 +165,10 @@ impl<const CC: bool> FabricDomain<CC> {
         );
         let router = &self.routers[self.inputs[output as usize].router as usize];
         let input = router.base + u32::from(router.ports);
-        let class = class_of(control.kind, self.fixed.classes);
+        let class = self.fixed.class_of[control.kind.index()];
         let origin = Origin {
             source: control.from,
-            kind: control.kind as u8,
+            kind: control.kind.number(),
             ..control.origin
         };
         let flits = control.flits.clamp(1, self.fixed.max_packet);

@@ -148,7 +148,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let coming = self.inboxes.iter().flat_map(Inbox::packets);
         let coming = coming.map(|mail| (&mail.packet, &mail.origin));
         for (packet, origin) in self.pool.packets().chain(coming) {
-            if origin.kind == PacketKind::Data as u8 && self.stats.measured(packet.injected) {
+            if origin.is(PacketKind::DATA) && self.stats.measured(packet.injected) {
                 let missing = &mut jobs[usize::from(origin.job)].network_missing;
                 missing.add(end.saturating_sub(packet.injected));
             }

@@ -75,9 +75,9 @@ pub type MessageRow = [u64; 7];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Packets that a NIC or a router sent, by [`PacketKind`].
-    pub injected: [u64; 5],
+    pub injected: [u64; PacketKind::MOST],
     /// Bits of flits that came in at endpoints in the measurement window, by [`PacketKind`].
-    pub ejected_bits: [u64; 5],
+    pub ejected_bits: [u64; PacketKind::MOST],
     /// Packets dropped before their last router.
     pub dropped_fabric: u64,
     /// Packets dropped at their last router.
@@ -202,7 +202,7 @@ impl Stats {
     #[inline]
     pub fn injected(&mut self, origin: &Origin, nic: u32, now: Time) {
         self.tally.injected[usize::from(origin.kind)] += 1;
-        if origin.kind == PacketKind::Data as u8 {
+        if origin.is(PacketKind::DATA) {
             let bin = self.bin(now);
             let job = &mut self.jobs[usize::from(origin.job)];
             job.series.at(bin)[INJECTED_BITS] += u64::from(origin.payload_bits);
@@ -214,7 +214,7 @@ impl Stats {
     /// A router has made a packet.
     #[inline]
     pub fn injected_by_router(&mut self, kind: PacketKind) {
-        self.tally.injected[kind as usize] += 1;
+        self.tally.injected[kind.index()] += 1;
     }
 
     /// A router has dropped a packet.
@@ -246,7 +246,7 @@ impl Stats {
         let window = self.recording.window;
         let bits = u64::from(packet.flits) * self.flit_bits;
         self.tally.ejected_bits[usize::from(origin.kind)] += share(window, bits);
-        if origin.kind == PacketKind::Data as u8 {
+        if origin.is(PacketKind::DATA) {
             let (job, bits) = (usize::from(origin.job), u64::from(origin.payload_bits));
             self.accepted_bits += share(window, bits);
             self.jobs[job].accepted_bits += share(self.on[job], bits);
@@ -262,7 +262,7 @@ impl Stats {
         self.ejected[usize::from(packet.class)].at(bin)[0] += u64::from(packet.flits);
         self.came_in(packet, origin, now, NEVER);
         let sampled = self.measured(packet.injected);
-        if origin.kind != PacketKind::Data as u8 {
+        if !origin.is(PacketKind::DATA) {
             return;
         }
         let bits = u64::from(origin.payload_bits);

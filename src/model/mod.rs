@@ -19,7 +19,9 @@ pub use divisor::Divisor;
 pub use histogram::Histogram;
 pub use invalid::Invalid;
 pub use outstanding::Outstanding;
-pub use packet::{Classes, Flight, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp};
+pub use packet::{
+    Classes, ControlKind, Flight, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp,
+};
 pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, fraction_53, next_53, stream, unit};
 pub use signal::Signal;

@@ -6,42 +6,54 @@ pub type PacketIndex = u32;
 /// The end of a list of packets.
 pub const NO_PACKET: PacketIndex = u32::MAX;
 
-/// What a packet is for.
+/// What a packet is for: data, the acknowledgement of data, or a kind of control packet that the scheme of the run declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum PacketKind {
-    /// Part of a message.
-    Data = 0,
-    /// Tells the source that a data packet has arrived.
-    Ack = 1,
-    /// Tells the source that a data packet was dropped.
-    Nack = 2,
-    /// Asks the destination for a time to send.
-    Reservation = 3,
-    /// Tells the source when to send.
-    Grant = 4,
-}
+pub struct PacketKind(u8);
 
 impl PacketKind {
-    /// All kinds, by number.
-    pub const ALL: [PacketKind; 5] = [
-        PacketKind::Data,
-        PacketKind::Ack,
-        PacketKind::Nack,
-        PacketKind::Reservation,
-        PacketKind::Grant,
-    ];
+    /// Part of a message.
+    pub const DATA: PacketKind = PacketKind(0);
+    /// Tells the source that a data packet has arrived.
+    pub const ACK: PacketKind = PacketKind(1);
+    /// Most kinds of a run, these two included.
+    pub const MOST: usize = 8;
+    /// How many are not the scheme's.
+    const COMMON: u8 = 2;
 
-    /// The name in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            PacketKind::Data => "data",
-            PacketKind::Ack => "ack",
-            PacketKind::Nack => "nack",
-            PacketKind::Reservation => "reservation",
-            PacketKind::Grant => "grant",
-        }
+    /// The scheme's kind with this place in its list ([`ControlKind`]).
+    pub const fn own(place: u8) -> PacketKind {
+        assert!((place as usize) < Self::MOST - Self::COMMON as usize);
+        PacketKind(Self::COMMON + place)
     }
+
+    /// What a packet is for.
+    #[inline]
+    pub fn of(origin: &Origin) -> PacketKind {
+        PacketKind(origin.kind)
+    }
+
+    /// As a number, of the common kinds first.
+    #[inline]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Its place among all kinds.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A kind of control packet that a scheme sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlKind {
+    /// The name in results.
+    pub name: &'static str,
+    /// Its traffic class: [`Classes::control`] or one above.
+    pub class: u8,
+    /// Whether it carries a time ([`Origin::time`]).
+    pub timed: bool,
 }
 
 /// The traffic classes of a run, lowest priority first. Each has virtual channels of its own.
@@ -51,12 +63,8 @@ pub struct Classes {
     pub names: &'static [&'static str],
     /// Lossless data.
     pub data: u8,
-    /// Acknowledgements, positive and negative.
+    /// Acknowledgements; the lowest class of control packets.
     pub control: u8,
-    /// Reservations.
-    pub reservation: u8,
-    /// Grants.
-    pub grant: u8,
 }
 
 impl Classes {
@@ -65,16 +73,12 @@ impl Classes {
         names: &["data"],
         data: 0,
         control: 0,
-        reservation: 0,
-        grant: 0,
     };
     /// Data, and control packets above them.
     pub const PLAIN: Classes = Classes {
         names: &["data", "control"],
         data: 0,
         control: 1,
-        reservation: 1,
-        grant: 1,
     };
 
     /// Of a scheme without packets of its own: data, and acknowledgements if there are any.
@@ -90,16 +94,12 @@ impl Classes {
         names: &["speculative", "data", "control"],
         data: 1,
         control: 2,
-        reservation: 2,
-        grant: 2,
     };
     /// The same with reservations and grants in classes of their own.
     pub const RESERVED: Classes = Classes {
         names: &["speculative", "data", "control", "reservation", "grant"],
         data: 1,
         control: 2,
-        reservation: 3,
-        grant: 4,
     };
 
     /// The class of data that may be dropped, where there is one.
@@ -250,7 +250,7 @@ pub struct Origin {
     pub part: u32,
     /// Which workload it belongs to; there are at most 65,535.
     pub job: u16,
-    /// A [`PacketKind`].
+    /// A [`PacketKind`], by its number.
     pub kind: u8,
     /// How often this packet has been dropped before without being given a time; schemes refuse more than 200 retries.
     pub tries: u8,
@@ -299,10 +299,16 @@ impl Origin {
             sequence: 0,
             part: 0,
             job,
-            kind: PacketKind::Data as u8,
+            kind: PacketKind::DATA.number(),
             tries: 0,
             word: stamp.word(),
         }
+    }
+
+    /// What the packet is for.
+    #[inline]
+    pub fn is(&self, kind: PacketKind) -> bool {
+        self.kind == kind.number()
     }
 
     /// The stamp of a message between tasks. Control packets about its packets have it, too.
@@ -342,7 +348,7 @@ impl Origin {
         self.with_number(flits.min(Origin::MOST))
     }
 
-    /// The time that a grant or a negative acknowledgement carries, ps.
+    /// The time that a control packet carries, such as a grant, ps.
     pub fn time(&self) -> Option<Time> {
         let number = self.number();
         (number != Origin::MOST).then(|| self.generated.saturating_add(number))
@@ -355,10 +361,9 @@ impl Origin {
         self.with_number(time.map_or(Origin::MOST, after))
     }
 
-    /// Whether this grant or negative acknowledgement carries a time that is too late to be said: the run has to end.
+    /// Of a control packet that carries a time: whether that is too late to be said, so that the run has to end.
     pub fn is_beyond(&self) -> bool {
-        let timed = [PacketKind::Grant as u8, PacketKind::Nack as u8].contains(&self.kind);
-        timed && self.number() == Origin::BEYOND
+        self.number() == Origin::BEYOND
     }
 }
 
@@ -395,7 +400,6 @@ mod tests {
                 for delay in delays {
                     let stamped = Origin {
                         generated,
-                        kind: PacketKind::Nack as u8,
                         ..stamped(word)
                     };
                     let time = delay.map(|delay| generated + delay);
@@ -413,10 +417,7 @@ mod tests {
 
     #[test]
     fn a_time_that_is_too_late_is_known_as_such() {
-        let grant = Origin {
-            kind: PacketKind::Grant as u8,
-            ..stamped(0)
-        };
+        let grant = stamped(0);
         for late in [(1 << 48) - 2, 1 << 48, u64::MAX - grant.generated] {
             assert!(grant.with_time(Some(grant.generated + late)).is_beyond());
         }

@@ -205,7 +205,12 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         },
         scheme: Scheme {
             name: plan.scheme.name().into(),
-            ..scheme(plan.scheme.counters(), reports, everyone)
+            ..scheme(
+                plan.scheme.as_ref(),
+                plan.network().parameters.acknowledge,
+                reports,
+                everyone,
+            )
         },
         ..Data::default()
     };
@@ -237,40 +242,104 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data
 }
 
+const DROPPED_FABRIC: &str = "dropped_fabric";
+const DROPPED_LAST_HOP: &str = "dropped_last_hop";
+const RESENT_GRANTED: &str = "resent_granted";
+const RESENT_SPECULATIVE: &str = "resent_speculative";
+const MARKED: &str = "marked";
+const ABSORBED: &str = "reservations_absorbed";
+
+/// Whether a number of `/data/scheme` is recorded by those schemes only that do what it counts, so that it is 0 of all others:
+/// what fabric and schemes count alike.
+pub fn counts_as_nothing(name: &str) -> bool {
+    let counts = [
+        DROPPED_FABRIC,
+        DROPPED_LAST_HOP,
+        RESENT_GRANTED,
+        RESENT_SPECULATIVE,
+        MARKED,
+        ABSORBED,
+    ];
+    let share = name
+        .strip_prefix("ejected_")
+        .and_then(|rest| rest.strip_suffix("_share"));
+    let kind = name.strip_prefix("packets_").or(share);
+    counts.contains(&name)
+        || kind.is_some_and(|kind| kind == "ack" || congestion::is_shared_kind(kind))
+}
+
 /// The names of the numbers that a run under a scheme has in `/data/scheme`.
-pub fn scheme_numbers(own: &dyn congestion::Scheme) -> Vec<String> {
+pub fn scheme_numbers(own: &dyn congestion::Scheme, acknowledge: bool) -> Vec<String> {
     let Scheme {
         counters, shares, ..
-    } = scheme(own.counters(), &[], 0.0);
+    } = scheme(own, acknowledge, &[], 0.0);
     let counters = counters.into_iter().map(|(name, _)| name);
     counters
         .chain(shares.into_iter().map(|(name, _)| name))
         .collect()
 }
 
+/// The kinds of packets of a run, with their names in results.
+fn kinds(own: &dyn congestion::Scheme, acknowledge: bool) -> Vec<(PacketKind, &'static str)> {
+    let mut kinds = vec![(PacketKind::DATA, "data")];
+    if acknowledge {
+        kinds.push((PacketKind::ACK, "ack"));
+    }
+    let own = (0..).zip(own.kinds());
+    kinds.extend(own.map(|(place, kind)| (PacketKind::own(place), kind.name)));
+    kinds
+}
+
 /// What packets were for, and what became of them.
-fn scheme(own: &[&str], reports: &[DomainReport], capacity: f64) -> Scheme {
+fn scheme(
+    own: &dyn congestion::Scheme,
+    acknowledge: bool,
+    reports: &[DomainReport],
+    capacity: f64,
+) -> Scheme {
     let sum = |field: &dyn Fn(&Tally) -> u64| -> u64 {
         reports.iter().map(|r| field(&r.totals.tally)).sum()
     };
-    let kinds = PacketKind::ALL.iter();
+    let kinds = kinds(own, acknowledge);
     let mut counters: Vec<(String, u64)> = kinds
-        .clone()
-        .map(|&kind| {
-            let count = sum(&|tally| tally.injected[kind as usize]);
-            (format!("packets_{}", kind.name()), count)
+        .iter()
+        .map(|(kind, name)| {
+            let count = sum(&|tally| tally.injected[kind.index()]);
+            (format!("packets_{name}"), count)
         })
         .collect();
-    let others: [(&str, u64); 6] = [
-        ("dropped_fabric", sum(&|tally| tally.dropped_fabric)),
-        ("dropped_last_hop", sum(&|tally| tally.dropped_last_hop)),
-        ("resent_granted", sum(&|tally| tally.resent_granted)),
-        ("resent_speculative", sum(&|tally| tally.resent_speculative)),
-        ("marked", sum(&|tally| tally.marked)),
-        ("reservations_absorbed", sum(&|tally| tally.absorbed)),
+    let can = own.capabilities();
+    let others = [
+        (
+            can.drops,
+            DROPPED_FABRIC,
+            sum(&|tally| tally.dropped_fabric),
+        ),
+        (
+            can.drops,
+            DROPPED_LAST_HOP,
+            sum(&|tally| tally.dropped_last_hop),
+        ),
+        (
+            can.retransmits,
+            RESENT_GRANTED,
+            sum(&|tally| tally.resent_granted),
+        ),
+        (
+            can.retransmits,
+            RESENT_SPECULATIVE,
+            sum(&|tally| tally.resent_speculative),
+        ),
+        (can.marks, MARKED, sum(&|tally| tally.marked)),
+        (
+            !can.intercepts.is_empty(),
+            ABSORBED,
+            sum(&|tally| tally.absorbed),
+        ),
     ];
-    counters.extend(others.map(|(name, count)| (name.to_string(), count)));
-    counters.extend(own.iter().enumerate().map(|(at, name)| {
+    let others = others.into_iter().filter(|(does, ..)| *does);
+    counters.extend(others.map(|(_, name, count)| (name.to_string(), count)));
+    counters.extend(own.counters().iter().enumerate().map(|(at, name)| {
         let counts = reports.iter().filter_map(|report| report.scheme.get(at));
         // A sum of times may be too large: then it stays at the largest number.
         (
@@ -278,9 +347,9 @@ fn scheme(own: &[&str], reports: &[DomainReport], capacity: f64) -> Scheme {
             counts.fold(0u64, |sum, count| sum.saturating_add(*count)),
         )
     }));
-    let shares = kinds.map(|&kind| {
-        let bits = sum(&|tally| tally.ejected_bits[kind as usize]);
-        let name = format!("ejected_{}_share", kind.name());
+    let shares = kinds.iter().map(|(kind, name)| {
+        let bits = sum(&|tally| tally.ejected_bits[kind.index()]);
+        let name = format!("ejected_{name}_share");
         (name, share(bits, capacity))
     });
     Scheme {

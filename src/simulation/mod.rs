@@ -14,7 +14,7 @@ mod warnings;
 mod watchman;
 
 pub use assemble::{BuildQueueing, BuildRouting, BuildScheme, Own, Plan};
-pub use collect::{Facts, scheme_numbers};
+pub use collect::{Facts, counts_as_nothing, scheme_numbers};
 pub use error::RunError;
 pub use machine::now;
 pub use run::{Observer, Outcome, run};
@@ -23,4 +23,4 @@ pub use warnings::Warning;
 
 /// Raised by every change to weir that changes the results of an experiment that could be run before. A sweep's
 /// directory keeps points of different versions apart.
-pub const MODEL_VERSION: u32 = 5;
+pub const MODEL_VERSION: u32 = 6;

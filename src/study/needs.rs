@@ -5,7 +5,7 @@ use super::metric::{Metric, NotAMetric};
 use super::selection::Selection;
 use crate::config::{ConfigError, Duration, Experiment, Given, Until, suggest};
 use crate::model::{LinkKind, Time};
-use crate::simulation::{Plan, scheme_numbers};
+use crate::simulation::{Plan, counts_as_nothing, scheme_numbers};
 use crate::trace::Whose;
 
 /// A name in a figure or a claim that some of the points must have something for.
@@ -246,7 +246,8 @@ impl Records<'_> {
 
     /// Schemes record numbers only: a column is that of another version's.
     fn scheme(&self, name: &str, rows: bool) -> Outcome {
-        let numbers = scheme_numbers(self.plan.scheme.as_ref());
+        let acknowledge = self.plan.network().parameters.acknowledge;
+        let numbers = scheme_numbers(self.plan.scheme.as_ref(), acknowledge);
         let names: Vec<&str> = numbers.iter().map(String::as_str).collect();
         if rows {
             return missing(
@@ -254,7 +255,7 @@ impl Records<'_> {
                 "draw its numbers with `bar` or `line`, or rates over time: \"rates.<name>.<task>\"",
             );
         }
-        match names.contains(&name) {
+        match names.contains(&name) || counts_as_nothing(name) {
             true => Ok(()),
             false => missing(
                 format!("the scheme does not count {name:?}"),

@@ -71,7 +71,7 @@ impl Scheme for QueueStamps {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            listens: &[PacketKind::Ack],
+            listens: &[PacketKind::ACK],
             stamps: true,
             paces: true,
             windows: true,

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use weir::congestion::{About, Capabilities, NicContext, PacketView, Scheme};
-use weir::model::{Classes, EndpointId, NEVER, Origin, PacketKind, Time};
+use weir::model::{Classes, ControlKind, EndpointId, NEVER, Origin, PacketKind, Time};
 use weir::simulation::Outcome;
 
 use super::{counted, network, run_under};
@@ -19,6 +19,11 @@ struct Receiver {
     /// Whether a timer is set.
     running: bool,
 }
+
+/// Asks a receiver for as many credits as a message has packets.
+const REQUEST: PacketKind = PacketKind::own(0);
+/// May be spent on one packet.
+const CREDIT: PacketKind = PacketKind::own(1);
 
 #[derive(Clone)]
 struct ReceiverCredits {
@@ -51,7 +56,7 @@ impl Scheme for ReceiverCredits {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            listens: &[PacketKind::Reservation, PacketKind::Grant],
+            listens: &[REQUEST, CREDIT],
             paces: true,
             windows: true,
             messages: true,
@@ -61,6 +66,21 @@ impl Scheme for ReceiverCredits {
 
     fn classes(&self) -> Classes {
         Classes::PLAIN
+    }
+
+    fn kinds(&self) -> &'static [ControlKind] {
+        &[
+            ControlKind {
+                name: "request",
+                class: 1,
+                timed: false,
+            },
+            ControlKind {
+                name: "credit",
+                class: 1,
+                timed: false,
+            },
+        ]
     }
 
     fn counters(&self) -> &'static [&'static str] {
@@ -73,7 +93,7 @@ impl Scheme for ReceiverCredits {
 
     fn on_submit(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
         let (packets, _) = self.about.packets(message.message_bits);
-        nic.reply(PacketKind::Reservation, to, message.with_flits(packets));
+        nic.reply(REQUEST, to, message.with_flits(packets));
     }
 
     fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
@@ -90,9 +110,9 @@ impl Scheme for ReceiverCredits {
     }
 
     fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
-        if origin.kind == PacketKind::Grant as u8 {
+        if origin.is(CREDIT) {
             *self.credits.entry((nic.nic(), origin.source)).or_default() += 1;
-        } else if origin.kind == PacketKind::Reservation as u8 {
+        } else if origin.is(REQUEST) {
             let receiver = self.receivers.entry(nic.nic()).or_default();
             receiver.asking.push_back((*origin, origin.flits()));
             if !std::mem::replace(&mut receiver.running, true) {
@@ -114,7 +134,7 @@ impl Scheme for ReceiverCredits {
             receiver.asking.push_back((request, left - 1));
         }
         let now = nic.now();
-        nic.send_at(now, PacketKind::Grant, request.source, 1, request);
+        nic.send_at(now, CREDIT, request.source, 1, request);
         nic.wake(now + self.interval, 0);
         self.granted += 1;
     }
@@ -142,6 +162,11 @@ fn an_incast_gets_as_many_packets_as_credits_and_no_queue() {
     assert!((accepted - 1.0 / SLACK).abs() < 0.001, "{accepted}");
     let intervals = 150_000_000 / 30_000;
     let granted = counted(&outcome, "granted");
+    // Its own kinds of packets are in its results, and no other's.
+    assert_eq!(counted(&outcome, "packets_credit"), granted);
+    let kinds = outcome.data.scheme.counters.iter();
+    let kinds = kinds.filter_map(|(name, _)| name.strip_prefix("packets_"));
+    assert!(kinds.eq(["data", "request", "credit"]));
     assert!(granted.abs_diff(intervals) < 40, "{granted} of {intervals}");
     assert_eq!(
         counted(&outcome, "messages_whole"),

@@ -50,7 +50,7 @@ impl Scheme for RttWindow {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            listens: &[PacketKind::Ack],
+            listens: &[PacketKind::ACK],
             paces: true,
             windows: true,
             ..Capabilities::NONE

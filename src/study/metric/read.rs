@@ -3,6 +3,7 @@
 use super::pattern::fits;
 use super::{Held, How, Metric, Moment, RateStat, What};
 use crate::model::Time;
+use crate::simulation::counts_as_nothing;
 use crate::trace::schema::is_port_of;
 use crate::trace::{ResultFile, TraceError, Whose};
 
@@ -270,6 +271,9 @@ fn scheme(result: &ResultFile, name: &str) -> Outcome {
     const GROUP: &str = "data/scheme";
     if let Some(value) = result.number(GROUP, name)? {
         return Ok(Some(value));
+    }
+    if counts_as_nothing(name) {
+        return Ok(Some(0.0));
     }
     let Some((column, last)) = name.rsplit_once('.') else {
         return Ok(None);

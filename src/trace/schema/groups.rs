@@ -107,9 +107,10 @@ pub const GROUPS: &[Group] = &[
     Group {
         path: "/data/scheme",
         about: "What the congestion-control scheme recorded, and what packets were for: counters as attributes \
-                (`packets_<kind>` sent, `ejected_<kind>_share` of the endpoints' links in the measurement window, \
-                packets dropped before and at the last router, sent again at a granted time or speculatively, marked, \
-                reservations that a router took), rows as columns.",
+                (`packets_<kind>` sent and `ejected_<kind>_share` of the endpoints' links in the measurement window, of \
+                data, acknowledgements if there are any, and the scheme's own kinds; of schemes that do it, packets \
+                dropped before and at the last router, sent again at a granted time or speculatively, marked, \
+                reservations that a router took; the scheme's own counters), rows as columns.",
         attributes: &[&SCHEME_TEXTS],
         columns: &[],
     },
