@@ -8,7 +8,7 @@
 use super::crossbar::Crossing;
 use super::domain::FabricDomain;
 use super::pool::Fifo;
-use super::ring::{NO_REQUEST, RequestIndex};
+use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::state::{InIndex, OutIndex, Request, Wire};
 use crate::model::{Classes, PacketIndex, Time};
 use crate::routing::Hop;
@@ -233,6 +233,33 @@ impl<const CC: bool> FabricDomain<CC> {
             let free_at = out.free_at;
             if waiting {
                 self.wake_output(output, free_at.max(now));
+            }
+        }
+    }
+
+    /// Panics if a packet waits at `now`, when all that was to happen has, though it could go one of its ways: something that
+    /// became free has not woken it. Builds for tests look after every window.
+    pub(super) fn assert_all_wait(&mut self, now: Time) {
+        for ring in 0..self.rings.outputs.len() {
+            let first = self.rings.outputs[ring].next;
+            let mut at = first;
+            while at != NO_REQUEST {
+                let Request {
+                    queue,
+                    input,
+                    output,
+                    ..
+                } = *self.requests.get(at);
+                self.turn_to(at);
+                let crossing = self.crossing(queue.head, input, output, now);
+                assert!(
+                    crossing != Crossing::Go,
+                    "a packet at input {input} could go to output {output} and waits"
+                );
+                at = self.requests.after(at, Side::Output);
+                if at == first {
+                    break;
+                }
             }
         }
     }

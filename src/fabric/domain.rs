@@ -257,6 +257,9 @@ impl<const CC: bool> Domain for FabricDomain<CC> {
             self.sample();
         }
         self.process_before(until);
+        if cfg!(debug_assertions) && self.fixed.alternatives {
+            self.assert_all_wait(until.saturating_sub(1));
+        }
         self.fault.take().map_or(Ok(()), Err)
     }
 
