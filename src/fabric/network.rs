@@ -90,8 +90,8 @@ impl Network {
 
     /// Whether virtual channels are divided into several queues anywhere.
     pub fn divided(&self) -> bool {
-        let links = self.topology.links().into_iter();
-        let mut kinds = links.map(|links| links.link.kind);
+        let kinds = 0..self.topology.link_kinds().len();
+        let mut kinds = kinds.map(|kind| LinkKind(kind as u8));
         kinds.any(|kind| self.queueing.queues(kind, self.vcs(kind)) > 1)
     }
 
