@@ -161,7 +161,7 @@ impl Seen<'_> {
         let now = self.last.until as f64;
         let grown = self.last.state.saturating_sub(self.half.state) as f64;
         let slope = grown / (now - self.half.until as f64).max(1.0);
-        let left = (end - now).clamp(0.0, 6.0 * now);
+        let left = (end - now).clamp(0.0, 10.0 * now);
         (slope * left).min(1.5 * self.last.state as f64)
     }
 
@@ -252,7 +252,7 @@ impl Seen<'_> {
                 let on = flow.on_until(now) - flow.on_until(from);
                 let came = done - self.half.delivered_bits[job] as f64;
                 // What the network does not carry does not come; but nothing comes at the beginning.
-                let rate = if on > 0.0 && from > flow.start + work.latency {
+                let rate = if on > 0.0 && from > flow.start + 1.5 * work.latency {
                     (came / on).min(accepted)
                 } else {
                     accepted

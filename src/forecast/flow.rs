@@ -19,6 +19,8 @@ pub struct Flow {
     pub amount: Amount,
     /// Data packets for each bit.
     pub packets_per_bit: f64,
+    /// Packets for each data packet: two if they are acknowledged.
+    pub copies: f64,
     /// Packets times routers on a shortest way for each bit, with their acknowledgements.
     pub hops_per_bit: f64,
 }
@@ -44,8 +46,14 @@ pub enum Amount {
     },
 }
 
-/// Where messages go, and how many of those that were drawn.
-pub(super) type Receivers = Vec<(EndpointId, u32)>;
+/// Where messages of a pattern go.
+#[derive(Default)]
+pub(super) struct Receivers {
+    /// Of those that were drawn: where to, and how many.
+    pub drawn: Vec<(EndpointId, u32)>,
+    /// How many endpoints receive, drawn or not.
+    pub count: usize,
+}
 
 impl Flow {
     /// Of a traffic in a run that ends at `end`; `effort`: operations of programs to look at ([`Volume::of`]). Gives where messages that were drawn go, too.
@@ -63,11 +71,12 @@ impl Flow {
             }
             Drive::Motif(application) => (
                 application_flow(application, traffic, network, effort),
-                Vec::new(),
+                Receivers::default(),
             ),
         };
         if network.parameters.acknowledge {
-            flow.hops_per_bit *= 2.0;
+            flow.copies = 2.0;
+            flow.hops_per_bit *= flow.copies;
         }
         (flow, receivers)
     }
@@ -143,9 +152,14 @@ fn open_loop(
             message,
         },
         packets_per_bit: packets,
+        copies: 1.0,
         hops_per_bit: packets * hops,
     };
-    (flow, drawn.receivers())
+    let most = open
+        .pattern
+        .receivers()
+        .map_or(traffic.tasks.len(), |list| list.len());
+    (flow, drawn.receivers(most))
 }
 
 /// Messages that were drawn.
@@ -175,10 +189,15 @@ impl Drawn {
         }
     }
 
-    fn receivers(mut self) -> Receivers {
+    /// Of a pattern that has at most so many receivers.
+    fn receivers(mut self, most: usize) -> Receivers {
         self.to.sort_unstable();
         let chunks = self.to.chunk_by(|a, b| a == b);
-        chunks.map(|same| (same[0], same.len() as u32)).collect()
+        let drawn: Vec<_> = chunks.map(|same| (same[0], same.len() as u32)).collect();
+        Receivers {
+            count: most.max(drawn.len()),
+            drawn,
+        }
     }
 }
 
@@ -226,6 +245,7 @@ fn application_flow(
             least: (volume.computed + volume.waits * way).max(wire),
         },
         packets_per_bit: packets / bits,
+        copies: 1.0,
         hops_per_bit: hops / bits,
     }
 }

@@ -107,9 +107,7 @@ pub struct Records {
 impl Work {
     /// Hops of a packet on a shortest way, on average.
     pub fn hops_per_packet(&self) -> f64 {
-        let packets: f64 = self.flows.iter().map(|flow| flow.packets_per_bit).sum();
-        let hops: f64 = self.flows.iter().map(|flow| flow.hops_per_bit).sum();
-        hops / packets.max(f64::MIN_POSITIVE)
+        mean_hops(&self.flows)
     }
 
     /// Bytes of the rows that are recorded until a time, ps, when the result is written.
@@ -146,6 +144,13 @@ impl Records {
     }
 }
 
+/// Hops of a packet on a shortest way, on average.
+fn mean_hops(flows: &[Flow]) -> f64 {
+    let packets = flows.iter().map(|flow| flow.copies * flow.packets_per_bit);
+    let hops: f64 = flows.iter().map(|flow| flow.hops_per_bit).sum();
+    hops / packets.sum::<f64>().max(f64::MIN_POSITIVE)
+}
+
 /// How long a packet is under way: its links and routers.
 fn latency(flows: &[Flow], network: &Network) -> f64 {
     let links = network.topology.links();
@@ -154,9 +159,7 @@ fn latency(flows: &[Flow], network: &Network) -> f64 {
         .iter()
         .map(|links| links.count as f64 * links.link.latency as f64)
         .sum();
-    let packets: f64 = flows.iter().map(|flow| flow.packets_per_bit).sum();
-    let hops: f64 = flows.iter().map(|flow| flow.hops_per_bit).sum();
-    let hops = hops / packets.max(f64::MIN_POSITIVE);
+    let hops = mean_hops(flows);
     hops * (sum / count.max(1.0) + network.parameters.latency as f64)
 }
 
@@ -196,15 +199,16 @@ fn buffers(flows: &[Flow], network: &Network) -> f64 {
 fn accept(flows: &mut [Flow], receivers: &[Receivers], network: &Network) {
     let mut coming: FxHashMap<EndpointId, f64> = FxHashMap::default();
     for (flow, receivers) in flows.iter().zip(receivers) {
-        for (endpoint, bits) in shares(flow, receivers) {
-            *coming.entry(endpoint).or_default() += bits;
+        for share in shares(flow, receivers) {
+            *coming.entry(share.endpoint).or_default() += share.bits;
         }
     }
     for (flow, receivers) in flows.iter_mut().zip(receivers) {
         let taken: f64 = shares(flow, receivers)
-            .map(|(endpoint, bits)| {
-                let all = coming.get(&endpoint).copied().unwrap_or(bits);
-                bits * (bandwidth(network, endpoint) / all).min(1.0)
+            .map(|share| {
+                let all = coming.get(&share.endpoint).copied().unwrap_or(share.bits);
+                let part = (bandwidth(network, share.endpoint) / all).min(1.0);
+                share.endpoints * share.bits * part
             })
             .sum();
         if let Amount::Open { accepted, .. } = &mut flow.amount {
@@ -213,24 +217,42 @@ fn accept(flows: &mut [Flow], receivers: &[Receivers], network: &Network) {
     }
 }
 
-/// Bits that come to each receiver in a ps. What is not more than chance makes of as many for each counts as that.
-fn shares<'a>(
-    flow: &'a Flow,
-    receivers: &'a Receivers,
-) -> impl Iterator<Item = (EndpointId, f64)> + 'a {
+/// What comes to an endpoint, which stands for some.
+struct Share {
+    endpoint: EndpointId,
+    endpoints: f64,
+    /// Bits in a ps, to each.
+    bits: f64,
+}
+
+/// What comes to each receiver. Those to which no more is drawn than by chance, if as much comes to each, are alike, and stand
+/// for those to which nothing is drawn.
+fn shares<'a>(flow: &'a Flow, receivers: &'a Receivers) -> impl Iterator<Item = Share> + 'a {
     let offered = match flow.amount {
         Amount::Open { offered, .. } => offered,
         Amount::Closed { .. } => 0.0,
     };
-    let drawn: u32 = receivers.iter().map(|(_, drawn)| drawn).sum();
-    let mean = f64::from(drawn) / receivers.len().max(1) as f64;
-    let chance = mean + 6.0 * (1.0 + mean.sqrt());
-    let counted = move |drawn: u32| match f64::from(drawn) {
-        few if few <= chance => mean,
-        many => many,
-    };
-    let sum: f64 = receivers.iter().map(|&(_, drawn)| counted(drawn)).sum();
-    let share =
-        move |&(endpoint, drawn): &(EndpointId, u32)| (endpoint, offered * counted(drawn) / sum);
-    receivers.iter().map(share)
+    let all: u32 = receivers.drawn.iter().map(|(_, drawn)| drawn).sum();
+    let all = f64::from(all).max(1.0);
+    let mean = all / receivers.count.max(1) as f64;
+    let most = mean + 6.0 * (1.0 + mean.sqrt());
+    let alike = move |drawn: u32| f64::from(drawn) <= most;
+    let drawn = receivers.drawn.iter();
+    let chosen = drawn.clone().filter(|&&(_, drawn)| !alike(drawn)).count();
+    let of_alike = drawn.clone().filter(|&&(_, drawn)| alike(drawn));
+    let looked = of_alike.clone().count().max(1) as f64;
+    let to_alike: f64 = of_alike.map(|&(_, drawn)| f64::from(drawn)).sum();
+    let others = (receivers.count - chosen.min(receivers.count)).max(1) as f64;
+    drawn.map(move |&(endpoint, drawn)| match alike(drawn) {
+        true => Share {
+            endpoint,
+            endpoints: others / looked,
+            bits: offered * to_alike / all / others,
+        },
+        false => Share {
+            endpoint,
+            endpoints: 1.0,
+            bits: offered * f64::from(drawn) / all,
+        },
+    })
 }
