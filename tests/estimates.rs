@@ -158,7 +158,7 @@ fn some_of_a_large_program_stands_for_all_of_it() {
     for experiment in applications() {
         let (checked, plan) = (experiment.checked(), experiment.plan());
         let [all, some] =
-            [1_000_000, 2_000].map(|effort| Work::of(&checked, &plan, effort).packet_hops());
+            [1_000_000, 8_000].map(|effort| Work::of(&checked, &plan, effort).packet_hops());
         near("hops", some, all, 1.5, &experiment);
     }
 }

@@ -22,7 +22,7 @@ const LARGEST: u64 = 400 << 20;
 /// Of so small a part of a run not much can be told.
 const LITTLE: f64 = 0.01;
 
-/// Operations of an application's program that are looked at.
+/// Operations of the programs of its applications that are looked at.
 const EFFORT: u64 = 1_000_000;
 
 /// A forecast, and in words how it is known.

@@ -7,6 +7,8 @@ use crate::model::{EndpointId, NEVER, Rng, Time, stream};
 
 /// So many messages of a pattern are drawn, and sizes of messages.
 const DRAWN: usize = 4_096;
+/// But at least so many of each of very many workloads.
+const FEWEST: usize = 32;
 
 /// What one workload is to send, if the network carries what its ends can send and receive.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +69,7 @@ impl Flow {
         let (mut flow, receivers) = match &traffic.drive {
             Drive::Pattern(open) => {
                 let load = workload.pattern().map_or(0.0, |pattern| pattern.load);
-                open_loop(load, open, traffic, end, network)
+                open_loop(load, open, traffic, end, network, effort)
             }
             Drive::Motif(application) => (
                 application_flow(application, traffic, network, effort),
@@ -114,7 +116,9 @@ fn open_loop(
     traffic: &Traffic,
     end: Time,
     network: &Network,
+    effort: u64,
 ) -> (Flow, Receivers) {
+    let draws = (effort as usize).clamp(FEWEST, DRAWN);
     let length = match traffic.stop.min(end) {
         NEVER => 0,
         stop => stop.saturating_sub(traffic.start),
@@ -127,11 +131,11 @@ fn open_loop(
     let carried: f64 = senders.iter().map(|&one| bandwidth(network, one)).sum();
     // Those messages that are for nobody are not sent.
     let mut drawn = Drawn::default();
-    for at in 0..DRAWN {
+    for at in 0..draws {
         let Some(&from) = senders.get(at % senders.len().max(1)) else {
             break;
         };
-        let now = traffic.start + (length as f64 * at as f64 / DRAWN as f64) as u64;
+        let now = traffic.start + (length as f64 * at as f64 / draws as f64) as u64;
         drawn.message(open, from, now, network, &mut rng);
     }
     let sent = drawn.sent as f64 / drawn.messages.max(1) as f64;

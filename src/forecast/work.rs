@@ -36,13 +36,15 @@ pub struct Work {
 }
 
 impl Work {
-    /// Of an experiment. About `effort` operations of each application's program are looked at.
+    /// Of an experiment. About `effort` operations of the programs of all applications are looked at.
     pub fn of(experiment: &Experiment, plan: &Plan, effort: u64) -> Work {
         let network = plan.network();
         let end = match experiment.run.until {
             Until::Time(end) => end.0,
             Until::Completion => NEVER,
         };
+        // However many workloads there are, it takes no longer.
+        let effort = effort / plan.blueprint.traffic.len().max(1) as u64;
         let enabled = experiment.workloads.iter().filter(|one| one.enabled);
         let pairs = enabled.zip(&*plan.blueprint.traffic);
         let (mut flows, receivers): (Vec<Flow>, Vec<Receivers>) = pairs

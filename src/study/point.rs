@@ -15,7 +15,7 @@ use crate::trace::schema;
 /// More points than a directory should hold.
 const MOST: usize = 1_000_000;
 
-/// Operations of each application's program that are looked at, for what a point is to do.
+/// Operations of the programs of its applications that are looked at, for what a point is to do.
 const EFFORT: u64 = 20_000;
 
 /// Hexadecimal digits of a hash.
