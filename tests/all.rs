@@ -17,6 +17,7 @@ mod extremes;
 mod failure;
 mod fingerprints;
 mod interrupted;
+mod kinds;
 mod limits;
 mod missing;
 mod out_dir;

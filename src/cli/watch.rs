@@ -10,8 +10,10 @@ pub fn table(steps: &[Step], kinds: &[KindName]) -> String {
     let Some(last) = steps.last() else {
         return String::new();
     };
+    let longest = kinds.iter().map(|kind| kind.len()).max();
+    let width = longest.unwrap_or(0).max(9);
     let mut text = format!(
-        "{:<22} {:<9} {:>5} {:>5} {:>14} {:>14} {:>12}\n",
+        "{:<22} {:<width$} {:>5} {:>5} {:>14} {:>14} {:>12}\n",
         "from", "link", "class", "queue", "head here, ns", "head leaves", "waited, ns"
     );
     for step in steps {
@@ -21,7 +23,7 @@ pub fn table(steps: &[Step], kinds: &[KindName]) -> String {
         };
         let _ = writeln!(
             text,
-            "{from:<22} {:<9} {:>5} {:>5} {:>14} {:>14} {:>12}",
+            "{from:<22} {:<width$} {:>5} {:>5} {:>14} {:>14} {:>12}",
             kinds[step.kind.index()],
             step.class,
             step.queue,

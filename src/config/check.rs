@@ -98,7 +98,10 @@ fn known_keys(
 pub(super) fn values(experiment: &Experiment) -> Result<(), ConfigError> {
     let refuse = |invalid| experiment.file.refuse(invalid);
     let longest = longest_packet(&experiment.router, &experiment.nic).map_err(refuse)?;
-    buffers(&experiment.router, longest).map_err(refuse)?;
+    buffers("router", &experiment.router, longest).map_err(refuse)?;
+    for (kind, router) in &experiment.router_kinds {
+        buffers(&format!("router.{kind}"), router, longest).map_err(refuse)?;
+    }
     if experiment.nic.injection_vcs == 0 {
         return Err(refuse(Invalid::new(
             "nic.injection_vcs",
@@ -172,22 +175,21 @@ fn longest_packet(router: &RouterConfig, nic: &NicConfig) -> Result<u64, Invalid
     Ok(flits)
 }
 
-fn buffers(router: &RouterConfig, longest: u64) -> Result<(), Invalid> {
+/// `section` is where the router's keys are.
+fn buffers(section: &str, router: &RouterConfig, longest: u64) -> Result<(), Invalid> {
     let input = match router.input_buffer {
-        Buffer::Size(size) => Some(("router.input_buffer", size, "\"auto\"")),
+        Buffer::Size(size) => Some(("input_buffer", size, "\"auto\"")),
         Buffer::Auto => None,
     };
     let output = match router.output_queue {
-        OutputQueue::Size(size) => {
-            Some(("router.output_queue", size, "\"none\" for no queue at all"))
-        }
+        OutputQueue::Size(size) => Some(("output_queue", size, "\"none\" for no queue at all")),
         OutputQueue::None | OutputQueue::Unlimited => None,
     };
     for (key, size, word) in [input, output].into_iter().flatten() {
         let flits = size.flits(router.flit_size(), longest);
         if flits < longest {
             return Err(Invalid::new(
-                key,
+                format!("{section}.{key}"),
                 format!(
                     "{size} holds {flits} flits, but the longest packet (nic.max_packet) has {longest}"
                 ),
@@ -198,7 +200,7 @@ fn buffers(router: &RouterConfig, longest: u64) -> Result<(), Invalid> {
         }
         if flits > MOST_BUFFER_FLITS {
             return Err(Invalid::new(
-                key,
+                format!("{section}.{key}"),
                 format!("{size} is {flits} flits; at most {MOST_BUFFER_FLITS} are possible"),
                 format!("write less, or {word}"),
             ));

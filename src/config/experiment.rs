@@ -9,6 +9,9 @@ use super::{Buffer, Duration, OutputQueue, Section, Size, Speedup, Until, Worklo
 use crate::model::FlitSize;
 
 /// `[router]`: the one router model. The defaults are those of Jiang et al. (SC15), section 4.
+///
+/// Where a network has several kinds of routers (a tree: leaf, inner, top), a table for a kind says what is different there:
+/// `[router.top]` with `latency = "50 ns"`. All keys but `flit` can be in it.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterConfig {
@@ -210,6 +213,9 @@ pub struct Experiment {
     pub queueing: Section,
     /// `[router]`.
     pub router: RouterConfig,
+    /// `[router.KIND]` for some kinds of routers: with `[router]` for what they leave out. Which kinds there are is known
+    /// when the network is built.
+    pub router_kinds: Vec<(String, RouterConfig)>,
     /// `[nic]`.
     pub nic: NicConfig,
     /// `[congestion]`.

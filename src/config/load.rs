@@ -76,12 +76,14 @@ pub(super) fn sections_to_experiment(
 ) -> Result<Experiment, ConfigError> {
     let file = Section::new(root, "");
     known_sections(&file)?;
+    let (router, router_kinds) = router(&file)?;
     let experiment = Experiment {
         topology: topology(&file, folder, catalog)?,
         routing: required(&file, "routing", &catalog.routings)?
             .choosing_by("algorithm", Some("routings")),
         queueing: choosing_scheme(&file, "queueing", "voq_sw", "queueing")?,
-        router: router(&file)?,
+        router,
+        router_kinds,
         nic: section(&file, "nic")?.parse::<NicConfig>()?,
         congestion: choosing_scheme(&file, "congestion", "none", "schemes")?,
         workloads: workloads(&file, folder, catalog)?,
@@ -183,9 +185,9 @@ fn required(file: &Section, name: &str, family: &Family) -> Result<Section, Conf
     section(file, name)
 }
 
-/// `[router]`, without a key that it had once.
-fn router(file: &Section) -> Result<RouterConfig, ConfigError> {
-    let section = section(file, "router")?;
+/// `[router]`, without a key that it had once, and the tables in it: what is different for routers of a kind.
+fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>), ConfigError> {
+    let mut section = section(file, "router")?;
     if let Some(old) = section.node.get("voq") {
         return Err(ConfigError::at(
             &old.origin,
@@ -193,7 +195,28 @@ fn router(file: &Section) -> Result<RouterConfig, ConfigError> {
             "write [queueing] with scheme = \"voq_sw\" for voq = true (the default), or scheme = \"single\" for voq = false",
         ));
     }
-    section.parse()
+    let mut tables = Vec::new();
+    if let Value::Table(members) = &mut section.node.value {
+        let is_table = |member: &mut Member| matches!(member.value.value, Value::Table(_));
+        tables.extend(members.extract_if(.., is_table));
+    }
+    let base = section.parse()?;
+    let kinds = tables.into_iter().map(|Member { key, value, .. }| {
+        if let Some(flit) = value.get("flit") {
+            return Err(ConfigError::at(
+                &flit.origin,
+                section.about(
+                    &format!("{key}.flit"),
+                    "flits are of one size in the whole network",
+                ),
+                "write it in [router]",
+            ));
+        }
+        let own = section.node.clone().overlaid(value);
+        let own = Section::new(own, format!("router.{key}")).parse()?;
+        Ok((key, own))
+    });
+    Ok((base, kinds.collect::<Result<_, _>>()?))
 }
 
 /// The section called `name`, which chooses a variant by its `scheme`, and `default` if there is no such key. `list` is what

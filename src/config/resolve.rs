@@ -66,6 +66,13 @@ pub(super) fn text(experiment: &Experiment, catalog: &Catalog) -> String {
         &variant(&experiment.queueing, &catalog.queueing),
     );
     add("[router]", &typed(&experiment.router));
+    for (kind, router) in &experiment.router_kinds {
+        let mut own = typed(router);
+        if let Value::Table(members) = &mut own.value {
+            members.retain(|member| member.key != "flit");
+        }
+        add(&format!("[router.{}]", key(kind)), &own);
+    }
     add("[nic]", &typed(&experiment.nic));
     add(
         "[congestion]",

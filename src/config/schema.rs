@@ -21,6 +21,23 @@ pub(crate) fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     add("output", generator.subschema_for::<OutputConfig>());
     add("workload", generator.subschema_for::<TrafficSection>());
     add("job", generator.subschema_for::<ApplicationSection>());
-    let definitions = generator.take_definitions(true);
+    let mut definitions = generator.take_definitions(true);
+    if let Some(router) = definitions.get_mut("RouterConfig") {
+        router["additionalProperties"] = of_one_kind(router);
+    }
     (sections, definitions)
+}
+
+/// What a table in `[router]` may hold, by the schema of `[router]`: all but the size of flits.
+fn of_one_kind(router: &Json) -> Json {
+    let mut own = router.clone();
+    own["description"] = "What is different for routers of this kind.".into();
+    if let Some(properties) = own["properties"].as_object_mut() {
+        properties.remove("flit");
+        // What is left out is as in [router], whatever the default there.
+        for property in properties.values_mut().filter_map(Json::as_object_mut) {
+            property.remove("default");
+        }
+    }
+    own
 }

@@ -37,7 +37,7 @@ pub struct About {
     pub max_packet: u16,
     /// Bandwidth of an endpoint's link.
     pub bandwidth: Bandwidth,
-    /// Flits of one output queue; None if routers have none.
+    /// Flits of one output queue, of routers that are as `[router]` says; None if they have none.
     pub output_queue: Option<u32>,
     /// Whether data packets are acknowledged.
     pub acknowledge: bool,

@@ -13,7 +13,7 @@ use super::hosts::Hosts;
 use super::inbox::Inbox;
 use super::later::Later;
 use super::memory::Memory;
-use super::network::{MOST_BUFFERED, Network};
+use super::network::{MOST_BUFFERED, Network, RouterParameters};
 use super::nic::Nic;
 use super::pool::{Fifo, Pool};
 use super::post::Post;
@@ -24,7 +24,7 @@ use super::samples::{Rated, Samples};
 use super::send_queues::SendQueues;
 use super::signals::Signals;
 use super::source::{Source, Traffic};
-use super::state::{Channel, Input, Output, Rings, Router, Timing, Upstream, Wire};
+use super::state::{Channel, Input, Model, Output, Rings, Router, Timing, Upstream, Wire};
 use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer, OutputQueue};
 use crate::congestion::{Actions, Capabilities, Scheme};
@@ -80,11 +80,28 @@ fn classes_of(classes: Classes, own: &[ControlKind]) -> [u8; PacketKind::MOST] {
     class_of
 }
 
+/// What the inner loops look at of such routers.
+fn model(network: &Network, router: &RouterParameters) -> Model {
+    let queue = router.output_flits(&network.parameters);
+    Model {
+        latency: router.latency,
+        output_queue: queue.map(|flits| flits.min(network.most_queued())),
+        unlimited: router.output_queue == OutputQueue::Unlimited,
+        arbitration: router.arbitration,
+        all_classes: router.backlog == Backlog::All,
+    }
+}
+
 impl<const CC: bool> FabricDomain<CC> {
     /// Builds a domain. Looks at this domain's routers only.
     pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &dyn Scheme) -> FabricDomain<CC> {
         let network = &blueprint.network;
         let parameters = &network.parameters;
+        let models: Vec<Model> = network
+            .routers
+            .iter()
+            .map(|one| model(network, one))
+            .collect();
         let Recording {
             packets, messages, ..
         } = blueprint.recording;
@@ -103,15 +120,9 @@ impl<const CC: bool> FabricDomain<CC> {
             voq: network.queueing.by_output(),
             divided: network.divided(),
             injection_vcs: parameters.injection_vcs,
-            latency: parameters.latency,
             max_packet: parameters.max_packet,
-            output_queue: parameters
-                .output_flits()
-                .map(|flits| flits.min(network.most_queued())),
-            unlimited: parameters.output_queue == OutputQueue::Unlimited,
-            arbitration: parameters.arbitration,
             alternatives: network.routing.has_alternatives(),
-            all_classes: parameters.backlog == Backlog::All,
+            alike: (models.len() == 1).then(|| models[0]),
             acknowledge: parameters.acknowledge,
             unheard: !heard,
             loss: scheme.loss(),
@@ -129,7 +140,7 @@ impl<const CC: bool> FabricDomain<CC> {
             intercepted: bits(can.intercepts.iter().map(|&kind| class_of[kind.index()])),
         };
         // Three delays.
-        let horizon = 2 * network.longest_latency(id) + parameters.latency;
+        let horizon = 2 * network.longest_latency(id) + network.longest_crossing();
         let mut domain = FabricDomain {
             id,
             network: network.clone(),
@@ -147,6 +158,7 @@ impl<const CC: bool> FabricDomain<CC> {
             inputs: Slots::default(),
             outputs: Slots::default(),
             timings: Slots::default(),
+            models: models.into(),
             channels: Slots::default(),
             requests: Requests::default(),
             rings: Rings::default(),
@@ -271,7 +283,12 @@ impl<const CC: bool> FabricDomain<CC> {
             );
             for port in 0..ports {
                 let link = network.topology.link(id, port);
-                let (wire, upstream) = match network.topology.peer(id, port) {
+                let peer = network.topology.peer(id, port);
+                let to = match peer {
+                    Peer::Router(other, _) => other,
+                    Peer::Endpoint(_) | Peer::Unused => id,
+                };
+                let (wire, upstream) = match peer {
                     Peer::Unused => (Wire::Unused, Upstream::Nothing),
                     Peer::Endpoint(endpoint) => {
                         self.nics.push(Nic::new(endpoint));
@@ -284,12 +301,12 @@ impl<const CC: bool> FabricDomain<CC> {
                     Peer::Router(other, far) => self.wires(other, far, &mut bases),
                 };
                 self.add_input(at as u32, upstream, &link);
-                self.add_output(wire, &link);
+                self.add_output(wire, [id, to], &link);
             }
             if CC && self.fixed.can.answers {
                 let link = network.topology.link(id, 0);
                 self.add_input(at as u32, Upstream::Nothing, &link);
-                self.add_output(Wire::Unused, &link);
+                self.add_output(Wire::Unused, [id, id], &link);
             }
         }
     }
@@ -355,13 +372,14 @@ impl<const CC: bool> FabricDomain<CC> {
             true => 0,
             false => self.fifos.add(self.network.channels(link.kind)),
         };
+        let own = self.network.router(self.routers[router as usize].id);
         self.inputs.push(Input {
             free_at: 0,
             wake: NEVER,
             wire: Fifo::EMPTY,
             upstream,
-            credit_latency: link.latency + self.network.parameters.credit_delay,
-            crossbar: self.network.crossbar(link),
+            credit_latency: link.latency + own.credit_delay,
+            crossbar: self.network.crossbar(own, link),
             router,
             queue_base,
         });
@@ -376,14 +394,17 @@ impl<const CC: bool> FabricDomain<CC> {
         }) as u32
     }
 
-    fn add_output(&mut self, wire: Wire, link: &Link) {
+    /// Adds an output of one router to another. (A NIC's is of the router that it leads to.)
+    fn add_output(&mut self, wire: Wire, [from, to]: [RouterId; 2], link: &Link) {
         let network = self.network.clone();
+        let ends @ [own, next] = [network.router(from), network.router(to)];
         let timing = self.timing(Timing {
             rate: network.rate(link),
-            crossbar: network.crossbar(link),
+            crossbar: network.crossbar(own, link),
             latency: link.latency,
-            round_trip: network.round_trip_flits(link),
-            passes_queue: network.passes_queue(link),
+            round_trip: network.round_trip_flits(ends, link),
+            model: network.topology.router_kind(from).0,
+            passes_queue: network.passes_queue(own, link),
         });
         let mut out = Output::new(timing, wire, link.kind);
         let sink = matches!(wire, Wire::Endpoint(_));
@@ -392,12 +413,12 @@ impl<const CC: bool> FabricDomain<CC> {
             Wire::Endpoint(_) => 1,
             Wire::Router(_) | Wire::Away { .. } => network.queues(link.kind),
         };
-        let shared = network.parameters.buffer_per == BufferPer::Port;
+        let shared = next.buffer_per == BufferPer::Port;
         let capacity = if sink {
             u32::MAX / 2
         } else {
             // `simulation/limits.rs` refuses more.
-            u32::try_from(network.queue_flits(link)).unwrap_or(u32::MAX)
+            u32::try_from(network.queue_flits(ends, link)).unwrap_or(u32::MAX)
         };
         let classes = self.fixed.classes.count();
         if out.queues * u32::from(classes) > MOST_BITS {
@@ -428,7 +449,7 @@ impl<const CC: bool> FabricDomain<CC> {
             let (router, port) = self.network.topology.attachment(self.nics[at].id);
             let link = self.network.topology.link(router, port);
             let input = self.flat_port(router, port);
-            self.add_output(Wire::Router(input), &link);
+            self.add_output(Wire::Router(input), [router, router], &link);
         }
         self.channels.shrink_to_fit();
         self.outputs.shrink_to_fit();

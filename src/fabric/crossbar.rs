@@ -5,7 +5,7 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::pool::Fifo;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
-use super::state::{InIndex, OutIndex, Request, Upstream, Wire};
+use super::state::{InIndex, Model, OutIndex, Request, Upstream, Wire};
 use crate::config::Arbitration;
 use crate::model::{Classes, Flight, NEVER, PacketIndex, Time};
 use crate::routing::Hop;
@@ -233,7 +233,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let flits = u32::from(packet.flits);
         let (class, ready, data) = (packet.class, out.ready, self.data_bits(out));
         let channel = self.channel(out.channel_base, packet.queue);
-        match self.fixed.output_queue {
+        match self.model(output).output_queue {
             Some(capacity) => {
                 if CC && self.fixed.can.drops && class == Classes::LOSSY && ready & data != 0 {
                     return Crossing::Space;
@@ -273,7 +273,7 @@ impl<const CC: bool> FabricDomain<CC> {
             Crossing::Output => self.wake_output(output, self.outputs[output as usize].free_at),
             Crossing::Space => {
                 self.outputs[output as usize].space_wanted = true;
-                if self.fixed.unlimited {
+                if self.model(output).unlimited {
                     self.check_queue(index, output, now);
                 }
             }
@@ -298,7 +298,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let flits = u32::from(packet.flits);
         let channel = self.channel(out.channel_base, packet.queue);
         let queue = &self.channels[channel];
-        let room = self.fixed.output_queue.unwrap_or(u32::MAX) - queue.flits;
+        let room = self.model(output).output_queue.unwrap_or(u32::MAX) - queue.flits;
         if room < flits {
             let router = &self.routers[self.inputs[output as usize].router as usize];
             self.fault.get_or_insert(RunError::QueueFull {
@@ -354,7 +354,8 @@ impl<const CC: bool> FabricDomain<CC> {
                 return;
             }
         }
-        if self.fixed.output_queue.is_none() && !self.rings.outputs.waiting(output, classes) {
+        if self.model(output).output_queue.is_none() && !self.rings.outputs.waiting(output, classes)
+        {
             self.outputs[output as usize].unstall(now);
         }
     }
@@ -385,6 +386,8 @@ impl<const CC: bool> FabricDomain<CC> {
         if first == NO_REQUEST {
             return None;
         }
+        // All are at one router.
+        let arbitration = self.model(self.requests.get(first).output).arbitration;
         let mut best: Option<((Time, u32), RequestIndex)> = None;
         let mut at = first;
         loop {
@@ -398,7 +401,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 self.turn_to(at);
             }
             let packet = self.pool.get(queue.head);
-            let rank = match self.fixed.arbitration {
+            let rank = match arbitration {
                 Arbitration::RoundRobin => (0, 0),
                 Arbitration::Oldest => (packet.injected, input),
                 Arbitration::FirstCome => (packet.head, input),
@@ -408,7 +411,7 @@ impl<const CC: bool> FabricDomain<CC> {
                     Crossing::Go => best = Some((rank, at)),
                     reason => self.wait(reason, input, output, queue.head, now),
                 }
-                if best.is_some() && self.fixed.arbitration == Arbitration::RoundRobin {
+                if best.is_some() && arbitration == Arbitration::RoundRobin {
                     break;
                 }
             }
@@ -467,6 +470,12 @@ impl<const CC: bool> FabricDomain<CC> {
         now: Time,
     ) {
         let (input, in_queue) = from;
+        let Model {
+            latency,
+            output_queue,
+            ..
+        } = self.model(output);
+        let queued = output_queue.is_some();
         let place = &mut self.inputs[input as usize];
         let out = &mut self.outputs[output as usize];
         let packet = self.pool.get_mut(index);
@@ -478,7 +487,6 @@ impl<const CC: bool> FabricDomain<CC> {
         if CC && self.fixed.can.drops {
             packet.wait(now - packet.head);
         }
-        let queued = self.fixed.output_queue.is_some();
         let timing = &self.timings[out.timing as usize];
         let out_time = if queued {
             timing.crossbar.time(flits)
@@ -494,14 +502,14 @@ impl<const CC: bool> FabricDomain<CC> {
             })
         .max(tail_in);
         out.free_at = if queued { now + out_time } else { leave };
-        packet.pass(now + self.fixed.latency, leave - now);
+        packet.pass(now + latency, leave - now);
         self.give_back(input, in_queue, flits, leave);
         if queued {
             self.enqueue(index, output, now);
         } else {
             self.outputs[output as usize].unstall(now);
             self.moved += 1;
-            self.send(index, output, now + self.fixed.latency);
+            self.send(index, output, now + latency);
             // Others may wait here for credits of another channel. Credits wake a stalled output only, and this one
             // has just moved: it has to find out anew what is missing.
             if self
@@ -576,7 +584,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if out.stalled_since == NEVER {
             return;
         }
-        if self.fixed.output_queue.is_none() && output < self.first_nic_output {
+        if output < self.first_nic_output && self.model(output).output_queue.is_none() {
             self.wake_output(output, time);
         } else {
             self.wake_link(output, time);

@@ -17,10 +17,9 @@ use super::samples::Samples;
 use super::send_queues::SendQueues;
 use super::signals::Signals;
 use super::source::{Source, Traffic};
-use super::state::{Channel, Input, OutIndex, Output, Rings, Router, Timing};
+use super::state::{Channel, Input, Model, OutIndex, Output, Rings, Router, Timing};
 use super::stats::Stats;
 use super::watch::Step;
-use crate::config::Arbitration;
 use crate::congestion::{About, Actions, Capabilities, Scheme};
 use crate::engine::{Domain, EventQueue};
 use crate::model::{Classes, DomainId, EndpointId, PacketKind, Signal, Slots, Time};
@@ -37,17 +36,11 @@ pub(super) struct Fixed {
     pub divided: bool,
     /// Virtual channels per class on links from NICs.
     pub injection_vcs: u8,
-    pub latency: Time,
     pub max_packet: u16,
-    /// Flits of an output queue; None: the input queues feed the links.
-    pub output_queue: Option<u32>,
-    /// Whether such a queue must not be full.
-    pub unlimited: bool,
-    pub arbitration: Arbitration,
     /// Whether packets that wait may go other ways than the first ([`crate::routing::Routing::has_alternatives`]).
     pub alternatives: bool,
-    /// Adaptive routing counts all classes.
-    pub all_classes: bool,
+    /// What the routers are if they are all of one kind, which saves looking it up.
+    pub alike: Option<Model>,
     pub acknowledge: bool,
     /// Deliveries of packets matter to nothing but counters that do not depend on their order, so they take place when
     /// the packet leaves its last router, which saves an event.
@@ -92,6 +85,8 @@ pub struct FabricDomain<const CC: bool> {
     pub(super) inputs: Slots<Input>,
     pub(super) outputs: Slots<Output>,
     pub(super) timings: Slots<Timing>,
+    /// By the kind of router.
+    pub(super) models: Slots<Model>,
     pub(super) channels: Slots<Channel>,
     pub(super) requests: Requests,
     pub(super) rings: Rings,
@@ -139,6 +134,18 @@ pub struct FabricDomain<const CC: bool> {
 }
 
 impl<const CC: bool> FabricDomain<CC> {
+    /// What the router of an output is.
+    #[inline]
+    pub(super) fn model(&self, output: OutIndex) -> Model {
+        match self.fixed.alike {
+            Some(model) => model,
+            None => {
+                let timing = self.outputs[output as usize].timing;
+                self.models[usize::from(self.timings[timing as usize].model)]
+            }
+        }
+    }
+
     #[inline]
     pub(super) fn schedule(&mut self, kind: EventKind, component: u32, time: Time) {
         let key = self.keys.key(kind, component);

@@ -173,6 +173,7 @@ impl<const CC: bool> FabricDomain<CC> {
             choice.queue = first.map(|_| queue);
             return choice;
         }
+        let arbitration = self.model(output).arbitration;
         for class in (0..u32::from(self.fixed.classes.count())).rev() {
             let members = u64::MAX >> (MOST_BITS - queues) << (class * queues);
             // In turn: the queues after the one served last come before the others.
@@ -187,7 +188,7 @@ impl<const CC: bool> FabricDomain<CC> {
                         continue;
                     };
                     let packet = self.pool.get(index);
-                    let rank = match self.fixed.arbitration {
+                    let rank = match arbitration {
                         Arbitration::RoundRobin => {
                             choice.queue = Some(queue);
                             return choice;
@@ -218,6 +219,7 @@ impl<const CC: bool> FabricDomain<CC> {
             again: NEVER,
             starved: false,
         };
+        let arbitration = self.model(output).arbitration;
         for class in (0..u32::from(self.fixed.classes.count())).rev() {
             let (first, end) = (class * queues, (class + 1) * queues);
             let after = (turn + 1).clamp(first, end);
@@ -230,7 +232,7 @@ impl<const CC: bool> FabricDomain<CC> {
                         continue;
                     };
                     let packet = self.pool.get(index);
-                    let rank = match self.fixed.arbitration {
+                    let rank = match arbitration {
                         Arbitration::RoundRobin => 0,
                         Arbitration::Oldest => packet.injected,
                         Arbitration::FirstCome => packet.head,
@@ -238,11 +240,11 @@ impl<const CC: bool> FabricDomain<CC> {
                     if best.is_none_or(|(other, _)| rank < other) {
                         best = Some((rank, queue));
                     }
-                    if self.fixed.arbitration == Arbitration::RoundRobin {
+                    if arbitration == Arbitration::RoundRobin {
                         break;
                     }
                 }
-                if best.is_some() && self.fixed.arbitration == Arbitration::RoundRobin {
+                if best.is_some() && arbitration == Arbitration::RoundRobin {
                     break;
                 }
             }

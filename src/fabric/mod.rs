@@ -53,7 +53,7 @@ mod watch;
 pub use build::Blueprint;
 pub use domain::FabricDomain;
 pub use hosts::{Application, IterationRow, JobState, TaskRow, merge_iterations};
-pub use network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters};
+pub use network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters};
 pub use report::{DomainReport, Totals};
 pub use samples::Rated;
 pub use series::{CHUNK, MOST_BINS, Series, add as add_counts};

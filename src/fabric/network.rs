@@ -10,13 +10,22 @@ use crate::queueing::{Joining, Queueing};
 use crate::routing::{Hop, Routing};
 use crate::topology::{Link, Peer, Topology};
 
-/// The parameters of every router and NIC, in flits and picoseconds.
+/// The parameters that are the same everywhere, in flits.
 #[derive(Clone, Debug)]
 pub struct Parameters {
     /// Bits of a flit.
     pub flit: FlitSize,
     /// The longest packet in flits.
     pub max_packet: u16,
+    /// Virtual channels per class on injection links.
+    pub injection_vcs: u8,
+    /// Whether data packets are acknowledged.
+    pub acknowledge: bool,
+}
+
+/// The parameters of the routers of one kind, in picoseconds.
+#[derive(Clone, Debug)]
+pub struct RouterParameters {
     /// Head at an input to head at the output link of an idle router, ps.
     pub latency: Time,
     /// Added to the link's latency before a credit can be used upstream, ps.
@@ -33,22 +42,18 @@ pub struct Parameters {
     pub arbitration: Arbitration,
     /// What adaptive routing counts.
     pub backlog: Backlog,
-    /// Virtual channels per class on injection links.
-    pub injection_vcs: u8,
-    /// Whether data packets are acknowledged.
-    pub acknowledge: bool,
 }
 
-impl Parameters {
+impl RouterParameters {
     /// Flits of one output queue; None: the input queues feed the link. Of an unlimited one more than any holds
     /// ([`Network::most_queued`]).
-    pub fn output_flits(&self) -> Option<u32> {
+    pub fn output_flits(&self, parameters: &Parameters) -> Option<u32> {
         match self.output_queue {
             OutputQueue::None => None,
             OutputQueue::Unlimited => Some(u32::MAX / 2),
             // `config::check` refuses more.
             OutputQueue::Size(size) => {
-                Some(size.flits(self.flit, u64::from(self.max_packet)) as u32)
+                Some(size.flits(parameters.flit, u64::from(parameters.max_packet)) as u32)
             }
         }
     }
@@ -70,8 +75,10 @@ pub struct Network {
     pub routing: Box<dyn Routing>,
     /// Which queue of the next input buffer a packet joins.
     pub queueing: Box<dyn Queueing>,
-    /// Routers and NICs.
+    /// What is the same everywhere.
     pub parameters: Parameters,
+    /// Routers, by their kind.
+    pub routers: Vec<RouterParameters>,
     /// Traffic classes.
     pub classes: Classes,
     /// What schemes may know.
@@ -148,64 +155,82 @@ impl Network {
         }
     }
 
+    /// The parameters of a router.
+    pub fn router(&self, router: RouterId) -> &RouterParameters {
+        &self.routers[self.topology.router_kind(router).index()]
+    }
+
+    /// Routers of the first kind, which stand for all where a run is only estimated.
+    pub fn typical(&self) -> &RouterParameters {
+        &self.routers[0]
+    }
+
+    /// The longest latency of a router, ps.
+    pub fn longest_crossing(&self) -> Time {
+        let latencies = self.routers.iter().map(|router| router.latency);
+        latencies.max().unwrap_or(0)
+    }
+
     /// The rate of a link.
     pub fn rate(&self, link: &Link) -> LinkRate {
         LinkRate::new(link.bandwidth, self.parameters.flit)
     }
 
-    /// The rate of the crossbar's side at a link.
-    pub fn crossbar(&self, link: &Link) -> LinkRate {
-        match self.parameters.speedup {
+    /// The rate of the side of a router's crossbar at a link.
+    pub fn crossbar(&self, router: &RouterParameters, link: &Link) -> LinkRate {
+        match router.speedup {
             Speedup::Times(times) => self.rate(link).faster(times),
             Speedup::Infinite => LinkRate::instant(),
         }
     }
 
-    /// Flits that a link's credit round trip holds; `u64::MAX` if it is more than that. Where the input queues feed the link, the credit is taken when the
-    /// packet begins to cross the router, its latency before the head is on the link.
-    pub fn round_trip_flits(&self, link: &Link) -> u64 {
-        let parameters = &self.parameters;
-        let crossing = match parameters.output_queue {
-            OutputQueue::None => parameters.latency,
+    /// Flits that the credit round trip of a link from one router to another holds; `u64::MAX` if it is more than that. Where
+    /// the input queues feed the link, the credit is taken when the packet begins to cross the router, its latency
+    /// before the head is on the link.
+    pub fn round_trip_flits(&self, [from, to]: [&RouterParameters; 2], link: &Link) -> u64 {
+        let crossing = match from.output_queue {
+            OutputQueue::None => from.latency,
             _ => 0,
         };
         // Four delays.
-        let time = crossing + 2 * link.latency + parameters.credit_delay;
+        let time = crossing + 2 * link.latency + to.credit_delay;
         let bits = u128::from(time) * u128::from(link.bandwidth.0) / 1_000_000_000_000;
-        u64::try_from(bits / u128::from(parameters.flit.0)).unwrap_or(u64::MAX)
+        u64::try_from(bits / u128::from(self.parameters.flit.0)).unwrap_or(u64::MAX)
     }
 
     /// Whether a packet that will find its link free need not take a place in the output queue, which saves an event: only
     /// where such packets cannot fill it. They follow each other no faster than on the link, so those in the router's
     /// pipeline are what the link carries in that time and one packet more; another one must fit beside them.
-    pub fn passes_queue(&self, link: &Link) -> bool {
-        let Some(queue) = self.parameters.output_flits() else {
+    pub fn passes_queue(&self, router: &RouterParameters, link: &Link) -> bool {
+        let Some(queue) = router.output_flits(&self.parameters) else {
             return false;
         };
         let packets = 2 * u64::from(self.parameters.max_packet);
-        let bits = u128::from(self.parameters.latency) * u128::from(link.bandwidth.0);
+        let bits = u128::from(router.latency) * u128::from(link.bandwidth.0);
         let pipeline = bits.div_ceil(1_000_000_000_000 * u128::from(self.parameters.flit.0));
         u128::from(queue) >= pipeline + u128::from(packets)
     }
 
-    /// Flits of one input buffer behind a link. "auto": the credit round trip and two longest packets. A packet's
-    /// place is taken when its head leaves upstream and free again when its tail has left the buffer and the credit
+    /// Flits of one input buffer behind a link from one router (of a NIC: its own) to another. "auto": the credit round
+    /// trip and two longest packets. A packet's place is taken when its head leaves upstream and free again when its tail has left the buffer and the credit
     /// is back, so a lone flow keeps the round trip and one packet busy while the next packet asks for its place.
     ///
     /// Those of a router hold [`MOST_BUFFERED`] together at most, which is checked before anything runs.
-    pub fn buffer_flits(&self, link: &Link) -> u64 {
+    pub fn buffer_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
         let max = u64::from(self.parameters.max_packet);
-        match self.parameters.buffer {
+        match ends[1].buffer {
             Buffer::Size(size) => size.flits(self.parameters.flit, max),
-            Buffer::Auto => self.round_trip_flits(link).saturating_add(1 + 2 * max),
+            Buffer::Auto => self
+                .round_trip_flits(ends, link)
+                .saturating_add(1 + 2 * max),
         }
     }
 
     /// Flits of one queue of a buffer behind a link: the buffer of a virtual channel is divided equally. One of size "auto" is
     /// for each queue, since it is what a lone flow needs.
-    pub fn queue_flits(&self, link: &Link) -> u64 {
-        let flits = self.buffer_flits(link);
-        match self.parameters.buffer {
+    pub fn queue_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
+        let flits = self.buffer_flits(ends, link);
+        match ends[1].buffer {
             Buffer::Auto => flits,
             Buffer::Size(_) => {
                 flits / u64::from(self.queueing.queues(link.kind, self.vcs(link.kind)).max(1))
@@ -215,15 +240,20 @@ impl Network {
 
     /// Flits of all input buffers of a router; `u64::MAX` if they are more than that.
     pub fn buffered(&self, router: RouterId) -> u64 {
-        let ports = 0..self.topology.ports(router);
-        let buffers = ports.filter(|&port| self.topology.peer(router, port) != Peer::Unused);
-        let flits = buffers.map(|port| {
+        let own = self.router(router);
+        let flits = (0..self.topology.ports(router)).map(|port| {
+            let from = match self.topology.peer(router, port) {
+                Peer::Router(from, _) => self.router(from),
+                Peer::Endpoint(_) => own,
+                Peer::Unused => return 0,
+            };
             let link = self.topology.link(router, port);
-            let buffers = match self.parameters.buffer_per {
+            let buffers = match own.buffer_per {
                 BufferPer::Port => u32::from(self.classes.count()),
                 BufferPer::Vc => self.channels(link.kind),
             };
-            self.queue_flits(&link).saturating_mul(u64::from(buffers))
+            self.queue_flits([from, own], &link)
+                .saturating_mul(u64::from(buffers))
         });
         flits.fold(0, u64::saturating_add)
     }

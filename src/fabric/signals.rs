@@ -125,7 +125,7 @@ impl<const CC: bool> FabricDomain<CC> {
     /// What a packet without length takes from a router to an endpoint through an empty network, ps. It begins at the
     /// router's port `port`, so its route is that of a packet which has come in there.
     fn unloaded(&self, router: RouterId, port: PortId, to: EndpointId) -> Time {
-        let (topology, parameters) = (&self.network.topology, &self.network.parameters);
+        let topology = &self.network.topology;
         let mut flight = Flight {
             destination: to,
             via: 0,
@@ -142,7 +142,8 @@ impl<const CC: bool> FabricDomain<CC> {
         for _ in 0..=self.network.routing.max_routers() {
             let hop = self.network.routing.route(&mut flight, &mut here);
             self.network.routing.take(&mut flight, here.router, hop);
-            let hop_time = parameters.latency + topology.link(here.router, hop.port).latency;
+            let crossing = self.network.router(here.router).latency;
+            let hop_time = crossing + topology.link(here.router, hop.port).latency;
             time = time.saturating_add(hop_time);
             match topology.peer(here.router, hop.port) {
                 Peer::Router(router, in_port) => here = EmptyNetwork { router, in_port },

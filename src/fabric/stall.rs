@@ -173,7 +173,7 @@ impl<const CC: bool> FabricDomain<CC> {
             true => request.out_queue,
             false => self.pool.get(head).queue,
         };
-        let Some(capacity) = self.fixed.output_queue else {
+        let Some(capacity) = self.model(request.output).output_queue else {
             let needs = self.lacks_credit(router, request.output, head, queue)?;
             return Some(Wait { at, needs, packet });
         };
@@ -198,7 +198,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// The queue under which the buffer of an input's queue is known: the first of those that share it.
     fn buffer_queue(&self, router: RouterId, port: PortId, queue: u16) -> u16 {
-        if self.network.parameters.buffer_per == crate::config::BufferPer::Vc {
+        if self.network.router(router).buffer_per == crate::config::BufferPer::Vc {
             return queue;
         }
         let kind = self.network.topology.link(router, port).kind;

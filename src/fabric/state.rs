@@ -4,6 +4,7 @@
 use super::credit::Credit;
 use super::pool::Fifo;
 use super::ring::{NO_REQUEST, RequestIndex, Ring};
+use crate::config::Arbitration;
 use crate::model::{LinkKind, LinkRate, NEVER, PortId, Rng, RouterId, Slots, Time};
 
 /// Index of an output of this domain: router ports first, then the NICs' links to their routers.
@@ -84,6 +85,21 @@ pub struct Input {
     pub queue_base: u32,
 }
 
+/// What the inner loops look at of the routers of one kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// Head at an input to head at the output link of an idle router, ps.
+    pub latency: Time,
+    /// Flits of an output queue; None: the input queues feed the links.
+    pub output_queue: Option<u32>,
+    /// Whether such a queue must not be full.
+    pub unlimited: bool,
+    /// Among waiting queues.
+    pub arbitration: Arbitration,
+    /// Adaptive routing counts all classes.
+    pub all_classes: bool,
+}
+
 /// How long things take at outputs of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
@@ -95,6 +111,8 @@ pub struct Timing {
     pub latency: Time,
     /// Flits that fill the round trip of the link and so say nothing about congestion.
     pub round_trip: u64,
+    /// The kind of the output's router; of a NIC: of the one that it leads to.
+    pub model: u8,
     /// Whether a packet that finds the link free passes by the output queue ([`super::Network::passes_queue`]).
     pub passes_queue: bool,
 }

@@ -45,6 +45,7 @@ impl<const CC: bool> FabricDomain<CC> {
         input: InIndex,
         now: Time,
     ) -> (&dyn Routing, &mut Flight, RouterView<'_>) {
+        let all_classes = CC && self.model(input).all_classes;
         let place = self.inputs[input as usize].router;
         let router = &mut self.routers[place as usize];
         let (packet, origin) = self.pool.both(index);
@@ -62,7 +63,7 @@ impl<const CC: bool> FabricDomain<CC> {
             divided: self.fixed.divided.then_some(&*self.network),
             destination: packet.flight.destination,
             classes: self.fixed.classes.count(),
-            class: if CC && self.fixed.can.drops && !self.fixed.all_classes {
+            class: if CC && self.fixed.can.drops && !all_classes {
                 packet.class.min(self.fixed.classes.data)
             } else {
                 0

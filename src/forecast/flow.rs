@@ -239,7 +239,7 @@ fn application_flow(
         .first()
         .map_or(1.0, |&one| bandwidth(network, one));
     let (latency, _) = network.latency_range();
-    let way = (hops / packets.max(1.0) + 1.0) * latency as f64 + network.parameters.latency as f64;
+    let way = (hops / packets.max(1.0) + 1.0) * latency as f64 + network.typical().latency as f64;
     let wire = 8.0 * volume.sent.max(volume.received) / link;
     Flow {
         start: traffic.start as f64,

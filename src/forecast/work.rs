@@ -162,23 +162,25 @@ fn latency(flows: &[Flow], network: &Network) -> f64 {
         .map(|links| links.count as f64 * links.link.latency as f64)
         .sum();
     let hops = mean_hops(flows);
-    hops * (sum / count.max(1.0) + network.parameters.latency as f64)
+    hops * (sum / count.max(1.0) + network.typical().latency as f64)
 }
 
 /// Packets of a middling length that all buffers hold, of one traffic class.
 fn buffers(flows: &[Flow], network: &Network) -> f64 {
     let parameters = &network.parameters;
-    let output = f64::from(parameters.output_flits().unwrap_or(0));
+    let router = network.typical();
+    let output = f64::from(router.output_flits(parameters).unwrap_or(0));
     let flits = |links: &Links| {
         let (vcs, ends) = match links.link.kind {
             LinkKind::TERMINAL => (network.vcs(LinkKind::TERMINAL), 1.0),
             kind => (network.vcs(kind), 2.0),
         };
-        let buffers = match parameters.buffer_per {
+        let buffers = match router.buffer_per {
             BufferPer::Port => 1.0,
             BufferPer::Vc => f64::from(vcs),
         };
-        let one = buffers * network.buffer_flits(&links.link) as f64 + f64::from(vcs) * output;
+        let one = buffers * network.buffer_flits([router, router], &links.link) as f64
+            + f64::from(vcs) * output;
         ends * links.count as f64 * one
     };
     let flits: f64 = network.topology.links().iter().map(flits).sum();

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use super::warnings::{Warning, warnings};
 use crate::config::{
-    ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig, RouterConfig, Until,
-    WorkloadConfig,
+    ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig, Until, WorkloadConfig,
 };
 use crate::congestion::{self, About, Scheme};
 use crate::engine::{Haste, Schedule};
 use crate::fabric::{
-    Application, Blueprint, Drive, FabricDomain, Network, Open, Parameters, Rated, Recording,
-    Traffic,
+    Application, Blueprint, Drive, FabricDomain, Network, Open, Rated, Recording, Traffic,
 };
 use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span, Time};
 use crate::queueing::{self, Queueing};
@@ -26,6 +24,7 @@ use crate::workload::sizes::Sizes;
 use crate::workload::tasks::{Job, Mpi};
 
 use super::limits;
+use super::parameters::{parameters, router_parameters, routers};
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -163,7 +162,7 @@ fn patience(network: &Network, window: Time) -> Time {
     let (_, longest) = network.latency_range();
     // Only compared with a time.
     let links = longest.saturating_mul(8);
-    let routers = network.parameters.latency.saturating_mul(100);
+    let routers = network.longest_crossing().saturating_mul(100);
     links
         .saturating_add(routers)
         .saturating_add(window.saturating_mul(2))
@@ -194,13 +193,14 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
             (entry.build)(&experiment.queueing, &topology)?
         }
     };
-    let parameters = parameters(&experiment.router, experiment);
+    let parameters = parameters(experiment);
+    let routers = routers(experiment, topology.as_ref())?;
     let (router, port) = topology.attachment(0);
     let about = About {
         flit: parameters.flit,
         max_packet: parameters.max_packet,
         bandwidth: topology.link(router, port).bandwidth,
-        output_queue: parameters.output_flits(),
+        output_queue: router_parameters(&experiment.router).output_flits(&parameters),
         acknowledge: parameters.acknowledge,
     };
     let scheme = match own.scheme {
@@ -216,30 +216,12 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
         routing,
         queueing,
         parameters,
+        routers,
         about,
         signals: scheme.capabilities().signals,
     };
     limits::check(experiment, &network)?;
     Ok((network, scheme))
-}
-
-fn parameters(router: &RouterConfig, experiment: &Experiment) -> Parameters {
-    // What does not fit is refused by `config::check`.
-    let flit = router.flit_size();
-    Parameters {
-        flit,
-        max_packet: u16::try_from(experiment.max_packet_flits()).unwrap_or(u16::MAX),
-        latency: router.latency.0,
-        credit_delay: router.credit_delay.0,
-        buffer: router.input_buffer,
-        buffer_per: router.buffer_per,
-        speedup: router.speedup,
-        output_queue: router.output_queue,
-        arbitration: router.arbitration,
-        backlog: router.backlog,
-        injection_vcs: experiment.nic.injection_vcs,
-        acknowledge: experiment.nic.acknowledge,
-    }
 }
 
 fn recording(experiment: &Experiment) -> Recording {

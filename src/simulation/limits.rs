@@ -19,8 +19,8 @@
 
 use crate::config::{Buffer, BufferPer, ConfigError, Experiment, OutputQueue};
 use crate::fabric::{MOST_BUFFERED, MOST_QUEUED, Network};
-use crate::model::{Invalid, KindName, Packet, TERMINAL};
-use crate::topology::Link;
+use crate::model::{Invalid, KindName, Packet, RouterKind, TERMINAL};
+use crate::topology::{Link, Peer};
 
 /// The most queues of a port, over all traffic classes.
 pub const MOST_QUEUES: u32 = 1 << 16;
@@ -47,23 +47,55 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
     );
     for links in topology.links() {
         check_link(experiment, network, &links.link)?;
-        check_queues(experiment, network, &links.link)?;
     }
     // Domains are alike; and those that were not would be found when they are built.
+    let mut seen = Vec::new();
     for router in topology.domain_routers(0) {
+        let kind = topology.router_kind(router);
+        for port in 0..topology.ports(router) {
+            let link = topology.link(router, port);
+            let used = topology.peer(router, port) != Peer::Unused;
+            if used && !seen.contains(&(kind, link.kind)) {
+                seen.push((kind, link.kind));
+                check_queues(experiment, network, kind, &link)?;
+            }
+        }
         let buffered = network.buffered(router);
         if buffered > u64::from(MOST_BUFFERED) {
-            return Err(refuse_buffers(experiment, buffered));
+            return Err(refuse_buffers(experiment, network, kind, buffered));
         }
     }
+    let mut kinds = (0..network.routers.len()).map(|kind| RouterKind(kind as u8));
+    kinds.try_for_each(|kind| check_output_queues(experiment, network, kind))
+}
+
+/// Where a key of the routers of a kind is written: in their own table, or for all.
+fn key_of(experiment: &Experiment, network: &Network, kind: RouterKind, key: &str) -> String {
+    let own = format!(
+        "router.{}.{key}",
+        network.topology.router_kinds()[kind.index()]
+    );
+    match experiment.file.has(&own) {
+        true => own,
+        false => format!("router.{key}"),
+    }
+}
+
+/// That what waits in the output queues of a port can be counted.
+fn check_output_queues(
+    experiment: &Experiment,
+    network: &Network,
+    kind: RouterKind,
+) -> Result<(), ConfigError> {
+    let router = &network.routers[kind.index()];
     let channels = u64::from(network.most_channels());
-    match network.parameters.output_flits() {
+    match router.output_flits(&network.parameters) {
         Some(flits)
-            if experiment.router.output_queue != OutputQueue::Unlimited
+            if router.output_queue != OutputQueue::Unlimited
                 && u64::from(flits) * channels > u64::from(MOST_QUEUED) =>
         {
             Err(experiment.file.refuse(Invalid::new(
-                "router.output_queue",
+                key_of(experiment, network, kind, "output_queue"),
                 format!(
                     "{channels} output queues of {flits} flits at a port hold {} flits; at most {MOST_QUEUED} can be counted",
                     u64::from(flits) * channels
@@ -98,15 +130,20 @@ fn check_names(names: &[KindName]) {
     }
 }
 
-fn refuse_buffers(experiment: &Experiment, buffered: u64) -> ConfigError {
-    let remedy = match experiment.router.input_buffer {
+fn refuse_buffers(
+    experiment: &Experiment,
+    network: &Network,
+    kind: RouterKind,
+    buffered: u64,
+) -> ConfigError {
+    let remedy = match network.routers[kind.index()].buffer {
         Buffer::Size(_) => "write a smaller input_buffer, or a larger router.flit",
         Buffer::Auto => {
             "write a size for input_buffer, shorter latencies of links or router.credit_delay, or a larger router.flit"
         }
     };
     experiment.file.refuse(Invalid::new(
-        "router.input_buffer",
+        key_of(experiment, network, kind, "input_buffer"),
         format!(
             "the input buffers of a router hold {buffered} flits in all; at most {MOST_BUFFERED} can be counted"
         ),
@@ -114,12 +151,14 @@ fn refuse_buffers(experiment: &Experiment, buffered: u64) -> ConfigError {
     ))
 }
 
-/// The queues of the buffer behind a link.
+/// The queues of the buffer that a router has behind a link.
 fn check_queues(
     experiment: &Experiment,
     network: &Network,
+    kind: RouterKind,
     link: &Link,
 ) -> Result<(), ConfigError> {
+    let router = &network.routers[kind.index()];
     let refuse = |key: &str, message: String, remedy: String| {
         Err(experiment.file.refuse(Invalid::new(key, message, remedy)))
     };
@@ -127,23 +166,23 @@ fn check_queues(
     let (queues, classes) = (network.queues(link.kind), network.classes.count());
     let each = queues / u32::from(vcs.max(1));
     assert!(each >= 1, "a virtual channel of no queues");
-    let kind = &network.topology.link_kinds()[link.kind.index()];
+    let links = &network.topology.link_kinds()[link.kind.index()];
     let channels = network.channels(link.kind);
     if channels > MOST_QUEUES {
         return refuse(
             "queueing",
             format!(
                 "{vcs} virtual channels of {each} queues in {classes} traffic classes are {channels} queues at a port \
-                 ({kind} links); at most {MOST_QUEUES} are possible"
+                 ({links} links); at most {MOST_QUEUES} are possible"
             ),
             "choose a queueing scheme with fewer queues, a routing or a congestion.scheme with fewer virtual channels or \
              classes, or fewer nic.injection_vcs"
                 .into(),
         );
     }
-    if each > 1 && network.parameters.buffer_per == BufferPer::Port {
+    if each > 1 && router.buffer_per == BufferPer::Port {
         return refuse(
-            "router.buffer_per",
+            &key_of(experiment, network, kind, "buffer_per"),
             format!(
                 "the {each} queues that queueing.scheme makes of a virtual channel would share one buffer per port, and \
                  block each other there"
@@ -152,14 +191,14 @@ fn check_queues(
         );
     }
     let longest = u64::from(network.parameters.max_packet);
-    let flits = network.queue_flits(link);
+    let flits = network.queue_flits([router, router], link);
     if flits < longest {
         return refuse(
-            "router.input_buffer",
+            &key_of(experiment, network, kind, "input_buffer"),
             format!(
                 "{} flits in {each} queues (queueing.scheme) are {flits} flits for each, but the longest packet \
                  (nic.max_packet) has {longest}",
-                network.buffer_flits(link)
+                network.buffer_flits([router, router], link)
             ),
             format!(
                 "write at least \"{} flits\", or \"auto\", or choose fewer queues",

@@ -7,6 +7,7 @@ mod hang;
 mod limits;
 mod machine;
 mod notes;
+mod parameters;
 mod rows;
 mod run;
 mod trial;
