@@ -113,6 +113,7 @@ mod tests {
             2 => Ok(()),
             _ => rank.sum(&mut [1]),
         });
-        assert_eq!(all[0], Err(TransportError::Gone { rank: 2 }));
+        // Rank 1 may have found it out and be gone by then.
+        assert!(matches!(all[0], Err(TransportError::Gone { rank: 1 | 2 })));
     }
 }
