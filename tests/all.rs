@@ -25,6 +25,7 @@ mod own_routings;
 mod own_schemes;
 mod physics_queue;
 mod physics_rates;
+mod physics_schemes;
 mod physics_time;
 mod queueing;
 mod records;

@@ -59,8 +59,9 @@ fn the_global_order_of_time_gives_the_same_as_windows() {
         plan.blueprint.hurry = true;
         let ordered = run_plan(&plan).unwrap();
         assert!(windows.data.summary.packets_delivered > 5_000);
-        let notices: u64 = windows.data.scheme.counters.iter().map(|(_, n)| n).sum();
-        assert!(notices > 0);
+        let signals = windows.data.scheme.counters.iter();
+        let signals = signals.filter(|(name, _)| !name.starts_with("packets_"));
+        assert!(signals.map(|(_, n)| n).sum::<u64>() > 0, "{scheme}");
         assert!(windows.data == ordered.data, "{scheme} differs");
     }
 }
@@ -110,6 +111,7 @@ fn an_incast_is_brought_down_to_the_link_of_its_endpoint() {
     for (scheme, experiment) in ["codes_cc", "sst_cm"].into_iter().zip(storm) {
         let data = measured(experiment);
         let (accepted, _) = of(&data, "storm");
+        // The bounds are not derived: most of the link, and a quarter of the harm.
         assert!(
             accepted > 0.85,
             "{scheme}: the endpoint starves: {accepted}"

@@ -95,6 +95,10 @@ impl Scheme for Ecn {
         Classes::PLAIN
     }
 
+    fn mark_from(&self) -> u32 {
+        self.threshold.saturating_add(1)
+    }
+
     /// A root of congestion marks; a victim, whose packets wait for room at the next router, does not.
     fn mark(&mut self, port: &Port, _packet: &PacketView, room: bool) -> bool {
         room && port.level > self.threshold

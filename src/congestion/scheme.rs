@@ -135,6 +135,10 @@ pub trait Scheme: CloneScheme + Send + Sync {
     fn on_route(&mut self, port: &mut PortContext, packet: &PacketView) {}
     /// At a port: a data packet has begun to leave, and the level does not count it any more.
     fn on_departure(&mut self, port: &mut PortContext, packet: &PacketView) {}
+    /// The level of a port ([`Port::level`]) below which nothing is ever marked, so that [`Scheme::mark`] is not asked.
+    fn mark_from(&self) -> u32 {
+        0
+    }
     /// At a port: whether a data packet that leaves is to be marked. `room`: there is a buffer for another longest packet
     /// behind the link.
     fn mark(&mut self, port: &Port, packet: &PacketView, room: bool) -> bool {

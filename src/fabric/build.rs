@@ -128,6 +128,7 @@ impl<const CC: bool> FabricDomain<CC> {
             loss: scheme.loss(),
             can,
             at_departure: can.marks || can.stamps || can.observes,
+            mark_from: scheme.mark_from(),
             heard: bits(can.listens.iter().map(|&kind| kind.number())),
             timed: bits(
                 (0..)

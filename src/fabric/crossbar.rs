@@ -98,7 +98,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// The output that a way leads to from a router of this domain, and the packet's queue there. A way that is not there ends
     /// the run here, where it can be named.
-    #[inline]
+    #[inline(always)]
     pub(super) fn way(&self, hop: Hop, router: u32, index: PacketIndex) -> (OutIndex, u16) {
         let router = &self.routers[router as usize];
         assert!(
@@ -212,7 +212,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// Whether a packet at the head of its queue may cross now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn crossing(
         &mut self,
         index: PacketIndex,
@@ -443,6 +443,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// Takes the first packet of a request out, and the request with its last packet.
+    #[inline(always)]
     pub(super) fn take_head(&mut self, at: RequestIndex) -> Option<PacketIndex> {
         let Request {
             input,
@@ -536,6 +537,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// Sends the credit of a packet that leaves an input buffer at `leave` (its tail) back upstream.
+    #[inline]
     pub(super) fn give_back(&mut self, input: InIndex, queue: u16, flits: u16, leave: Time) {
         let place = &self.inputs[input as usize];
         let time = leave + place.credit_latency;

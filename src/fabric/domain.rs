@@ -53,6 +53,8 @@ pub(super) struct Fixed {
     pub at_departure: bool,
     /// A bit for each kind of control packet that sources act on.
     pub heard: u8,
+    /// A scheme that marks is asked where so many flits wait, or more.
+    pub mark_from: u32,
     /// A bit for each kind of control packet that carries a time.
     pub timed: u8,
     /// The traffic class of each kind of packet.

@@ -410,6 +410,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// A queue with credits for a packet, of the virtual channels in turn; or when to look again.
+    #[inline]
     fn injection_queue(&mut self, output: u32, new: Sending, now: Time) -> Result<u16, Time> {
         let out = &self.outputs[output as usize];
         let (queues, base) = (out.queues, out.channel_base);
@@ -425,21 +426,9 @@ impl<const CC: bool> FabricDomain<CC> {
             } else {
                 turn - u16::from(vcs)
             };
-            let within = if self.fixed.divided {
-                let each = queues / u32::from(vcs);
-                let joining = Joining {
-                    from: None,
-                    kind: LinkKind::TERMINAL,
-                    vc: vc as u8,
-                    vcs,
-                    source,
-                    destination: new.destination,
-                    class: new.class,
-                    job: new.job,
-                };
-                u32::from(vc) * each + self.network.part(&joining, each)
-            } else {
-                u32::from(vc)
+            let within = match self.fixed.divided {
+                true => self.divided_injection(source, new, vc as u8, queues),
+                false => u32::from(vc),
             };
             let queue = (first + within) as u16;
             let channel = self.channel(base, queue);
@@ -450,6 +439,24 @@ impl<const CC: bool> FabricDomain<CC> {
             again = again.min(credit.enough_at(flits));
         }
         Err(again)
+    }
+
+    /// The queue of a packet in a virtual channel of its injection link that is divided into queues.
+    #[inline(never)]
+    fn divided_injection(&self, source: EndpointId, new: Sending, vc: u8, queues: u32) -> u32 {
+        let vcs = self.fixed.injection_vcs;
+        let each = queues / u32::from(vcs);
+        let joining = Joining {
+            from: None,
+            kind: LinkKind::TERMINAL,
+            vc,
+            vcs,
+            source,
+            destination: new.destination,
+            class: new.class,
+            job: new.job,
+        };
+        u32::from(vc) * each + self.network.part(&joining, each)
     }
 
     /// A head leaves its NIC.

@@ -104,8 +104,9 @@ impl<const CC: bool> FabricDomain<CC> {
     /// Lets the scheme mark a lossless data packet that leaves a router.
     #[inline]
     fn mark(&mut self, index: PacketIndex, output: OutIndex) {
-        let packet = self.pool.get(index);
-        if packet.class != self.fixed.classes.data {
+        let (packet, out) = (self.pool.get(index), &self.outputs[output as usize]);
+        let level = out.waiting + out.queued;
+        if packet.class != self.fixed.classes.data || level < self.fixed.mark_from {
             return;
         }
         let view = PacketView::of(packet, self.pool.origin(index));

@@ -1,0 +1,172 @@
+//! What congestion control does in its steady state is arithmetic: one derived number for the dynamics of each scheme.
+
+use crate::support::Experiment;
+use weir::trace::Data;
+
+const NS: u64 = 1_000;
+const US: u64 = 1_000_000;
+
+/// Flits of a packet, of 1 ns each on every link.
+const FLITS: i64 = 24;
+
+/// Endpoints of other groups send to endpoint 0 at this load each, all of the time.
+fn incast(sources: i64, load: f64) -> Experiment {
+    let list: Vec<i64> = (1..=sources).map(|number| 8 * number).collect();
+    let mut members = list.clone();
+    members.push(0);
+    Experiment::dragonfly(2, 4, 2)
+        .traffic("hotspot", load)
+        .with("endpoints", members)
+        .with("pattern.source_list", list)
+        .with("pattern.destination_list", vec![0i64])
+        .with("injection", "periodic")
+        .message(&format!("{FLITS} flits"))
+        .set("nic.acknowledge", true)
+}
+
+fn count(data: &Data, name: &str) -> u64 {
+    let counters = data.scheme.counters.iter();
+    let mut found = counters.filter(|(own, _)| own == name);
+    found.next().unwrap_or_else(|| panic!("no {name}")).1
+}
+
+fn share(data: &Data, name: &str) -> f64 {
+    let shares = data.scheme.shares.iter();
+    let mut found = shares.filter(|(own, _)| own == name);
+    found.next().unwrap_or_else(|| panic!("no {name}")).1
+}
+
+/// The most bytes that ever waited for endpoint 0.
+fn peak(data: &Data) -> u64 {
+    let ports = &data.ports;
+    let hot = (0..ports.router.len()).find(|&row| ports.router[row] == 0 && ports.port[row] == 0);
+    ports.peak_occupancy_bytes[hot.expect("the port of endpoint 0")]
+}
+
+/// What sources may send is recorded every 500 ns.
+fn rates(data: &Data, from: u64) -> Vec<f64> {
+    let rates = data.rates.as_ref().expect("rates are recorded");
+    let rows = 0..rates.time_ps.len();
+    let settled = rows.filter(|&row| rates.time_ps[row] >= from);
+    settled.map(|row| rates.share[row]).collect()
+}
+
+/// A delay that neither grows nor shrinks in the long run grows by marks as fast as it shrinks by its timer: each source gets a
+/// mark in every increment / decrement timers, which is 24 · 96 ns.
+#[test]
+fn ecn_marks_as_often_as_delays_shrink() {
+    let sources = 4;
+    let end = 400 * US;
+    let experiment = incast(sources, 0.9).set("congestion.scheme", "ecn");
+    let data = experiment.until("400 us").run().data;
+    let marks = count(&data, "marked") as f64;
+    let expected = (sources as u64 * end / (24 * 96 * NS)) as f64;
+    // Besides there are the marks that make the delays what they are: the first ones come before any source has heard of
+    // them, as many as packets fit into the buffers and the round trip.
+    assert!((marks / expected - 1.0).abs() < 0.1, "{marks} {expected}");
+}
+
+/// Each message of one packet has a reservation, a grant and an acknowledgement of one flit. They end at other endpoints than the data,
+/// but every endpoint sends and receives alike.
+#[test]
+fn srp_has_a_reservation_and_a_grant_for_every_message() {
+    let experiment = Experiment::dragonfly(2, 4, 2)
+        .uniform(0.3)
+        .message(&format!("{FLITS} flits"))
+        .set("congestion.scheme", "srp")
+        .set("nic.acknowledge", true)
+        .set("run.warmup", "10 us")
+        .until("60 us");
+    let data = experiment.run().data;
+    let data_share = share(&data, "ejected_data_share");
+    assert!((data_share - 0.3).abs() < 0.01, "{data_share}");
+    for kind in ["reservation", "grant", "ack"] {
+        let share = share(&data, &format!("ejected_{kind}_share"));
+        let expected = data_share / FLITS as f64;
+        assert!(
+            (share / expected - 1.0).abs() < 0.02,
+            "{kind}: {share} {expected}"
+        );
+    }
+}
+
+/// A speculative packet goes when more than the threshold waits. So no more wait than that, and a packet from each input
+/// of the last router (14 ports at most hold one on its way in), beside those that come at their granted times.
+#[test]
+fn lhrp_keeps_the_queue_of_the_last_hop_at_its_threshold() {
+    let end = "60 us";
+    let threshold = 480;
+    let hot = |scheme: &str| {
+        incast(8, 0.9)
+            .set("congestion.scheme", scheme)
+            .set("router.input_buffer", "2100 flits")
+            .until(end)
+    };
+    let lhrp = hot("lhrp").set("congestion.threshold", format!("{threshold} flits"));
+    let data = lhrp.set("run.warmup", "10 us").run().data;
+    let flit_bytes = 100 / 8;
+    let ports = 2 + 3 + 2;
+    let most = (threshold + (ports + 1) * FLITS) as u64 * 13;
+    assert!(peak(&data) <= most, "{} {most}", peak(&data));
+    assert!(
+        peak(&data) > threshold as u64 * flit_bytes,
+        "{}",
+        peak(&data)
+    );
+    assert!(count(&data, "dropped_last_hop") > 100);
+    // And the endpoint's link is full.
+    let accepted = data.jobs[0].accepted_load;
+    assert!(accepted > 0.99, "{accepted}");
+    assert!(peak(&hot("none").run().data) > 2 * most);
+}
+
+/// A throttled source sends what is delivered of it, and the endpoint takes 1/N of its link from each.
+#[test]
+fn codes_cc_throttles_to_the_rate_of_delivery() {
+    let sources = 4u64;
+    let experiment = incast(sources as i64, 0.9)
+        .set("congestion.scheme", "codes_cc")
+        .set("congestion.period", "5 us")
+        .set("output.rates.interval", "500 ns")
+        .set("output.rates.endpoints", vec![8, 16, 24, 32])
+        .until("400 us");
+    let data = experiment.run().data;
+    let throttled: Vec<f64> = rates(&data, 200 * US)
+        .into_iter()
+        .filter(|&rate| rate < 1.0)
+        .collect();
+    assert!(throttled.len() > 100, "{}", throttled.len());
+    let mean = throttled.iter().sum::<f64>() / throttled.len() as f64;
+    let fair = 1.0 / sources as f64;
+    assert!((mean / fair - 1.0).abs() < 0.1, "{mean}");
+    // No less than 1/(N + 1), whatever was delivered.
+    let least = throttled.iter().fold(1.0, |a: f64, &b| a.min(b));
+    assert!(least >= 1.0 / (sources + 1) as f64 - 1e-9, "{least}");
+}
+
+/// Of N sources each may send 1/N of the link, once its pause is over.
+#[test]
+fn sst_cm_shares_the_link_evenly() {
+    let sources = 8u64;
+    let experiment = incast(sources as i64, 0.9)
+        .set("congestion.scheme", "sst_cm")
+        .set("congestion.threshold", "480 flits")
+        .set("congestion.smallest", "4 flits")
+        .set("output.rates.interval", "500 ns")
+        .set(
+            "output.rates.endpoints",
+            vec![8, 16, 24, 32, 40, 48, 56, 64],
+        )
+        .until("200 us");
+    let data = experiment.run().data;
+    let limited: Vec<f64> = rates(&data, 50 * US)
+        .into_iter()
+        .filter(|&rate| rate > 0.0 && rate < 1.0)
+        .collect();
+    assert!(limited.len() > 100, "{}", limited.len());
+    let even = limited
+        .iter()
+        .filter(|&&rate| (rate - 1.0 / sources as f64).abs() < 1e-9)
+        .count();
+    assert!(even * 10 > limited.len() * 9, "{even} of {}", limited.len());
+}
