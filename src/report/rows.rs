@@ -129,12 +129,12 @@ impl From<RatesOverTime> for OverTime {
 }
 
 /// The share of samples above each latency, of a histogram's occupied buckets (`lower_ps`, `count`): a step down at
-/// each bucket. The last sample is left out, since no share is above it.
+/// each bucket that holds any. The last sample is left out, since no share is above it.
 pub fn above(lower_ps: &[u64], count: &[u64]) -> Vec<Point> {
     let all: u64 = count.iter().sum();
     let mut left = all;
     let mut points = Vec::new();
-    for (lower, count) in lower_ps.iter().zip(count) {
+    for (lower, count) in lower_ps.iter().zip(count).filter(|(_, count)| **count > 0) {
         points.push(Point::new(*lower as f64, left as f64 / all as f64));
         left -= count;
     }
@@ -158,9 +158,16 @@ pub fn histogram(result: &ResultFile, name: &str) -> Outcome<Option<(Vec<u64>, V
     Ok(Some((lower, all(&count, &missing))))
 }
 
-/// Samples and missing ones, bucket by bucket.
+/// Samples and missing ones, bucket by bucket, to be drawn. A missing one that is younger than any that has arrived counts with the
+/// least latency: it will hardly take less, and its age, down to a picosecond, would stretch the axis.
 pub fn all(count: &[u64], missing: &[u64]) -> Vec<u64> {
-    count.iter().zip(missing).map(|(a, b)| a + b).collect()
+    let mut all: Vec<u64> = count.iter().zip(missing).map(|(a, b)| a + b).collect();
+    if let Some(first) = count.iter().position(|&count| count > 0) {
+        let young: u64 = all[..first].iter().sum();
+        all[..first].fill(0);
+        all[first] += young;
+    }
+    all
 }
 
 /// How the ports of a kind (of the network's, `fabric`, `all`) spent their time: busy, idle and stalled, ps.
@@ -353,6 +360,12 @@ mod tests {
         let pairs: Vec<_> = points.iter().map(|point| (point.x, point.y)).collect();
         assert_eq!(pairs, [(100.0, 1.0), (200.0, 0.5), (400.0, 0.2)]);
         assert_eq!(above(&[], &[]), []);
+        // Two that are missing are younger than the first that arrived, one is older.
+        let with_missing = all(&[0, 0, 5, 3], &[1, 1, 0, 1]);
+        assert_eq!(with_missing, [0, 0, 7, 4]);
+        let points = above(&[1, 2, 100, 200], &with_missing);
+        let pairs: Vec<_> = points.iter().map(|point| (point.x, point.y)).collect();
+        assert_eq!(pairs, [(100.0, 1.0), (200.0, 4.0 / 11.0)]);
     }
 
     #[test]
