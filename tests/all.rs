@@ -20,6 +20,7 @@ mod interrupted;
 mod kinds;
 mod limits;
 mod missing;
+mod nic_order;
 mod out_dir;
 mod own_routings;
 mod own_schemes;

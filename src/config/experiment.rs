@@ -96,6 +96,20 @@ pub enum Arbitration {
     FirstCome,
 }
 
+/// Which of its messages a NIC sends a packet of next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NicOrder {
+    /// Each destination in turn, a packet at a time; messages to one destination in the order in which they were posted.
+    #[default]
+    Fair,
+    /// Messages one after the other, in the order in which they were posted, whatever their destination, as in CODES. One that may
+    /// not be sent yet keeps all others waiting.
+    Fifo,
+    /// Each message in turn, a packet at a time, also of those to one destination.
+    Message,
+}
+
 /// `[nic]`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -107,6 +121,9 @@ pub struct NicConfig {
     /// Virtual channels per traffic class on the link from the NIC to its router, used in turn. `[queueing]` divides them into
     /// queues like others.
     pub injection_vcs: u8,
+    /// Which message goes first: "fair" takes each destination in turn, "fifo" messages in the order in which they were posted,
+    /// "message" each message in turn.
+    pub order: NicOrder,
 }
 
 impl Default for NicConfig {
@@ -115,6 +132,7 @@ impl Default for NicConfig {
             max_packet: Size::Flits(24),
             acknowledge: true,
             injection_vcs: 1,
+            order: NicOrder::Fair,
         }
     }
 }

@@ -31,7 +31,7 @@ pub use application::ApplicationConfig;
 pub use document::{Document, Given};
 pub use error::ConfigError;
 pub use experiment::{
-    Arbitration, Backlog, BufferPer, Experiment, NicConfig, OutputConfig, RatesConfig,
+    Arbitration, Backlog, BufferPer, Experiment, NicConfig, NicOrder, OutputConfig, RatesConfig,
     RouterConfig, RunConfig,
 };
 pub(crate) use nearest::suggest;

@@ -166,7 +166,7 @@ impl<const CC: bool> FabricDomain<CC> {
             crowds: Crowds::default(),
             fifos: HeadQueues::default(),
             nics: Slots::default(),
-            sends: SendQueues::default(),
+            sends: SendQueues::new(parameters.order),
             resends: Vec::new(),
             partial: Reassembly::default(),
             acknowledged: Reassembly::default(),

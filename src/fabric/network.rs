@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::state::{Output, Wire};
-use crate::config::{Arbitration, Backlog, Buffer, BufferPer, OutputQueue, Speedup};
+use crate::config::{Arbitration, Backlog, Buffer, BufferPer, NicOrder, OutputQueue, Speedup};
 use crate::congestion::About;
 use crate::model::{
     Classes, DomainId, EndpointId, FlitSize, LinkKind, LinkRate, NEVER, Origin, RouterId, Time,
@@ -19,6 +19,8 @@ pub struct Parameters {
     pub max_packet: u16,
     /// Virtual channels per class on injection links.
     pub injection_vcs: u8,
+    /// Which message of a NIC goes first.
+    pub order: NicOrder,
     /// Whether data packets are acknowledged.
     pub acknowledge: bool,
 }

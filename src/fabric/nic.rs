@@ -203,7 +203,7 @@ impl<const CC: bool> FabricDomain<CC> {
         'all: loop {
             let ring = self.nics[nic as usize].ring;
             let mut at = ring.turn;
-            for _ in 0..ring.pairs {
+            for _ in 0..self.sends.candidates(&ring) {
                 let pair = *self.sends.pair(at);
                 if CC && self.fixed.can.paces {
                     let time = self.scheme.ready_at(nic, pair.destination, now);

@@ -1,5 +1,7 @@
-//! The queue pairs of a domain's NICs: a send queue per destination, each a packet at a time in turn.
+//! The queue pairs of a domain's NICs: a send queue per destination, each a packet at a time in turn; or one for each message,
+//! in turn or one after the other ([`NicOrder`]).
 
+use crate::config::NicOrder;
 use crate::model::{EndpointId, Origin, Slots, Stamp, Time};
 
 /// No queue pair, no message.
@@ -85,8 +87,9 @@ impl Message {
 }
 
 /// The queue pairs and messages of a domain's NICs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SendQueues {
+    order: NicOrder,
     pairs: Slots<QueuePair>,
     free_pairs: Vec<u32>,
     messages: Slots<Message>,
@@ -96,7 +99,28 @@ pub struct SendQueues {
 }
 
 impl SendQueues {
-    /// Adds a message to the queue pair of a NIC and a destination.
+    /// No queue pairs.
+    pub fn new(order: NicOrder) -> Self {
+        SendQueues {
+            order,
+            pairs: Slots::default(),
+            free_pairs: Vec::new(),
+            messages: Slots::default(),
+            free_messages: Vec::new(),
+            index: rustc_hash::FxHashMap::default(),
+        }
+    }
+
+    /// How many queue pairs of a NIC may send, from the one whose turn it is on.
+    #[inline]
+    pub fn candidates(&self, state: &PairRing) -> u32 {
+        match self.order {
+            NicOrder::Fifo => state.pairs.min(1),
+            NicOrder::Fair | NicOrder::Message => state.pairs,
+        }
+    }
+
+    /// Adds a message to the queue pair of a NIC and a destination, or with one of its own after all others.
     pub fn add(
         &mut self,
         nic: u32,
@@ -118,7 +142,8 @@ impl SendQueues {
                 (self.messages.len() - 1) as u32
             }
         };
-        if let Some(pair) = self.find_pair(nic, state, destination) {
+        let shared = self.order == NicOrder::Fair;
+        if shared && let Some(pair) = self.find_pair(nic, state, destination) {
             let last = std::mem::replace(&mut self.pairs[pair as usize].last, at);
             self.messages[last as usize].next = at;
             return;
@@ -144,7 +169,7 @@ impl SendQueues {
         state.pairs += 1;
         if state.indexed {
             self.index.insert((nic, destination), pair);
-        } else if state.pairs > SEARCHED {
+        } else if shared && state.pairs > SEARCHED {
             self.index_all(nic, state);
         }
     }
@@ -158,6 +183,19 @@ impl SendQueues {
         for _ in 0..state.pairs {
             let pair = &self.pairs[at as usize];
             if pair.destination == destination {
+                return Some(at);
+            }
+            at = pair.next;
+        }
+        None
+    }
+
+    /// The queue pair of a message that has one of its own.
+    fn find_message(&self, state: &PairRing, destination: EndpointId, number: u32) -> Option<u32> {
+        let mut at = state.turn;
+        for _ in 0..state.pairs {
+            let pair = &self.pairs[at as usize];
+            if pair.destination == destination && self.message(pair.first).number == number {
                 return Some(at);
             }
             at = pair.next;
@@ -210,10 +248,13 @@ impl SendQueues {
         &mut self.messages[at as usize]
     }
 
-    /// Takes `payload` bits of the first message of a queue pair; the turn passes to the one after it.
+    /// Takes `payload` bits of the first message of a queue pair; the turn passes to the one after it, where messages do not go one
+    /// after the other.
     pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) {
         let pair = self.pairs[at as usize];
-        state.turn = pair.next;
+        if self.order != NicOrder::Fifo {
+            state.turn = pair.next;
+        }
         let message = &mut self.messages[pair.first as usize];
         message.left -= payload;
         if message.left == 0 {
@@ -229,7 +270,10 @@ impl SendQueues {
         destination: EndpointId,
         number: u32,
     ) -> Option<Message> {
-        let at = self.find_pair(nic, state, destination)?;
+        let at = match self.order {
+            NicOrder::Fair => self.find_pair(nic, state, destination)?,
+            NicOrder::Fifo | NicOrder::Message => self.find_message(state, destination, number)?,
+        };
         let message = *self.message(self.pair(at).first);
         if message.number != number {
             return None;

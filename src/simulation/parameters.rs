@@ -12,6 +12,7 @@ pub(super) fn parameters(experiment: &Experiment) -> Parameters {
         flit: experiment.router.flit_size(),
         max_packet: u16::try_from(experiment.max_packet_flits()).unwrap_or(u16::MAX),
         injection_vcs: experiment.nic.injection_vcs,
+        order: experiment.nic.order,
         acknowledge: experiment.nic.acknowledge,
     }
 }

@@ -172,6 +172,7 @@ fn the_resolved_text_has_every_default() {
     max_packet = "24 flits"
     acknowledge = true
     injection_vcs = 1
+    order = "fair"
 
     [congestion]
     scheme = "none"

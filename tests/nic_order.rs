@@ -1,0 +1,101 @@
+//! Which of its messages a NIC sends a packet of next (`nic.order`), seen in the order in which packets leave.
+
+use crate::support::Experiment;
+
+/// Packets of one NIC as they left: destination, and when their message was posted.
+fn left(order: &str, scheme: &str) -> Vec<(u32, u64)> {
+    let flow = |experiment: Experiment, to: i64, message: &str| {
+        experiment
+            .traffic("fixed_pairs", 0.8)
+            .with("endpoints", vec![2, to])
+            .with("shared", true)
+            .message(message)
+    };
+    // Twice as much as the link carries, so that messages wait.
+    let network = Experiment::dragonfly(2, 4, 2)
+        .set("nic.order", order)
+        .set("congestion.scheme", scheme)
+        .set("output.packets", true);
+    let both = flow(flow(network, 10, "120 flits"), 40, "72 flits").until("20 us");
+    let packets = both.run().data.packets.expect("packets are recorded");
+    let mut rows: Vec<_> = (0..packets.source.len())
+        .filter(|&row| packets.source[row] == 2)
+        .map(|row| {
+            let sent = packets.injected_ps[row];
+            (sent, packets.destination[row], packets.generated_ps[row])
+        })
+        .collect();
+    rows.sort_unstable();
+    assert!(rows.len() > 500, "{}", rows.len());
+    rows.into_iter()
+        .map(|(_, to, posted)| (to, posted))
+        .collect()
+}
+
+/// Whether messages left in the order in which they were posted.
+fn in_order(packets: impl Iterator<Item = (u32, u64)>) -> bool {
+    packets.map(|(_, posted)| posted).is_sorted()
+}
+
+fn to(packets: &[(u32, u64)], destination: u32) -> impl Iterator<Item = (u32, u64)> {
+    let own = packets.iter().copied();
+    own.filter(move |&(to, _)| to == destination)
+}
+
+/// How often a packet goes to another destination than the one before it.
+fn changes(packets: &[(u32, u64)]) -> usize {
+    packets
+        .windows(2)
+        .filter(|pair| pair[0].0 != pair[1].0)
+        .count()
+}
+
+#[test]
+fn fair_takes_destinations_in_turn_and_their_messages_in_order() {
+    let packets = left("fair", "none");
+    assert!(in_order(to(&packets, 10)) && in_order(to(&packets, 40)));
+    assert!(!in_order(packets.iter().copied()));
+    // In turn as soon as both have something, which is soon.
+    assert!(changes(&packets) > packets.len() * 9 / 10);
+}
+
+#[test]
+fn fifo_sends_messages_one_after_the_other() {
+    let packets = left("fifo", "none");
+    assert!(in_order(packets.iter().copied()));
+    // No message is left in the middle: of five or three packets each, no more than every third packet begins one.
+    assert!(changes(&packets) <= packets.len() / 3);
+}
+
+#[test]
+fn message_takes_all_messages_in_turn() {
+    let packets = left("message", "none");
+    assert!(!in_order(to(&packets, 10)) && !in_order(to(&packets, 40)));
+}
+
+/// Schemes that withdraw what is not sent, or keep destinations waiting, find the message that they mean.
+#[test]
+fn all_arrives_in_every_order_under_every_scheme() {
+    let schemes = weir::catalog::catalog().schemes;
+    for scheme in schemes.variants.iter().map(|variant| variant.name) {
+        for order in ["fair", "fifo", "message"] {
+            let experiment = Experiment::dragonfly(2, 4, 2)
+                .set("nic.order", order)
+                .set("congestion.scheme", scheme)
+                .hotspot(20, 2, 0.4)
+                .with("endpoints.count", 24)
+                .with("endpoints.placement", "random")
+                .message("60 flits")
+                .with("stop", "3 us")
+                .uniform(0.5)
+                .with("endpoints", "rest")
+                .message("60 flits")
+                .to_completion("3 us");
+            let summary = experiment.run().data.summary;
+            assert_eq!(
+                summary.messages_generated, summary.messages_received,
+                "{scheme} {order}"
+            );
+        }
+    }
+}
