@@ -92,6 +92,10 @@ impl Routing for Refined<'_> {
         self.routing.max_routers()
     }
 
+    fn is_adaptive(&self) -> bool {
+        self.routing.is_adaptive()
+    }
+
     fn words(&self, router: RouterId) -> u32 {
         self.routing.words(router)
     }

@@ -74,6 +74,10 @@ pub trait Routing: Send + Sync {
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop;
     /// The most routers that a packet can visit.
     fn max_routers(&self) -> u32;
+    /// Whether it goes by how much waits ([`Here::backlog`], [`Here::load`]).
+    fn is_adaptive(&self) -> bool {
+        false
+    }
     /// Words of memory that the algorithm keeps at `router` ([`Here::recall`]): flow tables, pointers that go round.
     fn words(&self, router: RouterId) -> u32 {
         0

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use super::assemble::{Plan, ends};
-use crate::config::{ConfigError, Duration, Experiment, Section, Until, WorkloadConfig};
+use crate::config::{
+    ConfigError, Duration, Experiment, OutputQueue, Section, Until, WorkloadConfig,
+};
 use crate::fabric::{Drive, Open, Traffic};
 use crate::model::{Invalid, NEVER, Time, stream};
 use crate::trace::Note;
@@ -73,7 +75,28 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     }
     all.extend(records_nothing(experiment, plan, end));
     all.extend(unused_links(experiment, plan));
+    all.extend(hidden_congestion(experiment, plan));
     all
+}
+
+/// Adaptive routing knows of congestion elsewhere by what comes to wait where it decides. An output queue without limit takes
+/// everything in, so that nothing waits before it.
+fn hidden_congestion(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
+    let unlimited = experiment.router.output_queue == OutputQueue::Unlimited;
+    if !unlimited || !plan.network().routing.is_adaptive() {
+        return None;
+    }
+    let message = "output queues without limit hold back nothing, so adaptive routing does not see that \
+                   another router is congested";
+    let remedy =
+        "write a size, such as \"16 packets\", or choose a routing that does not go by what waits";
+    let invalid = Invalid::new("router.output_queue", message, remedy);
+    Some(Warning::new(
+        "hidden_congestion",
+        None,
+        &experiment.file,
+        invalid,
+    ))
 }
 
 fn about(

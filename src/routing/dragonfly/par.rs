@@ -98,6 +98,10 @@ impl Routing for Par {
         self.paths.hop(flight, port)
     }
 
+    fn is_adaptive(&self) -> bool {
+        true
+    }
+
     fn max_routers(&self) -> u32 {
         self.paths.most_routers(3, 3)
     }

@@ -140,6 +140,10 @@ impl Routing for Ugal {
         self.paths.hop(flight, port)
     }
 
+    fn is_adaptive(&self) -> bool {
+        true
+    }
+
     fn max_routers(&self) -> u32 {
         self.paths.most_routers(2, 2)
     }

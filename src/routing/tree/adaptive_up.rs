@@ -33,6 +33,10 @@ impl Routing for AdaptiveUp {
         Hop { port, vc: 0 }
     }
 
+    fn is_adaptive(&self) -> bool {
+        true
+    }
+
     fn max_routers(&self) -> u32 {
         self.0.diameter_routers()
     }
