@@ -24,6 +24,15 @@ fn incast(sources: i64, load: f64) -> Experiment {
         .set("nic.acknowledge", true)
 }
 
+/// The same under a scheme, with what sources may send recorded every 500 ns.
+fn recorded(sources: i64, scheme: &str) -> Experiment {
+    let list: Vec<i64> = (1..=sources).map(|number| 8 * number).collect();
+    incast(sources, 0.9)
+        .set("congestion.scheme", scheme)
+        .set("output.rates.interval", "500 ns")
+        .set("output.rates.endpoints", list)
+}
+
 fn count(data: &Data, name: &str) -> u64 {
     let counters = data.scheme.counters.iter();
     let mut found = counters.filter(|(own, _)| own == name);
@@ -43,7 +52,7 @@ fn peak(data: &Data) -> u64 {
     ports.peak_occupancy_bytes[hot.expect("the port of endpoint 0")]
 }
 
-/// What sources may send is recorded every 500 ns.
+/// What sources may send, from a time on.
 fn rates(data: &Data, from: u64) -> Vec<f64> {
     let rates = data.rates.as_ref().expect("rates are recorded");
     let rows = 0..rates.time_ps.len();
@@ -124,11 +133,8 @@ fn lhrp_keeps_the_queue_of_the_last_hop_at_its_threshold() {
 #[test]
 fn codes_cc_throttles_to_the_rate_of_delivery() {
     let sources = 4u64;
-    let experiment = incast(sources as i64, 0.9)
-        .set("congestion.scheme", "codes_cc")
+    let experiment = recorded(sources as i64, "codes_cc")
         .set("congestion.period", "5 us")
-        .set("output.rates.interval", "500 ns")
-        .set("output.rates.endpoints", vec![8, 16, 24, 32])
         .until("400 us");
     let data = experiment.run().data;
     let throttled: Vec<f64> = rates(&data, 200 * US)
@@ -148,15 +154,9 @@ fn codes_cc_throttles_to_the_rate_of_delivery() {
 #[test]
 fn sst_cm_shares_the_link_evenly() {
     let sources = 8u64;
-    let experiment = incast(sources as i64, 0.9)
-        .set("congestion.scheme", "sst_cm")
+    let experiment = recorded(sources as i64, "sst_cm")
         .set("congestion.threshold", "480 flits")
         .set("congestion.smallest", "4 flits")
-        .set("output.rates.interval", "500 ns")
-        .set(
-            "output.rates.endpoints",
-            vec![8, 16, 24, 32, 40, 48, 56, 64],
-        )
         .until("200 us");
     let data = experiment.run().data;
     let limited: Vec<f64> = rates(&data, 50 * US)

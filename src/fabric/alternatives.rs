@@ -26,7 +26,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let (input, in_queue) = from;
         let packet = self.pool.get(index);
         let (class, out_queue) = (packet.class, packet.queue);
-        let (at_output, at_input) = self.ring_places(first, input, class);
+        let (at_output, _) = self.ring_places(first, input, class);
         let behind = match self.fixed.voq {
             true => self.find_request(at_output, input, in_queue),
             false => None,
@@ -47,22 +47,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if let Some(queue) = behind {
             self.requests.queue_mut(queue).push(&mut self.pool, index);
         } else {
-            let mut queue = Fifo::EMPTY;
-            queue.push(&mut self.pool, index);
-            let request = Request {
-                queue,
-                input,
-                output: first,
-                in_queue,
-                class,
-                out_queue,
-                also: false,
-                others: NO_REQUEST,
-            };
-            let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
-            let main = self
-                .requests
-                .add(request, &mut outputs[at_output], &mut inputs[at_input]);
+            let main = self.add_queue(index, from, first);
             self.wait_for_all(main, &ways, now);
         }
         self.ways = ways;
@@ -127,21 +112,17 @@ impl<const CC: bool> FabricDomain<CC> {
         self.wait_for(main, now);
         for &hop in ways {
             let output = self.turn_packet(queue.head, input, hop);
-            let request = Request {
+            let out_queue = self.pool.get(queue.head).queue;
+            let other = self.add_request(Request {
                 queue: Fifo::of(queue.head),
                 input,
                 output,
                 in_queue,
                 class,
-                out_queue: self.pool.get(queue.head).queue,
+                out_queue,
                 also: true,
                 others: NO_REQUEST,
-            };
-            let (at_output, at_input) = self.ring_places(output, input, class);
-            let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
-            let other = self
-                .requests
-                .add(request, &mut outputs[at_output], &mut inputs[at_input]);
+            });
             self.requests.join(main, other);
             self.wait_for(other, now);
         }
@@ -209,16 +190,8 @@ impl<const CC: bool> FabricDomain<CC> {
     /// Takes the requests for the other ways of a packet out.
     pub(super) fn forget_others(&mut self, main: RequestIndex, now: Time) {
         while let Some(other) = self.requests.part(main) {
-            let Request {
-                input,
-                output,
-                class,
-                ..
-            } = *self.requests.get(other);
-            let (at_output, at_input) = self.ring_places(output, input, class);
-            let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
-            self.requests
-                .remove(other, &mut outputs[at_output], &mut inputs[at_input]);
+            let output = self.requests.get(other).output;
+            self.remove_request(other);
             self.find_out_anew(output, now);
         }
     }

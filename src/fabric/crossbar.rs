@@ -141,9 +141,8 @@ impl<const CC: bool> FabricDomain<CC> {
             return;
         }
         let (input, in_queue) = from;
-        let packet = self.pool.get(index);
-        let (class, out_queue) = (packet.class, packet.queue);
-        let (at_output, at_input) = self.ring_places(output, input, class);
+        let class = self.pool.get(index).class;
+        let (at_output, _) = self.ring_places(output, input, class);
         if self.fixed.voq
             && let Some(queue) = self.find_request(at_output, input, in_queue)
         {
@@ -153,24 +152,63 @@ impl<const CC: bool> FabricDomain<CC> {
         match self.crossing(index, input, output, now) {
             Crossing::Go => self.cross(index, from, output, now),
             wait => {
-                let mut queue = Fifo::EMPTY;
-                queue.push(&mut self.pool, index);
-                let request = Request {
-                    queue,
-                    input,
-                    output,
-                    in_queue,
-                    class,
-                    out_queue,
-                    also: false,
-                    others: NO_REQUEST,
-                };
-                let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
-                self.requests
-                    .add(request, &mut outputs[at_output], &mut inputs[at_input]);
+                self.add_queue(index, from, output);
                 self.wait(wait, input, output, index, now);
             }
         }
+    }
+
+    /// A packet waits for an output as the first of its queue. `from`: its input and its queue there.
+    #[inline]
+    pub(super) fn add_queue(
+        &mut self,
+        index: PacketIndex,
+        from: (InIndex, u16),
+        output: OutIndex,
+    ) -> RequestIndex {
+        let mut queue = Fifo::EMPTY;
+        queue.push(&mut self.pool, index);
+        let packet = self.pool.get(index);
+        self.add_request(Request {
+            queue,
+            input: from.0,
+            output,
+            in_queue: from.1,
+            class: packet.class,
+            out_queue: packet.queue,
+            also: false,
+            others: NO_REQUEST,
+        })
+    }
+
+    /// A request joins the rings of its output and its input.
+    #[inline]
+    pub(super) fn add_request(&mut self, request: Request) -> RequestIndex {
+        let Request {
+            input,
+            output,
+            class,
+            ..
+        } = request;
+        let (at_output, at_input) = self.ring_places(output, input, class);
+        let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
+        self.requests
+            .add(request, &mut outputs[at_output], &mut inputs[at_input])
+    }
+
+    /// A request leaves the rings of its output and its input.
+    #[inline]
+    pub(super) fn remove_request(&mut self, at: RequestIndex) {
+        let Request {
+            input,
+            output,
+            class,
+            ..
+        } = *self.requests.get(at);
+        let (at_output, at_input) = self.ring_places(output, input, class);
+        let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
+        self.requests
+            .remove(at, &mut outputs[at_output], &mut inputs[at_input]);
     }
 
     /// The places of the rings of an output and an input for a class.
@@ -445,18 +483,9 @@ impl<const CC: bool> FabricDomain<CC> {
     /// Takes the first packet of a request out, and the request with its last packet.
     #[inline(always)]
     pub(super) fn take_head(&mut self, at: RequestIndex) -> Option<PacketIndex> {
-        let Request {
-            input,
-            output,
-            class,
-            ..
-        } = *self.requests.get(at);
         let index = self.requests.queue_mut(at).pop(&self.pool)?;
         if self.requests.get(at).queue.is_empty() {
-            let (at_output, at_input) = self.ring_places(output, input, class);
-            let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
-            self.requests
-                .remove(at, &mut outputs[at_output], &mut inputs[at_input]);
+            self.remove_request(at);
         }
         Some(index)
     }

@@ -179,23 +179,15 @@ impl SendQueues {
         if state.indexed {
             return self.index.get(&(nic, destination)).copied();
         }
-        let mut at = state.turn;
-        for _ in 0..state.pairs {
-            let pair = &self.pairs[at as usize];
-            if pair.destination == destination {
-                return Some(at);
-            }
-            at = pair.next;
-        }
-        None
+        self.search(state, |pair| pair.destination == destination)
     }
 
-    /// The queue pair of a message that has one of its own.
-    fn find_message(&self, state: &PairRing, destination: EndpointId, number: u32) -> Option<u32> {
+    /// The first queue pair of a NIC, from the one whose turn it is on, that is one of these.
+    fn search(&self, state: &PairRing, is: impl Fn(&QueuePair) -> bool) -> Option<u32> {
         let mut at = state.turn;
         for _ in 0..state.pairs {
             let pair = &self.pairs[at as usize];
-            if pair.destination == destination && self.message(pair.first).number == number {
+            if is(pair) {
                 return Some(at);
             }
             at = pair.next;
@@ -270,14 +262,15 @@ impl SendQueues {
         destination: EndpointId,
         number: u32,
     ) -> Option<Message> {
-        let at = match self.order {
-            NicOrder::Fair => self.find_pair(nic, state, destination)?,
-            NicOrder::Fifo | NicOrder::Message => self.find_message(state, destination, number)?,
+        let named = |pair: &QueuePair| {
+            pair.destination == destination && self.message(pair.first).number == number
         };
+        let at = match self.order {
+            NicOrder::Fair => self.find_pair(nic, state, destination),
+            NicOrder::Fifo | NicOrder::Message => self.search(state, named),
+        };
+        let at = at.filter(|&at| named(self.pair(at)))?;
         let message = *self.message(self.pair(at).first);
-        if message.number != number {
-            return None;
-        }
         self.finish_first(nic, state, at);
         Some(message)
     }
