@@ -200,7 +200,7 @@ impl<const CC: bool> FabricDomain<CC> {
     fn find_out_anew(&mut self, output: OutIndex, now: Time) {
         let classes = usize::from(self.fixed.classes.count());
         let waiting = self.rings.outputs.waiting(output, classes);
-        let queued = self.model(output).output_queue.is_some();
+        let queued = self.timing(output).output_queue.is_some();
         let out = &mut self.outputs[output as usize];
         if !queued {
             out.unstall(now);

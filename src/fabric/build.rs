@@ -13,7 +13,7 @@ use super::hosts::Hosts;
 use super::inbox::Inbox;
 use super::later::Later;
 use super::memory::Memory;
-use super::network::{MOST_BUFFERED, Network, RouterParameters};
+use super::network::{MOST_BUFFERED, Network};
 use super::nic::Nic;
 use super::pool::{Fifo, Pool};
 use super::post::Post;
@@ -80,28 +80,16 @@ fn classes_of(classes: Classes, own: &[ControlKind]) -> [u8; PacketKind::MOST] {
     class_of
 }
 
-/// What the inner loops look at of such routers.
-fn model(network: &Network, router: &RouterParameters) -> Model {
-    let queue = router.output_flits(&network.parameters);
-    Model {
-        latency: router.latency,
-        output_queue: queue.map(|flits| flits.min(network.most_queued())),
-        unlimited: router.output_queue == OutputQueue::Unlimited,
-        arbitration: router.arbitration,
-        all_classes: router.backlog == Backlog::All,
-    }
-}
-
 impl<const CC: bool> FabricDomain<CC> {
     /// Builds a domain. Looks at this domain's routers only.
     pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &dyn Scheme) -> FabricDomain<CC> {
         let network = &blueprint.network;
         let parameters = &network.parameters;
-        let models: Vec<Model> = network
-            .routers
-            .iter()
-            .map(|one| model(network, one))
-            .collect();
+        let models = network.routers.iter().map(|router| Model {
+            arbitration: router.arbitration,
+            all_classes: router.backlog == Backlog::All,
+        });
+        let models: Vec<Model> = models.collect();
         let Recording {
             packets, messages, ..
         } = blueprint.recording;
@@ -122,7 +110,6 @@ impl<const CC: bool> FabricDomain<CC> {
             injection_vcs: parameters.injection_vcs,
             max_packet: parameters.max_packet,
             alternatives: network.routing.has_alternatives(),
-            alike: (models.len() == 1).then(|| models[0]),
             acknowledge: parameters.acknowledge,
             unheard: !heard,
             loss: scheme.loss(),
@@ -387,7 +374,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// The place of a timing among those of the domain. There are as many as kinds of links, mostly.
-    fn timing(&mut self, timing: Timing) -> u32 {
+    fn place_of(&mut self, timing: Timing) -> u32 {
         let known = self.timings.iter().position(|&known| known == timing);
         known.unwrap_or_else(|| {
             self.timings.push(timing);
@@ -399,11 +386,15 @@ impl<const CC: bool> FabricDomain<CC> {
     fn add_output(&mut self, wire: Wire, [from, to]: [RouterId; 2], link: &Link) {
         let network = self.network.clone();
         let ends @ [own, next] = [network.router(from), network.router(to)];
-        let timing = self.timing(Timing {
+        let queue = own.output_flits(&network.parameters);
+        let timing = self.place_of(Timing {
             rate: network.rate(link),
             crossbar: network.crossbar(own, link),
             latency: link.latency,
             round_trip: network.round_trip_flits(ends, link),
+            crossing: own.latency,
+            output_queue: queue.map(|flits| flits.min(network.most_queued())),
+            unlimited: own.output_queue == OutputQueue::Unlimited,
             model: network.topology.router_kind(from).0,
             passes_queue: network.passes_queue(own, link),
         });

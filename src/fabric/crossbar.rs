@@ -5,7 +5,7 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::pool::Fifo;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
-use super::state::{InIndex, Model, OutIndex, Request, Upstream, Wire};
+use super::state::{InIndex, OutIndex, Request, Upstream, Wire};
 use crate::config::Arbitration;
 use crate::model::{Classes, Flight, NEVER, PacketIndex, Time};
 use crate::routing::Hop;
@@ -270,8 +270,9 @@ impl<const CC: bool> FabricDomain<CC> {
         let packet = self.pool.get(index);
         let flits = u32::from(packet.flits);
         let (class, ready, data) = (packet.class, out.ready, self.data_bits(out));
+        let capacity = self.timings[out.timing as usize].output_queue;
         let channel = self.channel(out.channel_base, packet.queue);
-        match self.model(output).output_queue {
+        match capacity {
             Some(capacity) => {
                 if CC && self.fixed.can.drops && class == Classes::LOSSY && ready & data != 0 {
                     return Crossing::Space;
@@ -311,7 +312,7 @@ impl<const CC: bool> FabricDomain<CC> {
             Crossing::Output => self.wake_output(output, self.outputs[output as usize].free_at),
             Crossing::Space => {
                 self.outputs[output as usize].space_wanted = true;
-                if self.model(output).unlimited {
+                if self.timing(output).unlimited {
                     self.check_queue(index, output, now);
                 }
             }
@@ -336,7 +337,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let flits = u32::from(packet.flits);
         let channel = self.channel(out.channel_base, packet.queue);
         let queue = &self.channels[channel];
-        let room = self.model(output).output_queue.unwrap_or(u32::MAX) - queue.flits;
+        let room = self.timing(output).output_queue.unwrap_or(u32::MAX) - queue.flits;
         if room < flits {
             let router = &self.routers[self.inputs[output as usize].router as usize];
             self.fault.get_or_insert(RunError::QueueFull {
@@ -392,7 +393,8 @@ impl<const CC: bool> FabricDomain<CC> {
                 return;
             }
         }
-        if self.model(output).output_queue.is_none() && !self.rings.outputs.waiting(output, classes)
+        if self.timing(output).output_queue.is_none()
+            && !self.rings.outputs.waiting(output, classes)
         {
             self.outputs[output as usize].unstall(now);
         }
@@ -500,12 +502,6 @@ impl<const CC: bool> FabricDomain<CC> {
         now: Time,
     ) {
         let (input, in_queue) = from;
-        let Model {
-            latency,
-            output_queue,
-            ..
-        } = self.model(output);
-        let queued = output_queue.is_some();
         let place = &mut self.inputs[input as usize];
         let out = &mut self.outputs[output as usize];
         let packet = self.pool.get_mut(index);
@@ -518,6 +514,7 @@ impl<const CC: bool> FabricDomain<CC> {
             packet.wait(now - packet.head);
         }
         let timing = &self.timings[out.timing as usize];
+        let (latency, queued) = (timing.crossing, timing.output_queue.is_some());
         let out_time = if queued {
             timing.crossbar.time(flits)
         } else {
@@ -615,7 +612,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if out.stalled_since == NEVER {
             return;
         }
-        if output < self.first_nic_output && self.model(output).output_queue.is_none() {
+        if output < self.first_nic_output && self.timing(output).output_queue.is_none() {
             self.wake_output(output, time);
         } else {
             self.wake_link(output, time);

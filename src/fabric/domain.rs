@@ -39,8 +39,6 @@ pub(super) struct Fixed {
     pub max_packet: u16,
     /// Whether packets that wait may go other ways than the first ([`crate::routing::Routing::has_alternatives`]).
     pub alternatives: bool,
-    /// What the routers are if they are all of one kind, which saves looking it up.
-    pub alike: Option<Model>,
     pub acknowledge: bool,
     /// Deliveries of packets matter to nothing but counters that do not depend on their order, so they take place when
     /// the packet leaves its last router, which saves an event.
@@ -136,16 +134,16 @@ pub struct FabricDomain<const CC: bool> {
 }
 
 impl<const CC: bool> FabricDomain<CC> {
-    /// What the router of an output is.
+    /// How long things take at an output.
+    #[inline(always)]
+    pub(super) fn timing(&self, output: OutIndex) -> &Timing {
+        &self.timings[self.outputs[output as usize].timing as usize]
+    }
+
+    /// How the router of an output chooses.
     #[inline]
     pub(super) fn model(&self, output: OutIndex) -> Model {
-        match self.fixed.alike {
-            Some(model) => model,
-            None => {
-                let timing = self.outputs[output as usize].timing;
-                self.models[usize::from(self.timings[timing as usize].model)]
-            }
-        }
+        self.models[usize::from(self.timing(output).model)]
     }
 
     #[inline]

@@ -18,7 +18,7 @@ impl<const CC: bool> FabricDomain<CC> {
             last_hop: matches!(out.wire, Wire::Endpoint(_)),
             level: out.waiting + out.queued,
             capacity: self
-                .model(output)
+                .timing(output)
                 .output_queue
                 .map_or(0, |flits| flits.saturating_mul(out.queues)),
         }

@@ -173,7 +173,7 @@ impl<const CC: bool> FabricDomain<CC> {
             true => request.out_queue,
             false => self.pool.get(head).queue,
         };
-        let Some(capacity) = self.model(request.output).output_queue else {
+        let Some(capacity) = self.timing(request.output).output_queue else {
             let needs = self.lacks_credit(router, request.output, head, queue)?;
             return Some(Wait { at, needs, packet });
         };

@@ -85,22 +85,16 @@ pub struct Input {
     pub queue_base: u32,
 }
 
-/// What the inner loops look at of the routers of one kind.
+/// How the routers of one kind choose.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
-    /// Head at an input to head at the output link of an idle router, ps.
-    pub latency: Time,
-    /// Flits of an output queue; None: the input queues feed the links.
-    pub output_queue: Option<u32>,
-    /// Whether such a queue must not be full.
-    pub unlimited: bool,
     /// Among waiting queues.
     pub arbitration: Arbitration,
     /// Adaptive routing counts all classes.
     pub all_classes: bool,
 }
 
-/// How long things take at outputs of one kind.
+/// How long things take at outputs of one kind, and how much they hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Rate of the link.
@@ -111,7 +105,14 @@ pub struct Timing {
     pub latency: Time,
     /// Flits that fill the round trip of the link and so say nothing about congestion.
     pub round_trip: u64,
-    /// The kind of the output's router; of a NIC: of the one that it leads to.
+    /// Head at an input to head at the output link of an idle router, ps. Here and below a NIC has what the router has that
+    /// it leads to.
+    pub crossing: Time,
+    /// Flits of an output queue; None: the input queues feed the links.
+    pub output_queue: Option<u32>,
+    /// Whether such a queue must not be full.
+    pub unlimited: bool,
+    /// The kind of the router.
     pub model: u8,
     /// Whether a packet that finds the link free passes by the output queue ([`super::Network::passes_queue`]).
     pub passes_queue: bool,

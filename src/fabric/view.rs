@@ -1,39 +1,31 @@
 use super::crowd::{CROWD, Crowds};
-use super::domain::FabricDomain;
+use super::domain::{FabricDomain, Fixed};
 use super::memory::Memory;
 use super::network::Network;
-use super::state::{Channel, InIndex, Output, Timing};
-use crate::model::{
-    EndpointId, Flight, Origin, PacketIndex, PortId, Rng, RouterId, Slots, Time, below,
-};
+use super::state::{Channel, InIndex, Model, Output, Router, Timing};
+use crate::model::{EndpointId, Flight, Origin, PacketIndex, PortId, RouterId, Slots, Time, below};
 use crate::routing::{Here, Hop, Load, Routing};
 
-/// What routing sees of a router at one moment.
-pub struct RouterView<'a> {
-    pub router: RouterId,
+/// What routing sees of a router at one moment. Every hop makes one, so it holds what is there and works out nothing that is
+/// not asked for.
+pub struct RouterView<'a, const CC: bool> {
+    router: &'a mut Router,
     /// Of the router in the domain.
     pub place: u32,
-    pub base: u32,
-    pub in_port: PortId,
+    input: InIndex,
     /// Of the packet.
-    pub origin: &'a Origin,
-    pub rng: &'a mut Rng,
-    pub outputs: &'a Slots<Output>,
-    pub timings: &'a Slots<Timing>,
-    pub channels: &'a mut Slots<Channel>,
-    pub crowds: &'a mut Crowds,
-    /// Says which queues packets join, where virtual channels are divided.
-    pub divided: Option<&'a Network>,
-    /// Of the packet.
-    pub destination: EndpointId,
-    pub classes: u8,
-    /// Of the packet that is routed: it waits for its own class and those above.
-    pub class: u8,
-    /// Of the packet.
-    pub own_class: u8,
-    pub max_packet: u16,
-    pub memory: &'a mut Memory,
-    pub now: Time,
+    origin: &'a Origin,
+    destination: EndpointId,
+    class: u8,
+    fixed: &'a Fixed,
+    network: &'a Network,
+    outputs: &'a Slots<Output>,
+    timings: &'a Slots<Timing>,
+    models: &'a Slots<Model>,
+    channels: &'a mut Slots<Channel>,
+    crowds: &'a mut Crowds,
+    memory: &'a mut Memory,
+    now: Time,
 }
 
 impl<const CC: bool> FabricDomain<CC> {
@@ -44,32 +36,23 @@ impl<const CC: bool> FabricDomain<CC> {
         index: PacketIndex,
         input: InIndex,
         now: Time,
-    ) -> (&dyn Routing, &mut Flight, RouterView<'_>) {
-        let all_classes = CC && self.model(input).all_classes;
+    ) -> (&dyn Routing, &mut Flight, RouterView<'_, CC>) {
         let place = self.inputs[input as usize].router;
-        let router = &mut self.routers[place as usize];
         let (packet, origin) = self.pool.both(index);
         let view = RouterView {
-            router: router.id,
+            router: &mut self.routers[place as usize],
             place,
-            base: router.base,
-            in_port: (input - router.base) as u16,
+            input,
             origin,
-            rng: &mut router.rng,
+            destination: packet.flight.destination,
+            class: packet.class,
+            fixed: &self.fixed,
+            network: &self.network,
             outputs: &self.outputs,
             timings: &self.timings,
+            models: &self.models,
             channels: &mut self.channels,
             crowds: &mut self.crowds,
-            divided: self.fixed.divided.then_some(&*self.network),
-            destination: packet.flight.destination,
-            classes: self.fixed.classes.count(),
-            class: if CC && self.fixed.can.drops && !all_classes {
-                packet.class.min(self.fixed.classes.data)
-            } else {
-                0
-            },
-            own_class: packet.class,
-            max_packet: self.fixed.max_packet,
             memory: &mut self.memory,
             now,
         };
@@ -77,13 +60,26 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 }
 
-impl Here for RouterView<'_> {
+impl<const CC: bool> RouterView<'_, CC> {
+    /// The lowest class that goes before the packet: it waits for its own class and those above. All are counted where nothing
+    /// is dropped, and where the router's parameters say so.
+    fn lowest(&self, timing: &Timing) -> u8 {
+        let all =
+            !CC || !self.fixed.can.drops || self.models[usize::from(timing.model)].all_classes;
+        match all {
+            true => 0,
+            false => self.class.min(self.fixed.classes.data),
+        }
+    }
+}
+
+impl<const CC: bool> Here for RouterView<'_, CC> {
     fn router(&self) -> RouterId {
-        self.router
+        self.router.id
     }
 
     fn in_port(&self) -> PortId {
-        self.in_port
+        (self.input - self.router.base) as u16
     }
 
     fn source(&self) -> EndpointId {
@@ -95,18 +91,20 @@ impl Here for RouterView<'_> {
     }
 
     fn pick(&mut self, n: u32) -> u32 {
-        below(self.rng, n)
+        below(&mut self.router.rng, n)
     }
 
     fn backlog(&mut self, port: PortId) -> u32 {
-        let out = &self.outputs[self.base as usize + usize::from(port)];
+        let out = &self.outputs[self.router.base as usize + usize::from(port)];
+        let timing = &self.timings[out.timing as usize];
+        let (lowest, classes) = (self.lowest(timing), self.fixed.classes.count());
         let mut used = 0u64;
         if out.channel_base >= CROWD {
-            for class in self.class..self.classes {
+            for class in lowest..classes {
                 used += self.crowds.lent(out.channel_base, class).taken(self.now);
             }
         } else {
-            let (first, end) = (u32::from(self.class), u32::from(self.classes));
+            let (first, end) = (u32::from(lowest), u32::from(classes));
             for queue in out.queues * first..out.queues * end {
                 let channel = &mut self.channels[(out.channel_base + queue) as usize];
                 if channel.share == 0 {
@@ -116,25 +114,26 @@ impl Here for RouterView<'_> {
             }
         }
         // Credits are held for whole packets: a lone flow at full rate holds the round trip and a packet.
-        let under_way = self.timings[out.timing as usize].round_trip;
+        let under_way = timing.round_trip;
         let under_way = under_way.saturating_add(u64::from(out.last_sent));
-        let below = if self.class == 0 { 0 } else { out.lossy };
+        let below = if lowest == 0 { 0 } else { out.lossy };
         let here = u64::from(out.waiting + out.queued - below);
         // More than can be said is more than anything else.
         u32::try_from(here + used.saturating_sub(under_way)).unwrap_or(u32::MAX)
     }
 
     fn load(&mut self, hop: Hop) -> Load {
-        let out = &self.outputs[self.base as usize + usize::from(hop.port)];
-        let queue = match self.divided {
-            Some(network) => {
-                let who = (self.destination, self.own_class);
-                network.divided_queue(hop, self.router, who, self.origin, out)
+        let out = &self.outputs[self.router.base as usize + usize::from(hop.port)];
+        let queue = match self.fixed.divided {
+            true => {
+                let who = (self.destination, self.class);
+                self.network
+                    .divided_queue(hop, self.router.id, who, self.origin, out)
             }
-            None => u32::from(hop.vc),
+            false => u32::from(hop.vc),
         };
         assert!(queue < out.queues, "routing asks for the load of {hop:?}");
-        let queue = (u32::from(self.own_class) * out.queues + queue) as u16;
+        let queue = (u32::from(self.class) * out.queues + queue) as u16;
         let channel = self.crowds.channel(out.channel_base, queue, self.channels);
         let (queued, share) = (self.channels[channel].flits, self.channels[channel].share);
         let credit = &mut self.channels[channel - share as usize].credit;
@@ -154,6 +153,6 @@ impl Here for RouterView<'_> {
     }
 
     fn max_packet(&self) -> u32 {
-        u32::from(self.max_packet)
+        u32::from(self.fixed.max_packet)
     }
 }
