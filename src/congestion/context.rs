@@ -148,7 +148,9 @@ pub trait NicContext {
     /// Sends a data packet again, at `at` or later; `origin` names it by message and part. `lossy`: in the class that
     /// routers may drop. Only of schemes that declare `retransmits`.
     fn resend(&mut self, at: Time, lossy: bool, to: EndpointId, origin: Origin);
-    /// Takes a message that is not wholly sent out of its queue pair: the parts that are left.
+    /// Takes the rest of the message that is the first of its queue pair out of its turns: the parts that are not sent. Each is to
+    /// be sent by [`NicContext::resend`], in this order; the pair's next message begins when they are. Only of schemes that
+    /// declare `reserves`.
     fn withdraw(&mut self, to: EndpointId, message: u32) -> Range<u32>;
     /// Calls [`super::Scheme::on_nic_timer`] at this NIC at `time` with a number of the scheme's own. Timers of the same
     /// NIC and time come in the order of their numbers. A timer cannot be cancelled.

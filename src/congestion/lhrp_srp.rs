@@ -100,12 +100,10 @@ impl Scheme for LhrpSrp {
         self.policy.loss
     }
 
-    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) -> bool {
-        let large = self.is_large(message.message_bits);
-        if large {
+    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
+        if self.is_large(message.message_bits) {
             self.large.begin(nic, to, message);
         }
-        large
     }
 
     fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {

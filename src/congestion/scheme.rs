@@ -21,7 +21,7 @@ pub struct Capabilities {
     pub drops: bool,
     /// Sources send packets again. A task's send is complete when all of its message is acknowledged.
     pub retransmits: bool,
-    /// A hook before the first packet of each message, which may send something first: [`Scheme::on_message`].
+    /// A hook when a message becomes the first of its queue pair, which may send something before it: [`Scheme::on_message`].
     pub reserves: bool,
     /// Hooks when a message is handed to its NIC, when its last packet is sent, and when all of it has arrived:
     /// [`Scheme::on_submit`], [`Scheme::on_message_sent`], [`Scheme::on_message_received`].
@@ -106,11 +106,8 @@ pub trait Scheme: CloneScheme + Send + Sync {
     fn on_message_sent(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {}
     /// At a destination: all of a message has arrived; `message.source` has sent it.
     fn on_message_received(&mut self, nic: &mut dyn NicContext, message: &Origin) {}
-    /// At a source: a message is about to be sent, which nothing has been sent of. True if the NIC has to look again at
-    /// what goes first.
-    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) -> bool {
-        false
-    }
+    /// At a source: a message has become the first of its queue pair, and nothing of it is sent.
+    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {}
     /// At a source: when the queue pair of a NIC and a destination may send its next packet. [`crate::model::NEVER`], for
     /// a scheme that declares `windows`: not before a control packet or a timer.
     fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {

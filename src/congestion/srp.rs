@@ -12,12 +12,13 @@ use crate::config::Duration;
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
 
-/// Speculative reservation. Every message begins with a reservation, to which the destination answers with a time to
-/// send. Until the answer is here the source sends speculatively, in a class of low priority that routers drop from when
+/// Speculative reservation. Every message begins with a reservation, which leaves as soon as the message is the first of its
+/// queue pair, and to which the destination answers with a time to send. Until the answer is here the source sends speculatively, in a class of low priority that routers drop from when
 /// a packet has been in queues for too long. With the grant or the first loss speculation ends, and what is left or
 /// lost is sent without loss at the granted time.
 ///
-/// A source does not wait for one message to be finished before it begins the next to the same destination.
+/// The next message to the same destination begins when each packet of this one has been sent once: it does not wait for
+/// acknowledgements, nor for what is sent again.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Parameters {
@@ -80,9 +81,8 @@ impl Scheme for Srp {
         self.loss
     }
 
-    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) -> bool {
+    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
         self.source.begin(nic, to, message);
-        true
     }
 
     fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {

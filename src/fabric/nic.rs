@@ -122,7 +122,8 @@ impl<const CC: bool> FabricDomain<CC> {
         let number = nic.next_message;
         nic.next_message = number.wrapping_add(1);
         let message = Message::new(now, new.bits, number, new.job, new.stamp);
-        self.sends
+        let first = self
+            .sends
             .add(new.nic, &mut nic.ring, new.destination, message);
         self.stats.generated(new.job, new.bits, now);
         if CC && self.fixed.can.messages {
@@ -132,6 +133,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 scheme.on_submit(nic, new.destination, &origin);
             });
         }
+        self.begin_message(new.nic, first, now);
         self.kick_nic(new.nic, now);
     }
 
@@ -200,36 +202,27 @@ impl<const CC: bool> FabricDomain<CC> {
                 }
             }
         }
-        'all: loop {
-            let ring = self.nics[nic as usize].ring;
-            let mut at = ring.turn;
-            for _ in 0..self.sends.candidates(&ring) {
-                let pair = *self.sends.pair(at);
-                if CC && self.fixed.can.paces {
-                    let time = self.scheme.ready_at(nic, pair.destination, now);
-                    if time > now {
-                        blocked.again = blocked.again.min(time);
-                        at = pair.next;
-                        continue;
-                    }
+        let ring = self.nics[nic as usize].ring;
+        let mut at = ring.turn;
+        for _ in 0..self.sends.candidates(&ring) {
+            let pair = *self.sends.pair(at);
+            if CC && self.fixed.can.paces {
+                let time = self.scheme.ready_at(nic, pair.destination, now);
+                if time > now {
+                    blocked.again = blocked.again.min(time);
+                    at = pair.next;
+                    continue;
                 }
-                if CC && self.fixed.can.reserves && self.begin_message(nic, at, now) {
-                    // The scheme sends something first.
-                    if let Some(found) = self.next_control(nic, output, now, &mut blocked) {
-                        return Ok(found);
-                    }
-                    continue 'all;
-                }
-                if let Some(found) = self.packet_of_pair(nic, at, output, now, &mut blocked) {
-                    return Ok(found);
-                }
-                if !self.fixed.divided {
-                    break;
-                }
-                at = pair.next;
             }
-            return Err(blocked);
+            if let Some(found) = self.packet_of_pair(nic, at, output, now, &mut blocked) {
+                return Ok(found);
+            }
+            if !self.fixed.divided {
+                break;
+            }
+            at = pair.next;
         }
+        Err(blocked)
     }
 
     /// The first control packet that a NIC may send now, of the highest class.
@@ -303,6 +296,14 @@ impl<const CC: bool> FabricDomain<CC> {
                     ..origin.with_payload(payload as u32)
                 };
                 self.stats.resent(lossy);
+                if self.fixed.can.reserves {
+                    let (ring, which) = (
+                        &mut self.nics[nic as usize].ring,
+                        (origin.message, origin.part),
+                    );
+                    let first = self.sends.sent_withdrawn(nic, ring, to, which);
+                    self.begin_message(nic, first, now);
+                }
                 let packet = blank(to, class, false, flits, now);
                 Some((self.pool.insert(packet, origin), queue))
             }
@@ -355,7 +356,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 let packet = blank(destination, class, false, flits, now);
                 let index = self.pool.insert(packet, origin);
                 let ring = &mut self.nics[nic as usize].ring;
-                self.sends.take(nic, ring, pair, payload);
+                let next = self.sends.take(nic, ring, pair, payload);
                 let leaves = !(CC && self.fixed.can.retransmits);
                 if leaves && last && origin.stamp() != Stamp::NONE {
                     let tail = now + self.serialization(output, flits);
@@ -379,6 +380,7 @@ impl<const CC: bool> FabricDomain<CC> {
                         scheme.on_message_sent(nic, destination, &origin);
                     });
                 }
+                self.begin_message(nic, next, now);
                 Some((index, queue))
             }
             Err(time) => {
@@ -394,19 +396,22 @@ impl<const CC: bool> FabricDomain<CC> {
         self.timings[timing as usize].rate.time(flits)
     }
 
-    /// Tells the scheme of a message of which nothing is sent; true if it wants to send something before it.
-    fn begin_message(&mut self, nic: u32, pair: u32, now: Time) -> bool {
-        let (to, at) = {
-            let pair = self.sends.pair(pair);
-            (pair.destination, pair.first)
-        };
-        let message = self.sends.message_mut(at);
-        if std::mem::replace(&mut message.begun, true) {
-            return false;
+    /// Tells a scheme that reserves of the message that has become the first of a queue pair, if there is one.
+    #[inline]
+    fn begin_message(&mut self, nic: u32, pair: Option<u32>, now: Time) {
+        if !(CC && self.fixed.can.reserves) {
+            return;
         }
-        let origin = message.origin(self.nics[nic as usize].id);
+        let Some(pair) = pair else {
+            return;
+        };
+        let (to, first) = (
+            self.sends.pair(pair).destination,
+            self.sends.pair(pair).first,
+        );
+        let origin = self.sends.message(first).origin(self.nics[nic as usize].id);
         self.pool.hold_header(NO_PACKET);
-        self.at_nic(nic, now, |scheme, nic| scheme.on_message(nic, to, &origin))
+        self.at_nic(nic, now, |scheme, nic| scheme.on_message(nic, to, &origin));
     }
 
     /// A queue with credits for a packet, of the virtual channels in turn; or when to look again.

@@ -3,7 +3,7 @@ use std::ops::Range;
 use super::nic::{Nic, blank};
 use super::pool::Pool;
 use super::resend::{Resend, Resends};
-use super::send_queues::SendQueues;
+use super::send_queues::{Message, SendQueues};
 use crate::congestion::{About, Actions, Control, NicContext};
 use crate::model::{EndpointId, Origin, PacketIndex, PacketKind, Time};
 
@@ -104,15 +104,13 @@ impl NicContext for AtNic<'_> {
     }
 
     fn withdraw(&mut self, to: EndpointId, message: u32) -> Range<u32> {
-        let found = self
-            .sends
-            .withdraw(self.nic, &mut self.state.ring, to, message);
-        let Some(message) = found else {
-            return 0..0;
+        let about = self.about;
+        let rest = |message: &Message| {
+            let packets = about.packets(message.bits).0;
+            (packets - about.packets(message.left).0) as u32..packets as u32
         };
-        let (packets, _) = self.about.packets(message.bits);
-        let (left, _) = self.about.packets(message.left);
-        (packets - left) as u32..packets as u32
+        self.sends
+            .withdraw(self.nic, &mut self.state.ring, to, message, rest)
     }
 
     fn wake(&mut self, time: Time, number: u64) {

@@ -1,6 +1,8 @@
 //! The queue pairs of a domain's NICs: a send queue per destination, each a packet at a time in turn; or one for each message,
 //! in turn or one after the other ([`NicOrder`]).
 
+use std::ops::Range;
+
 use crate::config::NicOrder;
 use crate::model::{EndpointId, Origin, Slots, Stamp, Time};
 
@@ -43,6 +45,15 @@ pub struct QueuePair {
     before: u32,
 }
 
+/// A queue pair that is in no ring: what its first message has left goes at a time that was given.
+#[derive(Clone, Copy, Debug)]
+struct Parked {
+    pair: u32,
+    /// Parts of the message that are not sent, in order.
+    next: u32,
+    end: u32,
+}
+
 /// A message that is being sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Message {
@@ -56,8 +67,6 @@ pub struct Message {
     pub number: u32,
     /// Which workload it belongs to.
     pub job: u16,
-    /// Whether the scheme knows of it.
-    pub begun: bool,
     /// What tasks of an application know it by.
     pub stamp: Stamp,
     next: u32,
@@ -72,7 +81,6 @@ impl Message {
             left: bits,
             number,
             job,
-            begun: false,
             stamp,
             next: NONE,
         }
@@ -96,6 +104,8 @@ pub struct SendQueues {
     free_messages: Vec<u32>,
     /// (NIC, destination) → queue pair, for NICs with many.
     index: rustc_hash::FxHashMap<(u32, EndpointId), u32>,
+    /// By NIC and destination, where queue pairs are shared by messages.
+    parked: rustc_hash::FxHashMap<(u32, EndpointId), Parked>,
 }
 
 impl SendQueues {
@@ -108,6 +118,7 @@ impl SendQueues {
             messages: Slots::default(),
             free_messages: Vec::new(),
             index: rustc_hash::FxHashMap::default(),
+            parked: rustc_hash::FxHashMap::default(),
         }
     }
 
@@ -120,14 +131,15 @@ impl SendQueues {
         }
     }
 
-    /// Adds a message to the queue pair of a NIC and a destination, or with one of its own after all others.
+    /// Adds a message to the queue pair of a NIC and a destination, or with one of its own after all others. Gives the queue
+    /// pair if the message is its first.
     pub fn add(
         &mut self,
         nic: u32,
         state: &mut PairRing,
         destination: EndpointId,
         message: Message,
-    ) {
+    ) -> Option<u32> {
         let at = match self.free_messages.pop() {
             Some(at) => {
                 self.messages[at as usize] = message;
@@ -142,11 +154,13 @@ impl SendQueues {
                 (self.messages.len() - 1) as u32
             }
         };
-        let shared = self.order == NicOrder::Fair;
-        if shared && let Some(pair) = self.find_pair(nic, state, destination) {
-            let last = std::mem::replace(&mut self.pairs[pair as usize].last, at);
-            self.messages[last as usize].next = at;
-            return;
+        if self.order == NicOrder::Fair {
+            let parked = || Some(self.parked.get(&(nic, destination))?.pair);
+            if let Some(pair) = self.find_pair(nic, state, destination).or_else(parked) {
+                let last = std::mem::replace(&mut self.pairs[pair as usize].last, at);
+                self.messages[last as usize].next = at;
+                return None;
+            }
         }
         let pair = self.add_pair(QueuePair {
             destination,
@@ -155,6 +169,12 @@ impl SendQueues {
             next: NONE,
             before: NONE,
         });
+        self.enter(nic, state, pair);
+        Some(pair)
+    }
+
+    /// Puts a queue pair into the ring, after all others.
+    fn enter(&mut self, nic: u32, state: &mut PairRing, pair: u32) {
         if state.turn == NONE {
             state.turn = pair;
             self.pairs[pair as usize].next = pair;
@@ -168,10 +188,30 @@ impl SendQueues {
         }
         state.pairs += 1;
         if state.indexed {
+            let destination = self.pairs[pair as usize].destination;
             self.index.insert((nic, destination), pair);
-        } else if shared && state.pairs > SEARCHED {
+        } else if self.order == NicOrder::Fair && state.pairs > SEARCHED {
             self.index_all(nic, state);
         }
+    }
+
+    /// Takes a queue pair out of the ring.
+    fn leave(&mut self, nic: u32, state: &mut PairRing, at: u32) {
+        let pair = self.pairs[at as usize];
+        if state.indexed {
+            self.index.remove(&(nic, pair.destination));
+        }
+        state.pairs -= 1;
+        state.indexed &= state.pairs > 0;
+        if pair.next == at {
+            state.turn = NONE;
+            return;
+        }
+        if state.turn == at {
+            state.turn = pair.next;
+        }
+        self.pairs[pair.before as usize].next = pair.next;
+        self.pairs[pair.next as usize].before = pair.before;
     }
 
     /// The queue pair for a destination, if there is one: by search among a few, through the index among many.
@@ -234,34 +274,35 @@ impl SendQueues {
         &self.messages[at as usize]
     }
 
-    /// The same, to change.
-    #[inline]
-    pub fn message_mut(&mut self, at: u32) -> &mut Message {
-        &mut self.messages[at as usize]
-    }
-
     /// Takes `payload` bits of the first message of a queue pair; the turn passes to the one after it, where messages do not go one
-    /// after the other.
-    pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) {
+    /// after the other. Gives the queue pair if another message is its first now.
+    pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) -> Option<u32> {
         let pair = self.pairs[at as usize];
         if self.order != NicOrder::Fifo {
             state.turn = pair.next;
         }
         let message = &mut self.messages[pair.first as usize];
         message.left -= payload;
-        if message.left == 0 {
-            self.finish_first(nic, state, at);
+        if message.left > 0 {
+            return None;
         }
+        if self.finish_first(at) {
+            return Some(at);
+        }
+        self.leave(nic, state, at);
+        None
     }
 
-    /// Takes the rest of a message out, if it is the first of its queue pair and begun: its length and what was left.
+    /// Takes the rest of a message, of `parts(message)`, out of its queue pair's turns, if it is the first there: it is sent by
+    /// other ways, and the queue pair waits until it is ([`SendQueues::sent_withdrawn`]).
     pub fn withdraw(
         &mut self,
         nic: u32,
         state: &mut PairRing,
         destination: EndpointId,
         number: u32,
-    ) -> Option<Message> {
+        parts: impl Fn(&Message) -> Range<u32>,
+    ) -> Range<u32> {
         let named = |pair: &QueuePair| {
             pair.destination == destination && self.message(pair.first).number == number
         };
@@ -269,36 +310,65 @@ impl SendQueues {
             NicOrder::Fair => self.find_pair(nic, state, destination),
             NicOrder::Fifo | NicOrder::Message => self.search(state, named),
         };
-        let at = at.filter(|&at| named(self.pair(at)))?;
-        let message = *self.message(self.pair(at).first);
-        self.finish_first(nic, state, at);
-        Some(message)
+        let Some(at) = at.filter(|&at| named(self.pair(at))) else {
+            return 0..0;
+        };
+        let first = self.pairs[at as usize].first;
+        let parts = parts(self.message(first));
+        self.leave(nic, state, at);
+        if self.order == NicOrder::Fair {
+            let (next, end) = (parts.start, parts.end);
+            let parked = Parked {
+                pair: at,
+                next,
+                end,
+            };
+            self.parked.insert((nic, destination), parked);
+        } else {
+            self.finish_first(at);
+        }
+        parts
     }
 
-    /// Forgets the first message of a queue pair, and the pair if that was its last.
-    fn finish_first(&mut self, nic: u32, state: &mut PairRing, at: u32) {
-        let pair = self.pairs[at as usize];
-        let next = self.messages[pair.first as usize].next;
-        self.free_messages.push(pair.first);
+    /// A part of a message is sent out of its queue pair's turn. With the last of those that were withdrawn the queue pair goes on;
+    /// given if another message is its first now.
+    pub fn sent_withdrawn(
+        &mut self,
+        nic: u32,
+        state: &mut PairRing,
+        destination: EndpointId,
+        (number, part): (u32, u32),
+    ) -> Option<u32> {
+        let parked = self.parked.get_mut(&(nic, destination))?;
+        let pair = parked.pair;
+        let first = self.pairs[pair as usize].first;
+        // Parts before it were sent in turn, and got lost.
+        if self.messages[first as usize].number != number || part < parked.next {
+            return None;
+        }
+        parked.next += 1;
+        if parked.next < parked.end {
+            return None;
+        }
+        self.parked.remove(&(nic, destination));
+        if !self.finish_first(pair) {
+            return None;
+        }
+        self.enter(nic, state, pair);
+        Some(pair)
+    }
+
+    /// Forgets the first message of a queue pair, and the pair if that was its last, which no ring may know then. True if there is
+    /// another.
+    fn finish_first(&mut self, at: u32) -> bool {
+        let first = self.pairs[at as usize].first;
+        let next = self.messages[first as usize].next;
+        self.free_messages.push(first);
         self.pairs[at as usize].first = next;
-        if next != NONE {
-            return;
+        if next == NONE {
+            self.free_pairs.push(at);
         }
-        if state.indexed {
-            self.index.remove(&(nic, pair.destination));
-        }
-        state.pairs -= 1;
-        state.indexed &= state.pairs > 0;
-        self.free_pairs.push(at);
-        if pair.next == at {
-            state.turn = NONE;
-            return;
-        }
-        if state.turn == at {
-            state.turn = pair.next;
-        }
-        self.pairs[pair.before as usize].next = pair.next;
-        self.pairs[pair.next as usize].before = pair.before;
+        next != NONE
     }
 
     /// Messages that are not wholly sent.
@@ -311,6 +381,41 @@ impl SendQueues {
         self.pairs.capacity() * size_of::<QueuePair>()
             + self.messages.capacity() * size_of::<Message>()
             + (self.free_pairs.capacity() + self.free_messages.capacity()) * 4
-            + self.index.capacity() * 24
+            + (self.index.capacity() + self.parked.capacity()) * 24
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn post(queues: &mut SendQueues, ring: &mut PairRing, to: EndpointId, number: u32) -> bool {
+        let message = Message::new(0, 9_600, number, 0, Stamp::NONE);
+        queues.add(0, ring, to, message).is_some()
+    }
+
+    #[test]
+    fn a_queue_pair_goes_on_when_what_was_withdrawn_is_sent() {
+        let (mut queues, mut ring) = (SendQueues::new(NicOrder::Fair), PairRing::EMPTY);
+        let rest = |_: &Message| 1..3;
+        assert!(post(&mut queues, &mut ring, 7, 0));
+        assert!(post(&mut queues, &mut ring, 8, 1));
+        assert!(!post(&mut queues, &mut ring, 7, 2));
+        assert_eq!(queues.withdraw(0, &mut ring, 7, 2, rest), 0..0, "not first");
+        assert_eq!(queues.withdraw(0, &mut ring, 7, 0, rest), 1..3);
+        assert_eq!(queues.withdraw(0, &mut ring, 7, 0, rest), 0..0, "gone");
+        // Only the other queue pair has turns.
+        assert_eq!((ring.pairs, queues.pair(ring.turn).destination), (1, 8));
+        assert!(!post(&mut queues, &mut ring, 7, 3));
+        assert_eq!(queues.messages_waiting(), 4);
+        let mut sent = |message, part| queues.sent_withdrawn(0, &mut ring, 7, (message, part));
+        // A part that got lost, one of another message, and one of two do not count.
+        assert_eq!((sent(0, 0), sent(2, 1), sent(0, 1)), (None, None, None));
+        let pair = sent(0, 2).expect("the next message is first");
+        assert_eq!(queues.message(queues.pair(pair).first).number, 2);
+        assert_eq!((ring.pairs, queues.messages_waiting()), (2, 3));
+        assert_eq!(queues.take(0, &mut ring, pair, 9_600), Some(pair));
+        assert_eq!(queues.take(0, &mut ring, pair, 9_600), None);
+        assert_eq!((ring.pairs, queues.messages_waiting()), (1, 1));
     }
 }
