@@ -28,6 +28,10 @@ struct Parameters {
     /// The longest delay; without limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_delay: Option<Duration>,
+    /// The least time between two increments of one delay: marks that come sooner are ignored. Every mark counts by default, as
+    /// the paper's table says; one round trip keeps packets that were all under way at once from being counted one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_interval: Option<Duration>,
 }
 
 impl Default for Parameters {
@@ -39,6 +43,7 @@ impl Default for Parameters {
             decrement_timer: Duration(96_000),
             decrement: Duration(1_000),
             max_delay: None,
+            min_interval: None,
         }
     }
 }
@@ -52,6 +57,8 @@ struct Pace {
     since: Time,
     /// When the last tail left.
     tail: Time,
+    /// Up to when marks are ignored.
+    deaf: Time,
 }
 
 /// See [`Parameters`].
@@ -63,6 +70,7 @@ pub struct Ecn {
     timer: Time,
     decrement: Time,
     max_delay: Time,
+    min_interval: Time,
     /// By NIC and destination, while there is a delay.
     paces: FxHashMap<(u32, EndpointId), Pace>,
 }
@@ -110,7 +118,9 @@ impl Scheme for Ecn {
         };
         self.shrink(&mut pace, now);
         if pace.delay == 0 {
-            self.paces.remove(&(nic, to));
+            if pace.deaf <= now {
+                self.paces.remove(&(nic, to));
+            }
             return now;
         }
         self.paces.insert((nic, to), pace);
@@ -135,9 +145,14 @@ impl Scheme for Ecn {
             delay: 0,
             since: now,
             tail: now,
+            deaf: 0,
         };
         let mut pace = self.paces.get(&key).copied().unwrap_or(none);
+        if now < pace.deaf {
+            return;
+        }
         self.shrink(&mut pace, now);
+        pace.deaf = now + self.min_interval;
         pace.delay = (pace.delay + self.increment).min(self.max_delay);
         self.paces.insert(key, pace);
     }
@@ -147,7 +162,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "ecn",
     summary: "Explicit congestion notification: routers mark, acknowledgements tell, sources leave gaps.",
     source: "Jiang et al., SC15, section 4 and Table 1, in the manner of InfiniBand (doi:10.1145/2807591.2807600)",
-    examples: &[""],
+    examples: &["", r#"min_interval = "1.3 us""#],
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
@@ -175,6 +190,7 @@ pub const ENTRY: Entry<Build> = Entry {
             decrement: parameters.decrement.0,
             // Then a delay and an increment, after a tail, are still a time.
             max_delay: parameters.max_delay.map_or(LATEST, |delay| delay.0),
+            min_interval: parameters.min_interval.map_or(0, |interval| interval.0),
             paces: FxHashMap::default(),
         }))
     },
@@ -192,6 +208,7 @@ mod tests {
             timer: 96_000,
             decrement: 1_000,
             max_delay: LATEST,
+            min_interval: 0,
             paces: FxHashMap::default(),
         }
     }
@@ -217,6 +234,22 @@ mod tests {
         let later = 1_000_000 + 48 * 96_000;
         assert_eq!(ecn.ready_at(0, 7, later), later);
         assert!(ecn.paces.is_empty());
+    }
+
+    #[test]
+    fn marks_that_come_too_soon_are_ignored() {
+        let (mut ecn, mut desk) = (ecn(), Seen::at(1_000_000));
+        ecn.min_interval = 5_000_000;
+        let ack = origin(PacketKind::ACK, 7, 0);
+        ecn.on_control(&mut desk, &ack, true);
+        // After 48 timers nothing would be left of two steps; of one there is nothing after 24, and it is not forgotten.
+        desk.now = 5_999_999;
+        ecn.on_control(&mut desk, &ack, true);
+        assert_eq!(ecn.ready_at(0, 7, 5_999_999), 5_999_999);
+        desk.now = 6_000_000;
+        ecn.on_control(&mut desk, &ack, true);
+        ecn.on_sent(&mut desk, &packet(7), 6_010_000);
+        assert_eq!(ecn.ready_at(0, 7, 6_010_000), 6_010_000 + 24_000);
     }
 
     #[test]
