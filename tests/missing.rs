@@ -55,8 +55,25 @@ fn what_did_not_arrive_of_an_overloaded_endpoint_is_arithmetic() {
     close(stats.at_least.p50_ps, 40.5);
     close(stats.at_least.max_ps as f64, 72.0);
     assert_eq!(
-        outcome.data.latency[1].1,
+        *class(&outcome.data, "message"),
         *class(&outcome.data, "job.workload0.message")
+    );
+}
+
+#[test]
+fn what_arrived_in_the_window_took_longer_than_what_was_sent_in_it_and_arrived() {
+    let outcome = four_to_one().set("run.warmup", "12 us").run();
+    let stats = Stats::of(class(&outcome.data, "message_by_arrival"));
+    // The endpoint receives one message in 24 ns. What is received at t was generated at t / 4.
+    assert_eq!(stats.missing, 0);
+    about(stats.samples, 3_500);
+    close(stats.arrived.mean_ps, 0.75 * (12.0 + 96.0) / 2.0);
+    close(stats.arrived.max_ps as f64, 72.0);
+    let packets = class(&outcome.data, "network_by_arrival");
+    assert_eq!(packets.arrived.samples(), stats.samples);
+    assert_eq!(
+        *packets,
+        *class(&outcome.data, "job.workload0.network_by_arrival")
     );
 }
 

@@ -26,15 +26,55 @@ pub struct Recording {
     pub iterations: bool,
 }
 
+/// Latencies of what was sent in the measurement window and of what arrived in it, each in one histogram of three: most of
+/// either is both.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latencies {
+    both: Histogram,
+    only_sent: Histogram,
+    only_arrived: Histogram,
+}
+
+impl Latencies {
+    #[inline]
+    fn add(&mut self, sent: Time, arrived: Time, window: Span) {
+        if window.from <= sent && arrived < window.to {
+            self.both.add(arrived - sent);
+        } else {
+            self.add_across(sent, arrived, window);
+        }
+    }
+
+    /// Adds what was not both sent and received in the window.
+    #[inline(never)]
+    fn add_across(&mut self, sent: Time, arrived: Time, window: Span) {
+        if window.contains(sent) {
+            self.only_sent.add(arrived - sent);
+        } else if window.contains(arrived) {
+            self.only_arrived.add(arrived - sent);
+        }
+    }
+
+    /// Of what was sent in the measurement window.
+    pub fn by_sending(&self) -> [&Histogram; 2] {
+        [&self.both, &self.only_sent]
+    }
+
+    /// Of what arrived in it.
+    pub fn by_arrival(&self) -> [&Histogram; 2] {
+        [&self.both, &self.only_arrived]
+    }
+}
+
 /// Counters of one workload in one domain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobStats {
-    pub network: Histogram,
-    pub message: Histogram,
-    /// Ages at the end of the run of the packets of [`JobStats::network`] that have not arrived. Empty before the end.
+    pub network: Latencies,
+    pub message: Latencies,
+    /// Ages at the end of the run of the packets that were injected in the measurement window and have not arrived. Empty before
+    /// the end.
     pub network_missing: Histogram,
-    /// When, after the start of the measurement window, those messages of [`JobStats::message`] were generated that have not
-    /// arrived.
+    /// When, after the start of the measurement window, those messages were generated in it that have not arrived.
     pub message_missing: Outstanding,
     /// Payload generated in the measurement window.
     pub generated_bits: u64,
@@ -261,7 +301,7 @@ impl Stats {
         let bin = self.bin(now);
         self.ejected[usize::from(packet.class)].at(bin)[0] += u64::from(packet.flits);
         self.came_in(packet, origin, now, NEVER);
-        let sampled = self.measured(packet.injected);
+        let window = self.recording.window;
         if !origin.is(PacketKind::DATA) {
             return;
         }
@@ -270,9 +310,7 @@ impl Stats {
         self.delivered_bits += bits;
         let job = &mut self.jobs[usize::from(origin.job)];
         job.delivered_bits += bits;
-        if sampled {
-            job.network.add(latency);
-        }
+        job.network.add(packet.injected, now, window);
         let counts = job.series.at(bin);
         counts[DELIVERED_BITS] += bits;
         counts[PACKETS] += 1;
@@ -297,10 +335,11 @@ impl Stats {
     pub fn received(&mut self, origin: &Origin, destination: EndpointId, nic: u32, now: Time) {
         self.messages_received += 1;
         let latency = now - origin.generated;
-        let (bin, sampled) = (self.bin(now), self.measured(origin.generated));
+        let (bin, sent) = (self.bin(now), self.measured(origin.generated));
+        let window = self.recording.window;
         let job = &mut self.jobs[usize::from(origin.job)];
-        if sampled {
-            job.message.add(latency);
+        job.message.add(origin.generated, now, window);
+        if sent {
             job.message_missing
                 .end(origin.generated - self.recording.window.from);
         }

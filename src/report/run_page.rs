@@ -129,7 +129,7 @@ fn times(stats: &Stats) -> [String; 6] {
 fn latencies(digest: &Digest) -> Option<Rows> {
     let rows = digest.latency.iter().map(|(class, stats)| {
         let kind = class.rsplit('.').next().unwrap_or(class);
-        let mut cells = vec![name_of(class).to_string(), kind.to_string()];
+        let mut cells = vec![name_of(class).to_string(), kind.replace('_', " ")];
         cells.extend([stats.samples, stats.missing].map(whole));
         cells.extend(times(stats));
         Row::new(cells)
@@ -139,7 +139,7 @@ fn latencies(digest: &Digest) -> Option<Rows> {
         title: "Latency".into(),
         note: "message: from being generated to all of it received; network: a packet, from its head leaving the NIC to its tail at \
                its endpoint. Of what was generated (of packets: injected) in the measurement window; what had not arrived when the run \
-               ended is missing, and counts with the age that it had then: ≥."
+               ended is missing, and counts with the age that it had then: ≥. By arrival: of what arrived in it, whenever it was sent."
             .into(),
         head: ["job", "of", "samples", "missing", "mean", "median", "p90", "p99", "p99.9", "max"].map(String::from).to_vec(),
         rows,

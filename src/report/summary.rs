@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::format::{bytes, percent, scaled, shorten, simulated, wall, whole, wrap};
+use crate::trace::schema::BY_ARRIVAL;
 use crate::trace::{Digest, JobTotals, Note, Run, Shape, Stats, Summary};
 
 /// Widest line.
@@ -152,9 +153,13 @@ fn latencies(lines: &mut Vec<String>, digest: &Digest) {
             0 => "-".to_string(),
             _ => text(|shape| shape.max_ps as f64),
         };
+        let name = match class.ends_with(BY_ARRIVAL) {
+            true => "  by arrival",
+            false => class,
+        };
         lines.push(format!(
             "{:<NAME$}{:>13}{mean:>11}{p50:>11}{p99:>11}{p999:>11}{max:>11}",
-            shorten(class, NAME),
+            shorten(name, NAME),
             count(stats.samples)
         ));
     }

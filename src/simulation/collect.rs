@@ -11,6 +11,7 @@ use crate::congestion;
 use crate::engine::{End, Transport, gather};
 use crate::fabric::{DomainReport, FabricDomain, JobStats, Step, Tally, Totals, Traffic};
 use crate::model::{Bandwidth, Histogram, Outstanding, PacketKind, Span, Time};
+use crate::trace::schema::LATENCY_CLASSES;
 use crate::trace::{Data, Job, Latency, Scheme, Summary};
 
 /// Facts about the run that may differ between runs.
@@ -215,15 +216,12 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         ..Data::default()
     };
     let ends = Ends { window, simulated };
-    data.latency.push(("network".into(), network(all())));
-    data.latency.push(("message".into(), message(all(), ends)));
+    data.latency.extend(latencies("", all(), ends));
     for (number, traffic) in jobs.iter().enumerate() {
         let stats: Vec<&JobStats> = reports.iter().map(|report| &report.jobs[number]).collect();
         let (name, stats) = (&traffic.name, || stats.iter().copied());
         data.latency
-            .push((format!("job.{name}.network"), network(stats())));
-        data.latency
-            .push((format!("job.{name}.message"), message(stats(), ends)));
+            .extend(latencies(&format!("job.{name}."), stats(), ends));
         data.jobs
             .push(one_job(reports, plan, number, bandwidth, window));
     }
@@ -359,12 +357,28 @@ fn scheme(
     }
 }
 
-/// The latencies of packets, and how old those are that are under way.
-fn network<'a>(all: impl Iterator<Item = &'a JobStats> + Clone) -> Latency {
-    Latency {
-        arrived: merged(all.clone().map(|job| &job.network)),
-        missing: merged(all.map(|job| &job.network_missing)),
-    }
+/// The classes of latencies of all jobs or of one.
+fn latencies<'a>(
+    prefix: &str,
+    all: impl Iterator<Item = &'a JobStats> + Clone,
+    ends: Ends,
+) -> [(String, Latency); 4] {
+    let network = Latency {
+        arrived: merged(all.clone().flat_map(|job| job.network.by_sending())),
+        missing: merged(all.clone().map(|job| &job.network_missing)),
+    };
+    let arrived = |of: fn(&JobStats) -> [&Histogram; 2]| merged(all.clone().flat_map(of)).into();
+    let classes = [
+        network,
+        arrived(|job| job.network.by_arrival()),
+        message(all.clone(), ends),
+        arrived(|job| job.message.by_arrival()),
+    ];
+    let mut names = LATENCY_CLASSES.iter();
+    classes.map(|latency| {
+        let name = names.next().copied().unwrap_or_default();
+        (format!("{prefix}{name}"), latency)
+    })
 }
 
 /// The measurement window and the end of the run.
@@ -381,7 +395,7 @@ fn message<'a>(all: impl Iterator<Item = &'a JobStats> + Clone, ends: Ends) -> L
         .for_each(|job| missing.merge(&job.message_missing));
     let since = |time: Time| time.saturating_sub(ends.window.from);
     Latency {
-        arrived: merged(all.map(|job| &job.message)),
+        arrived: merged(all.flat_map(|job| job.message.by_sending())),
         missing: missing.ages(since(ends.simulated), since(ends.window.to)),
     }
 }

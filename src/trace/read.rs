@@ -350,7 +350,7 @@ fn read_stats(at: &Group) -> Outcome<Stats> {
     })
 }
 
-/// Network before message, the whole network before the jobs, jobs in the order of the experiment file.
+/// Classes in their order, the whole network before the jobs, jobs in the order of the experiment file.
 fn rank_of(class: &str, jobs: &[JobTotals]) -> (usize, usize, String) {
     let of_job = class
         .strip_prefix("job.")
@@ -362,8 +362,9 @@ fn rank_of(class: &str, jobs: &[JobTotals]) -> (usize, usize, String) {
         }
         None => (0, class),
     };
-    let order = ["network", "message"].iter().position(|&k| k == kind);
-    (group, order.unwrap_or(2), class.to_string())
+    let order = schema::LATENCY_CLASSES.iter().position(|&k| k == kind);
+    let last = schema::LATENCY_CLASSES.len();
+    (group, order.unwrap_or(last), class.to_string())
 }
 
 fn list(at: &Group, levels: usize, found: &mut Vec<Entry>) -> Outcome<()> {

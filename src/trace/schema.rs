@@ -247,6 +247,17 @@ pub const JOB_LOAD_TEXT: &str = "offered_load: payload of the messages generated
     that came in at endpoints in the same time, of a packet that comes in across its beginning or end the share that \
     came within it, as a fraction of receivers x endpoint_bandwidth x (on_to_ps - on_from_ps)";
 
+/// The classes of latencies, in order; of a job after `job.<name>.`.
+pub const LATENCY_CLASSES: [&str; 4] = [
+    "network",
+    "network_by_arrival",
+    "message",
+    "message_by_arrival",
+];
+
+/// What the name of a class of what arrived in the measurement window ends with.
+pub const BY_ARRIVAL: &str = "_by_arrival";
+
 /// Whole numbers on `/data/latency/<class>`.
 pub const LATENCY_COUNTS: [Attribute; 4] = [
     attribute("samples", "1", "number of samples: of what arrived"),

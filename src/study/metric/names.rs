@@ -5,8 +5,8 @@ use super::{HOWS, Held, How, Moment, NotAMetric, RateStat, What};
 use crate::config::suggest;
 use crate::trace::Whose;
 use crate::trace::schema::{
-    self, Attribute, JOB_COUNTS, JOB_LOADS, LATENCY_COUNTS, LATENCY_QUANTILES, SERIES_JOB,
-    SUMMARY_COUNTS, SUMMARY_LOADS,
+    self, Attribute, JOB_COUNTS, JOB_LOADS, LATENCY_CLASSES, LATENCY_COUNTS, LATENCY_QUANTILES,
+    SERIES_JOB, SUMMARY_COUNTS, SUMMARY_LOADS,
 };
 
 const FAMILIES: [&str; 10] = [
@@ -21,8 +21,6 @@ const FAMILIES: [&str; 10] = [
     "rates",
     "scheme",
 ];
-const CLASSES: [&str; 2] = ["network", "message"];
-
 /// The shares of a port's time: name and column.
 const SHARES: [(&str, &str); 3] = [
     ("busy_share", "busy_ps"),
@@ -211,7 +209,7 @@ fn latency(rest: &str, jobs: &[String]) -> Outcome<What> {
     let name = format!("latency.{rest}");
     let (class, stat) = rest
         .rsplit_once('.')
-        .ok_or_else(|| unknown(&name, rest, "classes", &CLASSES))?;
+        .ok_or_else(|| unknown(&name, rest, "classes", &LATENCY_CLASSES))?;
     let kind = match class.strip_prefix("job.").map(|rest| rest.split_once('.')) {
         Some(Some((job, kind))) => {
             known_job(job, jobs)?;
@@ -220,8 +218,8 @@ fn latency(rest: &str, jobs: &[String]) -> Outcome<What> {
         Some(None) => return Err(unknown(&name, "", "", &[])),
         None => class,
     };
-    if !CLASSES.contains(&kind) {
-        return Err(unknown(&name, kind, "classes", &CLASSES));
+    if !LATENCY_CLASSES.contains(&kind) {
+        return Err(unknown(&name, kind, "classes", &LATENCY_CLASSES));
     }
     let known = [&LATENCY_COUNTS[..], &LATENCY_QUANTILES[..]];
     attribute(format!("data/latency/{class}"), stat, &known)

@@ -41,7 +41,10 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         path: "/data/latency/<class>",
-        about: "A histogram of latencies, and of the ages of what had not arrived; buckets without either are left out.",
+        about: "A histogram of latencies, and of the ages of what had not arrived; buckets without either are left out. Of the classes \
+                `network` and `message`: of packets that were injected, and messages that were generated, in the measurement window; of \
+                `network_by_arrival` and `message_by_arrival`: of those that arrived in it, whenever they were sent, so that nothing is \
+                missing. With `job.<name>.` before them: of one workload.",
         attributes: &[&LATENCY_COUNTS, &LATENCY_QUANTILES],
         columns: &[&LATENCY],
     },
