@@ -150,7 +150,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 self.hosts.hosts.push(Host {
                     job: job as u16,
                     nic,
-                    task: Task::new(number),
+                    task: Task::new(&application.job, number),
                     due: Vec::new(),
                 });
                 self.hosts.unfinished += 1;

@@ -79,7 +79,7 @@ impl fmt::Display for Obstacle {
                     None => write!(f, "a message from any task")?,
                 }
                 match tag {
-                    Some(COLLECTIVE_TAG) => write!(f, " (of a collective operation)"),
+                    Some(tag) if tag >= COLLECTIVE_TAG => write!(f, " (of a collective operation)"),
                     Some(tag) => write!(f, " with tag {tag}"),
                     None => Ok(()),
                 }

@@ -122,7 +122,7 @@ impl Ideal {
     /// 1 ns of latency and 1 ps for each byte.
     pub fn new(job: Job) -> Ideal {
         Ideal {
-            tasks: (0..job.tasks).map(Task::new).collect(),
+            tasks: (0..job.tasks).map(|task| Task::new(&job, task)).collect(),
             free: vec![0; job.tasks as usize],
             job,
             messages: Vec::new(),

@@ -1,7 +1,7 @@
-use super::{Algorithms, Protocol, Script};
+use super::{Algorithms, Peer, Process, Protocol, Script, Sequence};
 use crate::model::Time;
 
-/// The program of an application's tasks.
+/// What an application's tasks do.
 ///
 /// The program of a task is a row of parts. A part is a pure function of the task and of the part's number: whoever
 /// has the number can have the operations again. All operations that a part starts and does not wait for are waited for
@@ -15,6 +15,12 @@ pub trait Motif: Send + Sync {
     fn begins_iteration(&self, part: u32) -> bool {
         let _ = part;
         true
+    }
+
+    /// What carries the work of a task out. By default one operation after the other, part by part; what carries
+    /// operations out in another order has their parts for those who count operations.
+    fn process(&self, task: Peer) -> Box<dyn Process> {
+        Box::new(Sequence::new(task))
     }
 }
 

@@ -1,9 +1,9 @@
 //! The tasks of simulated applications: what an MPI process does, one operation after the other.
 //!
 //! A *motif* ([`Motif`]) writes the program of a task part by part into a [`Script`]; a part is a pure function of the
-//! task and the part's number, so that the whole state of a program is a number. A [`Task`] carries the operations out:
-//! it computes, sends by the eager or the rendezvous protocol, matches what arrives with the receives that are posted,
-//! and waits. Collective operations become messages step by step ([`collectives`]). A task knows no network: what it
+//! task and the part's number, so that the whole state of a program is a number. A [`Task`] has a
+//! [`Process`], which carries operations out one after the other or in the order of a graph, and [`Messages`]: sends by
+//! the eager or the rendezvous protocol, and what arrives, matched with the receives that are posted. Collective operations become messages step by step ([`collectives`]). A task knows no network: what it
 //! wants goes to a [`Wire`], and whoever carries its messages calls it back.
 
 pub mod collectives;
@@ -12,10 +12,13 @@ mod group;
 mod hang;
 mod job;
 mod mailbox;
+mod messages;
 mod op;
+mod process;
 mod protocol;
 mod requests;
 mod script;
+mod sequence;
 mod task;
 
 #[cfg(test)]
@@ -28,7 +31,10 @@ pub use envelope::{Envelope, EnvelopeKind};
 pub use group::Group;
 pub use hang::{Obstacle, Waiting};
 pub use job::{Job, Motif};
+pub use messages::Messages;
 pub use op::{Label, Labels, Op, Peer, Tag};
+pub use process::{Calls, Process};
 pub use protocol::{Completes, Mpi, MpiPreset, Protocol};
 pub use script::Script;
+pub use sequence::Sequence;
 pub use task::{Iteration, Task, Trouble, Wire};

@@ -39,6 +39,16 @@ impl Requests {
         }
     }
 
+    /// Forgets an operation.
+    pub fn forget(&mut self, label: Label) {
+        self.live.remove(&label);
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.live.capacity() * size_of::<(Label, Request)>()
+    }
+
     /// Forgets those of `labels` that are complete; returns how many are not.
     pub fn settle(&mut self, labels: Labels) -> u32 {
         if self.live.is_empty() {

@@ -273,7 +273,7 @@ fn messages_that_overtake_too_many_others_are_noticed() {
         ((1 << 20) - 1, Some(Trouble::Overtaken(1))),
     ] {
         let job = job(once(|s: &mut Script| s.recv(1, 0)), 2);
-        let mut task = Task::new(0);
+        let mut task = Task::new(&job, 0);
         let envelope = Envelope {
             kind: EnvelopeKind::Eager,
             tag: 0,

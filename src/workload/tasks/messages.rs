@@ -1,0 +1,247 @@
+use rustc_hash::FxHashMap;
+
+use super::mailbox::{Arrival, Mailbox};
+use super::requests::{Request, Requests};
+use super::{
+    Completes, Envelope, EnvelopeKind, Job, Label, Labels, Peer, Tag, Trouble, Waiting, Wire,
+};
+
+/// The messages of a task: what it sends, by the eager or the rendezvous protocol, what comes, and what it has asked for.
+#[derive(Debug)]
+pub struct Messages {
+    number: Peer,
+    pub(super) requests: Requests,
+    mailbox: Mailbox,
+    sends: Vec<Leaving>,
+    /// Numbers of messages to and from each peer.
+    peers: FxHashMap<Peer, Numbers>,
+    trouble: Option<Trouble>,
+}
+
+/// A send that is not complete.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    to: Peer,
+    number: u32,
+    label: Label,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    /// Of the next message to the peer.
+    next: u32,
+    /// Of the message from the peer whose turn is next.
+    expected: u32,
+}
+
+impl Messages {
+    pub(super) fn new(number: Peer) -> Messages {
+        Messages {
+            number,
+            requests: Requests::default(),
+            mailbox: Mailbox::default(),
+            sends: Vec::new(),
+            peers: FxHashMap::default(),
+            trouble: None,
+        }
+    }
+
+    /// The number of their task.
+    pub fn task(&self) -> Peer {
+        self.number
+    }
+
+    /// Why the run has to end, if it has to.
+    pub(super) fn trouble(&self) -> Option<Trouble> {
+        self.trouble
+    }
+
+    /// Messages that came and that nobody received: whole ones, and requests for long ones.
+    pub(super) fn unclaimed(&self) -> (usize, usize) {
+        self.mailbox.unclaimed()
+    }
+
+    /// The run has to end.
+    pub fn stop(&mut self, trouble: Trouble) {
+        self.trouble = Some(trouble);
+    }
+
+    /// What keeps the task from going on, if it waits for these.
+    pub fn waiting(&self, labels: Labels) -> Waiting {
+        Waiting::new(self.number, &self.requests.open(labels))
+    }
+
+    /// Forgets an operation that is complete.
+    pub fn forget(&mut self, label: Label) {
+        self.requests.forget(label);
+    }
+
+    /// Bytes of memory held, besides itself.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.mailbox.memory_bytes()
+            + self.requests.memory_bytes()
+            + self.sends.capacity() * size_of::<Leaving>()
+            + self.peers.capacity() * size_of::<(Peer, Numbers)>()
+    }
+
+    /// A message of the task has left. Returns the send that is complete now.
+    pub(super) fn sent(&mut self, to: Peer, envelope: Envelope) -> Option<Label> {
+        let at = match envelope.kind {
+            EnvelopeKind::Eager | EnvelopeKind::Data => self.leaving(to, envelope.number),
+            EnvelopeKind::Request | EnvelopeKind::Clear => None,
+        }?;
+        let label = self.sends.swap_remove(at).label;
+        self.requests.set(label, Request::Done);
+        Some(label)
+    }
+
+    /// A message for the task is here. `complete` hears of the receives that are complete now.
+    pub(super) fn arrived(
+        &mut self,
+        job: &Job,
+        from: Peer,
+        envelope: Envelope,
+        wire: &mut dyn Wire,
+        complete: &mut dyn FnMut(&mut Messages, Label),
+    ) {
+        match envelope.kind {
+            EnvelopeKind::Eager | EnvelopeKind::Request => {
+                self.in_turn(job, from, envelope, wire, complete);
+            }
+            EnvelopeKind::Clear => {
+                if let Some(at) = self.leaving(from, envelope.number) {
+                    let data = Envelope {
+                        kind: EnvelopeKind::Data,
+                        ..envelope
+                    };
+                    wire.send(from, self.sends[at].bytes, data, job.delay(0, false));
+                }
+            }
+            EnvelopeKind::Data => {
+                if let Some(label) = self.mailbox.content(from, envelope.number) {
+                    self.requests.set(label, Request::Done);
+                    complete(self, label);
+                }
+            }
+        }
+    }
+
+    /// Matches a message, and those that came before it but were sent after it.
+    fn in_turn(
+        &mut self,
+        job: &Job,
+        from: Peer,
+        envelope: Envelope,
+        wire: &mut dyn Wire,
+        complete: &mut dyn FnMut(&mut Messages, Label),
+    ) {
+        let mut arrival = Arrival { from, envelope };
+        let expected = self.peers.entry(from).or_default().expected;
+        if envelope.number != expected {
+            if Envelope::ahead(envelope.number, expected) > Envelope::MOST_AHEAD {
+                self.trouble = Some(Trouble::Overtaken(from));
+            }
+            self.mailbox.keep(arrival);
+            return;
+        }
+        loop {
+            let next = Envelope::next(arrival.envelope.number);
+            if let Some(label) = self.mailbox.take(arrival)
+                && self.matched(job, arrival, label, wire)
+            {
+                complete(self, label);
+            }
+            self.peers.entry(from).or_default().expected = next;
+            match self.mailbox.early(from, next) {
+                Some(early) => arrival = early,
+                None => return,
+            }
+        }
+    }
+
+    /// A message has met its receive. True if that is complete.
+    fn matched(&mut self, job: &Job, arrival: Arrival, label: Label, wire: &mut dyn Wire) -> bool {
+        let Arrival { from, envelope } = arrival;
+        if envelope.kind == EnvelopeKind::Eager {
+            self.requests.set(label, Request::Done);
+            return true;
+        }
+        self.requests.set(label, Request::Content { from });
+        self.mailbox.expect(from, envelope.number, label);
+        let clear = Envelope {
+            kind: EnvelopeKind::Clear,
+            ..envelope
+        };
+        wire.send(from, job.protocol.control_bytes, clear, job.delay(0, false));
+        false
+    }
+
+    fn leaving(&self, to: Peer, number: u32) -> Option<usize> {
+        self.sends
+            .iter()
+            .position(|one| (one.to, one.number) == (to, number))
+    }
+
+    pub(super) fn start_send(
+        &mut self,
+        job: &Job,
+        to: Peer,
+        bytes: u64,
+        tag: Tag,
+        label: Label,
+        wire: &mut dyn Wire,
+    ) {
+        let numbers = self.peers.entry(to).or_default();
+        let number = numbers.next;
+        numbers.next = Envelope::next(number);
+        let eager = bytes < job.protocol.rendezvous_from;
+        let envelope = Envelope {
+            kind: match eager {
+                true => EnvelopeKind::Eager,
+                false => EnvelopeKind::Request,
+            },
+            tag,
+            number,
+        };
+        let delay = job.delay(bytes, eager);
+        let length = if eager {
+            bytes
+        } else {
+            job.protocol.control_bytes
+        };
+        wire.send(to, length, envelope, delay);
+        if eager && job.protocol.completes == Completes::Copied {
+            wire.copied(to, envelope, delay);
+        }
+        self.sends.push(Leaving {
+            to,
+            number,
+            label,
+            bytes,
+        });
+        let request = match eager {
+            true => Request::Send { to },
+            false => Request::LongSend { to },
+        };
+        let new = self.requests.add(label, request);
+        debug_assert!(new, "task {}: label {label} is used twice", self.number);
+    }
+
+    /// True if the receive is complete at once.
+    pub(super) fn start_receive(
+        &mut self,
+        job: &Job,
+        from: Option<Peer>,
+        tag: Option<Tag>,
+        label: Label,
+        wire: &mut dyn Wire,
+    ) -> bool {
+        let new = self.requests.add(label, Request::Receive { from, tag });
+        debug_assert!(new, "task {}: label {label} is used twice", self.number);
+        match self.mailbox.post(from, tag, label) {
+            Some(arrival) => self.matched(job, arrival, label, wire),
+            None => false,
+        }
+    }
+}
