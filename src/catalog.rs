@@ -6,7 +6,7 @@ use schemars::schema_for;
 
 use crate::config::{ConfigError, Experiment, READY, READY_WORKLOADS};
 use crate::registry::{Catalog, Entry, Family};
-use crate::workload::{motifs, patterns, tasks::Mpi};
+use crate::workload::{motifs, patterns, replay, tasks::Mpi};
 use crate::{congestion, queueing, routing, topology};
 
 /// All variants of all registries.
@@ -54,9 +54,17 @@ pub fn catalog() -> Catalog {
             key: "motif.kind",
             variants: motifs::REGISTRY.iter().map(Entry::variant).collect(),
         },
+        traces: Family {
+            name: "traces",
+            one: "format",
+            section: "[[workload]]",
+            key: "trace.format",
+            variants: replay::REGISTRY.iter().map(Entry::variant).collect(),
+        },
         ready: READY,
         ready_workloads: READY_WORKLOADS,
         mpi: || schema_for!(Mpi),
+        read_trace: replay::read,
     }
 }
 

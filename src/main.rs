@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::List(options) => cli::list(&options),
         Command::Inspect(options) => cli::inspect(&options),
         Command::Report(options) => cli::report(&options),
+        Command::Export(options) => cli::export(&options),
         Command::Schema => cli::schema(),
         Command::Completions(options) => cli::completions(&options),
         Command::Man(options) => cli::man(&options),

@@ -6,12 +6,14 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use schemars::Schema;
 use serde_json::Value as Json;
 
 use crate::config::{ConfigError, Section};
+use crate::workload::replay::Trace;
 
 /// One variant of a registry. `F` is the function that builds it from its section of the experiment file.
 pub struct Entry<F: 'static> {
@@ -121,12 +123,16 @@ pub struct Catalog {
     pub patterns: Family,
     /// Applications.
     pub motifs: Family,
+    /// Formats of recorded applications.
+    pub traces: Family,
     /// Ready networks for `topology.file`: name and TOML text.
     pub ready: &'static [(&'static str, &'static str)],
     /// Ready applications for the `file` of a workload: name and TOML text.
     pub ready_workloads: &'static [(&'static str, &'static str)],
     /// JSON Schema of an application's `mpi`.
     pub mpi: fn() -> Schema,
+    /// Reads the recorded application that a section names.
+    pub read_trace: fn(&Section) -> Result<Arc<Trace>, ConfigError>,
 }
 
 impl Catalog {
@@ -155,7 +161,7 @@ impl Catalog {
     }
 
     /// The families in the order of the experiment file.
-    pub fn families(&self) -> [&Family; 6] {
+    pub fn families(&self) -> [&Family; 7] {
         [
             &self.topologies,
             &self.routings,
@@ -163,6 +169,7 @@ impl Catalog {
             &self.schemes,
             &self.patterns,
             &self.motifs,
+            &self.traces,
         ]
     }
 }

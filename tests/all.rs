@@ -39,5 +39,6 @@ mod signals;
 mod stall;
 mod support;
 mod sweep;
+mod traces;
 mod tree;
 mod warnings;

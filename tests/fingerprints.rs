@@ -280,7 +280,7 @@ fn every_name_of_every_registry_is_covered() {
         .filter_map(|workload| Some(workload.pattern()?.pattern.clone()));
     let motifs = all()
         .flat_map(|e| &e.workloads)
-        .filter_map(|workload| Some(workload.job()?.motif.clone()));
+        .filter_map(|workload| Some(workload.job()?.program.section().clone()));
     let missing = [
         unused(&catalog.topologies, all().map(|e| e.topology.clone())),
         unused_routings(&experiments),

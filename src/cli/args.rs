@@ -27,12 +27,14 @@ pub enum Command {
     Sweep(SweepCommand),
     /// Check an experiment, print it with every default filled in, and say what it will take.
     Check(CheckOptions),
-    /// List what an experiment may name: topologies, routings, queueing, schemes, patterns, motifs.
+    /// List what an experiment may name: topologies, routings, queueing, schemes, patterns, motifs, traces.
     List(ListOptions),
     /// Say what a result file holds.
     Inspect(InspectOptions),
     /// Make a page and figures of a run or a sweep: DIR/report.html, DIR/figures.
     Report(ReportOptions),
+    /// Write the messages of a run as a trace that can be replayed.
+    Export(ExportOptions),
     /// Print the JSON Schema of the experiment file, for editors.
     Schema,
     /// Print what a shell has to read to complete weir's commands and options.
@@ -102,7 +104,7 @@ pub struct CheckOptions {
 /// `weir list`.
 #[derive(Args, Debug)]
 pub struct ListOptions {
-    /// topologies, routings, queueing, schemes, patterns or motifs.
+    /// topologies, routings, queueing, schemes, patterns, motifs or traces.
     pub what: Option<String>,
     /// One of them: all its parameters.
     pub name: Option<String>,
@@ -116,6 +118,18 @@ pub struct InspectOptions {
     /// Print the whole experiment too.
     #[arg(long)]
     pub experiment: bool,
+}
+
+/// `weir export`.
+#[derive(Args, Debug)]
+pub struct ExportOptions {
+    /// A result.h5, or the directory that holds one, of a run with output.messages = true.
+    pub result: PathBuf,
+    /// Where the trace goes: GOAL text, with times in picoseconds.
+    pub file: PathBuf,
+    /// Whose messages. May be left out where the run has one job.
+    #[arg(long)]
+    pub job: Option<String>,
 }
 
 /// `weir report`.

@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod completions;
 mod console;
+mod export;
 mod inspect;
 mod launch;
 mod list;
@@ -26,7 +27,9 @@ pub use launch::{Failure, on_all_ranks, together};
 pub use run::run;
 pub use sweep::sweep;
 
-use args::{CompletionsOptions, InspectOptions, ListOptions, ManOptions, ReportOptions};
+use args::{
+    CompletionsOptions, ExportOptions, InspectOptions, ListOptions, ManOptions, ReportOptions,
+};
 use console::{tell, tell_error, tell_failure, write_out};
 use launch::{BAD_INPUT, FAILED};
 
@@ -69,6 +72,17 @@ pub fn inspect(options: &InspectOptions) -> ExitCode {
 pub fn report(options: &ReportOptions) -> ExitCode {
     match report::report(&options.dir) {
         Ok(page) => print(&format!("{}\n", page.display())),
+        Err(failure) => {
+            tell_failure(&failure);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// `weir export`.
+pub fn export(options: &ExportOptions) -> ExitCode {
+    match export::export(options) {
+        Ok(text) => print(&text),
         Err(failure) => {
             tell_failure(&failure);
             ExitCode::from(failure.code)

@@ -89,6 +89,7 @@ fn jobs(catalog: &Catalog, definitions: &mut Map<String, Json>) {
     let mut motifs = variants(&catalog.motifs, definitions);
     let names = catalog.motifs.variants.iter().map(|variant| variant.name);
     motifs.push(json!({ "enum": names.collect::<Vec<&str>>() }));
+    let traces = variants(&catalog.traces, definitions);
     let mut mpi = (catalog.mpi)().to_value();
     if let Json::Object(own) = mpi["$defs"].take() {
         definitions.extend(own);
@@ -100,6 +101,9 @@ fn jobs(catalog: &Catalog, definitions: &mut Map<String, Json>) {
     if let Some(job) = definitions.get_mut("ApplicationSection") {
         let documentation = job["properties"]["motif"]["description"].take();
         job["properties"]["motif"] = json!({ "description": documentation, "anyOf": motifs });
+        let documentation = job["properties"]["trace"]["description"].take();
+        job["properties"]["trace"] = json!({ "description": documentation, "anyOf": traces });
+        job["oneOf"] = json!([{ "required": ["motif"] }, { "required": ["trace"] }]);
         let documentation = job["properties"]["mpi"]["description"].take();
         mpi["description"] = documentation;
         job["properties"]["mpi"] = mpi;

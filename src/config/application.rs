@@ -1,4 +1,7 @@
-//! `[[workload]]` with a `motif`: an application whose tasks wait for each other.
+//! `[[workload]]` with a `motif` or a `trace`: an application whose tasks wait for each other.
+
+use std::path::Path;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,18 +10,56 @@ use super::tree::{Member, Node, Value};
 use super::workload::{Elsewhere, at_once, is_yes, yes};
 use super::{ConfigError, Duration, Endpoints, Placement, Section};
 use crate::model::Invalid;
+use crate::registry::Catalog;
+use crate::workload::replay::Trace;
 
 /// An application.
 #[derive(Clone, Debug)]
 pub struct ApplicationConfig {
-    /// The section of the motif: `motif = { kind = "lammps", … }`.
-    pub motif: Section,
+    /// What its tasks do.
+    pub program: ProgramConfig,
     /// Number of tasks; None: as many as endpoints.
     pub tasks: Option<u32>,
     /// How many times the program is run.
     pub repetitions: u32,
     /// The section that says how messages travel: `mpi = { preset = "codes" }`. It may be empty.
     pub mpi: Section,
+}
+
+/// What the tasks of an application do.
+#[derive(Clone, Debug)]
+pub enum ProgramConfig {
+    /// The section of the motif: `motif = { kind = "lammps", … }`.
+    Motif(Section),
+    /// A recorded application.
+    Trace(TraceConfig),
+}
+
+/// A recorded application.
+#[derive(Clone, Debug)]
+pub struct TraceConfig {
+    /// Its section: `trace = { format = "goal", file = "run.goal" }`, with the absolute path and the hash of the file.
+    pub section: Section,
+    /// What it is.
+    pub trace: Arc<Trace>,
+}
+
+impl ProgramConfig {
+    /// The section that says it.
+    pub fn section(&self) -> &Section {
+        match self {
+            ProgramConfig::Motif(section) => section,
+            ProgramConfig::Trace(trace) => &trace.section,
+        }
+    }
+
+    /// The recorded application, if it is one.
+    pub fn trace(&self) -> Option<&Arc<Trace>> {
+        match self {
+            ProgramConfig::Motif(_) => None,
+            ProgramConfig::Trace(config) => Some(&config.trace),
+        }
+    }
 }
 
 /// `[[workload]]` of an application as it is written.
@@ -66,12 +107,19 @@ pub(super) struct ApplicationSection {
     #[expect(dead_code, reason = "makes `mpi` a known key; it is read as a section")]
     pub mpi: Elsewhere,
     /// What its tasks do: a name, or { kind = "…", … }.
-    #[serde(skip_serializing)]
+    #[serde(default, skip_serializing)]
     #[expect(
         dead_code,
         reason = "makes `motif` a known key; it is read as a section"
     )]
     pub motif: Elsewhere,
+    /// A recorded application, instead of `motif`: { format = "…", file = "…" }. It says how many tasks there are.
+    #[serde(default, skip_serializing)]
+    #[expect(
+        dead_code,
+        reason = "makes `trace` a known key; it is read as a section"
+    )]
+    pub trace: Elsewhere,
 }
 
 fn once() -> u32 {
@@ -79,11 +127,15 @@ fn once() -> u32 {
 }
 
 impl ApplicationSection {
-    /// Where it runs.
+    /// Where it runs; `recorded`: the number of tasks of a trace.
     ///
     /// # Errors
-    /// If two keys say so, or a placement has nothing to place.
-    pub fn place(&self, section: &Section) -> Result<Endpoints, ConfigError> {
+    /// If two keys say so, or a placement has nothing to place; if a trace has not as many tasks as there should be.
+    pub fn place(
+        &self,
+        section: &Section,
+        recorded: Option<u32>,
+    ) -> Result<Endpoints, ConfigError> {
         let refuse = |key: &str, message: &str, remedy: &str| {
             Err(section.refuse(Invalid::new(key, message, remedy)))
         };
@@ -92,7 +144,13 @@ impl ApplicationSection {
             (None, Some(_)) => Some("placement_seed"),
             (None, None) => None,
         };
-        match (&self.endpoints, self.tasks, placement) {
+        if let (Some(given), Some(recorded)) = (self.tasks, recorded)
+            && given != recorded
+        {
+            let message = format!("the trace has {recorded} tasks, not {given}");
+            return refuse("tasks", &message, "leave `tasks` out");
+        }
+        match (&self.endpoints, self.tasks.or(recorded), placement) {
             (Some(_), _, Some(key)) => refuse(
                 key,
                 "`endpoints` says already where the job runs",
@@ -128,6 +186,72 @@ pub(super) fn motif(section: &Section, path: &str) -> Result<Section, ConfigErro
         }
     };
     Ok(Section::new(node, format!("{path}.motif")).choosing_by("kind", Some("motifs")))
+}
+
+/// The recorded application of a workload, read. Its path is relative to `folder`.
+pub(super) fn trace(
+    section: &Section,
+    path: &str,
+    folder: &Path,
+    catalog: &Catalog,
+) -> Result<TraceConfig, ConfigError> {
+    if section.node.get("motif").is_some() {
+        return Err(section.refuse(Invalid::new(
+            "trace",
+            "`motif` says already what the tasks do",
+            "remove one of the two",
+        )));
+    }
+    let mut node = match section.node.get("trace").map(|member| &member.value) {
+        Some(node) if matches!(node.value, Value::Table(_)) => node.clone(),
+        _ => {
+            return Err(section.refuse(Invalid::new(
+                "trace",
+                "expected a table",
+                "write trace = { format = \"…\", file = \"…\" } (see `weir list traces`)",
+            )));
+        }
+    };
+    let own = |node: &Node| {
+        Section::new(node.clone(), format!("{path}.trace")).choosing_by("format", Some("traces"))
+    };
+    absolute(&mut node, folder).map_err(|invalid| own(&node).refuse(invalid))?;
+    // Wrong keys are refused before a long file is read.
+    super::check::variant(&own(&node), &catalog.traces)?;
+    let trace = (catalog.read_trace)(&own(&node))?;
+    if let Value::Table(members) = &mut node.value
+        && !members.iter().any(|member| member.key == "sha256")
+    {
+        let hash = Node::default(Value::String(trace.sha256.clone()));
+        members.push(Member::default("sha256", hash));
+    }
+    Ok(TraceConfig {
+        section: own(&node),
+        trace,
+    })
+}
+
+/// Makes the path of a trace's `file` absolute: the resolved experiment may be run from anywhere.
+fn absolute(node: &mut Node, folder: &Path) -> Result<(), Invalid> {
+    let Value::Table(members) = &mut node.value else {
+        return Ok(());
+    };
+    let Some(member) = members.iter_mut().find(|member| member.key == "file") else {
+        let remedy = "add file = \"…\"";
+        return Err(Invalid::new("", "the key `file` is missing", remedy));
+    };
+    if let Value::String(name) = &mut member.value.value {
+        let path = std::path::absolute(folder.join(&*name));
+        let path = path.ok().and_then(|path| Some(path.to_str()?.to_string()));
+        match path {
+            Some(path) => *name = path,
+            None => {
+                let message = format!("{name:?} is no path in UTF-8");
+                return Err(Invalid::new("file", message, "write the path of a file"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The section of the protocol; empty if it is not there.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
+use super::application::ProgramConfig;
 use super::experiment::{Experiment, NicConfig, RouterConfig};
 use super::nearest::suggest;
 use super::resolve::{definition, schema_of};
@@ -33,7 +34,9 @@ pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(),
         match &workload.drive {
             DriveConfig::Pattern(pattern) => variant(&pattern.pattern, &catalog.patterns)?,
             DriveConfig::Motif(job) => {
-                variant(&job.motif, &catalog.motifs)?;
+                if let ProgramConfig::Motif(motif) = &job.program {
+                    variant(motif, &catalog.motifs)?;
+                }
                 let schema = schema_json(catalog.mpi);
                 known_keys(&job.mpi, &job.mpi.node, &schema, &schema, "", None, "")?;
             }
@@ -42,7 +45,7 @@ pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(),
     Ok(())
 }
 
-fn variant(section: &Section, family: &Family) -> Result<(), ConfigError> {
+pub(super) fn variant(section: &Section, family: &Family) -> Result<(), ConfigError> {
     parameters(section, family, family.choose(section)?)
 }
 

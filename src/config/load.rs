@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::application::{self, ApplicationConfig, ApplicationSection, with_kind};
+use super::application::{self, ApplicationConfig, ApplicationSection, ProgramConfig, with_kind};
 use super::document::Document;
 use super::experiment::{Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
 use super::nearest::suggest;
@@ -426,9 +426,10 @@ fn workload(
         section = Section::new(Node { origin, ..node }, &path);
     }
     let copies = copies(&section)?;
-    let one = match section.node.get("motif") {
-        Some(_) => application(index, section, &path),
-        None => open_loop(index, section, &path),
+    let is_application = ["motif", "trace"].map(|key| section.node.get(key).is_some());
+    let one = match is_application {
+        [false, false] => open_loop(index, section, &path),
+        _ => application(index, section, &path, folder, catalog),
     }?;
     let Some(copies) = copies else {
         return Ok(vec![one]);
@@ -457,10 +458,21 @@ fn copies(section: &Section) -> Result<Option<u32>, ConfigError> {
     }
 }
 
-fn application(index: usize, section: Section, path: &str) -> Result<WorkloadConfig, ConfigError> {
+fn application(
+    index: usize,
+    section: Section,
+    path: &str,
+    folder: &Path,
+    catalog: &Catalog,
+) -> Result<WorkloadConfig, ConfigError> {
     let given: ApplicationSection = section.parse()?;
     check::name(&section, given.name.as_deref())?;
-    let endpoints = given.place(&section)?;
+    let program = match section.node.get("trace") {
+        Some(_) => ProgramConfig::Trace(application::trace(&section, path, folder, catalog)?),
+        None => ProgramConfig::Motif(application::motif(&section, path)?),
+    };
+    let recorded = program.trace().map(|trace| trace.tasks());
+    let endpoints = given.place(&section, recorded)?;
     check::endpoints(&section, &endpoints)?;
     Ok(WorkloadConfig {
         endpoints,
@@ -469,8 +481,8 @@ fn application(index: usize, section: Section, path: &str) -> Result<WorkloadCon
         enabled: given.enabled,
         start: given.start,
         drive: DriveConfig::Motif(ApplicationConfig {
-            motif: application::motif(&section, path)?,
-            tasks: given.tasks,
+            program,
+            tasks: given.tasks.or(recorded),
             repetitions: given.repetitions,
             mpi: application::mpi(&section, path),
         }),

@@ -27,7 +27,7 @@ mod units;
 mod words;
 mod workload;
 
-pub use application::ApplicationConfig;
+pub use application::{ApplicationConfig, ProgramConfig, TraceConfig};
 pub use document::{Document, Given};
 pub use error::ConfigError;
 pub use experiment::{

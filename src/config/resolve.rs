@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::application::ApplicationSection;
+use super::application::{ApplicationSection, ProgramConfig};
 use super::experiment::Experiment;
 use super::tree::{Member, Node, Value};
 use super::workload::{DriveConfig, Elsewhere, TrafficSection, WorkloadConfig};
@@ -115,7 +115,8 @@ fn workload(config: &WorkloadConfig, catalog: &Catalog) -> Node {
             let node = typed(&ApplicationSection {
                 name: Some(config.name.clone()),
                 endpoints: Some(config.endpoints.clone()),
-                tasks: job.tasks,
+                // A trace says it.
+                tasks: job.tasks.filter(|_| job.program.trace().is_none()),
                 placement: None,
                 placement_seed: None,
                 shared: config.shared,
@@ -125,10 +126,14 @@ fn workload(config: &WorkloadConfig, catalog: &Catalog) -> Node {
                 repetitions: job.repetitions,
                 mpi: Elsewhere,
                 motif: Elsewhere,
+                trace: Elsewhere,
             });
             let mpi = complete(&job.mpi.node, &schema, &schema);
-            let motif = variant(&job.motif, &catalog.motifs);
-            (node, vec![("mpi", mpi), ("motif", motif)])
+            let program = match &job.program {
+                ProgramConfig::Motif(motif) => ("motif", variant(motif, &catalog.motifs)),
+                ProgramConfig::Trace(trace) => ("trace", variant(&trace.section, &catalog.traces)),
+            };
+            (node, vec![("mpi", mpi), program])
         }
     };
     if let Value::Table(members) = &mut node.value {

@@ -9,10 +9,11 @@ use super::tree::{Member, Node, Origin, Source, Value};
 use crate::model::Invalid;
 
 /// The keys that choose a variant, and what `weir list` calls the variants.
-const DISPATCH: [(&str, &str); 3] = [
+const DISPATCH: [(&str, &str); 4] = [
     ("kind", "kinds"),
     ("algorithm", "algorithms"),
     ("scheme", "schemes"),
+    ("format", "formats"),
 ];
 
 /// One table of the experiment file, with the place it came from.
@@ -165,6 +166,11 @@ impl Section {
             }
             None => false,
         })
+    }
+
+    /// What the user wrote, as TOML on one line.
+    pub fn text(&self) -> String {
+        super::resolve::inline(&self.node)
     }
 
     /// How messages call this section: `topology`, `workload.0.pattern`.

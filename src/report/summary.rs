@@ -194,11 +194,15 @@ fn notes(lines: &mut Vec<String>, digest: &Digest) {
     }
     lines.push(String::new());
     for note in digest.notes.iter().take(NOTES) {
-        labelled(lines, "warning", &note.text);
+        let label = match note.kind.as_str() {
+            "trace" => "trace",
+            _ => "warning",
+        };
+        labelled(lines, label, &note.text);
     }
     let more = digest.notes.len().saturating_sub(NOTES);
     if more > 0 {
-        labelled(lines, "", &format!("and {more} more warnings, in --json"));
+        labelled(lines, "", &format!("and {more} more, in --json"));
     }
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::warnings::{Warning, warnings};
 use crate::config::{
-    ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig, Until, WorkloadConfig,
+    ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig, ProgramConfig, Until,
+    WorkloadConfig,
 };
 use crate::congestion::{self, About, Scheme};
 use crate::engine::{Haste, Schedule};
@@ -16,15 +17,17 @@ use crate::queueing::{self, Queueing};
 use crate::registry::choose;
 use crate::routing::{self, Routing};
 use crate::topology::{self, Topology};
+use crate::trace::Note;
 use crate::workload::injection::Injector;
 use crate::workload::members;
 use crate::workload::motifs;
 use crate::workload::patterns::{self, Members};
+use crate::workload::replay::Replay;
 use crate::workload::sizes::Sizes;
 use crate::workload::tasks::{Job, Mpi};
 
-use super::limits;
 use super::parameters::{parameters, router_parameters, routers};
+use super::{limits, notes};
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -48,6 +51,8 @@ pub struct Plan {
     pub patience: Time,
     /// What can be run and does nothing, or measures nothing.
     pub warnings: Vec<Warning>,
+    /// What its traces hold, and what of that is simulated.
+    pub traces: Vec<Note>,
 }
 
 /// Makes a routing for a topology.
@@ -130,6 +135,7 @@ impl Plan {
             lookahead,
             patience,
             warnings: Vec::new(),
+            traces: notes::traces(experiment),
         };
         plan.warnings = warnings(experiment, &plan);
         Ok(plan)
@@ -415,15 +421,19 @@ fn application(
     let mpi: Mpi = config.mpi.parse()?;
     let numbers = endpoints.iter().zip(0..).map(|(&at, task)| (at, task));
     let longest = u64::from(network.parameters.max_packet);
+    let algorithms = mpi.algorithms();
     let job = Job {
-        motif: motifs::build(&config.motif, tasks)?,
+        motif: match &config.program {
+            ProgramConfig::Motif(motif) => motifs::build(motif, tasks)?,
+            ProgramConfig::Trace(config) => Box::new(Replay::new(config.trace.clone(), algorithms)),
+        },
         tasks,
         repetitions: config.repetitions,
         iterations,
         protocol: mpi
             .protocol(network.parameters.flit, longest)
             .map_err(|invalid| config.mpi.refuse(invalid))?,
-        algorithms: mpi.algorithms(),
+        algorithms,
     };
     let application = Application {
         job,

@@ -235,6 +235,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.packets = recording.packets.then(|| rows::packets(reports));
     data.messages = recording.messages.then(|| rows::messages(reports));
     data.notes = plan.warnings.iter().filter_map(Warning::note).collect();
+    data.notes.extend(plan.traces.iter().cloned());
     data.notes.extend(notes(&data));
     data.summary.notes = data.notes.len() as u64;
     data

@@ -1,6 +1,7 @@
 //! What is remarkable about a run that its other numbers may hide: a job that came to a standstill, latencies of a few that
 //! arrived out of many, packets that are dropped and not delivered. Plain data, made from the result.
 
+use crate::config::{Experiment, WorkloadConfig};
 use crate::trace::{Data, Job, JobSeries, Latency, Note, Stats};
 
 /// A job came to a standstill if it delivered less than one part in so many of what its endpoints' links carry …
@@ -26,6 +27,24 @@ pub fn notes(data: &Data) -> Vec<Note> {
     }
     notes.extend(drops(data));
     notes
+}
+
+/// Of each application that replays a trace: what the trace holds, and what of it is simulated.
+pub fn traces(experiment: &Experiment) -> Vec<Note> {
+    let enabled = experiment.workloads.iter().filter(|one| one.enabled);
+    let note = |workload: &WorkloadConfig| {
+        let trace = workload.job()?.program.trace()?;
+        Some(Note {
+            kind: "trace".into(),
+            job: Some(workload.name.clone()),
+            text: format!(
+                "\"{}\" replays {}: {}",
+                workload.name, trace.name, trace.coverage
+            ),
+            numbers: trace.coverage.numbers(),
+        })
+    };
+    enabled.filter_map(note).collect()
 }
 
 fn class<'a>(data: &'a Data, job: &str, kind: &str) -> Option<&'a Latency> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::assemble::{Plan, ends};
 use crate::config::{
-    ConfigError, Duration, Experiment, OutputQueue, Section, Until, WorkloadConfig,
+    ConfigError, Duration, Experiment, OutputQueue, ProgramConfig, Section, Until, WorkloadConfig,
 };
 use crate::fabric::{Drive, Open, Traffic};
 use crate::model::{Invalid, NEVER, Time, stream};
@@ -115,7 +115,8 @@ fn empty_program(workload: &WorkloadConfig, job: &Job) -> Option<Warning> {
     if !is_silent(job) {
         return None;
     }
-    let motif = &workload.job()?.motif;
+    let program = &workload.job()?.program;
+    let motif = program.section();
     let name = &workload.name;
     let warn = |key: &str, why: &str, remedy: &str| {
         let message = format!("{why}, so {name:?} sends nothing");
@@ -134,6 +135,9 @@ fn empty_program(workload: &WorkloadConfig, job: &Job) -> Option<Warning> {
         return warn(&key, "this is 0", "write 1 or more");
     }
     let why = "no task has anything for another";
+    if let ProgramConfig::Trace(_) = program {
+        return warn("trace", why, "look at the trace");
+    }
     warn("motif", why, "look at its parameters: `weir list motifs`")
 }
 

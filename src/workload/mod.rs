@@ -1,5 +1,5 @@
 //! What the endpoints send: who takes part (`members`), to whom (`patterns`), how much (`sizes`) and when
-//! (`injection`).
+//! (`injection`); what applications do: programs (`motifs`) and recorded ones (`replay`), which `tasks` carry out.
 
 mod draw;
 mod geometric;
@@ -8,5 +8,6 @@ mod logarithm;
 pub mod members;
 pub mod motifs;
 pub mod patterns;
+pub mod replay;
 pub mod sizes;
 pub mod tasks;

@@ -17,7 +17,7 @@ import tempfile
 BEGIN, END = "<!-- made from weir schema -->\n", "<!-- end -->\n"
 # What quantities are called, and sections that list variants: the key that chooses, and the name for `weir list`.
 QUANTITIES = {"Duration": "time", "Rate": "bandwidth", "Size": "amount of data"}
-CHOSEN_BY = {"topology": "kind", "routing": "algorithm", "queueing": "scheme", "congestion": "scheme", "pattern": "kind", "motif": "kind"}
+CHOSEN_BY = {"topology": "kind", "routing": "algorithm", "queueing": "scheme", "congestion": "scheme", "pattern": "kind", "motif": "kind", "trace": "format"}
 # What only job files have.
 STUDY = ["title", "seeds", "axis", "exclude", "figure", "claims", "reduced"]
 TYPES = {"integer": "whole number", "boolean": "`true` or `false`", "string": "text", "number": "number", "object": "table"}
@@ -103,7 +103,7 @@ class Page:
                 continue
             name = properties[key]["const"]
             topologies = variant.get("x-topologies")
-            chosen = f'{section} = {{ {key} = "{name}", … }}' if section in ("pattern", "motif") else f'{key} = "{name}"'
+            chosen = f'{section} = {{ {key} = "{name}", … }}' if section in ("pattern", "motif", "trace") else f'{key} = "{name}"'
             made_for = f" for {' and '.join(f'`{kind}`' for kind in topologies)}" if topologies else ""
             self.lines += [f"{header} `{chosen}`{made_for}", "", " ".join(variant.get("description", "").split()), ""]
             self.table(variant)
@@ -135,8 +135,8 @@ class Page:
             properties = schema.get("properties", {})
             if list(properties) == ["file"]:
                 continue
-            chosen = [key for key in ("pattern", "motif") if key in properties]
-            self.lines += [f"### `[[{name}]]`" + "".join(f" with a {key}" for key in chosen), ""]
+            chosen = [key for key in ("pattern", "motif", "trace") if key in properties]
+            self.lines += [f"### `[[{name}]]`" + " or".join(f" with a {key}" for key in chosen), ""]
             self.table(schema)
             for key in chosen:
                 self.variants("####", key, properties[key])

@@ -35,7 +35,10 @@ fn a_name_is_enough() {
     let experiment = loaded("motif = \"barrier\"\n");
     let workload = &experiment.workloads[0];
     assert_eq!(workload.endpoints, Endpoints::All);
-    assert_eq!(job(&experiment).motif.kind().unwrap(), "barrier");
+    assert_eq!(
+        job(&experiment).program.section().kind().unwrap(),
+        "barrier"
+    );
     assert_eq!(job(&experiment).repetitions, 1);
     assert_eq!(job(&experiment).tasks, None);
 }
@@ -65,8 +68,8 @@ fn tasks_are_placed() {
 fn a_ready_application_and_what_is_changed_of_it() {
     let experiment = loaded("file = \"pump-8\"\nplacement = \"random\"\nmotif.by = 4\n");
     let job = job(&experiment);
-    assert_eq!(job.motif.kind().unwrap(), "pump");
-    assert!(job.motif.has("by") && job.mpi.has("preset"));
+    assert_eq!(job.program.section().kind().unwrap(), "pump");
+    assert!(job.program.section().has("by") && job.mpi.has("preset"));
     assert_eq!(job.tasks, Some(8));
     assert!(
         experiment.resolved.contains("by = 4"),

@@ -162,6 +162,15 @@ fn catalog() -> Catalog {
                 variant("pump", || schema_for!(Shift)),
             ],
         ),
+        traces: family(
+            "traces",
+            "[[workload]]",
+            "trace.format",
+            crate::workload::replay::REGISTRY
+                .iter()
+                .map(crate::registry::Entry::variant)
+                .collect(),
+        ),
         ready: &[
             (
                 "ring-12",
@@ -175,6 +184,7 @@ fn catalog() -> Catalog {
             "# Eight pumps.\ntasks = 8\nmotif = { kind = \"pump\", by = 3 }\nmpi = { preset = \"codes\" }\n",
         )],
         mpi: || schema_for!(Mpi),
+        read_trace: crate::workload::replay::read,
     }
 }
 

@@ -55,6 +55,14 @@ impl Labels {
     }
 }
 
+impl Op {
+    /// The tag of the messages of a collective operation that may go on at the same time as others; `number` tells them
+    /// from each other.
+    pub fn collective_tag(number: u64) -> Tag {
+        COLLECTIVE_TAG + (number % u64::from(COLLECTIVE_TAG)) as Tag
+    }
+}
+
 /// What a task does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Op {

@@ -1,7 +1,7 @@
 use super::messages::Messages;
 use super::op::{BLOCKING, Labels};
 use super::process::{Calls, Process};
-use super::{Iteration, Job, Label, Op, Peer, Script, Trouble, Waiting};
+use super::{Iteration, Label, Op, Peer, Script, Trouble, Waiting};
 use crate::model::{NEVER, Time};
 
 /// A process that carries out the program of its job's motif, one operation after the other.
@@ -200,8 +200,8 @@ impl Sequence {
                 calls.receive(from, tag, label);
                 self.busy(calls.job.protocol.per_call, calls);
             }
-            Op::WaitAll(labels) => self.wait_all(labels),
-            Op::WaitAny(labels) => self.state = State::Any(labels, calls.messages),
+            Op::WaitAll(labels) => self.wait_all(labels, calls.messages),
+            Op::WaitAny(labels) => self.state = State::Any(labels),
             // Steps of collective operations have no others inside.
             Op::Collective(_) => {}
         }

@@ -1,0 +1,159 @@
+//! The text of a trace, line by line, with its hash.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+/// What is wrong with a trace, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where: `line 7`, `byte 19`; empty for the whole.
+    pub place: String,
+    /// What.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl Fault {
+    /// About the whole trace.
+    pub fn new(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
+        Fault {
+            place: String::new(),
+            message: message.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// About a line of it, from 1.
+    pub fn at_line(line: u64, message: impl Into<String>, remedy: impl Into<String>) -> Fault {
+        Fault {
+            place: format!("line {line}"),
+            ..Fault::new(message, remedy)
+        }
+    }
+}
+
+/// A file that is hashed as it is read.
+pub struct Input {
+    file: File,
+    hash: Sha256,
+}
+
+impl Input {
+    /// Opens a file. Others than regular files are not even opened: a pipe may keep its reader waiting for ever.
+    ///
+    /// # Errors
+    /// If that is not possible.
+    pub fn open(path: &Path) -> Result<Input, Fault> {
+        let failure = |why: String| {
+            let message = format!("it cannot be read: {why}");
+            Fault::new(message, "give a path relative to the experiment file")
+        };
+        let kind = match std::fs::metadata(path) {
+            Ok(about) => about.file_type(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Err(failure("there is no such file".into()));
+            }
+            Err(e) => return Err(failure(e.to_string())),
+        };
+        if !kind.is_file() {
+            return Err(failure("it is no regular file".into()));
+        }
+        let file = File::open(path).map_err(|e| failure(e.to_string()))?;
+        Ok(Input {
+            file,
+            hash: Sha256::new(),
+        })
+    }
+
+    /// The hash of all that was read.
+    pub fn hash(self) -> String {
+        let mut text = String::with_capacity(64);
+        for byte in self.hash.finalize() {
+            text.push_str(&format!("{byte:02x}"));
+        }
+        text
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.hash.update(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+/// A text file, line by line.
+pub struct Lines {
+    reader: BufReader<Input>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+/// Lines are no longer than this.
+const LONGEST_LINE: usize = 16 << 20;
+
+impl Lines {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// If that is not possible.
+    pub fn open(path: &Path) -> Result<Lines, Fault> {
+        Ok(Lines {
+            reader: BufReader::with_capacity(1 << 20, Input::open(path)?),
+            line: Vec::new(),
+            number: 0,
+        })
+    }
+
+    /// Goes to the next line. False at the end.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is too long.
+    pub fn advance(&mut self) -> Result<bool, Fault> {
+        self.line.clear();
+        self.number += 1;
+        let mut limited = (&mut self.reader).take(LONGEST_LINE as u64 + 1);
+        let read = limited.read_until(b'\n', &mut self.line);
+        let count = read.map_err(|e| self.fault(format!("it cannot be read: {e}"), ""))?;
+        if self.line.len() > LONGEST_LINE {
+            return Err(self.fault("the line is too long", "this is no text of this format"));
+        }
+        Ok(count > 0)
+    }
+
+    /// The line, with its end.
+    pub fn bytes(&self) -> &[u8] {
+        &self.line
+    }
+
+    /// The line as text, without its end.
+    ///
+    /// # Errors
+    /// If it is no UTF-8.
+    pub fn text(&self) -> Result<&str, Fault> {
+        match std::str::from_utf8(&self.line) {
+            Ok(text) => Ok(text.trim_end_matches(['\n', '\r'])),
+            Err(_) => Err(self.fault("this is no text", "give a text file of this format")),
+        }
+    }
+
+    /// Its number, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Something is wrong with it.
+    pub fn fault(&self, message: impl Into<String>, remedy: impl Into<String>) -> Fault {
+        Fault::at_line(self.number, message, remedy)
+    }
+
+    /// The hash of all that was read, once that is everything.
+    pub fn hash(self) -> String {
+        self.reader.into_inner().hash()
+    }
+}

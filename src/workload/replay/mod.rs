@@ -1,0 +1,236 @@
+//! Recorded applications: traces, and tables of messages. One file or folder for each format.
+//!
+//! A format's reader gives what each task does as a graph ([`TaskGraph`]) and what of the file that is
+//! ([`Coverage`]). [`Walk`] carries a graph out.
+
+mod check;
+mod coverage;
+mod graph;
+mod input;
+mod program;
+mod scale;
+mod table;
+#[cfg(test)]
+mod testing;
+mod walk;
+
+mod connections;
+mod flows;
+mod goal;
+mod matrix;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, Weak};
+
+use serde::Deserialize;
+
+pub use coverage::Coverage;
+pub use goal::write as write_goal;
+pub use graph::{Builder, Kind, Node, Part, TaskGraph};
+pub use input::Fault;
+pub use program::Replay;
+pub use scale::Scale;
+pub use table::Flow;
+pub use walk::Walk;
+
+use crate::config::{ConfigError, Section};
+use crate::model::Invalid;
+use crate::registry::{self, Entry};
+use crate::workload::tasks::Peer;
+
+/// Reads a file as its section says.
+pub type Build = fn(&Section, &Path, Scale) -> Result<Content, Refusal>;
+
+/// All formats.
+pub const REGISTRY: &[Entry<Build>] =
+    &[goal::ENTRY, flows::ENTRY, matrix::ENTRY, connections::ENTRY];
+
+/// What a reader makes of a file.
+pub struct Content {
+    /// What each task does.
+    pub graphs: Vec<TaskGraph>,
+    /// What of the file that is.
+    pub coverage: Coverage,
+    /// The hash of everything that was read: SHA-256, hexadecimal.
+    pub sha256: String,
+}
+
+/// Why a reader cannot read.
+pub enum Refusal {
+    /// Its section is wrong.
+    Section(ConfigError),
+    /// The file is.
+    File(Fault),
+}
+
+impl From<ConfigError> for Refusal {
+    fn from(error: ConfigError) -> Refusal {
+        Refusal::Section(error)
+    }
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Refusal {
+        Refusal::File(fault)
+    }
+}
+
+/// A recorded application.
+pub struct Trace {
+    /// What each task does.
+    pub graphs: Vec<Arc<TaskGraph>>,
+    /// What of the file that is.
+    pub coverage: Coverage,
+    /// The hash of everything that was read.
+    pub sha256: String,
+    /// The name of the file.
+    pub name: String,
+}
+
+impl Trace {
+    /// Number of tasks.
+    pub fn tasks(&self) -> u32 {
+        self.graphs.len() as u32
+    }
+}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "Trace({} {})", self.name, self.sha256)
+    }
+}
+
+/// The keys that all formats have.
+#[derive(Deserialize)]
+struct Common {
+    file: String,
+    #[serde(default)]
+    sha256: Option<String>,
+    #[serde(default)]
+    compute: Scale,
+}
+
+/// Traces that are in memory: the points of a study share them.
+static KNOWN: Mutex<Vec<(String, Weak<Trace>)>> = Mutex::new(Vec::new());
+
+/// Reads the trace that `section` names: `{ format = "goal", file = "…" }`, with an absolute path.
+///
+/// # Errors
+/// An unknown format or key, a file that cannot be read, that is damaged, that does not have the hash that it should
+/// have, or with which no run could come to its end.
+pub fn read(section: &Section) -> Result<Arc<Trace>, ConfigError> {
+    let entry = registry::choose(section, REGISTRY)?;
+    let common: Common = section.parse()?;
+    let path = Path::new(&common.file);
+    let key = key(section, path);
+    let mut known = KNOWN
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    known.retain(|(_, trace)| trace.strong_count() > 0);
+    let same = known.iter().find(|(own, _)| *own == key);
+    if let Some(trace) = same.and_then(|(_, trace)| trace.upgrade()) {
+        return Ok(trace);
+    }
+    let refuse = |fault: Fault| {
+        let place = match fault.place.is_empty() {
+            true => String::new(),
+            false => format!(", {}", fault.place),
+        };
+        let message = format!("{}{place}: {}", common.file, fault.message);
+        section.refuse(Invalid::new("file", message, fault.remedy))
+    };
+    let content =
+        (entry.build)(section, path, common.compute).map_err(|refusal| match refusal {
+            Refusal::Section(error) => error,
+            Refusal::File(fault) => refuse(fault),
+        })?;
+    if content.graphs.is_empty() {
+        return Err(refuse(Fault::new(
+            "it has no task",
+            "give a trace with tasks",
+        )));
+    }
+    if let Some(given) = &common.sha256
+        && *given != content.sha256
+    {
+        let message = format!(
+            "the file is another one now: its hash is {}",
+            content.sha256
+        );
+        let remedy = "bring the old file back, or leave `sha256` out";
+        return Err(section.refuse(Invalid::new("sha256", message, remedy)));
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    let trace = Arc::new(Trace {
+        graphs: content.graphs.into_iter().map(Arc::new).collect(),
+        coverage: content.coverage,
+        sha256: content.sha256,
+        name: name.unwrap_or_default().into_owned(),
+    });
+    known.push((key, Arc::downgrade(&trace)));
+    Ok(trace)
+}
+
+/// What has to be the same for a trace to be the same: its section, and the file's length and date.
+fn key(section: &Section, path: &Path) -> String {
+    let about = std::fs::metadata(path).ok();
+    let about = about.map(|about| (about.len(), about.modified().ok()));
+    format!("{} {about:?}", section.text())
+}
+
+/// Refuses a task beyond those that there are.
+fn task(number: u64, tasks: u32) -> Result<Peer, (String, String)> {
+    match u32::try_from(number) {
+        Ok(task) if task < tasks => Ok(task),
+        _ => Err((
+            format!("there is no task {number} among {tasks}"),
+            format!(
+                "write a task from 0 to {}; markers without a receiver have to be removed",
+                tasks.saturating_sub(1)
+            ),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::testing::read_bytes;
+
+    /// The traces of the integration tests.
+    const FILES: [(&str, &[u8]); 4] = [
+        ("goal", include_bytes!("../../../tests/traces/mixed.goal")),
+        ("flows", include_bytes!("../../../tests/traces/flows.csv")),
+        ("matrix", include_bytes!("../../../tests/traces/matrix.csv")),
+        (
+            "connections",
+            include_bytes!("../../../tests/traces/chain.cm"),
+        ),
+    ];
+
+    proptest! {
+        /// Cut, and with some bytes changed: it is read, or refused with words; nothing else.
+        #[test]
+        fn damage_is_no_disaster(
+            file in 0..FILES.len(),
+            cut in 0.0..1.2f64,
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            digits in any::<bool>(),
+        ) {
+            let (format, content) = FILES[file];
+            let keep = (cut * content.len() as f64) as usize;
+            let mut bytes = content[..keep.min(content.len())].to_vec();
+            for (at, byte) in changes {
+                if !bytes.is_empty() {
+                    let at = at.index(bytes.len());
+                    bytes[at] = if digits { b'0' + byte % 10 } else { byte };
+                }
+            }
+            if let Err(error) = read_bytes(format, "", &bytes) {
+                prop_assert!(!error.message.is_empty() && error.remedy().is_some(), "{error:?}");
+            }
+        }
+    }
+}

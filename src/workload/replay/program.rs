@@ -1,0 +1,66 @@
+use std::sync::Arc;
+
+use super::Trace;
+use super::graph::{ANY, Kind};
+use super::walk::Walk;
+use crate::workload::tasks::{Algorithms, Motif, Op, Peer, Process, Script};
+
+/// So many operations are a part, for those who count them.
+const OPERATIONS: usize = 1_024;
+
+/// A recorded application as the program of a job.
+pub struct Replay {
+    trace: Arc<Trace>,
+    algorithms: Algorithms,
+}
+
+impl Replay {
+    /// With these algorithms for collective operations.
+    pub fn new(trace: Arc<Trace>, algorithms: Algorithms) -> Replay {
+        Replay { trace, algorithms }
+    }
+
+    /// What it replays.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+}
+
+impl Motif for Replay {
+    /// The operations in the order of the file: all that they do, but not who waits for whom.
+    fn part(&self, part: u32, script: &mut Script) -> bool {
+        let graph = &self.trace.graphs[script.task() as usize];
+        let Some(rest) = graph.nodes.get(part as usize * OPERATIONS..) else {
+            return false;
+        };
+        if rest.is_empty() {
+            return false;
+        }
+        for node in &rest[..OPERATIONS.min(rest.len())] {
+            let some = |number: u32| (number != ANY).then_some(number);
+            match node.kind {
+                Kind::Send => _ = script.isend(node.peer, node.amount, node.tag),
+                Kind::Receive => _ = script.irecv(some(node.peer), some(node.tag)),
+                Kind::Compute | Kind::Delay => script.compute(node.amount),
+                Kind::Collective => {
+                    let part = &graph.collectives[node.amount as usize];
+                    let (mut ops, mut step) = (Vec::new(), 0);
+                    while part.step(&self.algorithms, step, &mut ops) {
+                        step += 1;
+                    }
+                    // Only what they send counts, and their order does not.
+                    for op in ops {
+                        if let Op::Send { to, bytes, .. } | Op::Isend { to, bytes, .. } = op {
+                            script.isend(to, bytes, 0);
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    fn process(&self, task: Peer) -> Box<dyn Process> {
+        Box::new(Walk::new(self.trace.graphs[task as usize].clone()))
+    }
+}

@@ -1,0 +1,293 @@
+//! Recorded applications: every format gives the same on any ranks, under every kind of network and scheme; what a run
+//! wrote can be replayed; another reader counts the same.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use toml::{Table, Value};
+use weir::catalog::catalog;
+use weir::trace::{Data, Note};
+use weir::workload::replay::{Flow, write_goal};
+
+use crate::support::{Cli, Experiment, run_on};
+
+/// Format, file, and other keys of the traces in `tests/traces`.
+const TRACES: [(&str, &str, &str); 5] = [
+    ("goal", "mixed.goal", "compute = \"x 0.5\""),
+    ("flows", "flows.csv", ""),
+    ("matrix", "matrix.csv", ""),
+    ("matrix", "matrix.csv", "order = \"phases\""),
+    ("connections", "chain.cm", ""),
+];
+
+fn section(format: &str, file: &str, keys: &str) -> Value {
+    let mut table: Table = toml::from_str(keys).expect(keys);
+    let path = format!("{}/tests/traces/{file}", env!("CARGO_MANIFEST_DIR"));
+    table.insert("format".into(), format.into());
+    table.insert("file".into(), path.into());
+    table.into()
+}
+
+fn with_trace(network: Experiment, trace: &Value) -> Experiment {
+    // A job without a motif: the key is put there and taken away.
+    let mut table: Table = toml::from_str(&network.text()).expect("TOML");
+    let mut workload = Table::new();
+    workload.insert("trace".into(), trace.clone());
+    workload.insert("placement".into(), "random".into());
+    let list = table.entry("workload").or_insert(Value::Array(vec![]));
+    list.as_array_mut().expect("a list").push(workload.into());
+    Experiment::of(table).until("completion")
+}
+
+fn note(data: &Data) -> &Note {
+    let mut notes = data.notes.iter();
+    notes.find(|note| note.kind == "trace").expect("a note")
+}
+
+#[test]
+fn every_format_has_a_trace_here() {
+    for variant in &catalog().traces.variants {
+        let there = TRACES.iter().any(|(format, ..)| *format == variant.name);
+        assert!(there, "{}", variant.name);
+    }
+}
+
+#[test]
+fn every_format_on_every_kind_of_network_with_congestion_control_and_ranks() {
+    let networks = [
+        Experiment::dragonfly(2, 4, 2).routing("par"),
+        Experiment::clos(8, 2),
+        Experiment::tree(4, 2),
+    ];
+    for (format, file, keys) in TRACES {
+        for (network, scheme) in networks.iter().zip(["ecn", "srp", "none"]) {
+            let network = network.clone().set("congestion.scheme", scheme);
+            // Beside a motif, at the same time.
+            let experiment = with_trace(network, &section(format, file, keys))
+                .with("repetitions", 2)
+                .set("output.iterations", true)
+                .job("allreduce", 3)
+                .with("placement", "random");
+            let plan = experiment.plan();
+            let alone = run_on(1, &plan).unwrap_or_else(|error| panic!("{error}\n{experiment:?}"));
+            let summary = &alone.summary;
+            assert_eq!(summary.messages_generated, summary.messages_received);
+            for ranks in [2, 3] {
+                assert_eq!(
+                    run_on(ranks, &plan).unwrap(),
+                    alone,
+                    "{ranks}: {experiment:?}"
+                );
+            }
+            // Everything that the trace sends to others arrives, twice.
+            let sent = plain_bytes(file);
+            assert!(alone.jobs[0].bytes_delivered >= 2 * sent, "{experiment:?}");
+            assert!(note(&alone).text.contains(file));
+        }
+    }
+}
+
+/// Bytes that tasks of a trace send to others, counted by hand.
+fn plain_bytes(file: &str) -> u64 {
+    match file {
+        "mixed.goal" => 2 * 20_000 + 2 * 64 + 4 * 10_000 + 2 * 30_000,
+        "flows.csv" => 4_096 + 4_096 + 20_000 + 100_000 + 1 + 64 + 50_000 + 50_000,
+        "matrix.csv" => 2 * 100 + 2 * 2_000 + 30_000 + 1 + 4 * 64 + 5 * 9_000 + 12_000,
+        _ => 30_000 + 2 * 20_000 + 3 * 40_000,
+    }
+}
+
+#[test]
+fn another_reader_counts_the_same() {
+    for (format, file, _) in TRACES {
+        let network = Experiment::dragonfly(2, 4, 2);
+        let data = with_trace(network, &section(format, file, "")).run().data;
+        let numbers: BTreeMap<String, u64> = note(&data).numbers.iter().cloned().collect();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+        let output = Command::new("python3")
+            .arg(root.join("python/count_trace.py"))
+            .args([format, root.join("traces").join(file).to_str().unwrap()])
+            .output()
+            .expect("python3");
+        let said = String::from_utf8(output.stdout).expect("text");
+        let error = String::from_utf8_lossy(&output.stderr);
+        let theirs: BTreeMap<String, u64> =
+            serde_json::from_str(&said).unwrap_or_else(|why| panic!("{why}: {said}{error}"));
+        assert!(!theirs.is_empty());
+        for (name, count) in theirs {
+            assert_eq!(
+                numbers.get(&name),
+                Some(&count),
+                "{file}: {name} of {numbers:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_resolved_experiment_runs_the_same_file_or_none() {
+    let trace = section("goal", "mixed.goal", "");
+    let experiment = with_trace(Experiment::dragonfly(2, 4, 2), &trace);
+    let resolved = experiment.checked().resolved;
+    assert!(resolved.contains("sha256 = \""), "{resolved}");
+    let again = Experiment::of(toml::from_str(&resolved).expect("TOML"));
+    assert_eq!(again.checked().resolved, resolved);
+    assert_eq!(again.run().data, experiment.run().data);
+    let other = resolved.replace("mixed.goal", "flows.csv");
+    let other = other.replace("format = \"goal\"", "format = \"flows\"");
+    let other = Experiment::of(toml::from_str(&other).expect("TOML"));
+    let error = other.try_plan().map(|_| ()).expect_err("another file");
+    assert!(
+        error.message.contains("the file is another one now"),
+        "{}",
+        error.message
+    );
+}
+
+/// What a run sent, as flows of the job's tasks.
+fn flows(data: &Data, job: usize) -> Vec<Flow> {
+    let task = |endpoint: u32| {
+        let place = data.jobs[job]
+            .endpoint
+            .iter()
+            .position(|&one| one == endpoint);
+        place.expect("a task") as u32
+    };
+    let messages = data.messages.as_ref().expect("they are recorded");
+    let mut rows: Vec<usize> = (0..messages.source.len()).collect();
+    rows.sort_by_key(|&row| (messages.generated_ps[row], messages.message[row]));
+    let rows = rows
+        .into_iter()
+        .filter(|&row| messages.job[row] == job as u32);
+    rows.map(|row| Flow {
+        from: task(messages.source[row]),
+        to: task(messages.destination[row]),
+        bytes: messages.bytes[row],
+        start: messages.generated_ps[row],
+    })
+    .collect()
+}
+
+#[test]
+fn what_a_run_sent_is_replayed_to_the_same_bits() {
+    let network = || {
+        Experiment::dragonfly(2, 4, 2)
+            .routing("par")
+            .set("output.messages", true)
+            .set("output.packets", true)
+    };
+    let motif = network()
+        .job("halo3d26", 18)
+        .with("motif.cells", vec![6, 6, 6])
+        .with("motif.iterations", 3)
+        .with("motif.compute", "1 us")
+        .run()
+        .data;
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("again.goal");
+    let mut file = std::fs::File::create(&path).expect("a file");
+    write_goal(&flows(&motif, 0), 18, &mut file).expect("written");
+    let mut trace = section("goal", "", "unit = \"1 ps\"");
+    trace["file"] = path.to_str().expect("UTF-8").into();
+    let replayed = with_trace(network(), &trace)
+        .with("placement", "linear")
+        .with("mpi.rendezvous_from", "1 GB")
+        .run()
+        .data;
+    assert!(flows(&motif, 0).len() > 500);
+    assert_eq!(flows(&replayed, 0), flows(&motif, 0));
+    assert_eq!(replayed.messages, motif.messages);
+    assert_eq!(replayed.packets, motif.packets);
+}
+
+#[test]
+fn messages_are_exported_from_a_result() {
+    let run = Experiment::dragonfly(2, 4, 2)
+        .job("incast", 5)
+        .with("name", "inwards")
+        .with("start", "3 us")
+        .set("output.messages", true)
+        .cli()
+        .succeeds();
+    let result = run.result();
+    let export = |job: &str| {
+        let arguments = ["export", result.to_str().unwrap(), "out.goal", "--job", job];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.args(arguments).current_dir(run.out());
+        command.output().expect("it runs")
+    };
+    let output = export("inwards");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains("messages of 5 tasks"),
+        "{said}{:?}",
+        output.stderr
+    );
+    let text = std::fs::read_to_string(run.out().join("out.goal")).expect("written");
+    assert!(
+        text.contains("num_ranks 5") && text.contains("send"),
+        "{text}"
+    );
+    let output = export("inward");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("did you mean \"inwards\""), "{said}");
+}
+
+#[test]
+fn what_is_wrong_with_a_trace_is_said_before_anything_runs() {
+    let refusal = |trace: Value| {
+        let experiment = with_trace(Experiment::dragonfly(2, 4, 2), &trace);
+        let ran = Cli::run(&experiment.text()).go();
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        let words: Vec<&str> = ran
+            .stderr
+            .split_whitespace()
+            .filter(|word| *word != "│")
+            .collect();
+        words.join(" ")
+    };
+    for (trace, parts) in [
+        (
+            section("gaol", "mixed.goal", ""),
+            ["did you mean \"goal\"", "weir list traces"],
+        ),
+        (
+            section("goal", "nothing.goal", ""),
+            ["there is no such file", "relative to the experiment"],
+        ),
+        (
+            section("goal", "", ""),
+            ["it is no regular file", "workload.0.trace.file"],
+        ),
+        (section("goal", "flows.csv", ""), ["line 1", "num_ranks"]),
+        (
+            section("goal", "mixed.goal", "compute = 2.0"),
+            ["x 0.5", "compute"],
+        ),
+        (
+            section("goal", "mixed.goal", "compute = \"x -2\""),
+            ["is no factor", "x 0.5"],
+        ),
+        (
+            section("goal", "mixed.goal", "order = \"phases\""),
+            ["unknown key `order`", "weir list traces goal"],
+        ),
+    ] {
+        let said = refusal(trace.clone());
+        for part in parts {
+            assert!(said.contains(part), "{trace}: {said}\nlacks {part:?}");
+        }
+    }
+    let both = with_trace(
+        Experiment::dragonfly(2, 4, 2),
+        &section("goal", "mixed.goal", ""),
+    );
+    let said = both.clone().with("motif.kind", "allreduce").try_plan();
+    let said = said.map(|_| ()).expect_err("both").message;
+    assert!(said.contains("`motif` says already"), "{said}");
+    let said = both.with("tasks", 5).with("placement", "linear").try_plan();
+    let said = said.map(|_| ()).expect_err("tasks").message;
+    assert!(said.contains("the trace has 12 tasks, not 5"), "{said}");
+}
