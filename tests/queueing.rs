@@ -14,11 +14,15 @@ use weir::topology::{self, Topology};
 use weir::trace::Packets;
 
 /// A small network of every kind.
-const NETWORKS: [&str; 4] = [
+const NETWORKS: [&str; 8] = [
     "kind = \"dragonfly\"\nendpoints_per_router = 1\nrouters_per_group = 3\nglobal_links_per_router = 1\ngroups = 4",
     "kind = \"dragonfly\"\nendpoints_per_router = 2\nrouters_per_group = 2\nglobal_links_per_router = 2\ngroups = 3",
     "kind = \"kary_ntree\"\nk = 2\nn = 3",
     "kind = \"folded_clos\"\nradix = 4\nlevels = 2",
+    "kind = \"torus\"\nsizes = [4, 3]",
+    "kind = \"mesh\"\nsizes = [3, 3]",
+    "kind = \"hyperx\"\nsizes = [3, 3]",
+    "kind = \"kns\"\nk = 3\nn = 2",
 ];
 
 const LINKS: &str = "bandwidth = \"100 Gbps\", latency = \"10 ns\"";
@@ -28,7 +32,8 @@ fn network(text: &str) -> Arc<dyn Topology> {
     let kinds: &[&str] = match text.contains("dragonfly") {
         true => &["terminal", "local", "global"],
         _ if text.contains("n = 3") => &["terminal", "local", "global"],
-        false => &["terminal", "global"],
+        _ if text.contains("tree") || text.contains("clos") => &["terminal", "global"],
+        false => &["terminal", "link"],
     };
     let links = kinds.iter().map(|kind| format!("\n{kind} = {{ {LINKS} }}"));
     let section = Section::from_toml(&format!("{text}{}", links.collect::<String>()));

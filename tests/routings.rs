@@ -29,7 +29,7 @@ fn section(draw: &mut Draw, variant: &Variant, percent: usize) -> Option<Section
 }
 
 /// A small network of a kind; None if the parameters that were drawn make none.
-fn network(draw: &mut Draw, kind: &Variant) -> Option<Arc<dyn Topology>> {
+pub fn network(draw: &mut Draw, kind: &Variant) -> Option<Arc<dyn Topology>> {
     let entry = registry::find(topology::REGISTRY, kind.name).expect("registered");
     let network = (entry.build)(&section(draw, kind, 40)?).ok()?;
     let small = (2..=ENDPOINTS).contains(&network.endpoints())

@@ -25,6 +25,14 @@ pub const READY: &[(&str, &str)] = ready!["topologies":
     "clos-256",
     "clos-432",
     "clos-512",
+    "torus-64",
+    "torus-2304",
+    "torus-13824",
+    "mesh-64",
+    "hyperx-64",
+    "kns-64",
+    "kns-2304",
+    "kns-13824",
 ];
 
 /// All ready applications, one line per file of `workloads/`.

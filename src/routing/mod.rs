@@ -2,7 +2,9 @@
 //! may stand for the same idea on several topologies.
 
 pub mod analysis;
+pub mod direct;
 pub mod dragonfly;
+pub mod hyperx;
 pub mod tree;
 
 use std::sync::Arc;
@@ -112,7 +114,15 @@ pub struct Routings {
 }
 
 /// All routing algorithms.
-pub const REGISTRY: &[Routings] = &[dragonfly::ROUTINGS, tree::ROUTINGS];
+pub const REGISTRY: &[Routings] = &[
+    dragonfly::ROUTINGS,
+    tree::ROUTINGS,
+    direct::IN_ORDER,
+    direct::HYBRID,
+    direct::IN_ORDERS,
+    direct::IN_ANY_ORDER,
+    hyperx::ROUTINGS,
+];
 
 /// All routings, with the topologies that each is made for.
 pub fn variants() -> Vec<Variant> {

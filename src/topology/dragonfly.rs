@@ -23,7 +23,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size};
+use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size, count};
 use crate::config::{ConfigError, Section};
 use crate::model::{Divisor, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
@@ -469,13 +469,6 @@ impl Topology for Dragonfly {
 
     fn as_dragonfly(&self) -> Option<&Dragonfly> {
         Some(self)
-    }
-}
-
-fn count(number: u32, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
     }
 }
 

@@ -3,8 +3,13 @@
 
 pub mod dragonfly;
 pub mod folded_clos;
+pub mod grid;
+pub mod hyperx;
 pub mod kary_ntree;
+pub mod kns;
 mod link;
+pub mod mesh;
+pub mod torus;
 pub mod tree;
 
 use std::sync::Arc;
@@ -19,6 +24,10 @@ use crate::registry::Entry;
 pub use link::LinkParams;
 
 use dragonfly::Dragonfly;
+use grid::Grid;
+use hyperx::HyperX;
+use kns::Kns;
+use torus::Torus;
 use tree::Tree;
 
 /// What is at the other end of a router's port.
@@ -56,7 +65,7 @@ pub struct Links {
 
 impl Links {
     /// Those of some kinds of which there are any: each link, how many there are, whether they join domains.
-    pub(super) fn of(kinds: [(Link, u64, bool); 3]) -> Vec<Links> {
+    pub(super) fn of(kinds: impl IntoIterator<Item = (Link, u64, bool)>) -> Vec<Links> {
         let some = kinds.into_iter().filter(|&(_, count, _)| count > 0);
         some.map(|(link, count, between_domains)| Links {
             link,
@@ -74,6 +83,14 @@ pub const MOST_PORTS: u128 = 1 << 31;
 /// Most ports of the routers of a domain, which one rank holds: at least ten gigabytes.
 pub const MOST_DOMAIN_PORTS: u128 = 1 << 25;
 
+/// `1 router`, `2 routers`.
+fn count(number: u32, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
 /// Refuses networks that no machine could simulate. `key` is what the error is about.
 pub(super) fn check_size(
     key: &str,
@@ -86,7 +103,7 @@ pub(super) fn check_size(
         (ports, "ports of routers", MOST_PORTS),
         (
             domain_ports,
-            "ports of routers in a group or pod, which one rank simulates",
+            "ports of routers in a domain (a group, pod or slab), which one rank simulates",
             MOST_DOMAIN_PORTS,
         ),
     ];
@@ -174,6 +191,23 @@ pub trait Topology: Send + Sync {
     fn as_tree(&self) -> Option<&Tree> {
         None
     }
+    /// The torus or mesh that this is or contains, likewise.
+    fn as_torus(&self) -> Option<&Torus> {
+        None
+    }
+    /// The HyperX that this is or contains, likewise.
+    fn as_hyperx(&self) -> Option<&HyperX> {
+        None
+    }
+    /// The k-ary n-direct s-indirect network that this is or contains, likewise.
+    fn as_kns(&self) -> Option<&Kns> {
+        None
+    }
+    /// The space that the routers with endpoints stand in, of a network of several dimensions: the place of an endpoint is the
+    /// number of the router that it is attached to.
+    fn as_grid(&self) -> Option<&Grid> {
+        None
+    }
 }
 
 /// [`Topology::links`] by looking at every port of every router.
@@ -210,4 +244,12 @@ pub fn search_links<T: Topology + ?Sized>(topology: &T) -> Vec<Links> {
 pub type Build = fn(&Section) -> Result<Arc<dyn Topology>, ConfigError>;
 
 /// All topologies.
-pub const REGISTRY: &[Entry<Build>] = &[dragonfly::ENTRY, kary_ntree::ENTRY, folded_clos::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[
+    dragonfly::ENTRY,
+    kary_ntree::ENTRY,
+    folded_clos::ENTRY,
+    torus::ENTRY,
+    mesh::ENTRY,
+    hyperx::ENTRY,
+    kns::ENTRY,
+];

@@ -7,6 +7,7 @@ pub mod ugal;
 pub mod valiant;
 
 use super::Routings;
+pub(super) use paths::Margin;
 
 /// What a dragonfly can be routed by.
 pub const ROUTINGS: Routings = Routings {

@@ -283,7 +283,7 @@ fn third(of: u32, one: u32, two: u32, here: &mut dyn Here) -> Option<u32> {
 
 /// An amount of data that a decision is biased by: flits, or longest packets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Margin(Size);
+pub(in crate::routing) struct Margin(Size);
 
 impl Margin {
     /// The margin given by a key of the section; refused if it is not in flits or packets.

@@ -1,0 +1,65 @@
+//! Every packet of a source in the next virtual network: each with an order of dimensions of its own.
+
+use std::sync::Arc;
+
+use super::orders::{Orders, SeveralOrders};
+use super::steps::Steps;
+use crate::config::{ConfigError, Section};
+use crate::model::{Flight, LinkKind, RouterId};
+use crate::registry::Entry;
+use crate::routing::{Build, Here, Hop, Routing};
+use crate::topology::Topology;
+
+/// The virtual network of a packet is the one after that of the packet before it from the same endpoint. The router of an
+/// endpoint keeps whose turn it is.
+struct Oblivious(Orders);
+
+impl Routing for Oblivious {
+    fn vcs(&self, kind: LinkKind) -> u8 {
+        self.0.steps.vcs(kind)
+    }
+
+    fn words(&self, router: RouterId) -> u32 {
+        self.0.steps.terminals(router)
+    }
+
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        if Steps::is_new(flight) && !self.0.steps.is_home(flight, here) {
+            let word = here.in_port().into();
+            let turn = here.recall(word);
+            flight.via = turn as u32;
+            here.remember(word, (turn + 1) % u64::from(self.0.count()));
+        }
+        self.0.next(flight, here)
+    }
+
+    fn is_adaptive(&self) -> bool {
+        self.0.steps.has_spares()
+    }
+
+    fn has_alternatives(&self) -> bool {
+        self.0.steps.has_spares()
+    }
+
+    fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
+        self.0.others(flight, first, here, ways);
+    }
+
+    fn max_routers(&self) -> u32 {
+        self.0.steps.max_routers()
+    }
+}
+
+fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
+    Ok(Box::new(Oblivious(Orders::several(section, topology)?)))
+}
+
+/// Announces oblivious routing.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "oblivious",
+    summary: "Several dimensions: the packets of a source take turns in the orders of dimensions, each with virtual channels of its own.",
+    source: "Yebenes et al., TACO 2019, section 3.2 (OSHA); O1TURN of Seo et al., ISCA 2005, with a turn in place of chance",
+    examples: &["", "vcs = 8"],
+    parameters: || schemars::schema_for!(SeveralOrders),
+    build,
+};

@@ -1,0 +1,146 @@
+//! Orders of dimensions, as parameters of routings give them, and the virtual networks that packets take them in.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::steps::{Steps, not_for};
+use crate::config::{ConfigError, Section};
+use crate::model::{Flight, Invalid};
+use crate::routing::{Here, Hop};
+use crate::topology::Topology;
+use crate::topology::grid::{Grid, order_letters, parse_order};
+
+/// The most orders that a routing may choose among: each needs virtual channels of its own.
+const MOST_ORDERS: usize = 16;
+
+/// Parameters of routings that take the dimensions in one order.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OneOrder {
+    /// The dimensions in the order in which packets take them, such as "yx". Default: x first ("xyz").
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// Virtual channels of each link. Default: as many as freedom from deadlock needs, 2 on a torus and 1 elsewhere. More on a torus
+    /// are divided equally between two classes; of those of its class a packet takes any that has room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vcs: Option<u8>,
+}
+
+/// Parameters of routings that choose among orders of dimensions.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SeveralOrders {
+    /// The orders of dimensions, one for each virtual network. Default: x first and y first (["xy", "yx"], ["xyz", "yxz"]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orders: Option<Vec<String>>,
+    /// Virtual channels of each link. Default: as many as freedom from deadlock needs, for each order 2 on a torus and 1
+    /// elsewhere. More are divided equally among orders and, on a torus, two classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vcs: Option<u8>,
+}
+
+/// Virtual networks, in each of which packets take the dimensions in another order. A packet stays in the one that was chosen
+/// where it was injected; `flight.via` is its number.
+pub(super) struct Orders {
+    pub steps: Steps,
+    orders: Box<[Box<[usize]>]>,
+}
+
+impl Orders {
+    /// A single one, as a section describes it.
+    pub fn one(section: &Section, topology: &Arc<dyn Topology>) -> Result<Orders, ConfigError> {
+        let OneOrder { order, vcs } = section.parse()?;
+        let grid = grid(section, topology)?;
+        let order = match order {
+            None => (0..grid.dimensions()).collect(),
+            Some(letters) => {
+                parse_order(&letters, grid, "order").map_err(|invalid| section.refuse(invalid))?
+            }
+        };
+        let steps = Steps::new(section, topology, 1, vcs)?;
+        let orders = [order.into_boxed_slice()].into();
+        Ok(Orders { steps, orders })
+    }
+
+    /// Several.
+    pub fn several(section: &Section, topology: &Arc<dyn Topology>) -> Result<Orders, ConfigError> {
+        let SeveralOrders { orders, vcs } = section.parse()?;
+        let grid = grid(section, topology)?;
+        let orders = match orders {
+            None => x_and_y_first(grid),
+            Some(given) => parse(section, grid, &given)?,
+        };
+        let steps = Steps::new(section, topology, orders.len(), vcs)?;
+        Ok(Orders { steps, orders })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.orders.len() as u32
+    }
+
+    /// The next hop of a packet in its virtual network.
+    #[inline]
+    pub fn next(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        let network = flight.via;
+        self.steps
+            .next(flight, &self.orders[network as usize], network as u8, here)
+    }
+
+    /// One of the next hops of a packet in a virtual network, whatever is in its queue.
+    pub fn draw(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        let order = &self.orders[flight.via as usize];
+        self.steps.draw(flight, order, flight.via as u8, here)
+    }
+
+    /// The hops that are as good as the first.
+    pub fn others(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
+        let order = &self.orders[flight.via as usize];
+        self.steps
+            .others(flight, order, flight.via as u8, (first, here), ways);
+    }
+}
+
+fn grid<'a>(section: &Section, topology: &'a Arc<dyn Topology>) -> Result<&'a Grid, ConfigError> {
+    let what = "networks of several dimensions";
+    topology
+        .as_grid()
+        .ok_or_else(|| not_for(section, topology, what))
+}
+
+fn x_and_y_first(grid: &Grid) -> Box<[Box<[usize]>]> {
+    let x_first: Vec<usize> = (0..grid.dimensions()).collect();
+    let mut y_first = x_first.clone();
+    match &mut y_first[..] {
+        [x, y, ..] => std::mem::swap(x, y),
+        _ => return [x_first.into_boxed_slice()].into(),
+    }
+    [x_first, y_first].map(Vec::into_boxed_slice).into()
+}
+
+fn parse(
+    section: &Section,
+    grid: &Grid,
+    given: &[String],
+) -> Result<Box<[Box<[usize]>]>, ConfigError> {
+    let refuse = |key: &str, what: String, remedy: String| {
+        Err(section.refuse(Invalid::new(key, what, remedy)))
+    };
+    if given.is_empty() || given.len() > MOST_ORDERS {
+        let remedy = format!("give from 1 to {MOST_ORDERS}, such as [\"xy\", \"yx\"]");
+        return refuse("orders", format!("{} orders", given.len()), remedy);
+    }
+    let mut orders: Vec<Box<[usize]>> = Vec::new();
+    for (place, letters) in given.iter().enumerate() {
+        let key = format!("orders.{place}");
+        let order = parse_order(letters, grid, &key).map_err(|invalid| section.refuse(invalid))?;
+        if orders.iter().any(|known| **known == *order) {
+            let what = format!("{:?} is there twice", order_letters(&order));
+            return refuse(&key, what, "give each order once".into());
+        }
+        orders.push(order.into());
+    }
+    Ok(orders.into())
+}

@@ -1,0 +1,104 @@
+//! Courses along the lines of tori and meshes, one dimension after the other, and the classes of virtual channels that keep packets
+//! from waiting for each other round a ring.
+//!
+//! A packet goes each dimension to its end before it turns into the next, so dependencies lead from one dimension to later ones
+//! of its order, and a cycle could only be within one ring. There are two classes of virtual channels there, and which one a
+//! packet takes is decided where it turns into the ring: class 0 if its way crosses the *dateline*, the link between the last
+//! router and the first, else class 1. Packets of class 1 never take that link. Those of class 0 take it, and k/2 links of a
+//! ring of k at most, so none of them takes a link of the half opposite to the dateline: either class has a link that nobody
+//! waits for. (Dally and Seitz, 1987, change from one channel to the other at the dateline; deciding at the turn loads the two
+//! more evenly, as BookSim2 does.) Lines of a mesh are no rings and have one class.
+
+use crate::model::{Flight, RouterId};
+use crate::routing::Here;
+use crate::topology::torus::{Heading, Torus};
+
+/// The rest of a way along one dimension.
+///
+/// `flight.phase` is 0 before a packet's first step, then 1 and the dimension that it goes along; `flight.steps` says
+/// which way, and its class there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Course {
+    pub d: usize,
+    pub heading: Heading,
+    /// The class of its virtual channels.
+    pub class: u8,
+}
+
+const DOWN: u8 = 1;
+const CLASS: u8 = 2;
+
+impl Course {
+    /// The course that a packet was on.
+    #[inline]
+    fn of(flight: &Flight) -> Option<Course> {
+        let d = flight.phase.checked_sub(1)?;
+        let heading = match flight.steps & DOWN {
+            0 => Heading::Up,
+            _ => Heading::Down,
+        };
+        Some(Course {
+            d: d.into(),
+            heading,
+            class: flight.steps / CLASS,
+        })
+    }
+
+    /// Takes note of it.
+    #[inline]
+    pub fn remember(self, flight: &mut Flight) {
+        flight.phase = self.d as u8 + 1;
+        let down = u8::from(self.heading == Heading::Down);
+        flight.steps = down * DOWN + self.class * CLASS;
+    }
+}
+
+/// The classes of virtual channels.
+pub(super) fn classes(torus: &Torus) -> u8 {
+    1 + u8::from(torus.wraps())
+}
+
+/// The course of a packet to router `to`, another one: on along its dimension, or along the next one of `order` in which it is
+/// not there yet.
+#[inline]
+pub(super) fn course(
+    torus: &Torus,
+    to: RouterId,
+    flight: &Flight,
+    order: &[usize],
+    here: &mut dyn Here,
+) -> Course {
+    let (at, grid) = (here.router(), torus.grid());
+    let apart = |d: usize| grid.coordinate(at, d) != grid.coordinate(to, d);
+    if let Some(course) = Course::of(flight)
+        && apart(course.d)
+    {
+        return course;
+    }
+    let next = order.iter().copied().find(|&d| apart(d));
+    turn(torus, at, to, next.unwrap_or(0), here)
+}
+
+/// A shortest way along a dimension; which, if both ways round the ring are as long, is drawn.
+fn turn(torus: &Torus, at: RouterId, to: RouterId, d: usize, here: &mut dyn Here) -> Course {
+    let (from, to) = (
+        torus.grid().coordinate(at, d),
+        torus.grid().coordinate(to, d),
+    );
+    let down = match torus.ways_round(d, from, to) {
+        (true, true) => here.pick(2) == 1,
+        (_, down) => down,
+    };
+    let heading = if down { Heading::Down } else { Heading::Up };
+    let class = u8::from(torus.wraps() && !crosses(heading, from, to));
+    Course { d, heading, class }
+}
+
+/// Whether the way from one coordinate to another crosses the link between the last and the first.
+#[inline]
+pub(super) fn crosses(heading: Heading, from: u32, to: u32) -> bool {
+    match heading {
+        Heading::Up => to < from,
+        Heading::Down => to > from,
+    }
+}

@@ -1,0 +1,85 @@
+//! The virtual network with the shorter queue at the source: each with an order of dimensions of its own.
+
+use std::sync::Arc;
+
+use super::orders::{Orders, SeveralOrders};
+use super::steps::Steps;
+use crate::config::{ConfigError, Section};
+use crate::model::{Flight, LinkKind};
+use crate::registry::Entry;
+use crate::routing::{Build, Here, Hop, Routing};
+use crate::topology::Topology;
+
+/// Where a packet is injected, a queue that it may join in each virtual network is looked at: what is in it there and in the
+/// buffer behind the link. The least decides, of equal ones chance, and it stands for the whole way.
+struct SourceAdaptive(Orders);
+
+impl SourceAdaptive {
+    fn decide(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        let count = self.0.count();
+        let drawn = if count > 1 { here.pick(count) } else { 0 };
+        let in_network = |network: u32, here: &mut dyn Here| {
+            let mut flight = Flight {
+                via: network,
+                ..*flight
+            };
+            let hop = self.0.draw(&mut flight, here);
+            (here.load(hop).used, hop, flight)
+        };
+        let mut best = in_network(drawn, here);
+        for number in 1..count {
+            let other = in_network((drawn + number) % count, here);
+            if other.0 < best.0 {
+                best = other;
+            }
+        }
+        let (_, hop, decided) = best;
+        *flight = decided;
+        hop
+    }
+}
+
+impl Routing for SourceAdaptive {
+    fn vcs(&self, kind: LinkKind) -> u8 {
+        self.0.steps.vcs(kind)
+    }
+
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        match Steps::is_new(flight) && !self.0.steps.is_home(flight, here) {
+            true => self.decide(flight, here),
+            false => self.0.next(flight, here),
+        }
+    }
+
+    fn is_adaptive(&self) -> bool {
+        true
+    }
+
+    fn has_alternatives(&self) -> bool {
+        self.0.steps.has_spares()
+    }
+
+    fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
+        self.0.others(flight, first, here, ways);
+    }
+
+    fn max_routers(&self) -> u32 {
+        self.0.steps.max_routers()
+    }
+}
+
+fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
+    Ok(Box::new(SourceAdaptive(Orders::several(
+        section, topology,
+    )?)))
+}
+
+/// Announces source-adaptive routing.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "source_adaptive",
+    summary: "Several dimensions: the order of dimensions whose first queue at the source is shorter, each with virtual channels of its own.",
+    source: "Yebenes et al., TACO 2019, section 3.2 (SASHA)",
+    examples: &["", "vcs = 8"],
+    parameters: || schemars::schema_for!(SeveralOrders),
+    build,
+};

@@ -1,0 +1,294 @@
+//! Steps of packets that take the dimensions in a fixed order, on every network of several dimensions, and their virtual channels.
+//!
+//! Packets that take the dimensions in different orders are in different *virtual networks*: each has virtual channels of its own,
+//! and a packet stays in the one where it began. Within one, dependencies lead from a dimension to later ones of the order. In a
+//! dimension there is no cycle either: on a torus because of the classes of [`super::rings`], on a HyperX since there is one
+//! step, on a KNS since a line is a switch, or a tree where down follows up. Every virtual network of a link has the same number of
+//! virtual channels; those of a class are as good as each other, and so are links between the same two routers.
+
+use std::sync::Arc;
+
+use super::rings::{classes, course};
+use crate::config::{ConfigError, Section};
+use crate::model::{Flight, Invalid, LinkKind, PortId, RouterId};
+use crate::routing::{Here, Hop};
+use crate::topology::grid::Grid;
+use crate::topology::hyperx::HyperX;
+use crate::topology::kns::{Kns, Place};
+use crate::topology::torus::{Heading, Torus};
+use crate::topology::{Topology, tree};
+
+enum Network {
+    Torus(Torus),
+    HyperX(HyperX),
+    Kns(Kns),
+}
+
+/// Steps in one network of several dimensions. `flight.phase` is 0 before a packet's first step.
+pub(super) struct Steps {
+    network: Network,
+    /// Virtual networks.
+    networks: u8,
+    classes: u8,
+    /// Virtual channels of each class of each virtual network.
+    each: u8,
+    diameter: u32,
+}
+
+/// Hops that are as good as each other: so many virtual channels of so many ports.
+#[derive(Clone, Copy, Debug)]
+struct Spares {
+    first: Hop,
+    ports: PortId,
+    vcs: u8,
+}
+
+impl Spares {
+    fn count(self) -> u32 {
+        u32::from(self.ports) * u32::from(self.vcs)
+    }
+
+    fn hop(self, number: u32) -> Hop {
+        let vcs = u32::from(self.vcs);
+        Hop {
+            port: self.first.port + (number / vcs) as PortId,
+            vc: self.first.vc + (number % vcs) as u8,
+        }
+    }
+
+    /// One that is drawn.
+    fn draw(self, here: &mut dyn Here) -> Hop {
+        match self.count() {
+            1 => self.first,
+            count => self.hop(here.pick(count)),
+        }
+    }
+
+    /// Of two that are drawn the one with less in its queue.
+    #[inline]
+    fn choose(self, here: &mut dyn Here) -> Hop {
+        let count = self.count();
+        if count == 1 {
+            return self.first;
+        }
+        let one = here.pick(count);
+        let other = (one + 1 + here.pick(count - 1)) % count;
+        let hops = [one, other].map(|number| self.hop(number));
+        let used = hops.map(|hop| here.load(hop).used);
+        hops[usize::from(used[1] < used[0])]
+    }
+}
+
+impl Steps {
+    /// Steps through `topology`, refused if it has no dimensions. The `vcs` virtual channels of a link are divided among so many
+    /// virtual networks; by default they are as many as freedom from deadlock needs.
+    pub fn new(
+        section: &Section,
+        topology: &Arc<dyn Topology>,
+        networks: usize,
+        vcs: Option<u8>,
+    ) -> Result<Steps, ConfigError> {
+        let (network, classes) = if let Some(torus) = topology.as_torus() {
+            (Network::Torus(torus.clone()), classes(torus))
+        } else if let Some(hyperx) = topology.as_hyperx() {
+            (Network::HyperX(hyperx.clone()), 1)
+        } else if let Some(kns) = topology.as_kns() {
+            (Network::Kns(kns.clone()), 1)
+        } else {
+            return Err(not_for(section, topology, "networks of several dimensions"));
+        };
+        let least = networks * usize::from(classes);
+        let vcs = usize::from(vcs.unwrap_or(least as u8));
+        if vcs == 0 || vcs % least != 0 {
+            let of = match classes {
+                1 => "",
+                _ => ", each of two classes to keep rings free of deadlock",
+            };
+            let orders = if networks == 1 { "order" } else { "orders" };
+            return Err(section.refuse(Invalid::new(
+                "vcs",
+                format!("{vcs} virtual channels for {networks} {orders} of dimensions{of}"),
+                format!("give a multiple of {least}, up to {}", 255 / least * least),
+            )));
+        }
+        Ok(Steps {
+            network,
+            networks: networks as u8,
+            classes,
+            each: (vcs / least) as u8,
+            diameter: topology.diameter_routers(),
+        })
+    }
+
+    /// Virtual channels of a link.
+    pub fn vcs(&self, kind: LinkKind) -> u8 {
+        match kind {
+            LinkKind::TERMINAL => 1,
+            _ => self.networks * self.classes * self.each,
+        }
+    }
+
+    /// The most routers of a route.
+    pub fn max_routers(&self) -> u32 {
+        self.diameter
+    }
+
+    /// Whether there are several hops that are as good as each other anywhere.
+    pub fn has_spares(&self) -> bool {
+        let doubled = match &self.network {
+            Network::Torus(torus) => {
+                let mut dimensions = 0..torus.grid().dimensions();
+                dimensions.any(|d| torus.ports_to(d, Heading::Up).1 > 1)
+            }
+            Network::HyperX(hyperx) => {
+                let mut dimensions = 0..hyperx.grid().dimensions();
+                dimensions.any(|d| hyperx.ports_to(d, 0, 1).1 > 1)
+            }
+            Network::Kns(_) => false,
+        };
+        doubled || self.each > 1
+    }
+
+    /// Endpoints at a router, which are at its first ports.
+    pub fn terminals(&self, router: RouterId) -> u32 {
+        match &self.network {
+            Network::Torus(torus) => torus.endpoints_per_router(),
+            Network::HyperX(hyperx) => hyperx.endpoints_per_router(),
+            Network::Kns(kns) => matches!(kns.place(router), Place::Nic(_)).into(),
+        }
+    }
+
+    /// Whether a packet that has just been injected is at its destination's router.
+    pub fn is_home(&self, flight: &Flight, here: &dyn Here) -> bool {
+        let to = match &self.network {
+            Network::Torus(torus) => torus.router_of(flight.destination),
+            Network::HyperX(hyperx) => hyperx.router_of(flight.destination),
+            Network::Kns(_) => flight.destination,
+        };
+        here.router() == to
+    }
+
+    /// Whether a packet has just been injected.
+    pub fn is_new(flight: &Flight) -> bool {
+        flight.phase == 0
+    }
+
+    /// The next hop of a packet in a virtual network.
+    #[inline]
+    pub fn next(
+        &self,
+        flight: &mut Flight,
+        order: &[usize],
+        network: u8,
+        here: &mut dyn Here,
+    ) -> Hop {
+        self.spares(flight, order, network, here).choose(here)
+    }
+
+    /// One of the next hops, whatever is in its queue.
+    pub fn draw(
+        &self,
+        flight: &mut Flight,
+        order: &[usize],
+        network: u8,
+        here: &mut dyn Here,
+    ) -> Hop {
+        self.spares(flight, order, network, here).draw(here)
+    }
+
+    /// The hops of a packet that are as good as `first`.
+    pub fn others(
+        &self,
+        flight: &Flight,
+        order: &[usize],
+        network: u8,
+        (first, here): (Hop, &mut dyn Here),
+        ways: &mut Vec<Hop>,
+    ) {
+        // What the packet remembers leads to the same hops again.
+        let spares = self.spares(&mut { *flight }, order, network, here);
+        let all = (0..spares.count()).map(|number| spares.hop(number));
+        ways.extend(all.filter(|&hop| hop != first));
+    }
+
+    #[inline]
+    fn spares(
+        &self,
+        flight: &mut Flight,
+        order: &[usize],
+        network: u8,
+        here: &mut dyn Here,
+    ) -> Spares {
+        let (ports, class) = match &self.network {
+            Network::Torus(torus) => {
+                let to = torus.router_of(flight.destination);
+                if here.router() == to {
+                    return arrival(torus.terminal_port(flight.destination));
+                }
+                let course = course(torus, to, flight, order, here);
+                course.remember(flight);
+                (torus.ports_to(course.d, course.heading), course.class)
+            }
+            Network::HyperX(hyperx) => {
+                let (at, to) = (here.router(), hyperx.router_of(flight.destination));
+                let Some(d) = next_dimension(hyperx.grid(), at, to, order) else {
+                    return arrival(hyperx.terminal_port(flight.destination));
+                };
+                let [from, to] = [at, to].map(|router| hyperx.grid().coordinate(router, d));
+                flight.phase = 1;
+                (hyperx.ports_to(d, from, to), 0)
+            }
+            Network::Kns(kns) => {
+                let to = flight.destination;
+                let port = match kns.place(here.router()) {
+                    Place::Nic(at) => match next_dimension(kns.grid(), at, to, order) {
+                        Some(d) => Kns::port_into(d),
+                        None => return arrival(0),
+                    },
+                    Place::Switch { d, switch, .. } => {
+                        match kns.line().step(switch, kns.grid().coordinate(to, d)) {
+                            tree::Step::Down(port) => port,
+                            tree::Step::Up { fixed, .. } => fixed,
+                        }
+                    }
+                };
+                flight.phase = 1;
+                ((port, 1), 0)
+            }
+        };
+        Spares {
+            first: Hop {
+                port: ports.0,
+                vc: (network * self.classes + class) * self.each,
+            },
+            ports: ports.1,
+            vcs: self.each,
+        }
+    }
+}
+
+/// The only hop to an endpoint.
+#[inline]
+fn arrival(port: PortId) -> Spares {
+    Spares {
+        first: Hop { port, vc: 0 },
+        ports: 1,
+        vcs: 1,
+    }
+}
+
+/// The first dimension of an order in which two places differ.
+#[inline]
+fn next_dimension(grid: &Grid, at: u32, to: u32, order: &[usize]) -> Option<usize> {
+    let mut order = order.iter().copied();
+    order.find(|&d| grid.coordinate(at, d) != grid.coordinate(to, d))
+}
+
+/// The error that a routing is not made for a topology.
+pub(super) fn not_for(section: &Section, topology: &Arc<dyn Topology>, what: &str) -> ConfigError {
+    section.refuse(Invalid::new(
+        "algorithm",
+        format!("it routes in {what}, and this is a {}", topology.describe()),
+        "choose a routing that is made for this topology",
+    ))
+}
