@@ -19,7 +19,7 @@ link = { bandwidth = \"100 Gbps\", latency = \"20 ns\" }
 ";
 
 /// A network of a text without its links.
-fn network(text: &str) -> Arc<dyn Topology> {
+pub fn network(text: &str) -> Arc<dyn Topology> {
     try_network(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -40,7 +40,7 @@ fn routing(
 }
 
 /// An experiment on a network of a text. Flits of 100 bits on links of 100 Gbps: a flit takes 1 ns. Routers take 50 ns.
-fn experiment(topology: &str, algorithm: &str) -> Experiment {
+pub fn experiment(topology: &str, algorithm: &str) -> Experiment {
     let parse = |text: &str| text.parse::<toml::Table>().expect("TOML").into();
     let sections = [
         ("topology", parse(&format!("{topology}{LINKS}"))),
@@ -389,14 +389,10 @@ fn source_adaptive_routing_leaves_the_longer_queue() {
         };
         let data = run("source_adaptive");
         let (x, y) = (used(&data, 0, 1), used(&data, 0, 2));
-        // On the mesh the first row is congested; on the KNS only the switch's port to 3 is, and neither queue of 0 is longer.
-        match topology.contains("mesh") {
-            true => assert!(y > 2 * x, "{x} by x and {y} by y"),
-            false => assert!(x.abs_diff(y) < (x + y) / 5, "{x} by x and {y} by y"),
-        }
-        let in_turn = run("oblivious");
+        // The first row is congested: on the KNS the switch of the line waits for the NIC of 3.
+        assert!(y > 2 * x, "{x} by x and {y} by y");
         let accepted = |data: &Data| data.jobs[1].accepted_load;
-        assert!(accepted(&data) > 0.98 * accepted(&in_turn));
+        assert!(accepted(&data) > accepted(&run("oblivious")));
     }
 }
 
@@ -412,7 +408,7 @@ fn packets_that_have_to_wait_go_another_way() {
 }
 
 /// What a router may be like.
-const ROUTERS: [(&str, &str, &str); 4] = [
+pub const ROUTERS: [(&str, &str, &str); 4] = [
     ("voq_sw", "none", "round_robin"),
     ("voq_sw", "1 packets", "oldest"),
     ("single", "none", "first_come"),
@@ -441,13 +437,35 @@ fn saturated_networks_deliver_everything() {
                     .set("queueing.scheme", queueing)
                     .set("router.output_queue", queue)
                     .set("router.arbitration", arbitration)
-                    .to_completion("6 us");
+                    .to_completion("3 us");
                 let outcome = run_plan(&experiment.plan());
                 let outcome = outcome.unwrap_or_else(|e| panic!("{e}\n{}", experiment.text()));
                 let summary = outcome.data.summary;
                 assert_eq!(summary.packets_delivered, summary.packets_injected);
-                assert!(summary.packets_delivered > 200);
+                assert!(summary.packets_delivered > 100);
             }
+        }
+    }
+}
+
+#[test]
+fn schemes_that_drop_packets_and_look_at_ports_do_not_mind_alternatives() {
+    for (topology, algorithm) in [
+        ("kind = \"torus\"\nsizes = [4, 3]", "minimal_adaptive"),
+        ("kind = \"hyperx\"\nsizes = [3, 3]", "dal"),
+    ] {
+        for scheme in ["lhrp", "smsrp", "sst_cm", "ecn"] {
+            let experiment = experiment(topology, algorithm)
+                .smallest_buffers()
+                .uniform(1.2)
+                .message("24 flits")
+                .set("congestion.scheme", scheme)
+                .set("nic.acknowledge", true)
+                .to_completion("4 us");
+            let outcome = run_plan(&experiment.plan());
+            let outcome = outcome.unwrap_or_else(|e| panic!("{e}\n{}", experiment.text()));
+            let summary = outcome.data.summary;
+            assert_eq!(summary.messages_received, summary.messages_generated);
         }
     }
 }

@@ -19,6 +19,8 @@ const CASES: u32 = 12;
 const ENDPOINTS: u32 = 40;
 /// An adaptive routing is asked with every port idle and busy.
 const PORTS: u16 = 10;
+/// And so at every router by every port.
+const ALL_PORTS: u64 = 120;
 
 /// The section of a variant with parameters by chance.
 fn section(draw: &mut Draw, variant: &Variant, percent: usize) -> Option<Section> {
@@ -34,6 +36,7 @@ pub fn network(draw: &mut Draw, kind: &Variant) -> Option<Arc<dyn Topology>> {
     let network = (entry.build)(&section(draw, kind, 40)?).ok()?;
     let small = (2..=ENDPOINTS).contains(&network.endpoints())
         && network.routers() <= 3 * ENDPOINTS
+        && network.all_ports() <= ALL_PORTS
         && (0..network.routers()).all(|router| network.ports(router) <= PORTS);
     small.then_some(network)
 }

@@ -1,43 +1,42 @@
-//! Dimension-order routing: first along x, then along y. Of the two virtual channels of each link a packet takes the first
-//! before it has gone round the end of a ring, and the second if it has, or will not (Dally and Seitz, 1987).
+//! Dimension order on a torus without a dateline: everything goes by one virtual channel, also round the end of a ring.
 
 use weir::model::{Flight, LinkKind};
 use weir::routing::{Here, Hop, Routing};
+use weir::topology::Topology;
+use weir::topology::torus::{Heading, Torus};
 
-use super::torus::{TERMINAL, Torus};
+pub struct WithoutDateline(pub Torus);
 
-pub struct DimensionOrder {
-    pub torus: Torus,
-    /// Without it everything goes by the first virtual channel.
-    pub dateline: bool,
-}
-
-impl Routing for DimensionOrder {
-    fn vcs(&self, kind: LinkKind) -> u8 {
-        match kind {
-            LinkKind::TERMINAL => 1,
-            _ => 2,
-        }
+impl Routing for WithoutDateline {
+    fn vcs(&self, _: LinkKind) -> u8 {
+        1
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        let step = |dimension| {
-            self.torus
-                .step(here.router(), flight.destination, dimension)
-        };
-        match step(0).or_else(|| step(1)) {
-            None => Hop {
-                port: TERMINAL,
-                vc: 0,
-            },
-            Some(step) => Hop {
-                port: step.port,
-                vc: u8::from(self.dateline && !step.wraps),
-            },
+        let port = ports(&self.0, flight, here).first().copied();
+        Hop {
+            port: port.unwrap_or(self.0.terminal_port(flight.destination)),
+            vc: 0,
         }
     }
 
     fn max_routers(&self) -> u32 {
-        1 + self.torus.columns / 2 + self.torus.rows / 2
+        self.0.diameter_routers()
     }
+}
+
+/// The ports that lead nearer, one for each dimension; up, where both ways round are as long.
+pub fn ports(torus: &Torus, flight: &Flight, here: &dyn Here) -> Vec<u16> {
+    let grid = torus.grid();
+    let ends = [here.router(), torus.router_of(flight.destination)];
+    let step = |d| {
+        let [from, to] = ends.map(|router| grid.coordinate(router, d));
+        let heading = match torus.ways_round(d, from, to) {
+            _ if from == to => return None,
+            (true, _) => Heading::Up,
+            _ => Heading::Down,
+        };
+        Some(torus.ports_to(d, heading).0)
+    };
+    (0..grid.dimensions()).filter_map(step).collect()
 }

@@ -1,64 +1,37 @@
-//! Minimal adaptive routing with an escape: on the third virtual channel a packet goes along x or y, where there is more room,
-//! and where there is none it may always go on in dimension order by the first two (Duato's protocol).
+//! Minimal adaptive routing on a torus without an escape: packets wait for the links that bring them nearer, and for nothing else.
 
 use weir::model::{Flight, LinkKind};
 use weir::routing::{Here, Hop, Routing};
+use weir::topology::Topology;
+use weir::topology::torus::Torus;
 
-use super::dimension_order::DimensionOrder;
-use super::torus::Torus;
+use super::dimension_order::ports;
 
-/// The virtual channel on which every shortest way is allowed.
-const ADAPTIVE: u8 = 2;
+pub struct WithoutEscape(pub Torus);
 
-pub struct MinimalAdaptive {
-    pub torus: Torus,
-    /// Without it packets wait for the adaptive channels alone.
-    pub escape: bool,
-}
-
-impl MinimalAdaptive {
+impl WithoutEscape {
     fn ways(&self, flight: &Flight, here: &dyn Here) -> Vec<Hop> {
-        let step = |dimension| {
-            self.torus
-                .step(here.router(), flight.destination, dimension)
-        };
-        let hop = |port| Hop { port, vc: ADAPTIVE };
-        let steps = [0, 1].into_iter().filter_map(step);
-        steps.map(|step| hop(step.port)).collect()
-    }
-
-    fn order(&self) -> DimensionOrder {
-        DimensionOrder {
-            torus: self.torus,
-            dateline: true,
-        }
+        let hop = |port| Hop { port, vc: 0 };
+        ports(&self.0, flight, here).into_iter().map(hop).collect()
     }
 }
 
-impl Routing for MinimalAdaptive {
-    fn vcs(&self, kind: LinkKind) -> u8 {
-        match kind {
-            LinkKind::TERMINAL => 1,
-            _ => 3,
-        }
+impl Routing for WithoutEscape {
+    fn vcs(&self, _: LinkKind) -> u8 {
+        1
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        let mut best: Option<(u32, Hop)> = None;
-        for hop in self.ways(flight, here) {
-            let free = here.load(hop).free;
-            if best.is_none_or(|(most, _)| free > most) {
-                best = Some((free, hop));
-            }
-        }
-        match best {
-            Some((_, hop)) => hop,
-            None => self.order().route(flight, here),
-        }
+        let ways = self.ways(flight, here);
+        let best = ways.into_iter().max_by_key(|&hop| here.load(hop).free);
+        best.unwrap_or(Hop {
+            port: self.0.terminal_port(flight.destination),
+            vc: 0,
+        })
     }
 
     fn max_routers(&self) -> u32 {
-        1 + self.torus.columns / 2 + self.torus.rows / 2
+        self.0.diameter_routers()
     }
 
     fn has_alternatives(&self) -> bool {
@@ -66,15 +39,15 @@ impl Routing for MinimalAdaptive {
     }
 
     fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
-        let others = self.ways(flight, here);
-        ways.extend(others.iter().filter(|&&hop| hop != first));
-        if self.escape && !others.is_empty() {
-            ways.push(self.order().route(&mut { *flight }, here));
-        }
+        ways.extend(
+            self.ways(flight, here)
+                .into_iter()
+                .filter(|&hop| hop != first),
+        );
     }
 
-    /// How many links the packet took on the adaptive channel, for a test to see.
-    fn take(&self, flight: &mut Flight, _: u32, hop: Hop) {
-        flight.steps += u8::from(hop.vc == ADAPTIVE);
+    /// How many links the packet took, for a test to see.
+    fn take(&self, flight: &mut Flight, _: u32, _: Hop) {
+        flight.steps += 1;
     }
 }

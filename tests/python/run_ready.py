@@ -131,7 +131,7 @@ def run_network(program, file, out):
             experiment.write(
                 f'[topology]\nfile = "{os.path.abspath(file)}"\n'
                 f'[routing]\nalgorithm = "{routing}"\n'
-                '[[workload]]\npattern = { kind = "uniform" }\nload = 0.05\nmessage = "4 flits"\n'
+                '[[workload]]\npattern = { kind = "uniform" }\nload = 0.01\nmessage = "4 flits"\n'
                 f'[run]\nuntil = "3 us"\n'
             )
         done = weir(program, "check", path)
