@@ -31,6 +31,7 @@ mod physics_schemes;
 mod physics_time;
 mod queueing;
 mod records;
+mod reference_codes;
 mod reference_dragonfly;
 mod report;
 mod routings;

@@ -137,6 +137,37 @@ fn dragonfly_ways_of_all_lengths() {
     }
 }
 
+#[test]
+fn a_router_that_stores_packets_sends_each_when_all_of_it_has_come() {
+    let routers = [1, 2, 2, 3, 3, 4];
+    for ((source, destination, head), routers) in DRAGONFLY_WAYS.into_iter().zip(routers) {
+        let network = dragonfly("minimal").set("router.switching", "store_and_forward");
+        for network in variants(network) {
+            let run = one_message(network.clone(), source, destination, 60);
+            let lone_run = lone(&run);
+            // The last packet of 12 flits is behind one of 24 on every link.
+            // The packet takes its time again on each of the links.
+            let first = (head + 24 * (routers + 1)) * NS;
+            let expected = [first, first, first - 12 * NS];
+            assert_eq!(lone_run.packets, expected, "{}", run.text());
+            assert_eq!(lone_run.message, first + 36 * NS, "{}", run.text());
+            // Buffers of size "auto" keep a lone flow at the links' rate.
+            let run = one_message(network, source, destination, 2_400);
+            let long = lone(&run).message;
+            assert_eq!(long, first + 99 * 24 * NS, "{}", run.text());
+        }
+    }
+}
+
+#[test]
+fn routers_that_store_packets_stand_beside_others() {
+    let tree = Experiment::tree(2, 3).set("router.leaf.switching", "store_and_forward");
+    let run = one_message(tree, 0, 2, 24);
+    // Leaf, inner router, leaf: the inner one passes the head on at once.
+    let head = 5 + 10 + 20 + 10 + 20 + 10 + 5;
+    assert_eq!(lone(&run).packets, [(head + 3 * 24) * NS], "{}", run.text());
+}
+
 /// The latencies of the links that were used, after the injection link, and the number of routers: the way of a lone
 /// packet as the ports' counters show it.
 fn used(data: &Data, latency: impl Fn(&str) -> u64) -> (u64, u64) {

@@ -17,8 +17,10 @@ use crate::model::FlitSize;
 pub struct RouterConfig {
     /// Size of one flit, the unit of buffers and credits (bits or bytes).
     pub flit: Size,
-    /// From the head at an input to the head at the output link of an idle router.
+    /// From the head at an input (of "store_and_forward" routers: the tail) to the head at the output link of an idle router.
     pub latency: Duration,
+    /// Whether a router passes a packet on while it is still coming in, or when all of it is there.
+    pub switching: Switching,
     /// What a router adds to the link's latency before a credit can be used upstream.
     pub credit_delay: Duration,
     /// Input buffer of one virtual channel (or one port and traffic class, see `buffer_per`), which its queues (`[queueing]`)
@@ -43,6 +45,7 @@ impl Default for RouterConfig {
         RouterConfig {
             flit: Size::Bits(100),
             latency: Duration(10_000),
+            switching: Switching::CutThrough,
             credit_delay: Duration(0),
             input_buffer: Buffer::Auto,
             buffer_per: BufferPer::Vc,
@@ -62,6 +65,17 @@ impl RouterConfig {
             Size::Flits(_) | Size::Packets(_) => FlitSize(1),
         }
     }
+}
+
+/// When a router may pass a packet on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Switching {
+    /// As soon as its head has come.
+    #[default]
+    CutThrough,
+    /// When its tail has come, as in CODES: a packet takes its time on the link once for every link.
+    StoreAndForward,
 }
 
 /// What one input buffer serves.

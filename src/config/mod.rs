@@ -32,7 +32,7 @@ pub use document::{Document, Given};
 pub use error::ConfigError;
 pub use experiment::{
     Arbitration, Backlog, BufferPer, Experiment, NicConfig, NicOrder, OutputConfig, RatesConfig,
-    RouterConfig, RunConfig,
+    RouterConfig, RunConfig, Switching,
 };
 pub(crate) use nearest::suggest;
 pub use ready::{READY, READY_WORKLOADS};

@@ -26,7 +26,7 @@ use super::signals::Signals;
 use super::source::{Source, Traffic};
 use super::state::{Channel, Input, Model, Output, Rings, Router, Timing, Upstream, Wire};
 use super::stats::{Recording, Stats};
-use crate::config::{Backlog, BufferPer, OutputQueue};
+use crate::config::{Backlog, BufferPer, OutputQueue, Switching};
 use crate::congestion::{Actions, Capabilities, Scheme};
 use crate::engine::{EventQueue, Schedule};
 use crate::model::{
@@ -396,6 +396,8 @@ impl<const CC: bool> FabricDomain<CC> {
             output_queue: queue.map(|flits| flits.min(network.most_queued())),
             unlimited: own.output_queue == OutputQueue::Unlimited,
             model: network.topology.router_kind(from).0,
+            stores: next.switching == Switching::StoreAndForward
+                && matches!(wire, Wire::Router(_) | Wire::Away { .. }),
             passes_queue: network.passes_queue(own, link),
         });
         let mut out = Output::new(timing, wire, link.kind);

@@ -305,7 +305,8 @@ impl<const CC: bool> FabricDomain<CC> {
         out.counts.packets += 1;
         out.last_sent = packet.flits;
         out.counts.busy += end - depart;
-        packet.pass(depart + timing.latency, end - depart);
+        let there = if timing.stores { end } else { depart };
+        packet.pass(there + timing.latency, end - there);
         if let Wire::Endpoint(_) = out.wire {
         } else {
             let flits = u32::from(packet.flits);

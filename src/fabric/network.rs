@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use super::state::{Output, Wire};
-use crate::config::{Arbitration, Backlog, Buffer, BufferPer, NicOrder, OutputQueue, Speedup};
+use crate::config::{
+    Arbitration, Backlog, Buffer, BufferPer, NicOrder, OutputQueue, Speedup, Switching,
+};
 use crate::congestion::About;
 use crate::model::{
     Classes, DomainId, EndpointId, FlitSize, LinkKind, LinkRate, NEVER, Origin, RouterId, Time,
@@ -30,6 +32,8 @@ pub struct Parameters {
 pub struct RouterParameters {
     /// Head at an input to head at the output link of an idle router, ps.
     pub latency: Time,
+    /// When a packet may be passed on.
+    pub switching: Switching,
     /// Added to the link's latency before a credit can be used upstream, ps.
     pub credit_delay: Time,
     /// Input buffers.
@@ -215,7 +219,8 @@ impl Network {
 
     /// Flits of one input buffer behind a link from one router (of a NIC: its own) to another. "auto": the credit round
     /// trip and two longest packets. A packet's place is taken when its head leaves upstream and free again when its tail has left the buffer and the credit
-    /// is back, so a lone flow keeps the round trip and one packet busy while the next packet asks for its place.
+    /// is back, so a lone flow keeps the round trip and one packet busy while the next packet asks for its place. A router that
+    /// stores packets holds one more, which leaves while the next one comes.
     ///
     /// Those of a router hold [`MOST_BUFFERED`] together at most, which is checked before anything runs.
     pub fn buffer_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
@@ -224,7 +229,11 @@ impl Network {
             Buffer::Size(size) => size.flits(self.parameters.flit, max),
             Buffer::Auto => self
                 .round_trip_flits(ends, link)
-                .saturating_add(1 + 2 * max),
+                .saturating_add(1 + 2 * max)
+                .saturating_add(match ends[1].switching {
+                    Switching::CutThrough => 0,
+                    Switching::StoreAndForward => max,
+                }),
         }
     }
 

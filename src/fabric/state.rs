@@ -114,6 +114,8 @@ pub struct Timing {
     pub unlimited: bool,
     /// The kind of the router.
     pub model: u8,
+    /// Whether the router at the other end passes on whole packets only.
+    pub stores: bool,
     /// Whether a packet that finds the link free passes by the output queue ([`super::Network::passes_queue`]).
     pub passes_queue: bool,
 }

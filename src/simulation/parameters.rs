@@ -46,6 +46,7 @@ pub(super) fn routers(
 pub(super) fn router_parameters(router: &RouterConfig) -> RouterParameters {
     RouterParameters {
         latency: router.latency.0,
+        switching: router.switching,
         credit_delay: router.credit_delay.0,
         buffer: router.input_buffer,
         buffer_per: router.buffer_per,

@@ -160,6 +160,7 @@ fn the_resolved_text_has_every_default() {
     [router]
     flit = "100 bits"
     latency = "10 ns"
+    switching = "cut_through"
     credit_delay = "0 ns"
     input_buffer = "auto"
     buffer_per = "vc"
