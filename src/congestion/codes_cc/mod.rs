@@ -1,69 +1,19 @@
+//! `codes_cc`: routers throttle the sources of full ports.
+
+mod ejection;
+mod parameters;
+
 use rustc_hash::FxHashMap;
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
+use schemars::schema_for;
 
 use super::{
     About, Actions, Build, Capabilities, NicContext, PacketView, Port, PortContext, Scheme,
 };
-use crate::config::{Buffer, ConfigError, Duration, Section};
-use crate::model::{Classes, EndpointId, Invalid, Signal, Time};
+use crate::config::{Buffer, ConfigError, Section};
+use crate::model::{Classes, EndpointId, Signal, Time};
 use crate::registry::Entry;
-
-/// The congestion control of the simulator CODES, after HPE Cray's patents: a router whose port holds too much throttles
-/// all endpoints that have packets there, until the port has drained. A throttled endpoint injects at the rate at which
-/// the network has lately delivered its packets, and at 1/N of its link at least, where N counts the endpoints that the
-/// port throttles and the one that they send to: the paper's 99 senders go down to one-hundredth. All signals (throttling,
-/// release, deliveries) go out of band.
-///
-/// Choices of ours where the paper is silent: when another endpoint joins those that a port throttles, all are told
-/// the new N; an endpoint that several ports throttle keeps the largest N; orders are counted by port, not by router.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Parameters {
-    /// A port is congested when more than this share of `buffer` waits for it.
-    threshold: f64,
-    /// It is not congested any more when no more than this share of `buffer` waits, and the time is over that draining
-    /// it to there takes.
-    release: f64,
-    /// What the two are shares of: "auto" is all output queues of the port, otherwise a size.
-    buffer: Buffer,
-    /// Endpoints count what is delivered of theirs over periods of this length … All of them together should see many
-    /// packets even at 1/N: a share that is rounded to whole packets and then not less than 1/N is above 1/N in the mean, and
-    /// the queue grows. (The paper gives no length. With 10 µs, as in the authors' public code, 5 periods see 3 packets of 4 KiB
-    /// at 1/100 of 25 GB/s, and 99 sources send 1.2 times what one endpoint takes.)
-    period: Duration,
-    /// … and take the mean of so many.
-    periods: u32,
-    /// How long all signals are under way. Less than the least latency between domains (groups, pods) is exact on one
-    /// rank, and refused on several.
-    latency: Duration,
-    /// The ports that are watched: "all" ports of routers, or those of the "last_hop", which endpoints are attached to.
-    ports: Ports,
-}
-
-/// Which ports are watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Ports {
-    /// All of them.
-    All,
-    /// Those that endpoints are attached to.
-    LastHop,
-}
-
-impl Default for Parameters {
-    fn default() -> Self {
-        Parameters {
-            threshold: 0.3,
-            release: 0.1,
-            buffer: Buffer::Auto,
-            period: Duration(500_000_000),
-            periods: 5,
-            latency: Duration(0),
-            ports: Ports::All,
-        }
-    }
-}
+use ejection::{Ejection, Packets, Periods, Share};
+use parameters::{Limit, Measure, Parameters, Ports};
 
 /// Kinds of notices.
 const THROTTLE: u16 = 0;
@@ -92,17 +42,20 @@ struct Watch {
 }
 
 /// An endpoint as a source.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Source {
-    /// The ports that throttle it, and how many others with it.
+    /// The ports that throttle it, and how many take part there.
     orders: Vec<(u64, u32)>,
-    /// A ring of periods: which one (from 1), and the flits delivered in it.
-    delivered: Vec<(u64, u64)>,
+    /// What is ejected of its packets.
+    ejection: Ejection,
     /// When its last packet began to leave, and how long that took.
     last: (Time, Time),
     /// Since when it has been throttled.
     since: Time,
 }
+
+/// What a share of 1 is where it is given as a number.
+const ONE: u64 = 1 << 32;
 
 /// See [`Parameters`].
 #[derive(Clone, Debug)]
@@ -112,12 +65,16 @@ pub struct CodesCc {
     release: f64,
     /// Flits; None: the port's own output queues.
     buffer: Option<u32>,
-    period: Time,
-    periods: u32,
+    limit: Limit,
+    /// Who takes part in a pattern besides its sources.
+    others: u64,
+    /// The least share, of [`ONE`], where it is given.
+    minimum: Option<u64>,
+    /// What is left of a limit for use, of [`ONE`].
+    used: u64,
+    measure: Measure,
     latency: Time,
     ports: Ports,
-    /// Flits that a link carries in all periods that are looked at.
-    full: u64,
     watches: Vec<Watch>,
     sources: Vec<Source>,
     /// Times that a port became congested, and that one was released.
@@ -142,12 +99,14 @@ impl CodesCc {
         port.last_hop || self.ports == Ports::All
     }
 
-    /// Tells all that a port throttles how many share what is behind it: themselves and their destination. (With the
-    /// destination they send a little less than it takes, and the port drains.)
-    fn throttle_all(actions: &mut Actions, watch: &Watch) {
+    /// Tells all that a port throttles how many share what is behind it. (With their destination among them they send a
+    /// little less than it takes, and the port drains.)
+    fn throttle_all(&self, actions: &mut Actions, output: u32) {
+        let watch = &self.watches[output as usize];
+        let all = u64::from(watch.throttled) + self.others;
         for (&to, sender) in &watch.senders {
             if sender.throttled {
-                actions.signal(to, THROTTLE, [u64::from(watch.throttled) + 1, 0]);
+                actions.signal(to, THROTTLE, [all, 0]);
             }
         }
     }
@@ -165,23 +124,43 @@ impl CodesCc {
         });
     }
 
-    /// The share of its link that a throttled source may use, as a fraction. `now` is in a period that does not count yet.
-    fn share(&self, source: &Source, now: Time) -> (u64, u64) {
-        let present = now / self.period + 1;
-        let counts = present.saturating_sub(u64::from(self.periods))..present;
-        let bins = source.delivered.iter();
-        let flits: u64 = bins
-            .filter(|(period, _)| counts.contains(period) && *period > 0)
-            .map(|&(_, flits)| flits)
-            .sum();
+    /// The least share of its link that a throttled source has.
+    fn least(&self, source: &Source) -> Share {
         let most = source.orders.iter().map(|&(_, n)| n).max().unwrap_or(1);
-        if flits >= self.full {
-            (1, 1)
-        } else if u128::from(flits) * u128::from(most) < u128::from(self.full) {
-            (1, u64::from(most))
+        self.minimum
+            .map_or((1, u64::from(most.max(1))), |minimum| (minimum, ONE))
+    }
+
+    /// How long after its head the next one leaves, of a packet that takes `length` on a link of which so much is used.
+    fn spread(&self, length: Time, (part, whole): Share) -> Time {
+        // 40 bits, 64 and 32.
+        let wait = u128::from(length) * u128::from(whole) * u128::from(ONE);
+        let wait = wait.checked_div(u128::from(part) * u128::from(self.used));
+        wait.and_then(|wait| Time::try_from(wait).ok())
+            .unwrap_or(Time::MAX)
+    }
+
+    /// The same at the rate at which the last packets were delivered. While others are under way that rate falls, as long as none
+    /// arrives: the time when it allows the next packet. None if it never does.
+    fn spread_measured(
+        &self,
+        packets: &Packets,
+        (head, length): (Time, Time),
+        now: Time,
+    ) -> Option<Time> {
+        let (flits, time) = packets.known(now);
+        let carried =
+            u128::from(self.about.link_time(flits)) * u128::from(self.used) / u128::from(ONE);
+        let length = u128::from(length);
+        let wait = if packets.runs() {
+            // (head + wait) is the first time at which wait ≥ length · (time until then) / carried.
+            let time = time.saturating_sub(now - head.min(now));
+            (length * u128::from(time))
+                .div_ceil(carried.checked_sub(length).filter(|&left| left > 0)?)
         } else {
-            (flits, self.full)
-        }
+            (length * u128::from(time)).div_ceil(Some(carried).filter(|&carried| carried > 0)?)
+        };
+        Some(Time::try_from(wait).unwrap_or(Time::MAX))
     }
 }
 
@@ -215,7 +194,17 @@ impl Scheme for CodesCc {
 
     fn start(&mut self, nics: usize, outputs: usize) {
         self.watches = vec![Watch::default(); outputs];
-        self.sources = vec![Source::default(); nics];
+        let ejection = match self.measure {
+            Measure::Packets(most) => Ejection::Packets(Packets::new(most)),
+            Measure::Periods(_) => Ejection::Periods(Periods::default()),
+        };
+        let source = Source {
+            orders: Vec::new(),
+            ejection,
+            last: (0, 0),
+            since: 0,
+        };
+        self.sources = vec![source; nics];
     }
 
     fn signal_delay(&self) -> Option<Time> {
@@ -236,7 +225,7 @@ impl Scheme for CodesCc {
             watch.drained = watch.drained.saturating_add(more);
             if !std::mem::replace(&mut sender.throttled, true) {
                 watch.throttled += 1;
-                Self::throttle_all(actions, watch);
+                self.throttle_all(actions, port.output);
             }
         } else if port.level > high {
             watch.congested = true;
@@ -249,7 +238,7 @@ impl Scheme for CodesCc {
                 sender.throttled = true;
             }
             watch.throttled = watch.senders.len() as u32;
-            Self::throttle_all(actions, watch);
+            self.throttle_all(actions, port.output);
         }
     }
 
@@ -291,27 +280,25 @@ impl Scheme for CodesCc {
     }
 
     fn absorb_signal(&mut self, nic: u32, signal: &Signal) -> bool {
-        if signal.kind != DELIVERED {
-            return false;
+        // What is counted by periods depends on its time alone.
+        let source = &mut self.sources[nic as usize];
+        match (&mut source.ejection, &self.measure) {
+            (Ejection::Periods(periods), Measure::Periods(clock)) if signal.kind == DELIVERED => {
+                periods.delivered(signal.time, signal.words[0], clock);
+                true
+            }
+            _ => false,
         }
-        let ring = &mut self.sources[nic as usize].delivered;
-        if ring.is_empty() {
-            // Those that count, the present one, and those up to a signal that is sent now.
-            let ahead = self.latency / self.period + 2;
-            // At most 1,000 and 10,002: both are checked.
-            ring.resize(self.periods as usize + ahead as usize, (0, 0));
-        }
-        let period = signal.time / self.period + 1;
-        let place = (period % ring.len() as u64) as usize;
-        if ring[place].0 != period {
-            ring[place] = (period, 0);
-        }
-        ring[place].1 += signal.words[0];
-        true
     }
 
     fn on_signal(&mut self, nic: u32, signal: &Signal) {
         let source = &mut self.sources[nic as usize];
+        if signal.kind == DELIVERED {
+            if let Ejection::Packets(packets) = &mut source.ejection {
+                packets.delivered(signal.time, signal.words[0]);
+            }
+            return;
+        }
         let port = u64::from(signal.from) << 16 | u64::from(signal.port);
         let before = source.orders.is_empty();
         match signal.kind {
@@ -341,15 +328,25 @@ impl Scheme for CodesCc {
         if source.orders.is_empty() {
             return now;
         }
-        let (part, whole) = self.share(source, now);
         let (head, length) = source.last;
-        let wait = u128::from(length) * u128::from(whole) / u128::from(part);
-        let ready = head.saturating_add(Time::try_from(wait).unwrap_or(Time::MAX));
-        if ready <= now {
-            return now;
+        let least = self.spread(length, self.least(source));
+        let at = |wait| head.saturating_add(wait);
+        if self.limit == Limit::Minimum {
+            return at(least).max(now);
         }
-        // The rate may be another one in the next period.
-        ready.min((now / self.period + 1) * self.period)
+        match (&source.ejection, &self.measure) {
+            (Ejection::Periods(periods), Measure::Periods(clock)) => {
+                let wait = self.spread(length, periods.share(now, clock)).min(least);
+                // The rate may be another one in the next period.
+                let next = (now / clock.period + 1) * clock.period;
+                at(wait).min(next).max(now)
+            }
+            (Ejection::Packets(packets), _) => {
+                let measured = self.spread_measured(packets, source.last, now);
+                at(measured.unwrap_or(least).min(least)).max(now)
+            }
+            _ => at(least).max(now),
+        }
     }
 
     fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
@@ -357,13 +354,31 @@ impl Scheme for CodesCc {
         if source.orders.is_empty() {
             return 1.0;
         }
-        let (part, whole) = self.share(source, now);
-        part as f64 / whole as f64
+        let (part, whole) = self.least(source);
+        let least = part as f64 / whole as f64;
+        let measured = match (&source.ejection, &self.measure) {
+            _ if self.limit == Limit::Minimum => 0.0,
+            (Ejection::Periods(periods), Measure::Periods(clock)) => {
+                let (part, whole) = periods.share(now, clock);
+                part as f64 / whole as f64
+            }
+            (Ejection::Packets(packets), _) => {
+                let (flits, time) = packets.known(now);
+                self.about.link_time(flits) as f64 / time.max(1) as f64
+            }
+            _ => 0.0,
+        };
+        let used = self.used as f64 / ONE as f64;
+        least.max(measured).min(1.0) * used
     }
 
     fn on_sent(&mut self, nic: &mut dyn NicContext, _packet: &PacketView, tail: Time) {
         let head = nic.now();
-        self.sources[nic.nic() as usize].last = (head, tail - head);
+        let source = &mut self.sources[nic.nic() as usize];
+        source.last = (head, tail - head);
+        if let Ejection::Packets(packets) = &mut source.ejection {
+            packets.sent(head);
+        }
     }
 
     fn counts(&self) -> Vec<u64> {
@@ -378,7 +393,7 @@ impl Scheme for CodesCc {
     fn memory_bytes(&self) -> usize {
         let watch = |watch: &Watch| size_of::<Watch>() + watch.senders.capacity() * 16;
         let source = |source: &Source| {
-            size_of::<Source>() + source.delivered.capacity() * 16 + source.orders.capacity() * 16
+            size_of::<Source>() + source.ejection.memory_bytes() + source.orders.capacity() * 16
         };
         self.watches.iter().map(watch).sum::<usize>()
             + self.sources.iter().map(source).sum::<usize>()
@@ -388,66 +403,27 @@ impl Scheme for CodesCc {
 impl CodesCc {
     /// Checks a section of the experiment file.
     fn new(section: &Section, about: &About) -> Result<CodesCc, ConfigError> {
-        let parameters: Parameters = section.parse()?;
-        let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
-        let Parameters {
-            threshold, release, ..
-        } = parameters;
-        if !(threshold > 0.0 && threshold.is_finite()) {
-            let what = "the threshold is not above 0";
-            return refuse("threshold", what, "give a share such as 0.3");
-        }
-        if !(0.0..=threshold).contains(&release) {
-            let what = "a port is released at no more than the threshold at which it is congested";
-            return refuse(
-                "release",
-                what,
-                "give a share from 0 to `threshold`, such as 0.1",
-            );
-        }
-        if parameters.period.0 == 0 {
-            let what = "a period has to have a length";
-            return refuse("period", what, "give a time such as \"500 us\"");
-        }
-        if !(1..=1_000).contains(&parameters.periods) {
-            let what = "this many periods cannot be averaged";
-            return refuse("periods", what, "give a number from 1 to 1000");
-        }
-        if parameters.latency.0 / parameters.period.0 > 10_000 {
-            let what = "signals are under way for more than 10,000 periods";
-            return refuse(
-                "latency",
-                what,
-                "give a shorter latency or a longer `period`",
-            );
-        }
-        let buffer = match parameters.buffer {
-            Buffer::Size(size) => {
-                let flits = size.flits(about.flit, u64::from(about.max_packet));
-                Some(u32::try_from(flits).unwrap_or(u32::MAX))
-            }
-            // Half of all is what an unlimited queue calls itself.
-            Buffer::Auto if about.output_queue.is_none_or(|flits| flits >= u32::MAX / 2) => {
-                let what =
-                    "the routers' output queues are what the shares are of, and they have no size";
-                return refuse("buffer", what, "give a size such as \"64 KiB\"");
-            }
-            Buffer::Auto => None,
-        };
-        let span = u128::from(parameters.period.0) * u128::from(parameters.periods);
-        // 60 bits and 10, times 64.
-        let bits = span.saturating_mul(u128::from(about.bandwidth.0)) / 1_000_000_000_000;
+        let parameters = Parameters::read(section, about)?;
+        let measure = parameters.measure(section, about)?;
+        let of_one = |share: f64| (share * ONE as f64).round() as u64;
         Ok(CodesCc {
             about: *about,
-            threshold,
-            release,
-            buffer,
-            period: parameters.period.0,
-            periods: parameters.periods,
+            threshold: parameters.threshold,
+            release: parameters.release,
+            buffer: match parameters.buffer {
+                Buffer::Size(size) => {
+                    let flits = size.flits(about.flit, u64::from(about.max_packet));
+                    Some(u32::try_from(flits).unwrap_or(u32::MAX))
+                }
+                Buffer::Auto => None,
+            },
+            limit: parameters.limit,
+            others: parameters.cardinality.others(),
+            minimum: parameters.minimum.map(of_one),
+            used: of_one(1.0 - parameters.headroom),
+            measure,
             latency: parameters.latency.0,
             ports: parameters.ports,
-            full: u64::try_from(bits / u128::from(about.flit.0))
-                .map_or(u64::MAX, |full| full.max(1)),
             watches: Vec::new(),
             sources: Vec::new(),
             congestions: 0,
@@ -465,11 +441,12 @@ pub const ENTRY: Entry<Build> = Entry {
     examples: &[
         r#"threshold = 0.2, release = 0.05, period = "700 ns", periods = 3, latency = "150 ns""#,
         r#"period = "1 us", ports = "last_hop""#,
+        r#"packets = 12, minimum = 0.02, headroom = 0.1"#,
+        r#"limit = "minimum", cardinality = "sources""#,
     ],
     parameters: || schema_for!(Parameters),
     build: |section, about| Ok(Box::new(CodesCc::new(section, about)?)),
 };
 
 #[cfg(test)]
-#[path = "tests/codes_cc.rs"]
 mod tests;

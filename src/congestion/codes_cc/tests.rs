@@ -1,10 +1,14 @@
-use super::super::testing::{Seen, about, at, last_timer, section};
 use super::*;
+use crate::congestion::testing::{Seen, about, at, last_timer, section};
 
 /// Ports of 1,000 flits.
 fn scheme() -> CodesCc {
-    let text = "scheme = \"codes_cc\"\nperiod = \"10 us\"";
-    let mut scheme = CodesCc::new(&section(text), &about(64, 1_000)).expect("good");
+    with("period = \"10 us\"")
+}
+
+fn with(parameters: &str) -> CodesCc {
+    let text = format!("scheme = \"codes_cc\"\n{parameters}");
+    let mut scheme = CodesCc::new(&section(&text), &about(64, 1_000)).expect("good");
     scheme.start(4, 2);
     scheme
 }
@@ -41,7 +45,7 @@ fn signal(kind: u16, time: Time, port: u16, n: u64) -> Signal {
 
 /// NIC 0 sends a packet to endpoint 9.
 fn send(scheme: &mut CodesCc, head: Time, tail: Time) {
-    let to = super::super::testing::packet(9);
+    let to = crate::congestion::testing::packet(9);
     scheme.on_sent(&mut Seen::at(head), &to, tail);
 }
 
@@ -111,7 +115,7 @@ fn ports_within_the_network_are_left_alone_if_so_wished() {
 fn a_throttled_source_keeps_to_what_is_delivered_and_to_its_share() {
     let mut scheme = scheme();
     // Five periods of 10 us: a link carries 20,000 flits.
-    assert_eq!(scheme.full, 20_000);
+    assert!(matches!(scheme.measure, Measure::Periods(clock) if clock.full == 20_000));
     let length = 64 * 2_500;
     let now = 100_000_000;
     send(&mut scheme, now, now + length);
@@ -170,4 +174,124 @@ fn a_source_is_throttled_until_the_last_port_lets_it_go() {
     scheme.on_signal(0, &signal(RELEASE, now + 2_000, 1, 0));
     assert_eq!(scheme.ready_at(0, 9, now + length), now + length);
     assert_eq!(scheme.counts()[2..], [1, 2_000]);
+}
+
+/// The time of a packet of 64 flits.
+const LENGTH: Time = 64 * 2_500;
+
+/// A packet of NIC 0 is ejected.
+fn eject(scheme: &mut CodesCc, time: Time) {
+    scheme.on_signal(0, &signal(DELIVERED, time, Signal::ENDPOINT, 64));
+}
+
+#[test]
+fn the_rate_of_the_last_packets_is_known_from_the_second_one_on() {
+    let mut scheme = with("packets = 4");
+    for packet in 0..4 {
+        send(&mut scheme, packet * LENGTH, (packet + 1) * LENGTH);
+    }
+    scheme.on_signal(0, &signal(THROTTLE, 4 * LENGTH, 1, 10));
+    // One-tenth while nothing is known, and while one packet is: as long as no other arrives its rate falls with time.
+    assert_eq!(scheme.ready_at(0, 9, 4 * LENGTH), 13 * LENGTH);
+    eject(&mut scheme, 10 * LENGTH);
+    assert_eq!(scheme.ready_at(0, 9, 10 * LENGTH), 13 * LENGTH);
+    // Two packets in 12 of their times: the next may leave 6 after the last one, which was at 3.
+    eject(&mut scheme, 12 * LENGTH);
+    assert_eq!(scheme.ready_at(0, 9, 12 * LENGTH), 12 * LENGTH);
+    send(&mut scheme, 12 * LENGTH, 13 * LENGTH);
+    // The third, at 14: if no more come, 18 is 6 after the last one and 3 packets in 18 times are a sixth.
+    eject(&mut scheme, 14 * LENGTH);
+    assert_eq!(scheme.allowed_rate(0, 14 * LENGTH), 3.0 / 14.0);
+    assert_eq!(scheme.ready_at(0, 9, 14 * LENGTH), 18 * LENGTH);
+    assert_eq!(scheme.allowed_rate(0, 18 * LENGTH), 1.0 / 6.0);
+    assert_eq!(scheme.ready_at(0, 9, 18 * LENGTH), 18 * LENGTH);
+    // The fifth: of the last four, since the first, at 10.
+    eject(&mut scheme, 16 * LENGTH);
+    eject(&mut scheme, 20 * LENGTH);
+    assert_eq!(scheme.allowed_rate(0, 20 * LENGTH), 0.4);
+    // Nothing is under way until 50: that time does not count. 4 packets in 10 times, and in 3⅓ more, make 0.3.
+    assert_eq!(scheme.allowed_rate(0, 50 * LENGTH), 0.4);
+    send(&mut scheme, 50 * LENGTH, 51 * LENGTH);
+    let ready = 50 * LENGTH + (10 * LENGTH).div_ceil(3);
+    assert_eq!(scheme.ready_at(0, 9, 51 * LENGTH), ready);
+    assert_eq!(scheme.ready_at(0, 9, ready), ready);
+}
+
+#[test]
+fn the_least_share_may_be_given_and_headroom_is_left_of_every_limit() {
+    let throttled = |parameters: &str| {
+        let mut scheme = with(parameters);
+        send(&mut scheme, 0, LENGTH);
+        scheme.on_signal(0, &signal(THROTTLE, LENGTH, 1, 10));
+        scheme
+    };
+    for (parameters, share) in [
+        ("", 0.1),
+        ("minimum = 0.01", 0.01),
+        ("headroom = 0.5", 0.05),
+        ("minimum = 0.125\nheadroom = 0.75", 0.03125),
+    ] {
+        let mut scheme = throttled(parameters);
+        let rate = scheme.allowed_rate(0, LENGTH);
+        assert!((rate / share - 1.0).abs() < 1e-6, "{parameters}: {rate}");
+        let ready = scheme.ready_at(0, 9, LENGTH) as f64;
+        assert!(
+            (ready * share / LENGTH as f64 - 1.0).abs() < 1e-6,
+            "{parameters}: {ready}"
+        );
+    }
+    // Half a link is ejected; half of that is used, or nothing of it counts.
+    let measured = |parameters: &str| {
+        let mut scheme = throttled(parameters);
+        eject(&mut scheme, 2 * LENGTH);
+        (
+            scheme.allowed_rate(0, 3 * LENGTH),
+            scheme.ready_at(0, 9, 3 * LENGTH),
+        )
+    };
+    assert_eq!(measured("packets = 160"), (0.5, 3 * LENGTH));
+    assert_eq!(
+        measured("packets = 160\nheadroom = 0.5"),
+        (0.25, 4 * LENGTH)
+    );
+    assert_eq!(measured("limit = \"minimum\""), (0.1, 10 * LENGTH));
+}
+
+#[test]
+fn the_destination_is_counted_or_not() {
+    for (parameters, participants) in [("", 3), ("cardinality = \"sources\"", 2)] {
+        let (mut scheme, mut actions) = (with(parameters), Actions::default());
+        for (source, level) in [(5, 100), (6, 900)] {
+            scheme.on_route(&mut at(&mut actions, port(level), 0), &packet(source));
+        }
+        let told = [5, 6].map(|source| (source, THROTTLE, participants));
+        assert_eq!(said(&mut actions).0, told, "{parameters}");
+    }
+}
+
+#[test]
+fn parameters_that_have_no_effect_are_refused() {
+    for (parameters, words) in [
+        (
+            "packets = 3\nperiods = 3",
+            "measured over packets, not over periods",
+        ),
+        (
+            "packets = 3\nperiod = \"1 us\"",
+            "measured over packets, not over periods",
+        ),
+        ("packets = 0", "cannot be averaged"),
+        ("packets = 3\nlimit = \"minimum\"", "counts for nothing"),
+        ("period = \"1 us\"\nperiods = 1001", "cannot be averaged"),
+        ("minimum = 0.0", "no share of a link"),
+        (
+            "minimum = 0.1\ncardinality = \"sources\"",
+            "does not depend",
+        ),
+        ("headroom = 1.0", "hardly send"),
+    ] {
+        let text = format!("scheme = \"codes_cc\"\n{parameters}");
+        let error = CodesCc::new(&section(&text), &about(64, 1_000)).expect_err(parameters);
+        assert!(error.to_string().contains(words), "{parameters}: {error}");
+    }
 }
