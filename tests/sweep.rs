@@ -492,12 +492,12 @@ fn claims_decide_the_exit_code() {
     let mut lines = csv.lines();
     assert_eq!(
         lines.next(),
-        Some("id,says,measured,bound,holds,scale,command")
+        Some("id,says,measured,bound,holds,seeds,scale,command")
     );
     let good = lines.next().expect("a claim");
     assert!(good.starts_with("all-arrives,Far below"), "{good}");
     assert!(
-        good.ends_with(",0.95 to 1.05,yes,paper,weir sweep run job.toml --out out"),
+        good.ends_with(",0.95 to 1.05,yes,,paper,weir sweep run job.toml --out out"),
         "{good}"
     );
     let bad = lines.next().expect("a claim");

@@ -33,4 +33,4 @@ pub use metric::Metric;
 pub use point::Point;
 pub use selection::Selection;
 pub use table::{Row, Table};
-pub use verdict::Verdict;
+pub use verdict::{Seeds, Verdict};

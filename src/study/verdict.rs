@@ -1,7 +1,7 @@
 //! What the claims of a study come to, given its table.
 
-use std::collections::HashMap;
-use std::io;
+use std::collections::{BTreeSet, HashMap};
+use std::{fmt, io};
 
 use super::axis::Axis;
 use super::cell::cell;
@@ -26,6 +26,31 @@ pub struct Verdict {
     pub bound: String,
     /// Whether it is. False if it could not be measured.
     pub holds: bool,
+    /// Where the study has several seeds: in how many of them alone it is.
+    pub seeds: Option<Seeds>,
+}
+
+/// How a claim comes out with each seed alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seeds {
+    /// In how many it holds.
+    pub held: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+impl fmt::Display for Seeds {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} of {}", self.held, self.of)
+    }
+}
+
+/// What a claim comes to over some seeds.
+struct Judgement {
+    measured: String,
+    holds: bool,
+    /// What is measured, where that is one number.
+    value: Option<f64>,
 }
 
 /// Points at one place on all axes but perhaps one, and what is measured there.
@@ -39,38 +64,49 @@ type Outcome<T> = Result<T, String>;
 impl Study {
     /// What all claims come to.
     pub fn verdicts(&self, table: &Table) -> Vec<Verdict> {
-        let mut rows: HashMap<&[usize], Vec<&Row>> = HashMap::new();
-        for row in &table.rows {
-            rows.entry(&row.at).or_default().push(row);
-        }
-        let court = Court {
-            study: self,
-            table,
-            rows,
+        let court = |seed: Option<u64>| {
+            let mut rows: HashMap<&[usize], Vec<&Row>> = HashMap::new();
+            let chosen = |row: &&Row| seed.is_none_or(|seed| row.seed == seed);
+            for row in table.rows.iter().filter(chosen) {
+                rows.entry(&row.at).or_default().push(row);
+            }
+            Court {
+                study: self,
+                table,
+                rows,
+            }
         };
-        self.claims
-            .iter()
-            .map(|claim| court.verdict(claim))
-            .collect()
+        let seeds: BTreeSet<u64> = table.rows.iter().map(|row| row.seed).collect();
+        let alone: Vec<Court> = match seeds.len() {
+            0 | 1 => Vec::new(),
+            _ => seeds.into_iter().map(|seed| court(Some(seed))).collect(),
+        };
+        let all = court(None);
+        let verdict = |claim| all.verdict(claim, &alone);
+        self.claims.iter().map(verdict).collect()
     }
 
-    /// The claims as CSV: `id,says,measured,bound,holds,scale,command`.
+    /// The claims as CSV: `id,says,measured,bound,holds,seeds,scale,command`.
     ///
     /// # Errors
     /// None that depends on the content.
     pub fn claims_csv(&self, verdicts: &[Verdict], command: &str) -> io::Result<Vec<u8>> {
         let mut out = csv::Writer::from_writer(Vec::new());
         out.write_record([
-            "id", "says", "measured", "bound", "holds", "scale", "command",
+            "id", "says", "measured", "bound", "holds", "seeds", "scale", "command",
         ])?;
         for verdict in verdicts {
             let holds = if verdict.holds { "yes" } else { "no" };
+            let seeds = verdict
+                .seeds
+                .map_or(String::new(), |seeds| seeds.to_string());
             let cells = [
                 &verdict.id,
                 &verdict.says,
                 &verdict.measured,
                 &verdict.bound,
                 holds,
+                &seeds,
                 self.scale().name(),
                 command,
             ];
@@ -105,21 +141,56 @@ impl Court<'_> {
         &self.study.axes
     }
 
-    fn verdict(&self, claim: &Claim) -> Verdict {
+    /// `alone` are the same with one seed each.
+    fn verdict(&self, claim: &Claim, alone: &[Court]) -> Verdict {
         let unit = claim.unit(self.axes());
-        let (measured, holds) = match self.all(claim) {
-            Err(why) => (format!("not measured: {why}"), false),
-            Ok(all) => match &claim.bound {
-                Bound::Range { min, max } => self.range(&all, *min, *max, &unit),
-                Bound::Slope { .. } => self.slope(&all, &claim.bound, &unit),
-            },
-        };
+        let Judgement {
+            mut measured,
+            holds,
+            value,
+        } = self.judge(claim, &unit);
+        let each: Vec<Judgement> = alone.iter().map(|one| one.judge(claim, &unit)).collect();
+        let values: Vec<f64> = each.iter().filter_map(|one| one.value).collect();
+        if value.is_some() && !values.is_empty() {
+            let (low, high) = (taken(Along::Min, &values), taken(Along::Max, &values));
+            measured.push_str(&format!(
+                " (seeds: {} to {})",
+                number(low),
+                with_unit(high, &unit)
+            ));
+        }
         Verdict {
             id: claim.id.clone(),
             says: claim.says.clone(),
             measured,
             bound: self.bound_in_words(claim, &unit),
             holds,
+            seeds: (!each.is_empty()).then(|| Seeds {
+                held: each.iter().filter(|one| one.holds).count(),
+                of: each.len(),
+            }),
+        }
+    }
+
+    fn judge(&self, claim: &Claim, unit: &str) -> Judgement {
+        let (measured, holds, value) = match self.all(claim) {
+            Err(why) => (format!("not measured: {why}"), false, None),
+            Ok(all) => {
+                let (text, holds) = match &claim.bound {
+                    Bound::Range { min, max } => self.range(&all, *min, *max, unit),
+                    Bound::Slope { .. } => self.slope(&all, &claim.bound, unit),
+                };
+                let value = match all[..] {
+                    [Measured { value, .. }] => Some(value),
+                    _ => None,
+                };
+                (text, holds, value)
+            }
+        };
+        Judgement {
+            measured,
+            holds,
+            value,
         }
     }
 

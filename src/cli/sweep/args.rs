@@ -127,7 +127,7 @@ pub struct ClaimsOptions {
     /// Which sweep.
     #[command(flatten)]
     pub job: JobOptions,
-    /// Print the claims as CSV: id,says,measured,bound,holds,scale,command.
+    /// Print the claims as CSV: id,says,measured,bound,holds,seeds,scale,command.
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 }

@@ -183,7 +183,10 @@ fn claims_text(verdicts: &[Verdict]) -> String {
         } else {
             "DOES NOT HOLD"
         };
-        text.push_str(&format!("\n{}: {mark}\n", verdict.id));
+        let seeds = verdict
+            .seeds
+            .map_or(String::new(), |seeds| format!(" (with {seeds} seeds)"));
+        text.push_str(&format!("\n{}: {mark}{seeds}\n", verdict.id));
         for (what, words) in [
             ("says", &verdict.says),
             ("measured", &verdict.measured),

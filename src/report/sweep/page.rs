@@ -63,15 +63,21 @@ fn texts<const N: usize>(words: [&str; N]) -> Vec<String> {
 }
 
 fn claims(verdicts: &[Verdict]) -> Rows {
-    let rows = verdicts.iter().map(|verdict| Row {
-        cells: vec![
-            verdict.id.clone(),
-            verdict.says.clone(),
-            verdict.measured.clone(),
-            verdict.bound.clone(),
-            if verdict.holds { "yes" } else { "no" }.to_string(),
-        ],
-        good: Some(verdict.holds),
+    let rows = verdicts.iter().map(|verdict| {
+        let holds = if verdict.holds { "yes" } else { "no" };
+        Row {
+            cells: vec![
+                verdict.id.clone(),
+                verdict.says.clone(),
+                verdict.measured.clone(),
+                verdict.bound.clone(),
+                match verdict.seeds {
+                    Some(seeds) => format!("{holds} ({seeds} seeds)"),
+                    None => holds.to_string(),
+                },
+            ],
+            good: Some(verdict.holds),
+        }
     });
     Rows {
         title: "Claims".into(),

@@ -1,7 +1,7 @@
 //! Claims on a table whose every number is known.
 
 use super::{AXES, study, study_with};
-use crate::study::{Options, Row, Study, Table, Verdict};
+use crate::study::{Options, Row, Seeds, Study, Table, Verdict};
 
 /// A table of `study` whose numbers are a function of metric, routing, load and seed; None for a point that failed.
 fn table(study: &Study, seeds: u64, number: impl Fn(&str, &str, f64, u64) -> Option<f64>) -> Table {
@@ -256,7 +256,7 @@ fn seeds_become_one_number_first() {
     };
     assert_eq!(
         [by("mean"), by("min"), by("max")],
-        ["20 ns", "10 ns", "30 ns"]
+        ["20", "10", "30"].map(|one| format!("{one} ns (seeds: 10 to 30 ns)"))
     );
 }
 
@@ -288,4 +288,37 @@ fn what_is_not_there_is_not_measured() {
             .contains("latency.message.mean has no value"),
         "{verdict:?}"
     );
+}
+
+#[test]
+fn with_several_seeds_the_mean_decides_and_each_alone_is_told_of() {
+    // 100, 200 and 900 ns.
+    let by_seed =
+        |_: &str, _: &str, _: f64, seed: u64| Some([100.0, 200.0, 900.0][seed as usize - 1]);
+    let verdict = |claim_text: &str| {
+        let study = claim(claim_text);
+        study.verdicts(&table(&study, 3, by_seed)).remove(0)
+    };
+    let place = "metric = \"latency.message.mean\"\nwhere = { routing = \"par\", load = 0.1 }\n";
+    let mean = verdict(&format!("{place}max = \"300 ns\""));
+    assert_eq!(mean.measured, "400 ns (seeds: 100 to 900 ns)");
+    assert!(!mean.holds);
+    assert_eq!(mean.seeds, Some(Seeds { held: 2, of: 3 }));
+    let mean = verdict(&format!("{place}min = \"300 ns\""));
+    assert!(mean.holds);
+    assert_eq!(
+        mean.seeds.map(|seeds| seeds.to_string()),
+        Some("1 of 3".into())
+    );
+    // Each seed is compared with itself.
+    let ratio = verdict(&format!(
+        "{place}ratio = {{ where = {{ routing = \"minimal\" }} }}\nwithin = 0.1"
+    ));
+    assert_eq!(ratio.measured, "1 (seeds: 1 to 1)");
+    // Several places: no range of single seeds.
+    let places = verdict("metric = \"latency.message.mean\"\nmax = \"500 ns\"");
+    assert_eq!(places.measured, "400 to 400 ns (12 places)");
+    assert_eq!(places.seeds, Some(Seeds { held: 2, of: 3 }));
+    let one = claim(&format!("{place}max = \"300 ns\""));
+    assert_eq!(one.verdicts(&table(&one, 1, by_seed))[0].seeds, None);
 }
