@@ -501,7 +501,7 @@ fn claims_decide_the_exit_code() {
         "{good}"
     );
     let bad = lines.next().expect("a claim");
-    assert!(bad.contains(",at most 0.5,no,paper,"), "{bad}");
+    assert!(bad.contains(",at most 0.5,no,,paper,"), "{bad}");
     let json = sweep.go("claims", &["--json"]).expect(3).stdout;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(

@@ -215,6 +215,7 @@ fn claims_json(verdicts: &[Verdict]) -> serde_json::Value {
             "measured": verdict.measured,
             "bound": verdict.bound,
             "holds": verdict.holds,
+            "seeds": verdict.seeds.map(|seeds| seeds.to_string()),
         })
     };
     verdicts.iter().map(one).collect()

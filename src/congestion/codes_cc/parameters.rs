@@ -20,6 +20,7 @@ pub(super) struct Parameters {
     pub threshold: f64,
     /// It is not congested any more when no more than this share of `buffer` waits, and the time is over that draining
     /// it to there takes.
+    /// Adaptive routing that allows a minimal way a longer queue than this (PAR's `bias`: 4 packets) keeps ports congested that it could relieve.
     pub release: f64,
     /// What the two are shares of: "auto" is all output queues of the port, otherwise a size.
     pub buffer: Buffer,
