@@ -497,11 +497,11 @@ fn claims_decide_the_exit_code() {
     let good = lines.next().expect("a claim");
     assert!(good.starts_with("all-arrives,Far below"), "{good}");
     assert!(
-        good.ends_with(",0.95 to 1.05,yes,,paper,weir sweep run job.toml --out out"),
+        good.ends_with(",0.95 to 1.05,yes,3 of 3,paper,weir sweep run job.toml --out out"),
         "{good}"
     );
     let bad = lines.next().expect("a claim");
-    assert!(bad.contains(",at most 0.5,no,,paper,"), "{bad}");
+    assert!(bad.contains(",at most 0.5,no,0 of 3,paper,"), "{bad}");
     let json = sweep.go("claims", &["--json"]).expect(3).stdout;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(
