@@ -75,6 +75,30 @@ fn ecn_marks_as_often_as_delays_shrink() {
     assert!((marks / expected - 1.0).abs() < 0.1, "{marks} {expected}");
 }
 
+/// An index of InfiniBand's table that neither grows nor shrinks in the long run gets a notification in every increase / decrease timers,
+/// wherever the threshold is. Before that it climbs to where N sources leave (N - 1) packet times between packets, which is what fills the
+/// hot link: 36 of the table's steps of 2 ns.
+#[test]
+fn ib_cca_notifies_as_often_as_indices_shrink() {
+    let (sources, end, timer) = (4, 400 * US, 500 * NS);
+    for increase in [1, 2] {
+        let experiment = incast(sources, 0.9)
+            .set("congestion.scheme", "ib_cca")
+            .set("congestion.buffer", "10 packets")
+            .set("congestion.virtual_lanes", 2)
+            .set("congestion.max_ipd", "254 ns")
+            .set("congestion.ccti_increase", increase)
+            .set("congestion.recovery_timer", "500 ns")
+            .set("nic.max_packet", "24 flits");
+        let data = experiment.until("400 us").run().data;
+        let told = count(&data, "becns") as f64;
+        let settled = end / timer + 36;
+        let expected = (sources as u64 * settled) as f64 / increase as f64;
+        assert!((told / expected - 1.0).abs() < 0.03, "{told} {expected}");
+        assert!(count(&data, "held_back") > 0);
+    }
+}
+
 /// Each message of one packet has a reservation, a grant and an acknowledgement of one flit. They end at other endpoints than the data,
 /// but every endpoint sends and receives alike.
 #[test]

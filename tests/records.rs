@@ -207,6 +207,10 @@ fn whose_rates_is_checked() {
             of("output.rates.tasks.u", vec![9, 10].into()),
             "output.rates.tasks.u.1: \"u\" has 10 tasks, and 10 is none of them",
         ),
+        (
+            of("output.received", vec![3, 72].into()).set("output.rates.endpoints", vec![3]),
+            "output.received.1: endpoint 72 is beyond the network, which has 72",
+        ),
     ] {
         let ran = experiment.cli().go();
         let words: Vec<&str> = ran
@@ -472,4 +476,27 @@ fn samples_double_their_interval() {
     let early: Vec<u64> = early.map(|row| row.iter().sum()).collect();
     assert_eq!(held[937_500..], early);
     assert!(early.iter().any(|&bytes| bytes > 0));
+}
+
+/// What endpoints receive adds up to what their job delivers, bin by bin, and is recorded of those that are named.
+#[test]
+fn what_endpoints_receive_is_what_is_delivered() {
+    let run = |received: toml::Value| {
+        let experiment = Experiment::dragonfly(2, 4, 2).uniform(0.3).until("5 us");
+        let experiment = experiment.set("output.bin", "500 ns");
+        experiment
+            .set("output.received", received)
+            .run()
+            .data
+            .series
+    };
+    let all = run("all".into());
+    assert_eq!(all.received.len(), 72);
+    for bin in 0..all.bins {
+        let sum: u64 = all.received.iter().map(|(_, bytes)| bytes[bin]).sum();
+        assert_eq!(sum, all.jobs[0].delivered_bytes[bin]);
+    }
+    let some = run(vec![71, 3, 71].into());
+    let chosen = [all.received[3].clone(), all.received[71].clone()];
+    assert_eq!(some.received, chosen);
 }

@@ -285,3 +285,41 @@ fn too_many_tasks_of_a_ready_file_name_the_key_that_can_be_written() {
     assert!(ran.stderr.contains("experiment.toml:5:"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("beside"), "{}", ran.stderr);
 }
+
+/// Of its notes, what it says of a scheme that does nothing.
+fn idle(experiment: Experiment) -> Vec<String> {
+    let notes = experiment.run().data.notes.into_iter();
+    let idle = notes.filter(|note| note.kind == "scheme_idle");
+    idle.map(|note| note.text).collect()
+}
+
+/// Each scheme names the parameter that decides, where it sees nothing and where what it does has no effect.
+#[test]
+fn a_scheme_that_does_nothing_says_so() {
+    for (scheme, parameter) in [
+        ("ecn", "threshold"),
+        ("ib_cca", "threshold"),
+        ("smsrp", "timeout"),
+        ("lhrp", "threshold"),
+        ("lhrp_srp", "threshold"),
+        ("codes_cc", "threshold"),
+        ("sst_cm", "threshold"),
+    ] {
+        let told = idle(uniform().set("congestion.scheme", scheme));
+        let words = format!("{scheme} did nothing: it never");
+        assert!(told[0].starts_with(&words), "{told:?}");
+        assert!(told[0].contains(&format!("congestion.{parameter} ")));
+    }
+    let hot = || network().hotspot(9, 1, 0.9);
+    for (scheme, parameter, value) in [("ecn", "increment", "0 ns"), ("ib_cca", "max_ipd", "1 ps")]
+    {
+        let scheme = |experiment: Experiment| experiment.set("congestion.scheme", scheme);
+        assert!(idle(scheme(hot()).set("congestion.buffer", "2 packets")).is_empty());
+        let weak = scheme(hot())
+            .set("congestion.buffer", "2 packets")
+            .set(&format!("congestion.{parameter}"), value);
+        let told = idle(weak);
+        assert!(told[0].contains("and never held a source back"), "{told:?}");
+    }
+    assert!(idle(uniform()).is_empty(), "no scheme owes anything");
+}

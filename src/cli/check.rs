@@ -32,10 +32,14 @@ fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
         NEVER => "none (a single domain)".to_string(),
         time => format::simulated(time),
     };
+    let scheme = plan.scheme.effective(&plan.network().about);
+    let scheme: String = (scheme.iter())
+        .map(|(key, value)| format!("# congestion.{key} is {value}\n"))
+        .collect();
     Ok(format!(
         "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (at most so many ranks)\n\
          # lookahead  {lookahead}\n# work       about {} packet-hops in {} of simulated time\n\
-         # time       about {} on one core ({words})\n# memory     about {} (packets in flight and the result included)\n",
+         # time       about {} on one core ({words})\n# memory     about {} (packets in flight and the result included)\n{scheme}",
         experiment.resolved,
         topology.describe(),
         topology.routers(),

@@ -200,6 +200,30 @@ pub struct OutputConfig {
     /// Record `/data/rates`: at which share of their link's bandwidth the congestion control lets endpoints inject.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<RatesConfig>,
+    /// Whose payload received is recorded in `/data/series`, bin by bin: "all" endpoints, or a list of their numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub received: Option<Receivers>,
+}
+
+/// `output.received`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected \"all\" or a list of endpoints such as [0, 31]"
+)]
+pub enum Receivers {
+    /// In a word.
+    Word(AllEndpoints),
+    /// By their numbers.
+    List(Vec<u32>),
+}
+
+/// All of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AllEndpoints {
+    /// Every endpoint.
+    All,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
@@ -230,6 +254,7 @@ impl Default for OutputConfig {
             messages: false,
             iterations: false,
             rates: None,
+            received: None,
         }
     }
 }

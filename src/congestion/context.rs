@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::model::{EndpointId, Origin, Packet, PacketKind, Time};
+use crate::model::{EndpointId, Flight, Origin, Packet, PacketKind, Time};
 
 /// An output of a router, as a scheme sees it.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,8 @@ pub struct PacketView {
     pub flits: u16,
     /// Payload, bits.
     pub payload_bits: u32,
+    /// Whether a router has marked it.
+    pub marked: bool,
 }
 
 impl PacketView {
@@ -39,6 +41,7 @@ impl PacketView {
             destination: packet.flight.destination,
             flits: packet.flits,
             payload_bits: origin.payload_bits,
+            marked: packet.flight.flags & Flight::MARKED != 0,
         }
     }
 }

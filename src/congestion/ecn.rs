@@ -2,7 +2,7 @@ use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Capabilities, NicContext, PacketView, Port, Scheme};
+use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Port, Scheme};
 use crate::config::{Buffer, Duration};
 use crate::model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -101,6 +101,17 @@ impl Scheme for Ecn {
 
     fn classes(&self) -> Classes {
         Classes::PLAIN
+    }
+
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        vec![(
+            "threshold",
+            format!("more than {}", about.flits(self.threshold)),
+        )]
+    }
+
+    fn acts(&self) -> Option<Acts> {
+        Some(Acts::marking("threshold", "increment"))
     }
 
     fn mark_from(&self) -> u32 {

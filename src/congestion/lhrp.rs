@@ -5,7 +5,7 @@ use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::refusals::Refusals;
 use super::scheduler::Scheduler;
 use super::{
-    About, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
+    About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
     check_speculation, check_threshold, grant, nack,
 };
 use crate::config::{ConfigError, Duration, Section, Size};
@@ -112,6 +112,10 @@ impl Scheme for Lhrp {
     }
 
     /// Reservations exist only where routers before the last drop, too.
+    fn acts(&self) -> Option<Acts> {
+        Some(Acts::dropping("threshold"))
+    }
+
     fn classes(&self) -> Classes {
         match self.policy.timeout == Time::MAX && self.policy.loss == 0.0 {
             true => Classes::SPECULATIVE,

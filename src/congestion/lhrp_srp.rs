@@ -7,7 +7,8 @@ use super::lhrp::{Policy, take_reservation};
 use super::refusals::{BATCH, Refusals};
 use super::scheduler::Scheduler;
 use super::{
-    About, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme, nack,
+    About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
+    nack,
 };
 use crate::config::{Duration, Size};
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
@@ -82,6 +83,10 @@ impl Scheme for LhrpSrp {
             intercepts: &[RESERVATION],
             ..Capabilities::NONE
         }
+    }
+
+    fn acts(&self) -> Option<Acts> {
+        Some(Acts::dropping("threshold"))
     }
 
     fn classes(&self) -> Classes {

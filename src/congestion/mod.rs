@@ -7,6 +7,7 @@ mod codes_cc;
 mod context;
 mod ecn;
 mod handshake;
+mod ib_cca;
 mod kinds;
 mod lhrp;
 mod lhrp_srp;
@@ -20,13 +21,16 @@ mod sst_cm;
 #[cfg(test)]
 mod testing;
 
-use crate::config::{ConfigError, Section, Size};
+use crate::config::{ConfigError, Duration, Section, Size};
 use crate::model::{Bandwidth, FlitSize, Invalid, LATEST, Origin, Packet, Time};
 use crate::registry::Entry;
 use kinds::{GRANT, NACK};
 
 pub use context::{Actions, Control, NicContext, PacketView, Port, PortContext};
-pub use scheme::{Capabilities, CloneScheme, Scheme};
+pub use scheme::{
+    Act, Acts, Capabilities, CloneScheme, DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED,
+    Scheme,
+};
 
 /// What a scheme may know of the network when it is built.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +43,10 @@ pub struct About {
     pub bandwidth: Bandwidth,
     /// Flits of one output queue, of routers that are as `[router]` says; None if they have none.
     pub output_queue: Option<u32>,
+    /// Flits of the input buffer of one virtual channel at an endpoint's port of such a router.
+    pub input_buffer: u32,
+    /// Endpoints of the network.
+    pub endpoints: u32,
     /// Whether data packets are acknowledged.
     pub acknowledge: bool,
 }
@@ -51,6 +59,19 @@ impl About {
         let time = bits.saturating_mul(1_000_000_000_000);
         let time = time.div_ceil(u128::from(self.bandwidth.0.max(1)));
         Time::try_from(time).unwrap_or(LATEST).min(LATEST)
+    }
+
+    /// An amount of data in words: flits, and longest packets.
+    pub fn flits(&self, flits: u32) -> String {
+        let packets = f64::from(flits) / f64::from(self.max_packet);
+        format!("{flits} flits ({packets:.1} longest packets)")
+    }
+
+    /// A time in words: as it is, and in times that a longest packet takes on an endpoint's link.
+    pub fn packet_times(&self, time: Time) -> String {
+        let one = self.link_time(self.max_packet.into()).max(1);
+        let packets = time as f64 / one as f64;
+        format!("{} ({packets:.2} packet times)", Duration(time))
     }
 
     /// Packets and flits of a message. One without content is a packet, too.
@@ -87,6 +108,7 @@ pub type Build = fn(&Section, &About) -> Result<Box<dyn Scheme>, ConfigError>;
 pub const REGISTRY: &[Entry<Build>] = &[
     none::ENTRY,
     ecn::ENTRY,
+    ib_cca::ENTRY,
     srp::ENTRY,
     smsrp::ENTRY,
     lhrp::ENTRY,

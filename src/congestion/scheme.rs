@@ -1,3 +1,4 @@
+use super::About;
 use super::context::{NicContext, PacketView, Port, PortContext};
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Signal, Time};
 
@@ -58,6 +59,67 @@ impl Capabilities {
     };
 }
 
+/// What shows in the counters of `/data/scheme` that a scheme acts, and where to look if it does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Act {
+    /// Any of them.
+    pub counters: &'static [&'static str],
+    /// What was done, as in "it never marked a packet".
+    pub did: &'static str,
+    /// The parameter that decides when or how strongly.
+    pub parameter: &'static str,
+}
+
+/// How a scheme acts: first it notices congestion, then it does something to traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acts {
+    /// What it does when it notices congestion.
+    pub notices: Act,
+    /// What then becomes of traffic.
+    pub responds: Act,
+}
+
+/// How often a NIC found something to send that had to wait for the scheme: a counter of schemes that name it in their
+/// [`Acts`].
+pub const HELD_BACK: &str = "held_back";
+/// The counter of schemes that mark: packets marked, once for each router.
+pub const MARKED: &str = "marked";
+/// The counters of schemes that drop: packets dropped before their last router …
+pub const DROPPED_FABRIC: &str = "dropped_fabric";
+/// … and at it.
+pub const DROPPED_LAST_HOP: &str = "dropped_last_hop";
+
+impl Acts {
+    /// Of a scheme whose routers mark packets and whose sources then wait: the parameters to look at.
+    pub const fn marking(threshold: &'static str, response: &'static str) -> Acts {
+        Acts {
+            notices: Act {
+                counters: &[MARKED],
+                did: "marked a packet",
+                parameter: threshold,
+            },
+            responds: Act {
+                counters: &[HELD_BACK],
+                did: "held a source back",
+                parameter: response,
+            },
+        }
+    }
+
+    /// Of a scheme that drops packets: the parameter to look at.
+    pub const fn dropping(threshold: &'static str) -> Acts {
+        let drops = Act {
+            counters: &[DROPPED_FABRIC, DROPPED_LAST_HOP],
+            did: "dropped a packet",
+            parameter: threshold,
+        };
+        Acts {
+            notices: drops,
+            responds: drops,
+        }
+    }
+}
+
 /// A congestion-control scheme, with the state that it keeps in one domain: a state machine at the sources' NICs, one at
 /// the ports of routers, and one at the destinations' NICs.
 ///
@@ -82,6 +144,14 @@ pub trait Scheme: CloneScheme + Send + Sync {
     }
     /// What the scheme has counted in its domain, in the order of [`Scheme::counters`].
     fn counts(&self) -> Vec<u64> {
+        Vec::new()
+    }
+    /// How its counters show that it acts. None: it acts on every message, or never.
+    fn acts(&self) -> Option<Acts> {
+        None
+    }
+    /// What parameters come to that are relative to the network: key, value.
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
         Vec::new()
     }
     /// Words of the header that travels with every data packet and back with its acknowledgement. All are 0 when a packet

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::scheduler::Scheduler;
 use super::{
-    About, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
+    About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
     check_speculation, nack,
 };
 use crate::config::Duration;
@@ -122,6 +122,10 @@ impl Scheme for Smsrp {
             retransmits: true,
             ..Capabilities::NONE
         }
+    }
+
+    fn acts(&self) -> Option<Acts> {
+        Some(Acts::dropping("timeout"))
     }
 
     fn classes(&self) -> Classes {

@@ -5,8 +5,8 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    About, Actions, Build, Capabilities, NicContext, PacketView, Port, PortContext, Scheme,
-    check_threshold, times,
+    About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
+    Scheme, check_threshold, times,
 };
 use crate::config::{Buffer, ConfigError, Section, Size};
 use crate::model::{Classes, EndpointId, Invalid, NEVER, Signal, Time};
@@ -175,6 +175,21 @@ impl Scheme for SstCm {
             signals: true,
             ..Capabilities::NONE
         }
+    }
+
+    fn acts(&self) -> Option<Acts> {
+        Some(Acts {
+            notices: Act {
+                counters: &["incasts_begun"],
+                did: "saw an incast",
+                parameter: "threshold",
+            },
+            responds: Act {
+                counters: &["pauses"],
+                did: "paused a source",
+                parameter: "pause",
+            },
+        })
     }
 
     fn counters(&self) -> &'static [&'static str] {

@@ -98,6 +98,7 @@ pub fn packet(destination: EndpointId) -> PacketView {
         destination,
         flits: 4,
         payload_bits: 400,
+        marked: false,
     }
 }
 
@@ -108,6 +109,8 @@ pub fn about(max_packet: u16, output_queue: u32) -> About {
         max_packet,
         bandwidth: Bandwidth(204_800_000_000),
         output_queue: Some(output_queue),
+        input_buffer: 4 * u32::from(max_packet),
+        endpoints: 32,
         acknowledge: false,
     }
 }

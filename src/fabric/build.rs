@@ -52,6 +52,8 @@ pub struct Blueprint {
     pub hurry: bool,
     /// The endpoints whose allowed rates are recorded.
     pub rated: Arc<[Rated]>,
+    /// The endpoints whose received payload is recorded, ascending.
+    pub received: Arc<[EndpointId]>,
     /// The run's seed.
     pub seed: u64,
     /// The packet to follow.
@@ -197,6 +199,8 @@ impl<const CC: bool> FabricDomain<CC> {
             fixed.classes.count(),
             domain.nics.len(),
         );
+        let own: Vec<EndpointId> = domain.nics.iter().map(|nic| nic.id).collect();
+        domain.stats.record_received(&own, &blueprint.received);
         domain.add_samples(blueprint);
         domain.scheme.start(domain.nics.len(), domain.outputs.len());
         if CC && can.retransmits {
@@ -391,7 +395,7 @@ impl<const CC: bool> FabricDomain<CC> {
             rate: network.rate(link),
             crossbar: network.crossbar(own, link),
             latency: link.latency,
-            round_trip: network.round_trip_flits(ends, link),
+            round_trip: network.parameters.round_trip_flits(ends, link),
             crossing: own.latency,
             output_queue: queue.map(|flits| flits.min(network.most_queued())),
             unlimited: own.output_queue == OutputQueue::Unlimited,

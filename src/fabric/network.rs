@@ -27,6 +27,42 @@ pub struct Parameters {
     pub acknowledge: bool,
 }
 
+impl Parameters {
+    /// Flits that the credit round trip of a link from one router to another holds; `u64::MAX` if it is more than that. Where
+    /// the input queues feed the link, the credit is taken when the packet begins to cross the router, its latency
+    /// before the head is on the link.
+    pub fn round_trip_flits(&self, [from, to]: [&RouterParameters; 2], link: &Link) -> u64 {
+        let crossing = match from.output_queue {
+            OutputQueue::None => from.latency,
+            _ => 0,
+        };
+        // Four delays.
+        let time = crossing + 2 * link.latency + to.credit_delay;
+        let bits = u128::from(time) * u128::from(link.bandwidth.0) / 1_000_000_000_000;
+        u64::try_from(bits / u128::from(self.flit.0)).unwrap_or(u64::MAX)
+    }
+
+    /// Flits of one input buffer behind a link from one router (of a NIC: its own) to another. "auto": the credit round
+    /// trip and two longest packets. A packet's place is taken when its head leaves upstream and free again when its tail has left the buffer and the credit
+    /// is back, so a lone flow keeps the round trip and one packet busy while the next packet asks for its place. A router that
+    /// stores packets holds one more, which leaves while the next one comes.
+    ///
+    /// Those of a router hold [`MOST_BUFFERED`] together at most, which is checked before anything runs.
+    pub fn buffer_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
+        let max = u64::from(self.max_packet);
+        match ends[1].buffer {
+            Buffer::Size(size) => size.flits(self.flit, max),
+            Buffer::Auto => self
+                .round_trip_flits(ends, link)
+                .saturating_add(1 + 2 * max)
+                .saturating_add(match ends[1].switching {
+                    Switching::CutThrough => 0,
+                    Switching::StoreAndForward => max,
+                }),
+        }
+    }
+}
+
 /// The parameters of the routers of one kind, in picoseconds.
 #[derive(Clone, Debug)]
 pub struct RouterParameters {
@@ -190,20 +226,6 @@ impl Network {
         }
     }
 
-    /// Flits that the credit round trip of a link from one router to another holds; `u64::MAX` if it is more than that. Where
-    /// the input queues feed the link, the credit is taken when the packet begins to cross the router, its latency
-    /// before the head is on the link.
-    pub fn round_trip_flits(&self, [from, to]: [&RouterParameters; 2], link: &Link) -> u64 {
-        let crossing = match from.output_queue {
-            OutputQueue::None => from.latency,
-            _ => 0,
-        };
-        // Four delays.
-        let time = crossing + 2 * link.latency + to.credit_delay;
-        let bits = u128::from(time) * u128::from(link.bandwidth.0) / 1_000_000_000_000;
-        u64::try_from(bits / u128::from(self.parameters.flit.0)).unwrap_or(u64::MAX)
-    }
-
     /// Whether a packet that will find its link free need not take a place in the output queue, which saves an event: only
     /// where such packets cannot fill it. They follow each other no faster than on the link, so those in the router's
     /// pipeline are what the link carries in that time and one packet more; another one must fit beside them.
@@ -217,30 +239,10 @@ impl Network {
         u128::from(queue) >= pipeline + u128::from(packets)
     }
 
-    /// Flits of one input buffer behind a link from one router (of a NIC: its own) to another. "auto": the credit round
-    /// trip and two longest packets. A packet's place is taken when its head leaves upstream and free again when its tail has left the buffer and the credit
-    /// is back, so a lone flow keeps the round trip and one packet busy while the next packet asks for its place. A router that
-    /// stores packets holds one more, which leaves while the next one comes.
-    ///
-    /// Those of a router hold [`MOST_BUFFERED`] together at most, which is checked before anything runs.
-    pub fn buffer_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
-        let max = u64::from(self.parameters.max_packet);
-        match ends[1].buffer {
-            Buffer::Size(size) => size.flits(self.parameters.flit, max),
-            Buffer::Auto => self
-                .round_trip_flits(ends, link)
-                .saturating_add(1 + 2 * max)
-                .saturating_add(match ends[1].switching {
-                    Switching::CutThrough => 0,
-                    Switching::StoreAndForward => max,
-                }),
-        }
-    }
-
     /// Flits of one queue of a buffer behind a link: the buffer of a virtual channel is divided equally. One of size "auto" is
     /// for each queue, since it is what a lone flow needs.
     pub fn queue_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
-        let flits = self.buffer_flits(ends, link);
+        let flits = self.parameters.buffer_flits(ends, link);
         match ends[1].buffer {
             Buffer::Auto => flits,
             Buffer::Size(_) => {

@@ -209,6 +209,7 @@ impl<const CC: bool> FabricDomain<CC> {
             if CC && self.fixed.can.paces {
                 let time = self.scheme.ready_at(nic, pair.destination, now);
                 if time > now {
+                    self.stats.tally.held_back += 1;
                     blocked.again = blocked.again.min(time);
                     at = pair.next;
                     continue;
@@ -235,7 +236,8 @@ impl<const CC: bool> FabricDomain<CC> {
         blocked: &mut Blocked,
     ) -> Option<(PacketIndex, u16)> {
         let classes = self.fixed.classes;
-        if classes.control > classes.data {
+        // Data alone needs no look, but acknowledgements may share its class.
+        if CC || classes.control > classes.data {
             for class in (classes.control..classes.count()).rev() {
                 let at = usize::from(class - classes.control);
                 let mut before = NO_PACKET;
@@ -369,6 +371,7 @@ impl<const CC: bool> FabricDomain<CC> {
                         destination,
                         flits,
                         payload_bits: origin.payload_bits,
+                        marked: false,
                     };
                     self.pool.hold_header(NO_PACKET);
                     self.at_nic(nic, now, |scheme, nic| scheme.on_sent(nic, &packet, tail));
@@ -507,7 +510,7 @@ impl<const CC: bool> FabricDomain<CC> {
             self.pool.hold_header(index);
         }
         self.pool.remove(index);
-        self.stats.delivered(&packet, &origin, now);
+        self.stats.delivered(&packet, &origin, nic, now);
         if !origin.is(PacketKind::DATA) {
             if CC {
                 self.take_control(nic, &packet, &origin, now);

@@ -109,7 +109,12 @@ impl<const CC: bool> FabricDomain<CC> {
         if packet.class != self.fixed.classes.data || level < self.fixed.mark_from {
             return;
         }
-        let view = PacketView::of(packet, self.pool.origin(index));
+        let origin = self.pool.origin(index);
+        if !origin.is(PacketKind::DATA) {
+            // Acknowledgements may share the class of the data.
+            return;
+        }
+        let view = PacketView::of(packet, origin);
         let port = self.port(output);
         let out = &self.outputs[output as usize];
         let channel = self.used_channel(out.channel_base, packet.queue);

@@ -54,6 +54,8 @@ pub struct DomainReport {
     pub bin_width: Time,
     pub ejected: Vec<Series<1>>,
     pub endpoints: Vec<u64>,
+    /// Payload bits per bin of the endpoints of which that is recorded, in the order of `endpoints`.
+    pub received: Vec<Series<1>>,
     pub routers: Vec<u64>,
     pub ports: Vec<PortRow>,
     pub packets: Vec<PacketRow>,
@@ -107,6 +109,7 @@ impl<const CC: bool> FabricDomain<CC> {
             bin_width: self.stats.bin_width,
             ejected: self.stats.ejected.clone(),
             endpoints: self.nics.iter().map(|nic| u64::from(nic.id)).collect(),
+            received: std::mem::take(&mut self.stats.received),
             routers: self
                 .routers
                 .iter()

@@ -105,6 +105,9 @@ pub const PACKETS: usize = 4;
 /// Sum of their network latencies, ps.
 pub const NETWORK_LATENCY: usize = 5;
 
+/// The place of a NIC whose received payload is not recorded.
+const NOBODY: usize = u32::MAX as usize;
+
 /// One row of the packet log, as words: source, sequence, destination, job, flits, routers, generated, injected,
 /// delivered.
 pub type PacketRow = [u64; 9];
@@ -130,6 +133,8 @@ pub struct Tally {
     pub marked: u64,
     /// Reservations that a router took for an endpoint.
     pub absorbed: u64,
+    /// How often a NIC found something to send that had to wait for the scheme.
+    pub held_back: u64,
 }
 
 impl Tally {
@@ -164,6 +169,10 @@ pub struct Stats {
     pub message_rows: Vec<MessageRow>,
     pub occupancy: Vec<u64>,
     pub rates: Vec<f64>,
+    /// Of each NIC its place in `received`, or a number beyond; empty if nothing is recorded there.
+    receiver: Vec<u32>,
+    /// Payload bits received per bin, of the endpoints that were chosen, in the order of the NICs.
+    pub received: Vec<Series<1>>,
 }
 
 impl Stats {
@@ -198,6 +207,23 @@ impl Stats {
             message_rows: Vec::new(),
             occupancy: Vec::new(),
             rates: Vec::new(),
+            receiver: Vec::new(),
+            received: Vec::new(),
+        }
+    }
+
+    /// Records what these of the domain's own endpoints receive.
+    pub fn record_received(&mut self, own: &[EndpointId], chosen: &[EndpointId]) {
+        if chosen.is_empty() {
+            return;
+        }
+        for endpoint in own {
+            let found = chosen.binary_search(endpoint).is_ok();
+            let place = if found { self.received.len() } else { NOBODY };
+            self.receiver.push(place as u32);
+            if found {
+                self.received.push(Series::default());
+            }
         }
     }
 
@@ -218,6 +244,7 @@ impl Stats {
             self.bin_width *= 2;
             self.jobs.iter_mut().for_each(|job| job.series.coarsen());
             self.ejected.iter_mut().for_each(Series::coarsen);
+            self.received.iter_mut().for_each(Series::coarsen);
         }
     }
 
@@ -295,7 +322,7 @@ impl Stats {
 
     /// A tail has reached its endpoint.
     #[inline]
-    pub fn delivered(&mut self, packet: &Packet, origin: &Origin, now: Time) {
+    pub fn delivered(&mut self, packet: &Packet, origin: &Origin, nic: u32, now: Time) {
         self.delivered += 1;
         self.last_delivery = self.last_delivery.max(now);
         let bin = self.bin(now);
@@ -308,6 +335,11 @@ impl Stats {
         let bits = u64::from(origin.payload_bits);
         let latency = now - packet.injected;
         self.delivered_bits += bits;
+        if let Some(&place) = self.receiver.get(nic as usize)
+            && let Some(series) = self.received.get_mut(place as usize)
+        {
+            series.at(bin)[0] += bits;
+        }
         let job = &mut self.jobs[usize::from(origin.job)];
         job.delivered_bits += bits;
         job.network.add(packet.injected, now, window);

@@ -179,7 +179,10 @@ fn buffers(flows: &[Flow], network: &Network) -> f64 {
             BufferPer::Port => 1.0,
             BufferPer::Vc => f64::from(vcs),
         };
-        let one = buffers * network.buffer_flits([router, router], &links.link) as f64
+        let one = buffers
+            * network
+                .parameters
+                .buffer_flits([router, router], &links.link) as f64
             + f64::from(vcs) * output;
         ends * links.count as f64 * one
     };

@@ -1,8 +1,10 @@
 //! Rows of a result as what a figure draws.
 
+use std::borrow::Cow;
+
 use super::figure::{Axis, Heat, Point};
 use crate::trace::schema::{PER_TASK, is_port_of};
-use crate::trace::{Occupancy, RatesOverTime, ResultFile, TraceError, Whose};
+use crate::trace::{Occupancy, RatesOverTime, ResultFile, TraceError, Whose, endpoints_of};
 
 type Outcome<T> = Result<T, TraceError>;
 
@@ -50,8 +52,8 @@ pub fn over_time(result: &ResultFile, name: &str) -> Outcome<Option<OverTime>> {
         None => {
             let (column, tasks) = whole(result, column)?;
             let (Some(rows), Some(unit)) = (
-                result.column(SERIES, column)?,
-                result.units(SERIES, column)?,
+                result.series(column)?,
+                result.units(SERIES, &one_of(column))?,
             ) else {
                 return Ok(None);
             };
@@ -67,6 +69,14 @@ pub fn over_time(result: &ResultFile, name: &str) -> Outcome<Option<OverTime>> {
         values,
         unit,
     }))
+}
+
+/// A column that stands for several, as of `endpoint.0-30.delivered_bytes` that of endpoint 0.
+fn one_of(column: &str) -> Cow<'_, str> {
+    match endpoints_of(column) {
+        Some((endpoints, rest)) => format!("endpoint.{}.{rest}", endpoints.start()).into(),
+        None => column.into(),
+    }
 }
 
 /// The column of which another one is the share of a task, and the number of tasks.

@@ -27,6 +27,7 @@ pub fn table(topology: &str, digest: &Digest, run: &Run) -> String {
         lines.extend(wrap(topology, WIDTH, "  "));
     }
     totals(&mut lines, &digest.summary);
+    scheme(&mut lines, digest);
     latencies(&mut lines, digest);
     missing(&mut lines, digest);
     if digest.jobs.len() > 1 {
@@ -86,6 +87,23 @@ fn totals(lines: &mut Vec<String>, summary: &Summary) {
             percent(summary.accepted_load)
         ),
     );
+}
+
+/// How often the congestion-control scheme acted: its counters but for the packets that were sent.
+fn scheme(lines: &mut Vec<String>, digest: &Digest) {
+    let (name, counters) = &digest.scheme;
+    let acts = counters
+        .iter()
+        .filter(|(name, _)| !name.starts_with("packets_"));
+    let acts: Vec<String> = acts
+        .map(|(name, count)| match name.strip_suffix("_ps") {
+            Some(name) => format!("{} {}", name.replace('_', " "), simulated(*count)),
+            None => format!("{} {}", name.replace('_', " "), whole(*count)),
+        })
+        .collect();
+    if !acts.is_empty() {
+        labelled(lines, "scheme", &format!("{name}: {}", acts.join(", ")));
+    }
 }
 
 /// A unit in which the largest of some times still has at most five digits before the point: its name and length in
@@ -288,7 +306,17 @@ fn hosts(run: &Run) -> String {
     }
 }
 
-/// The summary as one JSON object: `summary`, `jobs` and `latency` as under `/data`, `notes` as a list, and `complete`.
+fn scheme_json(digest: &Digest) -> Value {
+    let (name, counters) = &digest.scheme;
+    let mut all: Map<String, Value> = (counters.iter())
+        .map(|(name, count)| (name.clone(), json!(count)))
+        .collect();
+    all.insert("name".into(), json!(name));
+    Value::Object(all)
+}
+
+/// The summary as one JSON object: `summary`, `jobs`, `latency` and the counters of `scheme` as under `/data`, `notes` as a
+/// list, and `complete`.
 ///
 /// It is made of bit-identical values only, so it is the same for any number of ranks. A number that does not exist
 /// (the mean of no samples), or that has no bound, is null.
@@ -300,6 +328,7 @@ pub fn json(digest: &Digest, run: &Run) -> Value {
         "summary": summary_json(&digest.summary),
         "jobs": jobs.map(|(index, job)| (job.name.clone(), job_json(index, job))).collect::<Map<_, _>>(),
         "latency": latency.map(|(class, stats)| (class.clone(), stats_json(stats))).collect::<Map<_, _>>(),
+        "scheme": scheme_json(digest),
         "notes": digest.notes.iter().map(note_json).collect::<Vec<_>>(),
     })
 }

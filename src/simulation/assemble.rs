@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::warnings::{Warning, warnings};
 use crate::config::{
-    ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig, ProgramConfig, Until,
-    WorkloadConfig,
+    AllEndpoints, ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig, ProgramConfig,
+    Receivers, Until, WorkloadConfig,
 };
 use crate::congestion::{self, About, Scheme};
 use crate::engine::{Haste, Schedule};
@@ -98,6 +98,7 @@ impl Plan {
         let recording = recording(experiment);
         let traffic = traffic(experiment, &network)?;
         let rated = rated(experiment, &network, &traffic)?;
+        let received = received(experiment, &network)?;
         let window = if lookahead == NEVER {
             LONE_WINDOW
         } else {
@@ -123,6 +124,7 @@ impl Plan {
             schedule,
             hurry: haste.is_some(),
             rated: rated.into(),
+            received: received.into(),
             seed: experiment.run.seed,
             watched,
             until_done,
@@ -202,11 +204,17 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
     let parameters = parameters(experiment);
     let routers = routers(experiment, topology.as_ref())?;
     let (router, port) = topology.attachment(0);
+    let link = topology.link(router, port);
+    let usual = router_parameters(&experiment.router);
+    let input_buffer = parameters.buffer_flits([&usual, &usual], &link);
     let about = About {
         flit: parameters.flit,
         max_packet: parameters.max_packet,
-        bandwidth: topology.link(router, port).bandwidth,
-        output_queue: router_parameters(&experiment.router).output_flits(&parameters),
+        bandwidth: link.bandwidth,
+        output_queue: usual.output_flits(&parameters),
+        // More is refused with the network.
+        input_buffer: u32::try_from(input_buffer).unwrap_or(u32::MAX),
+        endpoints: topology.endpoints(),
         acknowledge: parameters.acknowledge,
     };
     let scheme = match own.scheme {
@@ -315,6 +323,28 @@ fn rated(
     Ok(list)
 }
 
+/// The endpoints whose received payload is recorded, ascending, each once.
+fn received(experiment: &Experiment, network: &Network) -> Result<Vec<EndpointId>, ConfigError> {
+    let endpoints = network.topology.endpoints();
+    let mut list = match &experiment.output.received {
+        None => Vec::new(),
+        Some(Receivers::Word(AllEndpoints::All)) => (0..endpoints).collect(),
+        Some(Receivers::List(list)) => list.clone(),
+    };
+    if let Some(at) = list.iter().position(|&one| one >= endpoints) {
+        let message = format!(
+            "endpoint {} is beyond the network, which has {endpoints} endpoints",
+            list[at]
+        );
+        let remedy = format!("write a number from 0 to {}", endpoints - 1);
+        let invalid = Invalid::new(format!("output.received.{at}"), message, remedy);
+        return Err(experiment.file.refuse(invalid));
+    }
+    list.sort_unstable();
+    list.dedup();
+    Ok(list)
+}
+
 fn one_workload(
     workload: &WorkloadConfig,
     number: usize,
@@ -375,6 +405,7 @@ fn open_loop(
         endpoints: tasks,
         topology: &network.topology,
         seed: own_seed,
+        load: config.load,
     };
     let pattern = patterns::build(&config.pattern, &about)?;
     let flit = network.parameters.flit;

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::assemble::{Plan, ends};
 use super::error::RunError;
-use super::notes::notes;
+use super::notes::{inaction, notes};
 use super::rows;
 use super::warnings::Warning;
-use crate::congestion;
+use crate::congestion::{self, DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
 use crate::engine::{End, Transport, gather};
 use crate::fabric::{DomainReport, FabricDomain, JobStats, Step, Tally, Totals, Traffic};
 use crate::model::{Bandwidth, Histogram, Outstanding, PacketKind, Span, Time};
@@ -237,15 +237,14 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.notes = plan.warnings.iter().filter_map(Warning::note).collect();
     data.notes.extend(plan.traces.iter().cloned());
     data.notes.extend(notes(&data));
+    data.notes
+        .extend(plan.scheme.acts().and_then(|acts| inaction(&acts, &data)));
     data.summary.notes = data.notes.len() as u64;
     data
 }
 
-const DROPPED_FABRIC: &str = "dropped_fabric";
-const DROPPED_LAST_HOP: &str = "dropped_last_hop";
 const RESENT_GRANTED: &str = "resent_granted";
 const RESENT_SPECULATIVE: &str = "resent_speculative";
-const MARKED: &str = "marked";
 const ABSORBED: &str = "reservations_absorbed";
 
 /// Whether a number of `/data/scheme` is recorded by those schemes only that do what it counts, so that it is 0 of all others:
@@ -257,6 +256,7 @@ pub fn counts_as_nothing(name: &str) -> bool {
         RESENT_GRANTED,
         RESENT_SPECULATIVE,
         MARKED,
+        HELD_BACK,
         ABSORBED,
     ];
     let share = name
@@ -308,6 +308,8 @@ fn scheme(
         })
         .collect();
     let can = own.capabilities();
+    // It is for schemes that have nothing else to show that they act.
+    let holds_back = (own.acts()).is_some_and(|acts| acts.responds.counters.contains(&HELD_BACK));
     let others = [
         (
             can.drops,
@@ -330,6 +332,7 @@ fn scheme(
             sum(&|tally| tally.resent_speculative),
         ),
         (can.marks, MARKED, sum(&|tally| tally.marked)),
+        (holds_back, HELD_BACK, sum(&|tally| tally.held_back)),
         (
             !can.intercepts.is_empty(),
             ABSORBED,

@@ -198,7 +198,7 @@ fn check_queues(
             format!(
                 "{} flits in {each} queues (queueing.scheme) are {flits} flits for each, but the longest packet \
                  (nic.max_packet) has {longest}",
-                network.buffer_flits([router, router], link)
+                network.parameters.buffer_flits([router, router], link)
             ),
             format!(
                 "write at least \"{} flits\", or \"auto\", or choose fewer queues",

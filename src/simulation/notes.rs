@@ -2,6 +2,7 @@
 //! arrived out of many, packets that are dropped and not delivered. Plain data, made from the result.
 
 use crate::config::{Experiment, WorkloadConfig};
+use crate::congestion::{Act, Acts};
 use crate::trace::{Data, Job, JobSeries, Latency, Note, Stats};
 
 /// A job came to a standstill if it delivered less than one part in so many of what its endpoints' links carry …
@@ -122,6 +123,37 @@ fn missing(job: &Job, messages: &Latency, packets: &Latency) -> Option<Note> {
         ];
         note("missing", Some(job), text, &numbers)
     })
+}
+
+/// The scheme noticed nothing, or noticed something and did nothing about it.
+pub fn inaction(acts: &Acts, data: &Data) -> Option<Note> {
+    let own = &data.scheme;
+    let count = |act: &Act| -> u64 {
+        let counters = own.counters.iter();
+        let counted = counters.filter(|(name, _)| act.counters.contains(&name.as_str()));
+        counted.fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    };
+    let [noticed, responded] = [&acts.notices, &acts.responds].map(count);
+    let name = &own.name;
+    let text = match (noticed, responded) {
+        (0, 0) => {
+            let Act { did, parameter, .. } = acts.notices;
+            format!(
+                "{name} did nothing: it never {did}; if the network was congested, look at congestion.{parameter} \
+                 (`weir check` says what it comes to)"
+            )
+        }
+        (_, 0) => {
+            let Act { did, parameter, .. } = acts.responds;
+            format!(
+                "{name} noticed congestion {noticed} times and never {did}: look at congestion.{parameter} \
+                 (`weir check` says what it comes to)"
+            )
+        }
+        _ => return None,
+    };
+    let numbers = [("noticed", noticed), ("responded", responded)];
+    Some(note("scheme_idle", None, text, &numbers))
 }
 
 /// Packets are dropped far more often than they are delivered.

@@ -5,7 +5,7 @@ use crate::fabric::{
     BIN_COUNTS, DELIVERED_BITS, DomainReport, INJECTED_BITS, MESSAGE_LATENCY, MESSAGES, MOST_BINS,
     NETWORK_LATENCY, PACKETS, Series as Binned, add_counts, merge_iterations,
 };
-use crate::model::{KindName, LinkKind, Time};
+use crate::model::{EndpointId, KindName, LinkKind, Time};
 use crate::topology::Peer;
 use crate::trace::{
     Iterations, JobSeries, Messages, Occupancy, Packets, Ports, Rates, Routers, Series,
@@ -151,9 +151,22 @@ pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
         let flits = add_series(parts, bin_ps, bins);
         (name.to_string(), flits.into_flattened())
     });
+    let chosen = &plan.blueprint.received;
+    let mut received: Vec<(EndpointId, Vec<u64>)> = Vec::with_capacity(chosen.len());
+    for report in reports {
+        let own = report.endpoints.iter().map(|&id| id as EndpointId);
+        let own = own.filter(|id| chosen.binary_search(id).is_ok());
+        for (endpoint, series) in own.zip(&report.received) {
+            let parts = std::iter::once((report.bin_width, series));
+            let bits: Vec<[u64; 1]> = add_series(parts, bin_ps, bins);
+            received.push((endpoint, bits.iter().map(|[bits]| bits / 8).collect()));
+        }
+    }
+    received.sort_unstable_by_key(|(endpoint, _)| *endpoint);
     Series {
         bin_ps,
         bins,
+        received,
         jobs: jobs.collect(),
         ejected_flits: ejected.collect(),
     }

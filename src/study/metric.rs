@@ -48,6 +48,8 @@ enum What {
         how: How,
         unit: &'static str,
     },
+    /// How evenly endpoints received: Jain's index of their sums.
+    Fairness { column: String },
     /// A sum of latencies over a count: the mean latency in each bin.
     Mean {
         sum: String,
@@ -88,6 +90,8 @@ enum How {
     First,
     Last,
     Sum,
+    /// The standard deviation over the mean: how much a throughput oscillates.
+    Variation,
 }
 
 /// What of an iteration.
@@ -121,13 +125,14 @@ enum RateStat {
     LastBelow(u32),
 }
 
-const HOWS: [(&str, How); 6] = [
+const HOWS: [(&str, How); 7] = [
     ("max", How::Max),
     ("min", How::Min),
     ("mean", How::Mean),
     ("first", How::First),
     ("last", How::Last),
     ("sum", How::Sum),
+    ("variation", How::Variation),
 ];
 
 /// Why a name is no metric: what is wrong, and what to do about it.
@@ -154,6 +159,7 @@ impl Metric {
         let windowed = matches!(
             what,
             What::Series { .. }
+                | What::Fairness { .. }
                 | What::Mean { .. }
                 | What::Ejection { .. }
                 | What::Occupancy { .. }
@@ -200,6 +206,7 @@ impl Metric {
             What::Share { .. }
             | What::Beyond { .. }
             | What::Ejection { .. }
+            | What::Fairness { .. }
             | What::Scheme { .. } => "",
         }
     }

@@ -6,7 +6,7 @@ use super::selection::Selection;
 use crate::config::{ConfigError, Duration, Experiment, Given, Until, suggest};
 use crate::model::{LinkKind, Time};
 use crate::simulation::{Plan, counts_as_nothing, scheme_numbers};
-use crate::trace::Whose;
+use crate::trace::{Whose, endpoints_of};
 
 /// A name in a figure or a claim that some of the points must have something for.
 #[derive(Clone, Debug)]
@@ -131,6 +131,7 @@ impl Records<'_> {
             ["rates", whose @ ..] => self.rates(&whose.join(".")),
             ["ejection", class, ..] | ["series", "class", class, ..] => self.class(class),
             ["ports", kind, ..] => self.ports(kind),
+            ["series", "endpoint", which, ..] => self.received(which),
             ["scheme", own @ ..] => self.scheme(&own.join("."), need.rows),
             _ => Ok(()),
         }
@@ -208,6 +209,20 @@ impl Records<'_> {
             false => missing(
                 format!("the rate of {whose} is not recorded"),
                 "name it in output.rates: the task under `tasks`, or the endpoint in `endpoints`",
+            ),
+        }
+    }
+
+    fn received(&self, which: &str) -> Outcome {
+        let name = format!("endpoint.{which}.");
+        let recorded = &self.plan.blueprint.received;
+        let all = endpoints_of(&name).map(|(endpoints, _)| endpoints);
+        let mut missed = all.into_iter().flatten();
+        match missed.find(|endpoint| recorded.binary_search(endpoint).is_err()) {
+            None => Ok(()),
+            Some(endpoint) => missing(
+                format!("what endpoint {endpoint} receives is not recorded"),
+                "set output.received = \"all\", or to a list with it",
             ),
         }
     }

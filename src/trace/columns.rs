@@ -88,6 +88,33 @@ impl ResultFile {
         }
     }
 
+    /// A column of `/data/series`. `endpoint.0-30.delivered_bytes` is the sum of those of endpoints 0 to 30. None if there is
+    /// no such column, or one of them is not there.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn series(&self, column: &str) -> Result<Option<Vec<u64>>, TraceError> {
+        const SERIES: &str = "data/series";
+        let Some((endpoints, rest)) = endpoints_of(column) else {
+            return self.column(SERIES, column);
+        };
+        let mut sum: Option<Vec<u64>> = None;
+        for endpoint in endpoints {
+            let Some(rows) = self.column(SERIES, &format!("endpoint.{endpoint}.{rest}"))? else {
+                return Ok(None);
+            };
+            match &mut sum {
+                None => sum = Some(rows),
+                // Bytes that were delivered are less than 2⁶⁴ over all endpoints.
+                Some(sum) => {
+                    let pairs = sum.iter_mut().zip(rows);
+                    pairs.for_each(|(sum, row)| *sum = sum.saturating_add(row));
+                }
+            }
+        }
+        Ok(sum)
+    }
+
     /// What all routers held at chosen times. None if it was not recorded.
     ///
     /// # Errors
@@ -225,4 +252,13 @@ impl ResultFile {
         }
         read(&at).map_err(|failure| TraceError::while_reading(&self.path, failure))
     }
+}
+
+/// The endpoints of `endpoint.0-30.delivered_bytes` (or `endpoint.31.delivered_bytes`), and the column of each. None if it
+/// is not of endpoints.
+pub fn endpoints_of(column: &str) -> Option<(std::ops::RangeInclusive<u32>, &str)> {
+    let (which, rest) = column.strip_prefix("endpoint.")?.split_once('.')?;
+    let (first, last) = which.split_once('-').unwrap_or((which, which));
+    let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+    (first <= last).then_some((first..=last, rest))
 }

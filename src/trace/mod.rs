@@ -21,7 +21,7 @@ mod stats;
 mod tests;
 mod write;
 
-pub use columns::ResultFile;
+pub use columns::{ResultFile, endpoints_of};
 pub use error::TraceError;
 pub use frame::{Frame, write_frame};
 pub use lock::{Holder, Lock, Taken, began, here};

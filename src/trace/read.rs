@@ -161,12 +161,25 @@ fn stored(root: &Group, header: Header) -> Outcome<Stored> {
                 .map(|stored| (stored.class.clone(), stored.stats))
                 .collect(),
             jobs,
+            scheme: (scheme.clone(), counters(&recorded)?),
             notes,
         },
         latency,
         scheme,
         datasets,
     })
+}
+
+/// The whole numbers on a group.
+fn counters(at: &Group) -> Outcome<Vec<(String, u64)>> {
+    let mut all = Vec::new();
+    for name in at.attr_names()? {
+        let attribute = at.attr(&name)?;
+        if attribute.dtype()?.is::<u64>() {
+            all.push((name, attribute.read_scalar::<u64>()?));
+        }
+    }
+    Ok(all)
 }
 
 fn read_run(at: &Group) -> Outcome<(Run, String)> {

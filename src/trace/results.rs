@@ -201,6 +201,8 @@ pub struct Series {
     pub jobs: Vec<JobSeries>,
     /// One per traffic class: name and ejected flits per bin.
     pub ejected_flits: Vec<(String, Vec<u64>)>,
+    /// One per endpoint of which it is recorded, ascending: its number and the payload delivered to it per bin, bytes.
+    pub received: Vec<(u32, Vec<u64>)>,
 }
 
 /// Time series of one job.

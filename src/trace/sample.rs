@@ -106,6 +106,7 @@ fn series(bins: usize, jobs: &[&str]) -> Series {
             })
             .collect(),
         ejected_flits: vec![("data".into(), numbers(30)), ("control".into(), numbers(3))],
+        received: vec![(0, numbers(5)), (1, numbers(3)), (17, numbers(1))],
     }
 }
 

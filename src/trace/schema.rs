@@ -542,6 +542,15 @@ pub const SERIES_CLASS: [Column; 1] = [column(
     "flits ejected in the bin",
 )];
 
+/// Columns of `/data/series` per endpoint that `output.received` names; the name in the file is `endpoint.<number>.` and
+/// this.
+pub const SERIES_ENDPOINT: [Column; 1] = [column(
+    "delivered_bytes",
+    "u64",
+    "B",
+    "payload whose packets were delivered to the endpoint in the bin",
+)];
+
 /// Columns of `/data/occupancy`; `bytes` has two dimensions: time and router.
 pub const OCCUPANCY: [Column; 3] = [
     column("time_ps", "u64", "ps", "time of the row"),

@@ -178,6 +178,8 @@ pub struct Digest {
     pub latency: Vec<(String, Stats)>,
     /// Every job, in the order of the experiment file.
     pub jobs: Vec<JobTotals>,
+    /// The congestion-control scheme, and its counters.
+    pub scheme: (String, Vec<(String, u64)>),
     /// What is remarkable about the run.
     pub notes: Vec<Note>,
 }
@@ -200,6 +202,7 @@ impl Data {
                 .map(|(class, latency)| (class.clone(), Stats::of(latency)))
                 .collect(),
             jobs: self.jobs.iter().map(JobTotals::of).collect(),
+            scheme: (self.scheme.name.clone(), self.scheme.counters.clone()),
             notes: self.notes.clone(),
         }
     }

@@ -347,6 +347,15 @@ fn write_series(at: &Group, series: &Series) -> Outcome<()> {
             [Values::U64(flits)],
         )?;
     }
+    for (endpoint, bytes) in &series.received {
+        put_columns(
+            at,
+            &format!("endpoint.{endpoint}."),
+            &schema::SERIES_ENDPOINT,
+            rows,
+            [Values::U64(bytes)],
+        )?;
+    }
     scale_rows(at, schema::SERIES_TIME[0].name)
 }
 

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use schemars::schema_for;
 
 use super::{
-    About, Actions, Build, Capabilities, NicContext, PacketView, Port, PortContext, Scheme,
+    About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
+    Scheme,
 };
 use crate::config::{Buffer, ConfigError, Section};
 use crate::model::{Classes, EndpointId, Signal, Time};
@@ -177,6 +178,21 @@ impl Scheme for CodesCc {
             signals: true,
             ..Capabilities::NONE
         }
+    }
+
+    fn acts(&self) -> Option<Acts> {
+        Some(Acts {
+            notices: Act {
+                counters: &["ports_congested"],
+                did: "found a port congested",
+                parameter: "threshold",
+            },
+            responds: Act {
+                counters: &["endpoints_throttled"],
+                did: "throttled an endpoint",
+                parameter: "threshold",
+            },
+        })
     }
 
     fn counters(&self) -> &'static [&'static str] {

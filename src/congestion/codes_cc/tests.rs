@@ -28,6 +28,7 @@ fn packet(source: EndpointId) -> PacketView {
         destination: 9,
         flits: 64,
         payload_bits: 0,
+        marked: false,
     }
 }
 

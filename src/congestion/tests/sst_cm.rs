@@ -24,6 +24,7 @@ fn packet(source: EndpointId, flits: u16) -> PacketView {
         destination: 9,
         flits,
         payload_bits: 0,
+        marked: false,
     }
 }
 

@@ -3,11 +3,11 @@
 use super::pattern::chosen;
 use super::{HOWS, Held, How, Moment, NotAMetric, RateStat, What};
 use crate::config::suggest;
-use crate::trace::Whose;
 use crate::trace::schema::{
     self, Attribute, JOB_COUNTS, JOB_LOADS, LATENCY_CLASSES, LATENCY_COUNTS, LATENCY_QUANTILES,
     SERIES_JOB, SUMMARY_COUNTS, SUMMARY_LOADS,
 };
+use crate::trace::{Whose, endpoints_of};
 
 const FAMILIES: [&str; 10] = [
     "summary",
@@ -237,6 +237,9 @@ fn series(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     let (column, last) = rest
         .rsplit_once('.')
         .ok_or_else(|| unknown(name, "", "", &[]))?;
+    if column.starts_with("endpoint.") {
+        return of_endpoints(name, column, last);
+    }
     let how = how(name, last)?;
     let Some(of_job) = column.strip_prefix("job.") else {
         let flits = schema::SERIES_CLASS[0].name;
@@ -285,6 +288,31 @@ fn series(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
         per_task: (whole != short).then(|| job.to_string()),
         how,
         unit: unit(found.units),
+    })
+}
+
+/// `series.endpoint.31.delivered_bytes.mean`, `series.endpoint.0-30.delivered_bytes.fairness`.
+fn of_endpoints(name: &str, column: &str, last: &str) -> Outcome<What> {
+    let own = &schema::SERIES_ENDPOINT[0];
+    let known = endpoints_of(column).is_some_and(|(_, rest)| rest == own.name);
+    if !known {
+        return Err(NotAMetric {
+            message: format!("there is no metric {name:?}"),
+            remedy: format!(
+                "write endpoint.31.{column} or endpoint.0-30.{column}",
+                column = own.name
+            ),
+        });
+    }
+    if last == "fairness" {
+        let column = column.to_string();
+        return Ok(What::Fairness { column });
+    }
+    Ok(What::Series {
+        column: column.into(),
+        per_task: None,
+        how: how(name, last)?,
+        unit: unit(own.units),
     })
 }
 

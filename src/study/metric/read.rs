@@ -5,7 +5,7 @@ use super::{Held, How, Metric, Moment, RateStat, What};
 use crate::model::Time;
 use crate::simulation::counts_as_nothing;
 use crate::trace::schema::is_port_of;
-use crate::trace::{ResultFile, TraceError, Whose};
+use crate::trace::{ResultFile, TraceError, Whose, endpoints_of};
 
 type Outcome = Result<Option<f64>, TraceError>;
 
@@ -61,6 +61,7 @@ impl Metric {
                 };
                 value.zip(tasks).map(|(value, tasks)| value / tasks)
             }
+            What::Fairness { column } => self.fairness(result, column)?,
             What::Mean { sum, count, how } => self.mean(result, sum, count, *how)?,
             What::Share { kind, column } => share(result, kind, column)?,
             What::Beyond {
@@ -84,7 +85,7 @@ impl Metric {
 
     /// The rows of a column of the time series whose bins begin in the window.
     fn rows(&self, result: &ResultFile, column: &str) -> Result<Option<Vec<u64>>, TraceError> {
-        let Some(rows) = result.column(SERIES, column)? else {
+        let Some(rows) = result.series(column)? else {
             return Ok(None);
         };
         let Some((from, to)) = self.window else {
@@ -96,6 +97,24 @@ impl Metric {
             .zip(rows)
             .filter(|(time, _)| (from..to).contains(*time));
         Ok(Some(inside.map(|(_, row)| row).collect()))
+    }
+
+    /// Jain's index of what endpoints received in the window: (Σx)² / (n Σx²).
+    fn fairness(&self, result: &ResultFile, column: &str) -> Outcome {
+        let Some((endpoints, rest)) = endpoints_of(column) else {
+            return Ok(None);
+        };
+        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for endpoint in endpoints {
+            let Some(rows) = self.rows(result, &format!("endpoint.{endpoint}.{rest}"))? else {
+                return Ok(None);
+            };
+            let own = rows.iter().map(|&x| x as f64).sum::<f64>();
+            count += 1.0;
+            sum += own;
+            squares += own * own;
+        }
+        Ok(Some(sum * sum / (count * squares)))
     }
 
     fn mean(&self, result: &ResultFile, sum: &str, count: &str, how: How) -> Outcome {
@@ -294,6 +313,16 @@ fn one(how: How, values: impl Iterator<Item = f64>) -> Option<f64> {
         How::First => values.next(),
         How::Last => values.last(),
         How::Sum => Some(values.sum()),
+        How::Variation => {
+            let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
+            for value in values {
+                count += 1.0;
+                let off = value - mean;
+                mean += off / count;
+                squares += off * (value - mean);
+            }
+            (count > 0.0).then(|| (squares / count).sqrt() / mean)
+        }
         How::Mean => {
             let (mut sum, mut count) = (0.0, 0.0);
             for value in values {

@@ -233,6 +233,31 @@ fn what_a_scheme_records() {
 }
 
 #[test]
+fn what_endpoints_receive() {
+    // In bin i endpoints 0, 1 and 17 receive 5 i, 3 i and i bytes.
+    let values = read(
+        &sample::data(),
+        &[
+            "series.endpoint.17.delivered_bytes.last",
+            "series.endpoint.0-1.delivered_bytes.mean @ 10 us..12 us",
+            "series.endpoint.0-1.delivered_bytes.variation @ 10 us..12 us",
+            "series.endpoint.0-1.delivered_bytes.fairness",
+            "series.endpoint.0-17.delivered_bytes.mean",
+        ],
+    );
+    // 80 and 88; 8² / (2 · (5² + 3²)); not all of 0 to 17 are recorded.
+    let expected = [99.0, 84.0, 4.0 / 84.0, 64.0 / 68.0];
+    for (value, expected) in values.iter().zip(expected) {
+        let value = value.expect("a value");
+        assert!(
+            (value - expected).abs() < 1e-12,
+            "{value} instead of {expected}"
+        );
+    }
+    assert_eq!(values[4], None);
+}
+
+#[test]
 fn allowed_rates_of_one_and_of_all() {
     let values = read(
         &sample::data(),
@@ -397,6 +422,8 @@ fn names_that_are_no_metric_are_refused_with_the_nearest() {
         ),
         ("series.job.stencil.message_latency.sum", "mean, max"),
         ("series.time_ps.max", "class.<name>.ejected_flits"),
+        ("series.endpoint.9-3.delivered_bytes.max", "endpoint.0-30."),
+        ("series.endpoint.3.injected_bytes.max", "endpoint.0-30."),
         ("ports.Global.busy_share", "a kind of links of the network"),
         ("ports.global.busy", "did you mean `busy_share`"),
         (

@@ -4,8 +4,8 @@ use super::{
     Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES,
     LOAD_TEXTS, MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS, PORT_KINDS, PORTS, RATES, ROOT_NUMBERS,
     ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS, ROUTERS, RUN_HOSTS, RUN_NUMBERS, RUN_RATES, RUN_STOPPED,
-    RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS,
-    SUMMARY_LOADS,
+    RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB, SERIES_NUMBERS,
+    SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
 };
 
 /// Every group of a result file, for documentation and tests.
@@ -72,7 +72,7 @@ pub const GROUPS: &[Group] = &[
         about: "One row per time bin. The bins are as wide as `output.bin` says, or twice, four times … as wide where there would \
                 be more than 1,048,576 of them. A sum of latencies above 2⁶⁴ - 1 is written as that.",
         attributes: &[&SERIES_NUMBERS],
-        columns: &[&SERIES_TIME, &SERIES_JOB, &SERIES_CLASS],
+        columns: &[&SERIES_TIME, &SERIES_JOB, &SERIES_CLASS, &SERIES_ENDPOINT],
     },
     Group {
         path: "/data/occupancy",

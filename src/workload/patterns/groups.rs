@@ -111,6 +111,7 @@ mod tests {
             endpoints: &endpoints,
             topology: &topology,
             seed: 0,
+            load: 0.5,
         };
         let table = GroupMembers::new(&members);
         assert_eq!(table.groups(), 4);

@@ -20,8 +20,11 @@ use crate::workload::draw;
 ///
 /// HSV = L · (1 + HSD · f · (N - 2) / (N - 1)), so f = (HSV / L - 1) / HSD · (N - 1) / (N - 2).
 ///
-/// Where this asks for f > 1 (Pfister et al., HPIDC 2005, table 1, case 1: L = 0.5, HSD = 3, HSV = 3), diverting alone cannot reach the
-/// severity: add a second, shared workload with the pattern `hotspot`, a load of its own, `start` and `stop`.
+/// `severity` computes it. Where this asks for f > 1 (Pfister et al., HPIDC 2005, table 1, case 1: L = 0.5, HSD = 3, HSV = 3),
+/// diverting alone cannot reach the severity: let the sources divert all that they send, and add a second, shared workload with the
+/// pattern `hotspot`, `start`, `stop`, and a load of its own for each of them,
+///
+/// (HSV - L · (HSD + (N - 1 - HSD) / (N - 1))) / HSD.
 ///
 /// Yebenes et al.: share = 0.25, hot_fraction = 1.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -41,7 +44,11 @@ struct Params {
     source_list: Option<Vec<EndpointId>>,
     /// The fraction of its messages that a diverting source sends to the hot endpoint, more than 0 and at most 1
     /// (default: 1).
-    hot_fraction: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hot_fraction: Option<f64>,
+    /// Instead of `hot_fraction`: the load offered to the hot endpoint during the diversion, as a multiple of its link; more than `load`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    severity: Option<f64>,
     /// When the diversion begins, from the start of the run (default: 0 ps).
     from: Duration,
     /// When it ends (default: never).
@@ -69,7 +76,8 @@ impl Default for Params {
             sources: None,
             share: None,
             source_list: None,
-            hot_fraction: 1.0,
+            hot_fraction: None,
+            severity: None,
             from: Duration(0),
             to: None,
         }
@@ -80,7 +88,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "hot_background",
     summary: "Uniform traffic of all members; for a while some of them divert a part of it to one hot endpoint.",
     source: "Pfister et al., HPIDC 2005, section V.B; Yebenes et al., sections 5.1 and 5.3",
-    examples: &[r#"share = 0.25, hot_fraction = 1.0"#],
+    examples: &[r#"share = 0.25, hot_fraction = 1.0"#, "severity = 2.0"],
     parameters: || schema_for!(Params),
     build,
 };
@@ -100,12 +108,12 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
             "a hot endpoint, a source and another destination are needed: let at least 3 take part";
         return Err(refuse("", message, remedy));
     }
-    let fraction = params.hot_fraction;
-    if !(fraction > 0.0 && fraction <= 1.0) {
+    let given = params.hot_fraction.unwrap_or(1.0);
+    if !(given > 0.0 && given <= 1.0) {
         let remedy = "give a fraction of the messages, more than 0 and at most 1";
         return Err(refuse(
             "hot_fraction",
-            format!("{fraction} is not allowed"),
+            format!("{given} is not allowed"),
             remedy,
         ));
     }
@@ -127,6 +135,15 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
         None => tasks.endpoint(below(&mut stream(members.seed, &[HOT]), tasks.count())),
     };
     let diverting = diverting(section, &params, members, &tasks, hot)?;
+    let fraction = match params.severity {
+        None => given,
+        Some(severity) => {
+            let others = tasks.count() - 1;
+            let degree = diverting.count(others);
+            fraction_of(severity, degree, &params, members.load, others)
+                .map_err(|invalid| section.refuse(invalid))?
+        }
+    };
     Ok(Box::new(HotBackground {
         tasks,
         hot,
@@ -141,6 +158,53 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
 enum Diverting {
     All,
     Some(FxHashSet<EndpointId>),
+}
+
+impl Diverting {
+    /// How many do, of so many that can.
+    fn count(&self, others: u32) -> u32 {
+        match self {
+            Diverting::All => others,
+            Diverting::Some(sources) => sources.len() as u32,
+        }
+    }
+}
+
+/// The fraction that sources have to divert for a severity.
+fn fraction_of(
+    severity: f64,
+    degree: u32,
+    params: &Params,
+    load: f64,
+    others: u32,
+) -> Result<f64, Invalid> {
+    let refuse = |message: String, remedy: String| Err(Invalid::new("severity", message, remedy));
+    if params.hot_fraction.is_some() {
+        let message = "this and `hot_fraction` say the same".into();
+        return refuse(message, "keep one of them".into());
+    }
+    if !(severity > load && severity.is_finite()) {
+        let message = format!("{severity} is not above the load of the background ({load})");
+        return refuse(
+            message,
+            "give a multiple of the hot endpoint's link, such as 3.0".into(),
+        );
+    }
+    let (degree, others) = (f64::from(degree), f64::from(others));
+    let fraction = (severity / load - 1.0) / degree * others / (others - 1.0);
+    if fraction <= 1.0 {
+        return Ok(fraction);
+    }
+    let most = load * (1.0 + degree * (others - 1.0) / others);
+    let more = (severity - load * (degree + (others - degree) / others)) / degree;
+    let message = format!(
+        "{degree} sources at a load of {load} that divert everything make {most:.3}, not {severity}"
+    );
+    let remedy = format!(
+        "let more sources divert, or write hot_fraction = 1.0 and add a shared workload \
+         {{ kind = \"hotspot\" }} of the same sources with load = {more:.4}"
+    );
+    refuse(message, remedy)
 }
 
 fn diverting(
@@ -255,7 +319,7 @@ impl Pattern for HotBackground {
 #[cfg(test)]
 mod tests {
     use super::super::Pattern;
-    use super::super::testing::{Grouped, flat, plausible, refusal, tally};
+    use super::super::testing::{Grouped, flat, loaded, plausible, refusal, tally};
 
     /// How many of `messages` of each source go to endpoint 31 at `now`.
     fn to_31(pattern: &dyn Pattern, now: u64, messages: u32) -> Vec<u32> {
@@ -301,11 +365,14 @@ mod tests {
         for (load, degree) in [(0.5, 31.0), (0.9, 3.0), (0.9, 31.0)] {
             let fraction = (3.0 / load - 1.0) / degree * 31.0 / 30.0;
             let text = format!("hot = 31\nsources = {degree:.0}\nhot_fraction = {fraction}");
-            let pattern = flat("hot_background", &text, 32, 1);
-            let messages = 4_000;
-            let arrived: u32 = to_31(&*pattern, 0, messages).iter().sum();
-            let severity = load * f64::from(arrived) / f64::from(messages);
-            assert!((severity - 3.0).abs() < 0.05, "{load} {degree}: {severity}");
+            let same = format!("hot = 31\nsources = {degree:.0}\nseverity = 3.0");
+            for text in [text, same] {
+                let pattern = loaded("hot_background", &text, 32, 1, load);
+                let messages = 4_000;
+                let arrived: u32 = to_31(&*pattern, 0, messages).iter().sum();
+                let severity = load * f64::from(arrived) / f64::from(messages);
+                assert!((severity - 3.0).abs() < 0.05, "{load} {degree}: {severity}");
+            }
         }
     }
 
@@ -375,6 +442,14 @@ mod tests {
             ),
             ("hot_fraction = 0.0", "0 is not allowed"),
             ("hot_fraction = 1.72", "1.72 is not allowed"),
+            ("hot_fraction = 0.5\nseverity = 3.0", "say the same"),
+            (
+                "severity = 0.5",
+                "not above the load of the background (0.5)",
+            ),
+            // 0.5 · (1 + 3 · 6 / 7); and (3 - 0.5 · (3 + 4 / 7)) / 3.
+            ("sources = 3\nseverity = 3.0", "make 1.786, not 3"),
+            ("sources = 3\nseverity = 3.0", "with load = 0.4048"),
             ("from = \"2 us\"\nto = \"2 us\"", "end at 2000000 ps"),
         ] {
             let refusal = refusal("hot_background", parameters, &members, &topology);

@@ -33,6 +33,8 @@ pub struct Members<'a> {
     /// Seed for choices that are made once (a random permutation, the sources of a hot spot): the run's seed mixed
     /// with the workload's number. Draw from `model::stream(seed, &[…])`.
     pub seed: u64,
+    /// The load of its sources, as a fraction of their links.
+    pub load: f64,
 }
 
 /// Who sends to whom.

@@ -86,8 +86,19 @@ impl Topology for Grouped {
     }
 }
 
-/// Builds a pattern as a run does.
+/// Builds a pattern as a run does, for a load of 0.5.
 pub(crate) fn build(
+    name: &str,
+    parameters: &str,
+    endpoints: &[EndpointId],
+    topology: &Arc<dyn Topology>,
+    seed: u64,
+) -> Result<Box<dyn Pattern>, ConfigError> {
+    build_at(0.5, name, parameters, endpoints, topology, seed)
+}
+
+fn build_at(
+    load: f64,
     name: &str,
     parameters: &str,
     endpoints: &[EndpointId],
@@ -102,14 +113,27 @@ pub(crate) fn build(
             endpoints,
             topology,
             seed,
+            load,
         },
     )
 }
 
-/// Builds a pattern for all endpoints of one group.
+/// Builds a pattern for all endpoints of one group, whose load is 0.5.
 pub(crate) fn flat(name: &str, parameters: &str, count: u32, seed: u64) -> Box<dyn Pattern> {
+    loaded(name, parameters, count, seed, 0.5)
+}
+
+/// The same at another load.
+pub(crate) fn loaded(
+    name: &str,
+    parameters: &str,
+    count: u32,
+    seed: u64,
+    load: f64,
+) -> Box<dyn Pattern> {
     let endpoints: Vec<EndpointId> = (0..count).collect();
-    build(
+    build_at(
+        load,
         name,
         parameters,
         &endpoints,

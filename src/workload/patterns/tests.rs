@@ -69,6 +69,7 @@ fn the_section_names_the_pattern() {
         endpoints: &[0, 1, 2, 3],
         topology: &topology,
         seed: 1,
+        load: 0.5,
     };
     let named = |text: &str| super::build(&Section::from_toml(text).unwrap(), &members);
     assert!(named("kind = \"tornado\"").is_ok());
@@ -115,6 +116,7 @@ fn a_pattern_with_its_defaults_written_out_is_the_same_pattern() {
         endpoints: &all,
         topology: &topology,
         seed: 3,
+        load: 0.5,
     };
     let lists = [
         ("hotspot", "source_list = [1, 2]\ndestination_list = [3]"),
