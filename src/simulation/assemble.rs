@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::warnings::{Warning, warnings};
 use crate::config::{
-    AllEndpoints, ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig, ProgramConfig,
-    Receivers, Until, WorkloadConfig,
+    AllEndpoints, ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig,
+    ProgramConfig, Receivers, Until, WorkloadConfig,
 };
 use crate::congestion::{self, About, Scheme};
 use crate::engine::{Haste, Schedule};
