@@ -194,3 +194,25 @@ fn sst_cm_shares_the_link_evenly() {
         .count();
     assert!(even * 10 > limited.len() * 9, "{even} of {}", limited.len());
 }
+
+/// Under SST's own preset N sources may send 1/(N + 2) of the link each, so that 2/(N + 2) of it are free.
+#[test]
+fn sst_cm_with_ssts_preset_leaves_two_shares_free() {
+    let sources = 8i64;
+    let experiment = recorded(sources, "sst_cm")
+        .set("congestion.preset", "sst")
+        .set("congestion.threshold", "480 flits")
+        .set("congestion.smallest", "4 flits")
+        .set("run.warmup", "100 us")
+        .until("200 us");
+    let data = experiment.run().data;
+    let settled = rates(&data, 100 * US);
+    assert!(settled.len() > 100, "{}", settled.len());
+    let share = 1.0 / (sources + 2) as f64;
+    assert!(settled.iter().all(|&rate| (rate - share).abs() < 1e-9));
+    let taken = data.jobs[0].accepted_load;
+    assert!(
+        (taken / (sources as f64 * share) - 1.0).abs() < 0.01,
+        "{taken}"
+    );
+}

@@ -33,6 +33,9 @@ pub struct Capabilities {
     pub answers: bool,
     /// Routers look at data packets that come and leave: [`Scheme::on_route`], [`Scheme::on_departure`].
     pub observes: bool,
+    /// To the last router a packet waits for its endpoint as soon as it has come ([`Port::level`], [`Scheme::on_route`]), not only when
+    /// it is first in its queue, where queues hold packets for several outputs.
+    pub arrivals: bool,
     /// Destinations look at data packets that arrive: [`Scheme::on_delivery`].
     pub receives: bool,
     /// Routers and endpoints send signals out of band: [`Scheme::on_signal`].
@@ -54,6 +57,7 @@ impl Capabilities {
         intercepts: &[],
         answers: false,
         observes: false,
+        arrivals: false,
         receives: false,
         signals: false,
     };

@@ -20,17 +20,34 @@ use crate::registry::Entry;
 /// Choices of ours where the paper is silent: a source that joins while control is on pauses as well, by what waits
 /// then; nothing is expected of a source before its pause is over (the pause may be longer than the time-out, and control
 /// would end before it has begun); a time-out is looked at when it is over, not only when the port sends.
+/// `preset = "sst"` has what SST's public code does instead. (There a source that is held back keeps all that waits behind
+/// it in its NIC: `nic.order = "fifo"`.)
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
+    /// The values of what is not said here: "paper", or "sst" (pauses = "all", spare = 2, timeout_active = 5.0, expiry =
+    /// "departures").
+    preset: Preset,
     /// So many sources or more make an incast …
     streams: u32,
     /// … if so much or more waits in the last router.
     threshold: Size,
     /// The pause, as a multiple of the time that what waits takes on the endpoint's link.
     pause: f64,
+    /// Who pauses when a source joins while control is on: "joining" (that source) or "all".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pauses: Option<Pauses>,
+    /// A source may send at 1/(N + spare) of its link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spare: Option<u32>,
     /// A source counts no more when nothing has come from it for so many times N times the time of `mtu` on the link.
     timeout: f64,
+    /// The same while control is on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout_active: Option<f64>,
+    /// When sources are found to be timed out: "due" or "departures".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiry: Option<Expiry>,
     /// The longest packet that sources are reckoned to send: "auto" is nic.max_packet.
     mtu: Buffer,
     /// Shorter packets do not make their sender one of the sources.
@@ -40,27 +57,74 @@ struct Parameters {
 impl Default for Parameters {
     fn default() -> Self {
         Parameters {
+            preset: Preset::Paper,
             streams: 8,
             threshold: Size::Bits(32 * 1024 * 8),
             pause: 4.0,
+            pauses: None,
+            spare: None,
             timeout: 1.5,
+            timeout_active: None,
+            expiry: None,
             mtu: Buffer::Auto,
             smallest: Size::Bits(128 * 8),
         }
     }
 }
 
+/// Whose reading.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Preset {
+    /// The paper's: pauses = "joining", spare = 0, timeout_active as timeout, expiry = "due".
+    Paper,
+    /// That of SST's public code.
+    Sst,
+}
+
+/// Who pauses when a source joins.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Pauses {
+    /// That source.
+    Joining,
+    /// All sources, each time by all that waits then.
+    All,
+}
+
+/// When sources are found to be timed out.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Expiry {
+    /// As soon as they are. A source's pauses do not count.
+    Due,
+    /// When the port sends a packet, and for N + 1 in place of N. Only the first pause that a source is told puts its time-out
+    /// off; during a later one it may be timed out.
+    Departures,
+}
+
 /// The kind of signal: the first word holds the endpoint that congestion is about, and N (0: no limit) in the upper half;
 /// the second one how long to pause, ps.
 const LIMIT: u16 = 0;
+
+/// A source that counts at a port.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    /// When its last packet came, or (if that is later, and pauses do not count) when its pause will be over.
+    last: Time,
+    /// It is not timed out before.
+    due: Time,
+    /// Whether it has been told to pause.
+    told: bool,
+}
 
 /// The port of an endpoint.
 #[derive(Clone, Debug)]
 struct Watch {
     /// The endpoint.
     target: EndpointId,
-    /// When a packet of a source came last, or (if that is later) when its pause will be over.
-    streams: FxHashMap<EndpointId, Time>,
+    /// The sources that count.
+    streams: FxHashMap<EndpointId, Stream>,
     /// Before this time no source can be timed out.
     check: Time,
     /// Whether sources are limited.
@@ -102,8 +166,11 @@ pub struct SstCm {
     /// Flits.
     threshold: u32,
     pause: f64,
-    /// The time-out of one source alone, ps.
-    timeout: f64,
+    pauses: Pauses,
+    spare: u32,
+    /// The time-out for each source, ps: while control is off, and on.
+    timeouts: [f64; 2],
+    expiry: Expiry,
     /// Flits.
     smallest: u16,
     watches: Vec<Option<Box<Watch>>>,
@@ -112,12 +179,26 @@ pub struct SstCm {
     /// Times that control began and ended at a port, and that a source was paused.
     begun: u64,
     ended: u64,
-    pauses: u64,
+    paused: u64,
 }
 
 impl SstCm {
-    fn timeout(&self, streams: usize) -> Time {
-        times(self.timeout, streams as f64)
+    fn timeout(&self, on: bool, streams: usize) -> Time {
+        let streams = match self.expiry {
+            Expiry::Due => streams,
+            Expiry::Departures => streams + 1,
+        };
+        times(self.timeouts[usize::from(on)], streams as f64)
+    }
+
+    /// A source will pause from `now` on.
+    fn puts_off(&self, stream: &mut Stream, now: Time, pause: Time) {
+        match self.expiry {
+            Expiry::Due => stream.last = now + pause,
+            Expiry::Departures if !stream.told => stream.due += pause,
+            Expiry::Departures => {}
+        }
+        stream.told = true;
     }
 
     /// The pause for what waits at a port.
@@ -128,18 +209,74 @@ impl SstCm {
         )
     }
 
+    /// A packet of a source has come; true if the source did not count before.
+    fn count(&self, watch: &mut Watch, source: EndpointId, now: Time) -> bool {
+        let n = watch.streams.len() + 1;
+        match watch.streams.entry(source) {
+            Slot::Occupied(stream) => {
+                let last = &mut stream.into_mut().last;
+                *last = now.max(*last);
+                false
+            }
+            Slot::Vacant(slot) => {
+                let due = now + self.timeout(watch.on, n);
+                slot.insert(Stream {
+                    last: now,
+                    due: match self.expiry {
+                        Expiry::Due => 0,
+                        Expiry::Departures => due,
+                    },
+                    told: false,
+                });
+                if n == 1 || self.expiry == Expiry::Departures {
+                    watch.check = watch.check.min(due);
+                }
+                true
+            }
+        }
+    }
+
+    /// A source has joined while control is on.
+    fn share_anew(
+        &mut self,
+        watch: &mut Watch,
+        actions: &mut Actions,
+        joining: EndpointId,
+        pause: Time,
+        now: Time,
+    ) {
+        let n = watch.streams.len() as u32;
+        let all = self.pauses == Pauses::All;
+        watch.tell_all(actions, n, if all { pause } else { 0 });
+        if !all {
+            watch.tell(actions, joining, n, pause);
+        }
+        for (&source, stream) in &mut watch.streams {
+            if all || source == joining {
+                self.puts_off(stream, now, pause);
+                self.paused += 1;
+            }
+        }
+    }
+
     /// Forgets the sources that are timed out.
     fn expire(&mut self, actions: &mut Actions, port: &Port, now: Time) {
         let slot = &mut self.watches[port.output as usize];
         let Some(mut watch) = slot.take_if(|watch| now >= watch.check) else {
             return;
         };
-        let (before, limit) = (watch.streams.len(), self.timeout(watch.streams.len()));
+        let before = watch.streams.len();
+        let limit = self.timeout(watch.on, before);
+        let lazy = self.expiry == Expiry::Departures;
         let mut gone = Vec::new();
-        watch.streams.retain(|&source, &mut last| {
-            let stays = last + limit > now;
+        watch.streams.retain(|&source, stream| {
+            let due = stream.last + limit;
+            let stays = stream.due > now || due > now;
             if !stays {
                 gone.push(source);
+            }
+            if lazy && stream.due <= now {
+                stream.due = due;
             }
             stays
         });
@@ -153,9 +290,14 @@ impl SstCm {
             let n = if watch.on { left as u32 } else { 0 };
             watch.tell_all(actions, n, 0);
         }
-        let first = watch.streams.values().min();
-        watch.check = first.map_or(NEVER, |last| (last + self.timeout(left)).max(now + 1));
-        if watch.on {
+        let limit = self.timeout(watch.on, left);
+        let due = |stream: &Stream| match self.expiry {
+            Expiry::Due => stream.last + limit,
+            Expiry::Departures => stream.due,
+        };
+        let first = watch.streams.values().map(due).min();
+        watch.check = first.map_or(NEVER, |due| due.max(now + 1));
+        if watch.on && !lazy {
             watch.alarm = watch.check;
             actions.wake(watch.alarm);
         }
@@ -172,6 +314,7 @@ impl Scheme for SstCm {
         Capabilities {
             paces: true,
             observes: true,
+            arrivals: true,
             signals: true,
             ..Capabilities::NONE
         }
@@ -209,47 +352,44 @@ impl Scheme for SstCm {
         if !port.last_hop {
             return;
         }
-        self.expire(actions, &port, now);
+        if self.expiry == Expiry::Due {
+            self.expire(actions, &port, now);
+        }
         if packet.flits < self.smallest {
             return;
         }
         let pause = self.pause(&port);
-        let alone = self.timeout(1);
-        let watch = self.watches[port.output as usize].get_or_insert_with(|| {
-            Box::new(Watch {
-                target: packet.destination,
-                streams: FxHashMap::default(),
-                check: NEVER,
-                on: false,
-                alarm: NEVER,
-            })
-        });
-        let last = watch.streams.entry(packet.source);
-        let joins = matches!(last, Slot::Vacant(_));
-        let last = last.or_insert(now);
-        *last = now.max(*last);
+        let mut watch = self.watches[port.output as usize]
+            .take()
+            .unwrap_or_else(|| {
+                Box::new(Watch {
+                    target: packet.destination,
+                    streams: FxHashMap::default(),
+                    check: NEVER,
+                    on: false,
+                    alarm: NEVER,
+                })
+            });
+        let joins = self.count(&mut watch, packet.source, now);
         let n = watch.streams.len() as u32;
-        if n == 1 {
-            watch.check = now + alone;
-        }
         if watch.on {
             if joins {
-                watch.tell_all(actions, n, 0);
-                watch.tell(actions, packet.source, n, pause);
-                watch.streams.insert(packet.source, now + pause);
-                self.pauses += 1;
+                self.share_anew(&mut watch, actions, packet.source, pause, now);
             }
         } else if n >= self.streams && port.level >= self.threshold {
             watch.on = true;
             watch.tell_all(actions, n, pause);
-            for last in watch.streams.values_mut() {
-                *last = now + pause;
+            for stream in watch.streams.values_mut() {
+                self.puts_off(stream, now, pause);
             }
-            watch.alarm = watch.check.max(now + 1);
-            actions.wake(watch.alarm);
+            if self.expiry == Expiry::Due {
+                watch.alarm = watch.check.max(now + 1);
+                actions.wake(watch.alarm);
+            }
             self.begun += 1;
-            self.pauses += u64::from(n);
+            self.paused += u64::from(n);
         }
+        self.watches[port.output as usize] = Some(watch);
     }
 
     fn on_departure(&mut self, context: &mut PortContext, _packet: &PacketView) {
@@ -300,7 +440,8 @@ impl Scheme for SstCm {
             return now;
         };
         let (head, length) = limit.last;
-        let next = head.saturating_add(length.saturating_mul(u64::from(limit.n)));
+        let shares = u64::from(limit.n) + u64::from(self.spare);
+        let next = head.saturating_add(length.saturating_mul(shares));
         next.max(limit.pause_until).max(now)
     }
 
@@ -308,7 +449,7 @@ impl Scheme for SstCm {
         let own = self.limits.iter().filter(|((own, _), _)| *own == nic);
         let shares = own.map(|(_, limit)| match limit.pause_until > now {
             true => 0.0,
-            false => 1.0 / f64::from(limit.n),
+            false => 1.0 / (f64::from(limit.n) + f64::from(self.spare)),
         });
         shares.fold(1.0, f64::min)
     }
@@ -321,12 +462,12 @@ impl Scheme for SstCm {
     }
 
     fn counts(&self) -> Vec<u64> {
-        vec![self.begun, self.ended, self.pauses]
+        vec![self.begun, self.ended, self.paused]
     }
 
     fn memory_bytes(&self) -> usize {
         let watches = self.watches.iter().flatten();
-        let watch = |watch: &Watch| size_of::<Watch>() + watch.streams.capacity() * 16;
+        let watch = |watch: &Watch| size_of::<Watch>() + watch.streams.capacity() * 32;
         self.watches.capacity() * size_of::<usize>()
             + watches.map(|one| watch(one)).sum::<usize>()
             + self.limits.capacity() * 48
@@ -346,28 +487,41 @@ impl SstCm {
             let what = "this is no multiple of a time";
             return refuse("pause", what, "give a number of 0 or more, such as 4.0");
         }
-        if !(parameters.timeout > 0.0 && parameters.timeout <= 1e6) {
-            let what = "this is no multiple of a time";
-            return refuse("timeout", what, "give a number above 0, such as 1.5");
+        let sst = matches!(parameters.preset, Preset::Sst);
+        let active = if sst { 5.0 } else { parameters.timeout };
+        let active = parameters.timeout_active.unwrap_or(active);
+        for (key, factor) in [("timeout", parameters.timeout), ("timeout_active", active)] {
+            if !(factor > 0.0 && factor <= 1e6) {
+                let what = "this is no multiple of a time";
+                return refuse(key, what, "give a number above 0, such as 1.5");
+            }
         }
         let longest = u64::from(about.max_packet);
         let mtu = match parameters.mtu {
             Buffer::Auto => longest,
             Buffer::Size(size) => size.flits(about.flit, longest).max(1),
         };
+        let mtu = about.link_time(mtu) as f64;
         let smallest = parameters.smallest.flits(about.flit, longest);
         Ok(SstCm {
             about: *about,
             streams: parameters.streams,
             threshold: check_threshold(section, about, parameters.threshold)?,
             pause: parameters.pause,
-            timeout: parameters.timeout * about.link_time(mtu) as f64,
+            pauses: parameters
+                .pauses
+                .unwrap_or(if sst { Pauses::All } else { Pauses::Joining }),
+            spare: parameters.spare.unwrap_or(if sst { 2 } else { 0 }),
+            timeouts: [parameters.timeout, active].map(|factor| factor * mtu),
+            expiry: parameters
+                .expiry
+                .unwrap_or(if sst { Expiry::Departures } else { Expiry::Due }),
             smallest: u16::try_from(smallest).unwrap_or(u16::MAX),
             watches: Vec::new(),
             limits: FxHashMap::default(),
             begun: 0,
             ended: 0,
-            pauses: 0,
+            paused: 0,
         })
     }
 }

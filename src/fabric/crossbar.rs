@@ -45,21 +45,24 @@ impl<const CC: bool> FabricDomain<CC> {
     /// A packet is in an input's buffer.
     pub(super) fn enter(&mut self, index: PacketIndex, input: InIndex, now: Time) {
         if self.fixed.voq {
-            self.route(index, input, now);
+            self.route(index, input, false, now);
             return;
         }
         let base = self.inputs[input as usize].queue_base;
         let queue = self.fifos.get(base, input, self.pool.get(index).queue);
         if queue.requested {
             queue.behind.push(&mut self.pool, index);
+            if CC && self.fixed.can.arrivals {
+                self.comes_behind(index, input, now);
+            }
         } else {
             queue.requested = true;
-            self.route(index, input, now);
+            self.route(index, input, false, now);
         }
     }
 
-    /// Routes a packet, and lets it cross at once or makes it wait.
-    fn route(&mut self, index: PacketIndex, input: InIndex, now: Time) {
+    /// Routes a packet, and lets it cross at once or makes it wait. `behind`: it has waited behind others.
+    fn route(&mut self, index: PacketIndex, input: InIndex, behind: bool, now: Time) {
         let (routing, flight, mut here) = self.view(index, input, now);
         let (hop, place) = (routing.route(flight, &mut here), here.place);
         let (output, queue) = self.way(hop, place, index);
@@ -75,6 +78,26 @@ impl<const CC: bool> FabricDomain<CC> {
         {
             return;
         }
+        let counted = CC
+            && behind
+            && self.fixed.can.arrivals
+            && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_));
+        if !counted {
+            self.waits_for(index, output, now);
+        }
+        self.ask(index, (input, in_queue), output, now);
+        if CC
+            && self.fixed.can.drops
+            && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
+        {
+            // The more there is for an endpoint, the more may have to go.
+            self.shed(output, now);
+        }
+    }
+
+    /// From now on a packet waits for an output.
+    #[inline(always)]
+    fn waits_for(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let (packet, out) = (self.pool.get(index), &mut self.outputs[output as usize]);
         out.waiting += u32::from(packet.flits);
         if CC && self.fixed.can.drops && packet.class == Classes::LOSSY {
@@ -86,13 +109,17 @@ impl<const CC: bool> FabricDomain<CC> {
                 scheme.on_route(port, packet);
             });
         }
-        self.ask(index, (input, in_queue), output, now);
-        if CC
-            && self.fixed.can.drops
-            && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
-        {
-            // The more there is for an endpoint, the more may have to go.
-            self.shed(output, now);
+    }
+
+    /// A packet has come to a router behind others of its queue. If it is for an endpoint of the router, it waits for that.
+    #[inline(never)]
+    fn comes_behind(&mut self, index: PacketIndex, input: InIndex, now: Time) {
+        let to = self.pool.get(index).flight.destination;
+        let (router, port) = self.network.topology.attachment(to);
+        let here = &self.routers[self.inputs[input as usize].router as usize];
+        if here.id == router {
+            let output = here.base + u32::from(port);
+            self.waits_for(index, output, now);
         }
     }
 
@@ -557,7 +584,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let base = self.inputs[input as usize].queue_base;
         let queue = self.fifos.get(base, input, in_queue);
         match queue.behind.pop(&self.pool) {
-            Some(index) => self.route(index, input, now),
+            Some(index) => self.route(index, input, true, now),
             None => queue.requested = false,
         }
     }

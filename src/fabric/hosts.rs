@@ -305,7 +305,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let Some(envelope) = Envelope::from_stamp(origin.stamp()) else {
             return;
         };
-        // Nobody waits for requests and answers to leave.
+        // Nobody waits for control messages to leave.
         if !matches!(envelope.kind, EnvelopeKind::Eager | EnvelopeKind::Data) {
             return;
         }

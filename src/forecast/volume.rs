@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::workload::tasks::{Collective, Job, Op, Peer, Script};
+use crate::workload::tasks::{Collective, Job, Op, Peer, RendezvousCompletes, Script};
 
 /// So many tasks of a large job are to be looked at, if their programs are not too long for that.
 const TASKS: u64 = 64;
@@ -237,8 +237,12 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
             self.single(from, to, control);
             self.single(to, from, control);
             self.own.waits += 2.0;
+            if protocol.rendezvous_completes == RendezvousCompletes::Received {
+                self.single(to, from, control);
+                self.own.waits += 1.0;
+            }
         }
-        self.single(from, to, bytes);
+        self.single(from, to, self.job.protocol.with_header(bytes));
         self.sent.push((to, bytes));
     }
 

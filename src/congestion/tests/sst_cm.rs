@@ -2,9 +2,9 @@ use super::super::testing::{Seen, about, at, last_timer, section};
 use super::*;
 
 /// Packets of 32 flits (2 KiB): 80 ns.
-fn scheme() -> SstCm {
-    let text = "scheme = \"sst_cm\"";
-    let mut scheme = SstCm::new(&section(text), &about(32, 512)).expect("good");
+fn scheme(preset: &str) -> SstCm {
+    let text = format!("scheme = \"sst_cm\"\npreset = \"{preset}\"");
+    let mut scheme = SstCm::new(&section(&text), &about(32, 512)).expect("good");
     scheme.start(4, 2);
     scheme
 }
@@ -50,7 +50,11 @@ fn said(actions: &mut Actions) -> (Vec<(EndpointId, u64, Time)>, Option<Time>) {
 
 /// Eight sources, a packet each at 0, 1, … 7 ns; control begins with the last one if so much waits.
 fn incast(level: u32) -> (SstCm, Actions) {
-    let (mut scheme, mut actions) = (scheme(), Actions::default());
+    incast_under("paper", level)
+}
+
+fn incast_under(preset: &str, level: u32) -> (SstCm, Actions) {
+    let (mut scheme, mut actions) = (scheme(preset), Actions::default());
     for source in 0..7 {
         let now = 1_000 * Time::from(source);
         scheme.on_route(&mut at(&mut actions, port(600), now), &packet(source, 32));
@@ -75,7 +79,7 @@ fn an_incast_is_eight_sources_and_32_kib() {
 
 #[test]
 fn small_packets_make_no_stream_and_ports_to_routers_are_left_alone() {
-    let (mut scheme, mut actions) = (scheme(), Actions::default());
+    let (mut scheme, mut actions) = (scheme("paper"), Actions::default());
     for source in 0..20 {
         scheme.on_route(&mut at(&mut actions, port(600), 0), &packet(source, 1));
         let inner = Port {
@@ -136,10 +140,9 @@ fn who_sends_nothing_for_one_and_a_half_rounds_counts_no_more() {
     assert_eq!(scheme.counts()[..2], [1, 1]);
 }
 
-#[test]
-fn a_source_pauses_and_then_keeps_its_share_to_that_endpoint_only() {
-    let mut scheme = scheme();
-    let signal = |n: u64, pause: Time| Signal {
+/// The port of endpoint 9 tells NIC 0 at 1 us.
+fn signal(n: u64, pause: Time) -> Signal {
+    Signal {
         time: 1_000_000,
         to: 0,
         from: 3,
@@ -147,7 +150,12 @@ fn a_source_pauses_and_then_keeps_its_share_to_that_endpoint_only() {
         kind: LIMIT,
         spare: 0,
         words: [9 | n << 32, pause],
-    };
+    }
+}
+
+#[test]
+fn a_source_pauses_and_then_keeps_its_share_to_that_endpoint_only() {
+    let mut scheme = scheme("paper");
     scheme.on_signal(0, &signal(8, 500_000));
     assert_eq!(scheme.ready_at(0, 9, 1_000_000), 1_500_000);
     assert_eq!(
@@ -166,4 +174,51 @@ fn a_source_pauses_and_then_keeps_its_share_to_that_endpoint_only() {
     assert_eq!(scheme.ready_at(0, 9, 1_580_000), 1_500_000 + 10 * 80_000);
     scheme.on_signal(0, &signal(0, 0));
     assert_eq!(scheme.ready_at(0, 9, 1_580_000), 1_580_000);
+}
+
+#[test]
+fn under_ssts_preset_all_pause_when_one_joins() {
+    let (mut scheme, mut actions) = incast_under("sst", 512);
+    let all: Vec<_> = (0..8).map(|source| (source, 8, 4 * 512 * 2_500)).collect();
+    assert_eq!(said(&mut actions), (all, None), "no alarm");
+    scheme.on_route(&mut at(&mut actions, port(200), 8_000), &packet(8, 32));
+    let all: Vec<_> = (0..9).map(|source| (source, 9, 4 * 200 * 2_500)).collect();
+    assert_eq!(said(&mut actions).0, all);
+    assert_eq!(scheme.counts(), [1, 0, 8 + 9]);
+}
+
+#[test]
+fn under_ssts_preset_two_shares_are_left_free() {
+    let mut scheme = scheme("sst");
+    scheme.on_signal(0, &signal(8, 0));
+    assert_eq!(scheme.allowed_rate(0, 1_000_000), 0.1);
+    send(&mut scheme, 1_500_000, 1_580_000);
+    assert_eq!(scheme.ready_at(0, 9, 1_580_000), 1_500_000 + 10 * 80_000);
+}
+
+#[test]
+fn under_ssts_preset_departures_time_sources_out_after_five_rounds() {
+    let (mut scheme, mut actions) = incast_under("sst", 512);
+    scheme.on_route(&mut at(&mut actions, port(200), 8_000), &packet(8, 32));
+    // Source 1 came second, 1.5 · 3 packets of 80 ns before it could be timed out; its first pause, not its second one, puts
+    // that off. Sources 0 and 8 have sent since, five rounds of ten ago at most.
+    for source in [0, 8] {
+        let now = 5_000_000;
+        scheme.on_route(&mut at(&mut actions, port(200), now), &packet(source, 32));
+    }
+    said(&mut actions);
+    let due = 1_000 + 360_000 + 4 * 512 * 2_500;
+    scheme.on_departure(&mut at(&mut actions, port(200), due - 1), &packet(0, 32));
+    assert_eq!(said(&mut actions).0, []);
+    // Packets that come do not time anyone out.
+    scheme.on_route(&mut at(&mut actions, port(200), due), &packet(0, 32));
+    assert_eq!(said(&mut actions).0, []);
+    scheme.on_departure(&mut at(&mut actions, port(200), due), &packet(0, 32));
+    let mut expected: Vec<_> = (0..9).map(|source| (source, 8, 0)).collect();
+    expected[1] = (1, 0, 0);
+    assert_eq!(said(&mut actions), (expected, None));
+    // When it sends again it joins, and all pause.
+    scheme.on_route(&mut at(&mut actions, port(100), due + 1), &packet(1, 32));
+    let all: Vec<_> = (0..9).map(|source| (source, 9, 4 * 100 * 2_500)).collect();
+    assert_eq!(said(&mut actions).0, all);
 }

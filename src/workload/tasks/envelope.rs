@@ -14,6 +14,8 @@ pub enum EnvelopeKind {
     Clear = 3,
     /// The content of a long message.
     Data = 4,
+    /// Says that it has come.
+    Received = 5,
 }
 
 impl EnvelopeKind {
@@ -24,6 +26,7 @@ impl EnvelopeKind {
             2 => Some(EnvelopeKind::Request),
             3 => Some(EnvelopeKind::Clear),
             4 => Some(EnvelopeKind::Data),
+            5 => Some(EnvelopeKind::Received),
             _ => None,
         }
     }
@@ -37,7 +40,7 @@ pub struct Envelope {
     /// Its tag. Of `Eager` and `Request`.
     pub tag: Tag,
     /// The number of the message among those from its sender to its receiver, from 0, with [`Envelope::BITS`] bits; of
-    /// `Clear` and `Data`: the number of the request.
+    /// `Clear`, `Data` and `Received`: the number of the request.
     pub number: u32,
 }
 
@@ -87,6 +90,7 @@ mod tests {
             EnvelopeKind::Request,
             EnvelopeKind::Clear,
             EnvelopeKind::Data,
+            EnvelopeKind::Received,
         ] {
             for (tag, number) in [(0, 0), (65_535, 7), (COLLECTIVE_TAG, (1 << 20) - 1)] {
                 let envelope = Envelope { kind, tag, number };

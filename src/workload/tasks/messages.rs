@@ -3,7 +3,8 @@ use rustc_hash::FxHashMap;
 use super::mailbox::{Arrival, Mailbox};
 use super::requests::{Request, Requests};
 use super::{
-    Completes, Envelope, EnvelopeKind, Job, Label, Labels, Peer, Tag, Trouble, Waiting, Wire,
+    Completes, Envelope, EnvelopeKind, Job, Label, Labels, Peer, RendezvousCompletes, Tag, Trouble,
+    Waiting, Wire,
 };
 
 /// The messages of a task: what it sends, by the eager or the rendezvous protocol, what comes, and what it has asked for.
@@ -86,17 +87,27 @@ impl Messages {
     }
 
     /// A message of the task has left. Returns the send that is complete now.
-    pub(super) fn sent(&mut self, to: Peer, envelope: Envelope) -> Option<Label> {
-        let at = match envelope.kind {
-            EnvelopeKind::Eager | EnvelopeKind::Data => self.leaving(to, envelope.number),
-            EnvelopeKind::Request | EnvelopeKind::Clear => None,
-        }?;
+    pub(super) fn sent(&mut self, job: &Job, to: Peer, envelope: Envelope) -> Option<Label> {
+        let completes = match envelope.kind {
+            EnvelopeKind::Eager => true,
+            EnvelopeKind::Data => job.protocol.rendezvous_completes == RendezvousCompletes::Sent,
+            EnvelopeKind::Request | EnvelopeKind::Clear | EnvelopeKind::Received => false,
+        };
+        match completes {
+            true => self.complete_send(to, envelope.number),
+            false => None,
+        }
+    }
+
+    /// A send is complete, if it was not.
+    fn complete_send(&mut self, to: Peer, number: u32) -> Option<Label> {
+        let at = self.leaving(to, number)?;
         let label = self.sends.swap_remove(at).label;
         self.requests.set(label, Request::Done);
         Some(label)
     }
 
-    /// A message for the task is here. `complete` hears of the receives that are complete now.
+    /// A message for the task is here. `complete` hears of the receives and sends that are complete now.
     pub(super) fn arrived(
         &mut self,
         job: &Job,
@@ -115,12 +126,26 @@ impl Messages {
                         kind: EnvelopeKind::Data,
                         ..envelope
                     };
-                    wire.send(from, self.sends[at].bytes, data, job.delay(0, false));
+                    let length = job.protocol.with_header(self.sends[at].bytes);
+                    wire.send(from, length, data, job.delay(0, false));
                 }
             }
             EnvelopeKind::Data => {
                 if let Some(label) = self.mailbox.content(from, envelope.number) {
                     self.requests.set(label, Request::Done);
+                    complete(self, label);
+                }
+                if job.protocol.rendezvous_completes == RendezvousCompletes::Received {
+                    let notice = Envelope {
+                        kind: EnvelopeKind::Received,
+                        ..envelope
+                    };
+                    let length = job.protocol.control_bytes;
+                    wire.send(from, length, notice, job.delay(0, false));
+                }
+            }
+            EnvelopeKind::Received => {
+                if let Some(label) = self.complete_send(from, envelope.number) {
                     complete(self, label);
                 }
             }
@@ -206,7 +231,7 @@ impl Messages {
         };
         let delay = job.delay(bytes, eager);
         let length = if eager {
-            bytes
+            job.protocol.with_header(bytes)
         } else {
             job.protocol.control_bytes
         };

@@ -34,7 +34,7 @@ pub use job::{Job, Motif};
 pub use messages::Messages;
 pub use op::{Label, Labels, Op, Peer, Tag};
 pub use process::{Calls, Process};
-pub use protocol::{Completes, Mpi, MpiPreset, Protocol};
+pub use protocol::{Completes, Mpi, MpiPreset, Protocol, RendezvousCompletes};
 pub use script::Script;
 pub use sequence::Sequence;
 pub use task::{Iteration, Task, Trouble, Wire};

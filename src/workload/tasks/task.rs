@@ -127,7 +127,7 @@ impl Task {
         now: Time,
         wire: &mut dyn Wire,
     ) {
-        if let Some(label) = self.messages.sent(to, envelope) {
+        if let Some(label) = self.messages.sent(job, to, envelope) {
             self.process.completed(label, &mut self.messages);
             self.proceed(job, now, wire);
         }

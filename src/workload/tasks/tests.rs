@@ -1,8 +1,8 @@
 use super::collectives::BarrierBy;
 use super::ideal::{Ideal, Program, job, once};
 use super::{
-    Algorithms, Completes, Envelope, EnvelopeKind, Labels, Mpi, MpiPreset, Peer, Script, Task,
-    Trouble, Wire,
+    Algorithms, Completes, Envelope, EnvelopeKind, Labels, Mpi, MpiPreset, Peer, Protocol,
+    RendezvousCompletes, Script, Task, Trouble, Wire,
 };
 use crate::config::Section;
 use crate::model::{FlitSize, Time};
@@ -63,6 +63,37 @@ fn host_overheads_of_codes() {
     let request = first + 48 + 3_510 * NS;
     let clear = request + 64 + NS + 3_510 * NS;
     assert_eq!(times, [first, request, clear, clear + 64 + NS + 3_510 * NS]);
+}
+
+#[test]
+fn ember_has_headers_and_long_sends_end_with_the_notice() {
+    let motif = once(|s: &mut Script| match s.task() {
+        0 => {
+            s.send(1, 12_000, 0);
+            s.send(1, 12_001, 0);
+        }
+        _ => {
+            s.recv(0, 0);
+            s.recv(0, 0);
+        }
+    });
+    let run = Ideal::new(job(motif, 2))
+        .with(MpiPreset::Ember.protocol())
+        .finish();
+    let messages: Vec<(Peer, u64)> = run
+        .messages
+        .iter()
+        .map(|one| (one.from, one.bytes))
+        .collect();
+    assert_eq!(
+        messages,
+        [(0, 12_045), (0, 45), (1, 45), (0, 12_046), (1, 45)]
+    );
+    // The first send is complete at once, so that the request is right behind it.
+    assert_eq!(run.messages[1].at, 0);
+    let content = (12_045 + 45 + NS) + (45 + NS) + 12_046 + NS;
+    assert_eq!(run.tasks[1].finished(), Some(content));
+    assert_eq!(run.tasks[0].finished(), Some(content + 45 + NS));
 }
 
 #[test]
@@ -252,10 +283,19 @@ fn what_is_said_goes_before_the_preset() {
     };
     assert_eq!(said.algorithms(), expected);
     let protocol = said.protocol(FlitSize(100), 24).unwrap();
-    assert_eq!(
-        (protocol.send_delay, protocol.rendezvous_from),
-        (3_000, 12_001)
-    );
+    let expected = Protocol {
+        send_delay: 3_000,
+        ..MpiPreset::Ember.protocol()
+    };
+    assert_eq!(protocol, expected);
+    let bare = mpi("preset = \"ember\"\nheader = \"1 B\"\nrendezvous_completes = \"sent\"");
+    let protocol = bare.protocol(FlitSize(100), 24).unwrap();
+    let expected = Protocol {
+        header_bytes: 1,
+        rendezvous_completes: RendezvousCompletes::Sent,
+        ..MpiPreset::Ember.protocol()
+    };
+    assert_eq!(protocol, expected);
 }
 
 #[test]
