@@ -26,7 +26,7 @@ use crate::registry::Entry;
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
     /// The values of what is not said here: "paper", or "sst" (pauses = "all", spare = 2, timeout_active = 5.0, expiry =
-    /// "departures").
+    /// "departures", release = "after_pause").
     preset: Preset,
     /// So many sources or more make an incast …
     streams: u32,
@@ -48,6 +48,9 @@ struct Parameters {
     /// When sources are found to be timed out: "due" or "departures".
     #[serde(skip_serializing_if = "Option::is_none")]
     expiry: Option<Expiry>,
+    /// When a source that is limited no more sends: "at_once" or "after_pause".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    release: Option<Release>,
     /// The longest packet that sources are reckoned to send: "auto" is nic.max_packet.
     mtu: Buffer,
     /// Shorter packets do not make their sender one of the sources.
@@ -66,6 +69,7 @@ impl Default for Parameters {
             timeout: 1.5,
             timeout_active: None,
             expiry: None,
+            release: None,
             mtu: Buffer::Auto,
             smallest: Size::Bits(128 * 8),
         }
@@ -76,7 +80,7 @@ impl Default for Parameters {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Preset {
-    /// The paper's: pauses = "joining", spare = 0, timeout_active as timeout, expiry = "due".
+    /// The paper's: pauses = "joining", spare = 0, timeout_active as timeout, expiry = "due", release = "at_once".
     Paper,
     /// That of SST's public code.
     Sst,
@@ -106,6 +110,16 @@ enum Expiry {
 /// The kind of signal: the first word holds the endpoint that congestion is about, and N (0: no limit) in the upper half;
 /// the second one how long to pause, ps.
 const LIMIT: u16 = 0;
+
+/// When a source that is limited no more sends.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Release {
+    /// At once.
+    AtOnce,
+    /// When it might have sent its next packet under the limit: in SST nothing wakes its NIC before.
+    AfterPause,
+}
 
 /// A source that counts at a port.
 #[derive(Clone, Copy, Debug)]
@@ -152,6 +166,7 @@ impl Watch {
 /// What holds a source back from one endpoint.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
+    /// 0: none once the pause is over.
     n: u32,
     pause_until: Time,
     /// When its last packet to there began to leave, and how long that took.
@@ -171,6 +186,7 @@ pub struct SstCm {
     /// The time-out for each source, ps: while control is off, and on.
     timeouts: [f64; 2],
     expiry: Expiry,
+    release: Release,
     /// Flits.
     smallest: u16,
     watches: Vec<Option<Box<Watch>>>,
@@ -420,7 +436,16 @@ impl Scheme for SstCm {
             (signal.words[0] >> 32) as u32,
         );
         if n == 0 {
-            self.limits.remove(&(nic, target));
+            let next = self.ready_at(nic, target, signal.time);
+            if self.release == Release::AtOnce || next == signal.time {
+                self.limits.remove(&(nic, target));
+            } else if let Some(limit) = self.limits.get_mut(&(nic, target)) {
+                *limit = Limit {
+                    n: 0,
+                    pause_until: next,
+                    last: (0, 0),
+                };
+            }
             return;
         }
         let limit = self.limits.entry((nic, target)).or_insert(Limit {
@@ -447,17 +472,20 @@ impl Scheme for SstCm {
 
     fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
         let own = self.limits.iter().filter(|((own, _), _)| *own == nic);
-        let shares = own.map(|(_, limit)| match limit.pause_until > now {
-            true => 0.0,
-            false => 1.0 / (f64::from(limit.n) + f64::from(self.spare)),
+        let shares = own.map(|(_, limit)| match (limit.pause_until > now, limit.n) {
+            (true, _) => 0.0,
+            (false, 0) => 1.0,
+            (false, _) => 1.0 / (f64::from(limit.n) + f64::from(self.spare)),
         });
         shares.fold(1.0, f64::min)
     }
 
     fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, tail: Time) {
-        let head = nic.now();
-        if let Some(limit) = self.limits.get_mut(&(nic.nic(), packet.destination)) {
-            limit.last = (head, tail - head);
+        let (head, place) = (nic.now(), (nic.nic(), packet.destination));
+        match self.limits.get_mut(&place) {
+            Some(limit) if limit.n > 0 => limit.last = (head, tail - head),
+            Some(_) => _ = self.limits.remove(&place),
+            None => {}
         }
     }
 
@@ -487,8 +515,16 @@ impl SstCm {
             let what = "this is no multiple of a time";
             return refuse("pause", what, "give a number of 0 or more, such as 4.0");
         }
-        let sst = matches!(parameters.preset, Preset::Sst);
-        let active = if sst { 5.0 } else { parameters.timeout };
+        let (pauses, spare, active, expiry, release) = match parameters.preset {
+            Preset::Paper => {
+                let timeout = parameters.timeout;
+                (Pauses::Joining, 0, timeout, Expiry::Due, Release::AtOnce)
+            }
+            Preset::Sst => {
+                let (expiry, release) = (Expiry::Departures, Release::AfterPause);
+                (Pauses::All, 2, 5.0, expiry, release)
+            }
+        };
         let active = parameters.timeout_active.unwrap_or(active);
         for (key, factor) in [("timeout", parameters.timeout), ("timeout_active", active)] {
             if !(factor > 0.0 && factor <= 1e6) {
@@ -508,14 +544,11 @@ impl SstCm {
             streams: parameters.streams,
             threshold: check_threshold(section, about, parameters.threshold)?,
             pause: parameters.pause,
-            pauses: parameters
-                .pauses
-                .unwrap_or(if sst { Pauses::All } else { Pauses::Joining }),
-            spare: parameters.spare.unwrap_or(if sst { 2 } else { 0 }),
+            pauses: parameters.pauses.unwrap_or(pauses),
+            spare: parameters.spare.unwrap_or(spare),
             timeouts: [parameters.timeout, active].map(|factor| factor * mtu),
-            expiry: parameters
-                .expiry
-                .unwrap_or(if sst { Expiry::Departures } else { Expiry::Due }),
+            expiry: parameters.expiry.unwrap_or(expiry),
+            release: parameters.release.unwrap_or(release),
             smallest: u16::try_from(smallest).unwrap_or(u16::MAX),
             watches: Vec::new(),
             limits: FxHashMap::default(),

@@ -197,6 +197,20 @@ fn under_ssts_preset_two_shares_are_left_free() {
 }
 
 #[test]
+fn under_ssts_preset_a_pause_outlasts_the_limit() {
+    let mut scheme = scheme("sst");
+    scheme.on_signal(0, &signal(8, 500_000));
+    scheme.on_signal(0, &signal(0, 0));
+    assert_eq!(scheme.ready_at(0, 9, 1_000_000), 1_500_000);
+    assert_eq!(scheme.allowed_rate(0, 1_499_999), 0.0);
+    assert_eq!(scheme.allowed_rate(0, 1_500_000), 1.0);
+    // After one packet nothing is left of it.
+    send(&mut scheme, 1_500_000, 1_580_000);
+    assert_eq!(scheme.ready_at(0, 9, 1_580_000), 1_580_000);
+    assert!(scheme.limits.is_empty());
+}
+
+#[test]
 fn under_ssts_preset_departures_time_sources_out_after_five_rounds() {
     let (mut scheme, mut actions) = incast_under("sst", 512);
     scheme.on_route(&mut at(&mut actions, port(200), 8_000), &packet(8, 32));
