@@ -41,7 +41,12 @@ fn weir_at(load: f64) -> [f64; 3] {
 
 /// The same of the reference curve.
 fn booksim_at(load: f64) -> [f64; 3] {
-    let mut lines = CURVE
+    booksim(CURVE, load)
+}
+
+/// The same of a curve of BookSim2.
+pub fn booksim(curve: &str, load: f64) -> [f64; 3] {
+    let mut lines = curve
         .lines()
         .map(|line| line.split(',').collect::<Vec<_>>());
     let names = lines.next().expect("names");
@@ -65,7 +70,7 @@ fn flits_at(load: f64, details: Details) -> [f64; 3] {
 }
 
 /// Each within a fraction of the other.
-fn check(what: &str, got: [f64; 3], expected: [f64; 3], most: f64) {
+pub fn check(what: &str, got: [f64; 3], expected: [f64; 3], most: f64) {
     println!("{what}: {got:.4?}, expected {expected:.4?}");
     for (got, expected) in got.into_iter().zip(expected) {
         let off = got / expected - 1.0;
