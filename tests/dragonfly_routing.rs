@@ -7,14 +7,21 @@ use crate::support::{Place, dragonfly, params, routing};
 use proptest::prelude::*;
 use weir::model::{Flight, LinkKind, PortId, RouterId};
 use weir::routing::analysis::Walker;
-use weir::routing::{Here, Hop, Load, Routing};
+use weir::routing::{Here, Hop, Load, Queue, Routing};
 use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
 use weir::topology::{Peer, Topology};
 
-const ALGORITHMS: [(&str, &str); 4] = [
+/// UGAL as BookSim2 has it.
+const BOOKSIM: &str = "measure = \"credits\"\nweight = 2\ncandidates = 1\nthreshold = \"30 flits\"\nvia = \"endpoint\"\n\
+                       draw = \"all\"\ninside = \"minimal\"\nvcs = \"separate\"";
+
+const ALGORITHMS: [(&str, &str); 7] = [
     ("minimal", ""),
     ("valiant", ""),
     ("ugal", "candidates = 1"),
+    ("ugal", BOOKSIM),
+    ("ugal", "candidates = 1\nvcs = \"separate\""),
+    ("ugal", "candidates = 1\nvia = \"router\""),
     ("par", ""),
 ];
 
@@ -95,8 +102,8 @@ proptest! {
 #[test]
 fn virtual_channels_are_used_as_documented() {
     let topology: Arc<dyn Topology> = Arc::new(dragonfly(1, 4, 2, 9));
-    let used = |name| -> BTreeSet<(LinkKind, u8)> {
-        let routing = routing(name, "", &topology);
+    let used = |name, parameters| -> BTreeSet<(LinkKind, u8)> {
+        let routing = routing(name, parameters, &topology);
         let mut walker = Walker::new(&*topology, &*routing);
         walker.walk_all().expect("all arrive");
         let channels = walker.channels().into_iter();
@@ -112,11 +119,14 @@ fn virtual_channels_are_used_as_documented() {
             .chain([(LinkKind::TERMINAL, 0)])
             .collect()
     };
-    assert_eq!(used("minimal"), expected(2, 1));
-    assert_eq!(used("valiant"), expected(3, 2));
-    assert_eq!(used("ugal"), expected(3, 2));
+    assert_eq!(used("minimal", ""), expected(2, 1));
+    assert_eq!(used("valiant", ""), expected(3, 2));
+    assert_eq!(used("ugal", ""), expected(3, 2));
+    assert_eq!(used("ugal", "vcs = \"separate\""), expected(3, 2));
+    assert_eq!(used("ugal", "via = \"router\""), expected(4, 2));
+    assert_eq!(used("ugal", BOOKSIM), expected(4, 2));
     // The sixth local channel is for a second local hop in the last group.
-    assert_eq!(used("par"), expected(5, 2));
+    assert_eq!(used("par", ""), expected(5, 2));
 }
 
 #[test]
@@ -342,8 +352,24 @@ impl Here for Loaded {
     fn backlog(&mut self, port: PortId) -> u32 {
         self.backlog[&port]
     }
-    fn load(&mut self, _: Hop) -> Load {
-        unreachable!("nothing here asks for virtual channels")
+    /// A tenth of the backlog each in input queues and in output queues.
+    fn queue(&mut self, port: PortId) -> Queue {
+        let part = self.backlog[&port] / 10;
+        Queue {
+            waiting: part,
+            queued: part,
+            beyond: self.backlog[&port] - 2 * part,
+        }
+    }
+    fn load(&mut self, hop: Hop) -> Load {
+        let Queue { queued, beyond, .. } = self.queue(hop.port);
+        // Of one virtual channel: the first ones have most.
+        let queued = queued.saturating_sub(u32::from(hop.vc));
+        Load {
+            used: queued + beyond,
+            queued,
+            free: 0,
+        }
     }
     fn recall(&mut self, _: u32) -> u64 {
         unreachable!("nothing here keeps words")
@@ -459,6 +485,63 @@ fn ugal_weighs_queues_by_the_hops_of_their_paths() {
 }
 
 #[test]
+fn ugal_goes_by_the_measure_and_the_weight_that_it_is_given() {
+    let topology: Arc<dyn Topology> = Arc::new(dragonfly(2, 4, 2, 9));
+    let choose = |parameters: &str, minimal, nonminimal| {
+        let parameters = format!("weight = 2\nthreshold = \"30 flits\"\n{parameters}");
+        let routing = routing("ugal", &parameters, &topology);
+        let backlog = [(MINIMAL, minimal), (NONMINIMAL, nonminimal)];
+        choice(&*routing, 0, &mut packet(DESTINATION), backlog)
+    };
+    // A tenth waits in input queues, a tenth in output queues.
+    for (measure, last) in [("backlog", 1_030), ("credits", 1_033), ("occupancy", 1_030)] {
+        let parameters = format!("measure = \"{measure}\"");
+        assert_eq!(choose(&parameters, last, 500), MINIMAL, "{measure}");
+        assert_eq!(choose(&parameters, last + 2, 500), NONMINIMAL, "{measure}");
+    }
+    // Channel 1 of the minimal path's port holds a flit less than channel 0.
+    let (shared, separate) = ("measure = \"output_queue\"", "vcs = \"separate\"");
+    assert_eq!(choose(shared, 1_300, 500), MINIMAL);
+    assert_eq!(choose(shared, 1_310, 500), NONMINIMAL);
+    let separate = format!("{shared}\n{separate}");
+    assert_eq!(choose(&separate, 1_310, 500), MINIMAL);
+    assert_eq!(choose(&separate, 1_320, 500), NONMINIMAL);
+}
+
+#[test]
+fn ugal_by_way_of_any_endpoint_is_as_random_as_its_draw() {
+    let topology: Arc<dyn Topology> = Arc::new(dragonfly(2, 4, 2, 9));
+    let draw = "weight = 2\ncandidates = 1\nvia = \"endpoint\"\ndraw = \"all\"";
+    let routing = routing("ugal", draw, &topology);
+    // The minimal path's port is busy.
+    let mut place = Place {
+        backlog: |port| if port == MINIMAL { 1_000 } else { 0 },
+        ..Place::idle(11)
+    };
+    let mut by_group = HashMap::<u32, u32>::new();
+    let mut inside = 0;
+    for _ in 0..9_000 {
+        let way = travel(&*topology, &*routing, (0, DESTINATION), &mut place);
+        let groups: Vec<u32> = way.iter().map(|&(r, _)| topology.group_of(r)).collect();
+        let mut order = groups.clone();
+        order.dedup();
+        let third = if order.len() == 3 { order[1] } else { 0 };
+        let there = groups.iter().filter(|&&group| group == third);
+        inside += u32::from(third != 0 && there.count() == 3);
+        *by_group.entry(third).or_default() += 1;
+    }
+    // By group 3, which router 1 has the link to like to the destination's, by that one or by their own: minimally.
+    assert!(by_group.remove(&0).expect("some").abs_diff(3_000) < 150);
+    assert_eq!(by_group.len(), 6);
+    assert!(
+        by_group.values().all(|n| (870..1_130).contains(n)),
+        "{by_group:?}"
+    );
+    // By a router of the third group that has neither link.
+    assert!(inside > 1_000, "{inside}");
+}
+
+#[test]
 fn ugal_keeps_the_better_of_two_candidates() {
     // All ports of router 0 are busy, but the first global one. With two candidates it is found more often.
     let topology: Arc<dyn Topology> = Arc::new(dragonfly(2, 4, 2, 9));
@@ -488,6 +571,12 @@ fn parameters_that_make_no_sense_are_refused() {
     let cases = [
         ("ugal", "candidates = 0", "candidates"),
         ("ugal", "threshold = \"100 bits\"", "flits or packets"),
+        (
+            "ugal",
+            "weight = \"links\"",
+            "a whole number, or \\\"hops\\\"",
+        ),
+        ("ugal", "weight = -1", "a weight is from 0"),
         ("par", "bias = \"1 KiB\"", "flits or packets"),
         ("par", "wieght = 2", "wieght"),
         ("minimal", "weight = 2", "weight"),

@@ -60,7 +60,12 @@ fn incast(network: Experiment, sources: &[i64], destination: i64, load: f64) -> 
 
 /// All routers whose crossbar gives a lone flow the whole link.
 fn routers(network: Experiment) -> Vec<Experiment> {
-    let mut all = vec![network.clone().set("router.speedup", "infinite")];
+    let crossing = network.clone().set("router.credit_at", "crossing");
+    let mut all = vec![
+        network.clone().set("router.speedup", "infinite"),
+        crossing.clone(),
+        crossing.set("router.output_queue", "unlimited"),
+    ];
     for queue in ["16 packets", "2 packets", "unlimited", "none"] {
         for queueing in ["voq_sw", "single"] {
             for speedup in [1.0, 2.0] {
@@ -277,10 +282,17 @@ fn congestion_spreads_to_the_link_between_two_switches() {
     // them, get no more than they do, though their own destination is free: the link runs at two thirds.
     // The paper's crossbar is infinitely fast. (One of finite speed and with virtual output queues gives 1/7 and 5/14:
     // the link's queue for 6 loses its turn when a packet for 7 is just crossing from there.)
-    for queue in ["none", "16 packets"] {
+    // A queue without limit that takes its credits first holds no more than the buffer behind the link.
+    for (queue, credit_at) in [
+        ("none", "link"),
+        ("16 packets", "link"),
+        ("16 packets", "crossing"),
+        ("unlimited", "crossing"),
+    ] {
         let network = measured(two_switches())
             .set("router.speedup", "infinite")
-            .set("router.output_queue", queue);
+            .set("router.output_queue", queue)
+            .set("router.credit_at", credit_at);
         let packets = run(&six_flows(network, 1.0, "24 flits", "1 s"));
         for source in 0..6 {
             let fair = if source < 4 { 1.0 / 6.0 } else { 1.0 / 3.0 };
@@ -441,7 +453,20 @@ fn a_small_buffer_gives_its_packets_over_its_round_trip() {
             round_trip: 2 * 200 + 24 + 10,
         },
     ];
-    for case in cases {
+    for (case, queue, credit_at) in cases.iter().flat_map(|case| {
+        let routers = match case.queued {
+            true => vec![("unlimited", "link")],
+            // Where the place is taken before the crossbar, output queues make no difference.
+            false => vec![
+                ("none", "link"),
+                ("unlimited", "crossing"),
+                ("16 packets", "crossing"),
+            ],
+        };
+        routers
+            .into_iter()
+            .map(move |(queue, at)| (case, queue, at))
+    }) {
         let network = measured(two_switches())
             .latencies(
                 &format!("{} ns", case.terminal),
@@ -451,10 +476,8 @@ fn a_small_buffer_gives_its_packets_over_its_round_trip() {
             .set("router.input_buffer", format!("{} flits", case.buffer))
             .set("router.credit_delay", format!("{} ns", case.delay))
             .set("router.latency", format!("{} ns", case.router))
-            .set(
-                "router.output_queue",
-                if case.queued { "unlimited" } else { "none" },
-            );
+            .set("router.output_queue", queue)
+            .set("router.credit_at", credit_at);
         let network = flow(network, 0, 4, 1.0).message(&format!("{} flits", case.packet));
         let packets = run(&network);
         // It repeats itself every round trip, so a whole number of them holds an exact number of packets.

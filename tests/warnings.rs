@@ -62,6 +62,15 @@ fn what_does_nothing_is_told() {
             "router.output_queue: output queues without limit hold back nothing",
         ),
         (
+            Experiment::tree(4, 2)
+                .until("10 us")
+                .uniform(0.1)
+                .routing("adaptive_up")
+                .set("router.top.output_queue", "unlimited"),
+            "hidden_congestion",
+            "router.top.output_queue: output queues without limit hold back nothing",
+        ),
+        (
             uniform().with("load", 1e-12),
             "sends_nothing",
             // 72 senders of 100 Gbps for 10 us, in messages of 4 flits of 100 bits.
@@ -132,6 +141,10 @@ fn what_does_something_is_not() {
             .with("stop", "3 us"),
         uniform().set("output.occupancy", "9 us"),
         Experiment::tree(4, 3).uniform(0.1),
+        uniform()
+            .routing("ugal")
+            .set("router.output_queue", "unlimited")
+            .set("router.credit_at", "crossing"),
     ] {
         let found = warnings(&experiment);
         assert!(found.is_empty(), "{found:?}");

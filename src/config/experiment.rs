@@ -34,6 +34,10 @@ pub struct RouterConfig {
     pub speedup: Speedup,
     /// Output queue per queue of the next input buffer (per virtual channel, unless `[queueing]` divides those); "none": the input queues feed the link directly; "unlimited".
     pub output_queue: OutputQueue,
+    /// When a packet takes its place in the input buffer behind the link: at the "link", when its head leaves the output queue; or at
+    /// the "crossing" to that, which it then waits for in its input queue (BookSim2, CODES). An unlimited output queue so holds no
+    /// more than the buffers behind it, and what it holds back can be seen. Without output queues it is the same.
+    pub credit_at: CreditAt,
     /// Which waiting queue an output serves next, within a traffic class.
     pub arbitration: Arbitration,
     /// Which packets adaptive routing counts when it compares queues.
@@ -51,6 +55,7 @@ impl Default for RouterConfig {
             buffer_per: BufferPer::Vc,
             speedup: Speedup::Times(2.0),
             output_queue: OutputQueue::Size(Size::Packets(16)),
+            credit_at: CreditAt::Link,
             arbitration: Arbitration::RoundRobin,
             backlog: Backlog::Ahead,
         }
@@ -86,6 +91,16 @@ pub enum BufferPer {
     Vc,
     /// All virtual channels of one traffic class at one port.
     Port,
+}
+
+/// When a packet takes its credit, where there are output queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CreditAt {
+    /// When its head goes onto the link.
+    Link,
+    /// When it crosses to the output queue.
+    Crossing,
 }
 
 /// What adaptive routing counts of a queue.

@@ -200,9 +200,9 @@ impl<const CC: bool> FabricDomain<CC> {
     fn find_out_anew(&mut self, output: OutIndex, now: Time) {
         let classes = usize::from(self.fixed.classes.count());
         let waiting = self.rings.outputs.waiting(output, classes);
-        let queued = self.timing(output).output_queue.is_some();
+        let credit_to_cross = self.timing(output).credit_to_cross;
         let out = &mut self.outputs[output as usize];
-        if !queued {
+        if credit_to_cross {
             out.unstall(now);
             let free_at = out.free_at;
             if waiting {

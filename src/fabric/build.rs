@@ -293,12 +293,12 @@ impl<const CC: bool> FabricDomain<CC> {
                     Peer::Router(other, far) => self.wires(other, far, &mut bases),
                 };
                 self.add_input(at as u32, upstream, &link);
-                self.add_output(wire, [id, to], &link);
+                self.add_output(wire, [id, to], &link, false);
             }
             if CC && self.fixed.can.answers {
                 let link = network.topology.link(id, 0);
                 self.add_input(at as u32, Upstream::Nothing, &link);
-                self.add_output(Wire::Unused, [id, id], &link);
+                self.add_output(Wire::Unused, [id, id], &link, false);
             }
         }
     }
@@ -387,10 +387,11 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// Adds an output of one router to another. (A NIC's is of the router that it leads to.)
-    fn add_output(&mut self, wire: Wire, [from, to]: [RouterId; 2], link: &Link) {
+    fn add_output(&mut self, wire: Wire, [from, to]: [RouterId; 2], link: &Link, of_nic: bool) {
         let network = self.network.clone();
         let ends @ [own, next] = [network.router(from), network.router(to)];
         let queue = own.output_flits(&network.parameters);
+        let prepaid = !of_nic && own.credit_to_cross() && own.output_queue != OutputQueue::None;
         let timing = self.place_of(Timing {
             rate: network.rate(link),
             crossbar: network.crossbar(own, link),
@@ -403,6 +404,8 @@ impl<const CC: bool> FabricDomain<CC> {
             stores: next.switching == Switching::StoreAndForward
                 && matches!(wire, Wire::Router(_) | Wire::Away { .. }),
             passes_queue: network.passes_queue(own, link),
+            credit_to_cross: own.credit_to_cross(),
+            prepaid,
         });
         let mut out = Output::new(timing, wire, link.kind);
         let sink = matches!(wire, Wire::Endpoint(_));
@@ -412,7 +415,8 @@ impl<const CC: bool> FabricDomain<CC> {
             Wire::Router(_) | Wire::Away { .. } => network.queues(link.kind),
         };
         let shared = next.buffer_per == BufferPer::Port;
-        let capacity = if sink {
+        // An endpoint takes whatever comes; where packets are to have a place before they cross, as fast as a buffer would.
+        let capacity = if sink && !prepaid {
             u32::MAX / 2
         } else {
             // `simulation/limits.rs` refuses more.
@@ -447,7 +451,7 @@ impl<const CC: bool> FabricDomain<CC> {
             let (router, port) = self.network.topology.attachment(self.nics[at].id);
             let link = self.network.topology.link(router, port);
             let input = self.flat_port(router, port);
-            self.add_output(Wire::Router(input), [router, router], &link);
+            self.add_output(Wire::Router(input), [router, router], &link, true);
         }
         self.channels.shrink_to_fit();
         self.outputs.shrink_to_fit();

@@ -21,7 +21,7 @@ pub(super) enum Crossing {
     Output,
     /// For space in the output queue.
     Space,
-    /// For credits (where the input queues feed the link).
+    /// For credits (where they are needed to cross).
     Credit,
 }
 
@@ -297,8 +297,12 @@ impl<const CC: bool> FabricDomain<CC> {
         let packet = self.pool.get(index);
         let flits = u32::from(packet.flits);
         let (class, ready, data) = (packet.class, out.ready, self.data_bits(out));
-        let capacity = self.timings[out.timing as usize].output_queue;
+        let timing = &self.timings[out.timing as usize];
+        let (capacity, credit_to_cross) = (timing.output_queue, timing.credit_to_cross);
         let channel = self.channel(out.channel_base, packet.queue);
+        if credit_to_cross && !self.has_credit(channel, flits, now) {
+            return Crossing::Credit;
+        }
         match capacity {
             Some(capacity) => {
                 if CC && self.fixed.can.drops && class == Classes::LOSSY && ready & data != 0 {
@@ -311,13 +315,7 @@ impl<const CC: bool> FabricDomain<CC> {
                     Crossing::Space
                 }
             }
-            None => {
-                if self.has_credit(channel, flits, now) {
-                    Crossing::Go
-                } else {
-                    Crossing::Credit
-                }
-            }
+            None => Crossing::Go,
         }
     }
 
@@ -420,9 +418,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 return;
             }
         }
-        if self.timing(output).output_queue.is_none()
-            && !self.rings.outputs.waiting(output, classes)
-        {
+        if self.timing(output).credit_to_cross && !self.rings.outputs.waiting(output, classes) {
             self.outputs[output as usize].unstall(now);
         }
     }
@@ -542,6 +538,7 @@ impl<const CC: bool> FabricDomain<CC> {
         }
         let timing = &self.timings[out.timing as usize];
         let (latency, queued) = (timing.crossing, timing.output_queue.is_some());
+        let credit_to_cross = timing.credit_to_cross;
         let out_time = if queued {
             timing.crossbar.time(flits)
         } else {
@@ -558,12 +555,17 @@ impl<const CC: bool> FabricDomain<CC> {
         out.free_at = if queued { now + out_time } else { leave };
         packet.pass(now + latency, leave - now);
         self.give_back(input, in_queue, flits, leave);
-        if queued {
-            self.enqueue(index, output, now);
-        } else {
-            self.outputs[output as usize].unstall(now);
+        if !queued {
             self.moved += 1;
             self.send(index, output, now + latency);
+        } else {
+            if credit_to_cross {
+                self.take_place(index, output);
+            }
+            self.enqueue(index, output, now);
+        }
+        if credit_to_cross {
+            self.outputs[output as usize].unstall(now);
             // Others may wait here for credits of another channel. Credits wake a stalled output only, and this one
             // has just moved: it has to find out anew what is missing.
             if self
@@ -571,7 +573,8 @@ impl<const CC: bool> FabricDomain<CC> {
                 .outputs
                 .waiting(output, usize::from(self.fixed.classes.count()))
             {
-                self.wake_output(output, leave);
+                let time = self.outputs[output as usize].free_at;
+                self.wake_output(output, time);
             }
         }
         if !self.fixed.voq {
@@ -639,7 +642,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if out.stalled_since == NEVER {
             return;
         }
-        if output < self.first_nic_output && self.timing(output).output_queue.is_none() {
+        if output < self.first_nic_output && self.timing(output).credit_to_cross {
             self.wake_output(output, time);
         } else {
             self.wake_link(output, time);

@@ -1,6 +1,8 @@
 //! Ports with more queues than a word has bits. Of theirs, those exist that packets have used, so that a queue for every
 //! endpoint of the network costs no memory where it is not needed.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::credit::Credit;
@@ -114,6 +116,18 @@ impl Crowds {
     /// The credits of a class that are taken.
     pub fn lent(&mut self, base: u32, class: u8) -> &mut Lent {
         &mut self.of_mut(base).lent[usize::from(class)]
+    }
+
+    /// Flits in the output queues of some classes of an output.
+    pub fn queued(&self, out: &Output, classes: Range<u8>, channels: &Slots<Channel>) -> u32 {
+        let crowd = self.of(out.channel_base);
+        let first = out.queues * u32::from(classes.start);
+        let queues = first..out.queues * u32::from(classes.end);
+        let ready = crowd.ready.iter();
+        let ready = ready.filter(|&&queue| queues.contains(&queue.into()));
+        ready
+            .map(|queue| channels[crowd.channels[queue] as usize].flits)
+            .sum()
     }
 
     /// Bytes of memory held, apart from credits on their way.

@@ -208,6 +208,9 @@ impl<const CC: bool> FabricDomain<CC> {
             if empty {
                 self.clear_ready(output, queue);
             }
+            if self.timings[self.outputs[output as usize].timing as usize].prepaid {
+                self.leave_place(index, output, now);
+            }
             self.discard(index, output, now);
             self.offer_space(output, now);
         }

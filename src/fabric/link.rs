@@ -25,9 +25,10 @@ impl<const CC: bool> FabricDomain<CC> {
         let (queue, flits, ready) = (packet.queue, u32::from(packet.flits), packet.head);
         let out = &self.outputs[output as usize];
         let alone = out.ready == 0 && out.link_free <= ready;
-        let passes = alone && self.timings[out.timing as usize].passes_queue;
+        let timing = &self.timings[out.timing as usize];
+        let (passes, prepaid) = (alone && timing.passes_queue, timing.prepaid);
         let channel = self.channel(out.channel_base, queue);
-        if passes && self.has_credit(channel, flits, now) {
+        if passes && (prepaid || self.has_credit(channel, flits, now)) {
             self.outputs[output as usize].turn = queue;
             self.moved += 1;
             self.send(index, output, ready);
@@ -79,10 +80,12 @@ impl<const CC: bool> FabricDomain<CC> {
         };
         let choice = self.choose_queue(output, now);
         let out = &mut self.outputs[output as usize];
+        // Of such an output those who wait to cross say whether credits are missing.
+        let prepaid = self.timings[out.timing as usize].prepaid;
         let Some(queue) = choice.queue else {
             if choice.starved {
                 out.stall(now);
-            } else {
+            } else if !prepaid {
                 out.unstall(now);
             }
             self.wake_link(output, choice.again.min(patience));
@@ -106,7 +109,9 @@ impl<const CC: bool> FabricDomain<CC> {
         let out = &mut self.outputs[output as usize];
         out.queued -= flits;
         out.turn = queue;
-        out.unstall(now);
+        if !prepaid {
+            out.unstall(now);
+        }
         self.moved += 1;
         self.send(index, output, now);
         let out = &self.outputs[output as usize];
@@ -160,6 +165,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if base >= CROWD {
             return self.choose_in_crowd(output, now);
         }
+        let prepaid = self.timings[out.timing as usize].prepaid;
         let mut choice = Choice {
             queue: None,
             again: NEVER,
@@ -169,7 +175,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if ready.is_power_of_two() {
             let queue = ready.trailing_zeros() as u16;
             let channel = base as usize + usize::from(queue);
-            let first = self.may_leave(channel, now, &mut choice);
+            let first = self.may_leave(channel, prepaid, now, &mut choice);
             choice.queue = first.map(|_| queue);
             return choice;
         }
@@ -184,7 +190,7 @@ impl<const CC: bool> FabricDomain<CC> {
                     let queue = bits.trailing_zeros() as u16;
                     bits &= bits - 1;
                     let channel = base as usize + usize::from(queue);
-                    let Some(index) = self.may_leave(channel, now, &mut choice) else {
+                    let Some(index) = self.may_leave(channel, prepaid, now, &mut choice) else {
                         continue;
                     };
                     let packet = self.pool.get(index);
@@ -214,6 +220,7 @@ impl<const CC: bool> FabricDomain<CC> {
     fn choose_in_crowd(&mut self, output: OutIndex, now: Time) -> Choice {
         let out = &self.outputs[output as usize];
         let (base, queues, turn) = (out.channel_base, out.queues, u32::from(out.turn));
+        let prepaid = self.timings[out.timing as usize].prepaid;
         let mut choice = Choice {
             queue: None,
             again: NEVER,
@@ -228,7 +235,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 while let Some(queue) = self.next_ready(output, from, end) {
                     from = u32::from(queue) + 1;
                     let channel = self.channel(base, queue);
-                    let Some(index) = self.may_leave(channel, now, &mut choice) else {
+                    let Some(index) = self.may_leave(channel, prepaid, now, &mut choice) else {
                         continue;
                     };
                     let packet = self.pool.get(index);
@@ -259,7 +266,13 @@ impl<const CC: bool> FabricDomain<CC> {
     /// The first packet of an output's queue, if it is ready and has credits; otherwise `choice` takes note of when
     /// that may be.
     #[inline]
-    fn may_leave(&mut self, channel: usize, now: Time, choice: &mut Choice) -> Option<PacketIndex> {
+    fn may_leave(
+        &mut self,
+        channel: usize,
+        prepaid: bool,
+        now: Time,
+        choice: &mut Choice,
+    ) -> Option<PacketIndex> {
         let index = self.channels[channel].queue.head;
         let packet = self.pool.get(index);
         if packet.head > now {
@@ -267,7 +280,7 @@ impl<const CC: bool> FabricDomain<CC> {
             return None;
         }
         let flits = u32::from(packet.flits);
-        if !self.has_credit(channel, flits, now) {
+        if !prepaid && !self.has_credit(channel, flits, now) {
             choice.starved = true;
             let credit = &self.channels[self.home(channel)].credit;
             choice.again = choice.again.min(credit.enough_at(flits));
@@ -283,6 +296,29 @@ impl<const CC: bool> FabricDomain<CC> {
         let origin = self.pool.origin(index);
         let alone = u64::from(origin.payload_bits) == origin.message_bits;
         tail < self.until && (alone || self.nics[nic as usize].wire.is_empty())
+    }
+
+    /// Takes the credit of a packet for the buffer behind a link.
+    #[inline(always)]
+    pub(super) fn take_place(&mut self, index: PacketIndex, output: OutIndex) {
+        let (packet, out) = (self.pool.get(index), &self.outputs[output as usize]);
+        let flits = u32::from(packet.flits);
+        let (base, queue, class) = (out.channel_base, packet.queue, packet.class);
+        let channel = self.channel(base, queue);
+        let channel = channel - self.channels[channel].share as usize;
+        self.channels[channel].credit.available -= flits;
+        if base >= CROWD {
+            self.crowds.lent(base, class).lend(flits);
+        }
+    }
+
+    /// Gives the credit of a packet back, to be used from `time` on: of one that is at its endpoint, or was dropped after it had
+    /// taken it.
+    #[inline(never)]
+    pub(super) fn leave_place(&mut self, index: PacketIndex, output: OutIndex, time: Time) {
+        let packet = self.pool.get(index);
+        let (queue, flits) = (packet.queue, packet.flits);
+        self.take_credit(output, queue, flits, time);
     }
 
     /// Puts a packet on a link: its head leaves at `depart`, its tail when all of it has gone by and no sooner than
@@ -307,16 +343,14 @@ impl<const CC: bool> FabricDomain<CC> {
         out.counts.busy += end - depart;
         let there = if timing.stores { end } else { depart };
         packet.pass(there + timing.latency, end - there);
-        if let Wire::Endpoint(_) = out.wire {
-        } else {
-            let flits = u32::from(packet.flits);
-            let (base, queue, class) = (out.channel_base, packet.queue, packet.class);
-            let channel = self.channel(base, queue);
-            let channel = channel - self.channels[channel].share as usize;
-            self.channels[channel].credit.available -= flits;
-            if base >= CROWD {
-                self.crowds.lent(base, class).lend(flits);
+        match (out.wire, timing.prepaid) {
+            (Wire::Endpoint(_), true) => {
+                let back = self.inputs[output as usize].credit_latency;
+                let time = end + timing.latency + back;
+                self.leave_place(index, output, time);
             }
+            (Wire::Endpoint(_), false) | (_, true) => {}
+            (_, false) => self.take_place(index, output),
         }
         if CC && self.fixed.at_departure && output < self.first_nic_output {
             self.leaves_router(index, output, depart);

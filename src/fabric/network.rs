@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::state::{Output, Wire};
 use crate::config::{
-    Arbitration, Backlog, Buffer, BufferPer, NicOrder, OutputQueue, Speedup, Switching,
+    Arbitration, Backlog, Buffer, BufferPer, CreditAt, NicOrder, OutputQueue, Speedup, Switching,
 };
 use crate::congestion::About;
 use crate::model::{
@@ -29,12 +29,12 @@ pub struct Parameters {
 
 impl Parameters {
     /// Flits that the credit round trip of a link from one router to another holds; `u64::MAX` if it is more than that. Where
-    /// the input queues feed the link, the credit is taken when the packet begins to cross the router, its latency
-    /// before the head is on the link.
+    /// the input queues feed the link, or the router says so, the credit is taken when the packet begins to cross the router, its
+    /// latency before the head is on the link.
     pub fn round_trip_flits(&self, [from, to]: [&RouterParameters; 2], link: &Link) -> u64 {
-        let crossing = match from.output_queue {
-            OutputQueue::None => from.latency,
-            _ => 0,
+        let crossing = match from.credit_to_cross() {
+            true => from.latency,
+            false => 0,
         };
         // Four delays.
         let time = crossing + 2 * link.latency + to.credit_delay;
@@ -80,6 +80,8 @@ pub struct RouterParameters {
     pub speedup: Speedup,
     /// Per virtual channel.
     pub output_queue: OutputQueue,
+    /// When a packet takes its place in the buffer behind the link.
+    pub credit_at: CreditAt,
     /// Among waiting queues.
     pub arbitration: Arbitration,
     /// What adaptive routing counts.
@@ -87,6 +89,11 @@ pub struct RouterParameters {
 }
 
 impl RouterParameters {
+    /// Whether a packet needs a credit to cross to an output, rather than to leave an output queue.
+    pub fn credit_to_cross(&self) -> bool {
+        self.output_queue == OutputQueue::None || self.credit_at == CreditAt::Crossing
+    }
+
     /// Flits of one output queue; None: the input queues feed the link. Of an unlimited one more than any holds
     /// ([`Network::most_queued`]).
     pub fn output_flits(&self, parameters: &Parameters) -> Option<u32> {

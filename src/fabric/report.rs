@@ -194,7 +194,7 @@ impl<const CC: bool> FabricDomain<CC> {
         for router in self.routers.iter() {
             for port in 0..router.ports {
                 let out = &self.outputs[router.base as usize + usize::from(port)];
-                if matches!(out.wire, Wire::Unused | Wire::Endpoint(_)) {
+                if matches!(out.wire, Wire::Unused) {
                     continue;
                 }
                 for (queue, channel) in self.used_channels(out) {

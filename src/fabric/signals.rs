@@ -7,7 +7,7 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::state::{OutIndex, Wire};
 use crate::model::{EndpointId, Flight, LATEST, PortId, RouterId, Signal, Time};
-use crate::routing::{Here, Hop, Load};
+use crate::routing::{Here, Hop, Load, Queue};
 use crate::topology::Peer;
 
 /// The signals of a domain.
@@ -179,9 +179,13 @@ impl Here for EmptyNetwork {
     fn backlog(&mut self, _: PortId) -> u32 {
         0
     }
+    fn queue(&mut self, _: PortId) -> Queue {
+        Queue::default()
+    }
     fn load(&mut self, _: Hop) -> Load {
         Load {
             used: 0,
+            queued: 0,
             free: u32::MAX,
         }
     }

@@ -97,6 +97,10 @@ impl<const CC: bool> FabricDomain<CC> {
 
     fn waits_at_output(&self, router: RouterId, port: PortId, flat: u32, waits: &mut Vec<Wait>) {
         let out = &self.outputs[flat as usize];
+        if self.timings[out.timing as usize].prepaid {
+            // What is in its queues has its credit.
+            return;
+        }
         let mut from = 0;
         while let Some(queue) = self.next_ready(flat, from, u32::MAX) {
             from = u32::from(queue) + 1;
@@ -173,10 +177,15 @@ impl<const CC: bool> FabricDomain<CC> {
             true => request.out_queue,
             false => self.pool.get(head).queue,
         };
-        let Some(capacity) = self.timing(request.output).output_queue else {
-            let needs = self.lacks_credit(router, request.output, head, queue)?;
-            return Some(Wait { at, needs, packet });
+        let timing = self.timing(request.output);
+        let lacks = match timing.credit_to_cross {
+            true => self.lacks_credit(router, request.output, head, queue),
+            false => None,
         };
+        if let Some(needs) = lacks {
+            return Some(Wait { at, needs, packet });
+        }
+        let capacity = timing.output_queue?;
         let out = &self.outputs[request.output as usize];
         let flits = u32::from(self.pool.get(head).flits);
         let held = self.channels[self.used_channel(out.channel_base, queue)?].flits;

@@ -118,6 +118,10 @@ pub struct Timing {
     pub stores: bool,
     /// Whether a packet that finds the link free passes by the output queue ([`super::Network::passes_queue`]).
     pub passes_queue: bool,
+    /// Whether a packet needs a credit for the next input buffer to cross: to an output queue too, or there is none.
+    pub credit_to_cross: bool,
+    /// Whether it takes it when it crosses to an output queue, and none at the link.
+    pub prepaid: bool,
 }
 
 /// An output: of a router, or of a NIC. Two cache lines: what decides, and what counts.

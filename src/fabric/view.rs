@@ -4,7 +4,7 @@ use super::memory::Memory;
 use super::network::Network;
 use super::state::{Channel, InIndex, Model, Output, Router, Timing};
 use crate::model::{EndpointId, Flight, Origin, PacketIndex, PortId, RouterId, Slots, Time, below};
-use crate::routing::{Here, Hop, Load, Routing};
+use crate::routing::{Here, Hop, Load, Queue, Routing};
 
 /// What routing sees of a router at one moment. Every hop makes one, so it holds what is there and works out nothing that is
 /// not asked for.
@@ -71,6 +71,28 @@ impl<const CC: bool> RouterView<'_, CC> {
             false => self.class.min(self.fixed.classes.data),
         }
     }
+
+    /// Credits of a port that are taken, of the packet's class and those above.
+    #[inline]
+    fn lent(&mut self, out: &Output, lowest: u8) -> u64 {
+        let classes = self.fixed.classes.count();
+        let mut used = 0u64;
+        if out.channel_base >= CROWD {
+            for class in lowest..classes {
+                used += self.crowds.lent(out.channel_base, class).taken(self.now);
+            }
+            return used;
+        }
+        let (first, end) = (u32::from(lowest), u32::from(classes));
+        for queue in out.queues * first..out.queues * end {
+            let channel = &mut self.channels[(out.channel_base + queue) as usize];
+            if channel.share == 0 {
+                channel.credit.collect(self.now);
+                used += u64::from(channel.credit.capacity - channel.credit.available);
+            }
+        }
+        used
+    }
 }
 
 impl<const CC: bool> Here for RouterView<'_, CC> {
@@ -95,24 +117,17 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
     }
 
     fn backlog(&mut self, port: PortId) -> u32 {
-        let out = &self.outputs[self.router.base as usize + usize::from(port)];
-        let timing = &self.timings[out.timing as usize];
-        let (lowest, classes) = (self.lowest(timing), self.fixed.classes.count());
-        let mut used = 0u64;
-        if out.channel_base >= CROWD {
-            for class in lowest..classes {
-                used += self.crowds.lent(out.channel_base, class).taken(self.now);
-            }
-        } else {
-            let (first, end) = (u32::from(lowest), u32::from(classes));
-            for queue in out.queues * first..out.queues * end {
-                let channel = &mut self.channels[(out.channel_base + queue) as usize];
-                if channel.share == 0 {
-                    channel.credit.collect(self.now);
-                    used += u64::from(channel.credit.capacity - channel.credit.available);
-                }
-            }
-        }
+        let outputs = self.outputs;
+        let out = &outputs[self.router.base as usize + usize::from(port)];
+        let timings = self.timings;
+        let timing = &timings[out.timing as usize];
+        let lowest = self.lowest(timing);
+        let used = self.lent(out, lowest);
+        let used = match timing.prepaid {
+            // What is in the output queue has its credit, and is counted below.
+            true => used.saturating_sub(out.queued.into()),
+            false => used,
+        };
         // Credits are held for whole packets: a lone flow at full rate holds the round trip and a packet.
         let under_way = timing.round_trip;
         let under_way = under_way.saturating_add(u64::from(out.last_sent));
@@ -120,6 +135,32 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let here = u64::from(out.waiting + out.queued - below);
         // More than can be said is more than anything else.
         u32::try_from(here + used.saturating_sub(under_way)).unwrap_or(u32::MAX)
+    }
+
+    fn queue(&mut self, port: PortId) -> Queue {
+        let outputs = self.outputs;
+        let out = &outputs[self.router.base as usize + usize::from(port)];
+        let timings = self.timings;
+        let timing = &timings[out.timing as usize];
+        let lowest = self.lowest(timing);
+        let used = self.lent(out, lowest);
+        let classes = lowest..self.fixed.classes.count();
+        let queued = match out.channel_base {
+            CROWD.. => self.crowds.queued(out, classes, self.channels),
+            base => {
+                let first = base + out.queues * u32::from(classes.start);
+                let end = base + out.queues * u32::from(classes.end);
+                let queues = first as usize..end as usize;
+                queues.map(|queue| self.channels[queue].flits).sum()
+            }
+        };
+        let below = if lowest == 0 { 0 } else { out.lossy };
+        let beyond = used - if timing.prepaid { u64::from(queued) } else { 0 };
+        Queue {
+            waiting: out.waiting + out.queued - below - queued,
+            queued,
+            beyond: u32::try_from(beyond).unwrap_or(u32::MAX),
+        }
     }
 
     fn load(&mut self, hop: Hop) -> Load {
@@ -136,11 +177,14 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let queue = (u32::from(self.class) * out.queues + queue) as u16;
         let channel = self.crowds.channel(out.channel_base, queue, self.channels);
         let (queued, share) = (self.channels[channel].flits, self.channels[channel].share);
+        let prepaid = self.timings[out.timing as usize].prepaid;
         let credit = &mut self.channels[channel - share as usize].credit;
         credit.collect(self.now);
+        let unpaid = if prepaid { 0 } else { queued };
         Load {
-            used: queued.saturating_add(credit.capacity - credit.available),
-            free: credit.available.saturating_sub(queued),
+            used: unpaid.saturating_add(credit.capacity - credit.available),
+            queued,
+            free: credit.available.saturating_sub(unpaid),
         }
     }
 

@@ -5,6 +5,7 @@ pub mod analysis;
 pub mod direct;
 pub mod dragonfly;
 pub mod hyperx;
+mod measure;
 pub mod tree;
 
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use crate::config::{ConfigError, Section};
 use crate::model::{EndpointId, Flight, LinkKind, PortId, RouterId};
 use crate::registry::{Entry, Variant};
 use crate::topology::Topology;
+
+pub use measure::Measure;
 
 /// The next step of a packet: an output port of this router, and the virtual channel on the link behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,14 +32,28 @@ pub struct Load {
     /// In the output queue of this router and in the buffer behind the link, as far as credits tell: what is on the link or
     /// on its way back as credit is among it.
     pub used: u32,
+    /// Of those, in the output queue.
+    pub queued: u32,
     /// That could be sent now: credits that what waits in the output queue will not use.
     pub free: u32,
+}
+
+/// What is on its way out by a port, in flits, over all virtual channels of a packet's traffic class and those that go before
+/// it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queue {
+    /// In input queues of this router.
+    pub waiting: u32,
+    /// In the port's output queues.
+    pub queued: u32,
+    /// On the link, in the buffer behind it, or on the way back as credit. None on the way to an endpoint.
+    pub beyond: u32,
 }
 
 /// What a routing algorithm may look at and draw from, at one router. The packet's flow is its source, its destination
 /// (which the [`Flight`] says) and its job.
 ///
-/// All chance goes through `pick`, all knowledge of load through `backlog` and `load`, and all memory through `recall` and
+/// All chance goes through `pick`, all knowledge of load through `backlog`, `queue` and `load`, and all memory through `recall` and
 /// `remember`, so that a test can walk through every route an algorithm could ever take.
 pub trait Here {
     /// The router that the packet is at.
@@ -54,6 +71,8 @@ pub trait Here {
     /// (input and output queues), and in the buffer behind it as far as credits tell, less what merely fills the
     /// link's round trip.
     fn backlog(&mut self, port: PortId) -> u32;
+    /// The same by where it is, the link's round trip included.
+    fn queue(&mut self, port: PortId) -> Queue;
     /// How full a virtual channel of the packet's traffic class is. Where virtual channels share a buffer: that buffer.
     fn load(&mut self, hop: Hop) -> Load;
     /// One of the words that the routing keeps at this router, below [`Routing::words`]; 0 before it is written.
@@ -76,7 +95,7 @@ pub trait Routing: Send + Sync {
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop;
     /// The most routers that a packet can visit.
     fn max_routers(&self) -> u32;
-    /// Whether it goes by how much waits ([`Here::backlog`], [`Here::load`]).
+    /// Whether it goes by how much waits ([`Here::backlog`], [`Here::queue`], [`Here::load`]).
     fn is_adaptive(&self) -> bool {
         false
     }

@@ -52,6 +52,7 @@ pub(super) fn router_parameters(router: &RouterConfig) -> RouterParameters {
         buffer_per: router.buffer_per,
         speedup: router.speedup,
         output_queue: router.output_queue,
+        credit_at: router.credit_at,
         arbitration: router.arbitration,
         backlog: router.backlog,
     }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::assemble::{Plan, ends};
 use crate::config::{
-    ConfigError, Duration, Experiment, OutputQueue, ProgramConfig, Section, Until, WorkloadConfig,
+    ConfigError, CreditAt, Duration, Experiment, OutputQueue, ProgramConfig, RouterConfig, Section,
+    Until, WorkloadConfig,
 };
 use crate::fabric::{Drive, Open, Traffic};
-use crate::model::{Invalid, NEVER, Time, stream};
+use crate::model::{Invalid, KindName, NEVER, Time, stream};
 use crate::trace::Note;
 use crate::workload::tasks::{Job, Op, Script};
 
@@ -80,17 +81,30 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
 }
 
 /// Adaptive routing knows of congestion elsewhere by what comes to wait where it decides. An output queue without limit takes
-/// everything in, so that nothing waits before it.
+/// everything in, so that nothing waits before it, unless packets need a credit to cross.
 fn hidden_congestion(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
-    let unlimited = experiment.router.output_queue == OutputQueue::Unlimited;
-    if !unlimited || !plan.network().routing.is_adaptive() {
+    if !plan.network().routing.is_adaptive() {
         return None;
+    }
+    let hides = |router: &RouterConfig| {
+        router.output_queue == OutputQueue::Unlimited && router.credit_at == CreditAt::Link
+    };
+    let own = |kind: &KindName| experiment.router_kinds.iter().find(|(own, _)| own == kind);
+    let kinds = plan.network().topology.router_kinds().iter();
+    let tables = kinds.map(|kind| match own(kind) {
+        Some((kind, router)) => (format!("router.{kind}.output_queue"), router),
+        None => ("router.output_queue".into(), &experiment.router),
+    });
+    let mut hiding = tables.filter(|(_, router)| hides(router));
+    let (mut key, _) = hiding.next()?;
+    if !experiment.file.has(&key) {
+        key = "router.output_queue".into();
     }
     let message = "output queues without limit hold back nothing, so adaptive routing does not see that \
                    another router is congested";
-    let remedy =
-        "write a size, such as \"16 packets\", or choose a routing that does not go by what waits";
-    let invalid = Invalid::new("router.output_queue", message, remedy);
+    let remedy = "write a size, such as \"16 packets\", or router.credit_at = \"crossing\", or choose a routing that does \
+                  not go by what waits";
+    let invalid = Invalid::new(key, message, remedy);
     Some(Warning::new(
         "hidden_congestion",
         None,

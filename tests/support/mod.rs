@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use weir::config::{Duration, Rate, Section};
 use weir::model::{Bandwidth, Rng, below, stream};
-use weir::routing::{Here, Hop, Load, Routing};
+use weir::routing::{Here, Hop, Load, Queue, Routing};
 use weir::topology::LinkParams;
 use weir::topology::Topology;
 use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
@@ -102,6 +102,9 @@ impl Here for Place {
     }
     fn backlog(&mut self, port: u16) -> u32 {
         (self.backlog)(port)
+    }
+    fn queue(&mut self, _: u16) -> Queue {
+        unreachable!("nothing here asks for more than the backlog")
     }
     fn load(&mut self, _: Hop) -> Load {
         unreachable!("nothing here asks for virtual channels")

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use weir::config::Section;
 use weir::model::{EndpointId, Flight, LinkKind, PortId, RouterId};
 use weir::routing::analysis::Walker;
-use weir::routing::{self, Here, Hop, Load, Routing};
+use weir::routing::{self, Here, Hop, Load, Queue, Routing};
 use weir::topology::tree::Tree;
 use weir::topology::{Peer, Topology};
 
@@ -47,6 +47,9 @@ impl Here for Fixed {
     }
     fn backlog(&mut self, port: PortId) -> u32 {
         (self.backlog)(port)
+    }
+    fn queue(&mut self, _: PortId) -> Queue {
+        unreachable!("nothing here asks for more than the backlog")
     }
     fn load(&mut self, _: Hop) -> Load {
         unreachable!("nothing here asks for virtual channels")

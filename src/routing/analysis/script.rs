@@ -5,7 +5,7 @@ use std::cell::Cell;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{EndpointId, PortId, RouterId};
-use crate::routing::{Here, Hop, Load, Routing};
+use crate::routing::{Here, Hop, Load, Queue, Routing};
 use crate::topology::{Peer, Topology};
 
 /// The backlog in flits that the walker reports for a port that is not empty: more than any sensible threshold.
@@ -207,6 +207,15 @@ impl Here for Script<'_> {
         backlog
     }
 
+    fn queue(&mut self, port: PortId) -> Queue {
+        let flits = self.backlog(port);
+        Queue {
+            waiting: flits,
+            queued: flits,
+            beyond: flits,
+        }
+    }
+
     fn load(&mut self, hop: Hop) -> Load {
         let used = match self.in_use(hop.port, "load") {
             false => 0,
@@ -218,6 +227,7 @@ impl Here for Script<'_> {
         self.loads.insert(hop, used);
         Load {
             used,
+            queued: used,
             free: BUSY - used,
         }
     }

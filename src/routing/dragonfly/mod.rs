@@ -5,6 +5,7 @@ pub mod par;
 mod paths;
 pub mod ugal;
 pub mod valiant;
+mod weight;
 
 use super::Routings;
 pub(super) use paths::Margin;

@@ -11,16 +11,18 @@ use super::paths::{
 use crate::config::{Allowance, ConfigError, Section, Size};
 use crate::model::{Flight, LinkKind, PortId};
 use crate::registry::Entry;
-use crate::routing::{Build, Here, Hop, Routing};
+use crate::routing::{Build, Here, Hop, Measure, Routing};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
 
 /// Parameters of progressive adaptive routing. A packet goes minimally if
-/// backlog(minimal) ≤ weight · backlog(nonminimal) + bias.
+/// measure(minimal) ≤ weight · measure(nonminimal) + bias.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// What the backlog of the nonminimal path counts for; default 2, because that path is about twice as long.
+    /// What ports are compared by; default "backlog". CODES has "occupancy".
+    pub measure: Measure,
+    /// What the nonminimal path's counts for; default 2, because that path is about twice as long.
     pub weight: u32,
     /// In flits or packets, default "4 packets": how much longer the queue of the minimal path may be.
     pub bias: Allowance,
@@ -29,6 +31,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
+            measure: Measure::Backlog,
             weight: 2,
             bias: Allowance(Size::Packets(4)),
         }
@@ -46,6 +49,7 @@ impl Default for Params {
 /// This way of deciding never makes the second local hop in the last group, for which channel 5 is there.
 struct Par {
     paths: Paths,
+    measure: Measure,
     weight: u32,
     bias: Margin,
 }
@@ -68,14 +72,22 @@ impl Par {
         };
         let via = dragonfly.router(third, here.pick(dragonfly.routers_per_group()));
         let nonminimal = self.paths.to_group(at, third, true, here);
-        let limit = u64::from(here.backlog(nonminimal.port)) * u64::from(self.weight);
+        let limit = self.load(flight, nonminimal.port, here) * u64::from(self.weight);
         let limit = limit.saturating_add(self.bias.flits(here));
-        if u64::from(here.backlog(minimal.port)) <= limit {
+        if self.load(flight, minimal.port, here) <= limit {
             return minimal.port;
         }
         flight.phase = BY_ROUTER;
         flight.via = via;
         nonminimal.port
+    }
+}
+
+impl Par {
+    /// How much is on its way out by a port.
+    fn load(&self, flight: &Flight, port: PortId, here: &mut dyn Here) -> u64 {
+        let hop = self.paths.hop(&mut flight.clone(), port);
+        self.measure.of(hop, here).into()
     }
 }
 
@@ -110,7 +122,8 @@ impl Routing for Par {
 fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
     let params: Params = section.parse()?;
     Ok(Box::new(Par {
-        paths: Paths::new(section, topology, 2)?,
+        paths: Paths::new(section, topology, [0, 2, 4])?,
+        measure: params.measure,
         weight: params.weight,
         bias: Margin::new(section, "bias", params.bias)?,
     }))
@@ -122,7 +135,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Dragonfly: minimal or nonminimal by the queues at the source's router, and once more at the next",
     source: "PAR-6/2 of García et al., ICPP 2013, as used in Jiang et al., SC15, section 4; PAR of Jiang, Kim and Dally, \
              ISCA 2009",
-    examples: &[""],
+    examples: &["", "measure = \"occupancy\", bias = \"0 flits\""],
     parameters: || schemars::schema_for!(Params),
     build,
 };

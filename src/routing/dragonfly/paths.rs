@@ -68,21 +68,22 @@ pub(super) struct Spot {
 /// The steps of routes through one dragonfly.
 pub(super) struct Paths {
     dragonfly: Dragonfly,
-    locals_per_group: u8,
+    /// The first local virtual channel after so many global hops.
+    locals: [u8; 3],
 }
 
 impl Paths {
-    /// Steps through `topology`, refused if it is not a dragonfly. `locals_per_group` is the number of virtual
-    /// channels that local links have for each group on the way.
+    /// Steps through `topology`, refused if it is not a dragonfly. `locals`: the first local virtual channel in the first,
+    /// second and third group on the way.
     pub fn new(
         section: &Section,
         topology: &Arc<dyn Topology>,
-        locals_per_group: u8,
+        locals: [u8; 3],
     ) -> Result<Paths, ConfigError> {
         match topology.as_dragonfly() {
             Some(dragonfly) => Ok(Paths {
                 dragonfly: dragonfly.clone(),
-                locals_per_group,
+                locals,
             }),
             None => Err(section.refuse(Invalid::new(
                 "",
@@ -222,8 +223,8 @@ impl Paths {
     }
 
     /// The hop by `port`, counted. The virtual channel on a global link is the number of global hops before it. On a
-    /// local link it is the number of local hops before it in this group, plus `locals_per_group` for each
-    /// global hop before it. In the order local channels of the first group, global 0, local channels of the second
+    /// local link it is the number of local hops before it in this group, counted from the first channel for that group. In
+    /// the order local channels of the first group, global 0, local channels of the second
     /// group, global 1, … every packet waits only for channels that come later than the one it holds.
     pub fn hop(&self, flight: &mut Flight, port: PortId) -> Hop {
         let (locals, globals) = (locals(flight), globals(flight));
@@ -232,9 +233,31 @@ impl Paths {
             globals
         } else if self.dragonfly.is_local(port) {
             flight.steps += 1;
-            globals * self.locals_per_group + locals
+            self.locals[usize::from(globals)] + locals
         } else {
             0
+        };
+        Hop { port, vc }
+    }
+
+    /// The same with virtual channels that packets on their way to an intermediate place have for themselves, of `locals` on
+    /// local links: those take global 0 and of the local ones as many as there are global hops before, and packets that go
+    /// straight take global 1 and the last two local ones, of which the very last is for the destination's group. Channels ascend
+    /// in the order local 0, global 0, (local 1), last local but one, global 1, last local.
+    pub fn hop_apart(&self, flight: &mut Flight, port: PortId, locals: u8, here: &dyn Here) -> Hop {
+        let globals = globals(flight);
+        let Hop { port, vc } = self.hop(flight, port);
+        let straight = flight.phase == STRAIGHT;
+        let vc = if self.dragonfly.is_global(port) {
+            u8::from(straight)
+        } else if !self.dragonfly.is_local(port) {
+            vc
+        } else if !straight {
+            globals
+        } else if self.spot(here).group == self.group_of(flight.destination) {
+            locals - 1
+        } else {
+            locals - 2
         };
         Hop { port, vc }
     }
@@ -256,16 +279,26 @@ impl Paths {
         1 + u32::from(at != exit) + u32::from(entry != router)
     }
 
-    /// Links between routers from `at` over link number `link` to `group`, and straight on to `router`. If several
-    /// links go on, the one to be drawn is not known yet and a local hop is counted before and after it.
+    /// Links between routers from `at` over link number `link` to `group`, and straight on to `router`.
     pub fn hops_by_group(&self, at: RouterId, group: u32, link: u32, router: RouterId) -> u32 {
         let from = self.dragonfly.group_of(at);
         let entry = self.end(group, from, link);
-        let rest = match self.dragonfly.links_between_groups() {
-            1 => self.straight_hops(entry, router, 0),
-            _ => 3,
-        };
-        self.straight_hops(at, entry, link) + rest
+        self.straight_hops(at, entry, link) + self.hops_on(entry, router)
+    }
+
+    /// Links between routers from `at` over link number `link` to `via`, and straight on to `router`.
+    pub fn hops_by_router(&self, at: RouterId, via: RouterId, link: u32, router: RouterId) -> u32 {
+        self.straight_hops(at, via, link) + self.hops_on(via, router)
+    }
+
+    /// Links between routers from an intermediate place straight on. If several links go to the next group, the one to be drawn
+    /// is not known yet and a local hop is counted before and after it.
+    fn hops_on(&self, from: RouterId, to: RouterId) -> u32 {
+        let same = self.dragonfly.group_of(from) == self.dragonfly.group_of(to);
+        match self.dragonfly.links_between_groups() {
+            2.. if !same => 3,
+            _ => self.straight_hops(from, to, 0),
+        }
     }
 }
 

@@ -77,7 +77,7 @@ impl Routing for Valiant {
 
 fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
     let Params {} = section.parse()?;
-    let paths = Paths::new(section, topology, 1)?;
+    let paths = Paths::new(section, topology, [0, 1, 2])?;
     Ok(Box::new(Valiant { paths }))
 }
 

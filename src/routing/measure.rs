@@ -1,0 +1,44 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Here, Hop, Queue};
+
+/// What an adaptive routing compares ways by, in flits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// What waits for the port in this router (input and output queues) and in the buffer behind it, less what merely fills the
+    /// link's round trip.
+    #[default]
+    Backlog,
+    /// What has left the input queues of this router by the port and whose credit is not back: output queues, link, buffer behind it,
+    /// credits on their way (BookSim2, which takes the credit of a flit when it crosses).
+    Credits,
+    /// The same and what waits for the port in input queues here (CODES).
+    Occupancy,
+    /// The output queue alone, of the virtual channel that the packet would take (merlin of SST).
+    OutputQueue,
+}
+
+impl Measure {
+    /// How much there is on a way out of this router.
+    #[inline]
+    pub fn of(self, hop: Hop, here: &mut dyn Here) -> u32 {
+        match self {
+            Measure::Backlog => here.backlog(hop.port),
+            Measure::Credits => {
+                let Queue { queued, beyond, .. } = here.queue(hop.port);
+                queued.saturating_add(beyond)
+            }
+            Measure::Occupancy => {
+                let Queue {
+                    waiting,
+                    queued,
+                    beyond,
+                } = here.queue(hop.port);
+                waiting.saturating_add(queued).saturating_add(beyond)
+            }
+            Measure::OutputQueue => here.load(hop).queued,
+        }
+    }
+}
