@@ -1,5 +1,5 @@
-//! The dragonfly of 1,056 endpoints against independent flit-level simulators: BookSim2's curve in
-//! `tests/reference/dragonfly1056_min_uniform_p4.csv`, and the small one in `tests/reference/flit.rs`.
+//! The dragonfly of 1,056 endpoints against independent flit-level simulators: BookSim2's curves in
+//! `tests/reference/dragonfly1056_{min,ugal}_uniform_p4.csv`, and the small one in `tests/reference/flit.rs`.
 //! The whole comparison, and why the last rows differ: docs/results/reference-dragonfly.md.
 
 #[path = "reference/flit.rs"]
@@ -8,21 +8,33 @@ mod flit;
 use std::path::Path;
 
 use crate::support::run_plan;
-use flit::Details;
+use flit::{Details, Way};
 use weir::catalog::catalog;
 use weir::config::Experiment;
 use weir::simulation::Plan;
 use weir::trace::Data;
 
-const JOB: &str = "jobs/reference/booksim-dragonfly1056.toml";
-const CURVE: &str = include_str!("reference/dragonfly1056_min_uniform_p4.csv");
+/// The ready experiment and BookSim's curve with each routing.
+fn of(way: Way) -> (&'static str, &'static str) {
+    match way {
+        Way::Minimal => (
+            "jobs/reference/booksim-dragonfly1056.toml",
+            include_str!("reference/dragonfly1056_min_uniform_p4.csv"),
+        ),
+        Way::Ugal => (
+            "jobs/reference/booksim-dragonfly1056-ugal.toml",
+            include_str!("reference/dragonfly1056_ugal_uniform_p4.csv"),
+        ),
+    }
+}
 
 /// The ready experiment with some keys set.
-fn weir(sets: &[&str]) -> Data {
+fn weir(way: Way, sets: &[&str]) -> Data {
+    let (job, _) = of(way);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(folder.join(JOB)).expect(JOB);
+    let text = std::fs::read_to_string(folder.join(job)).expect(job);
     let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
-    let experiment = Experiment::from_text(JOB, &text, folder, &sets, &catalog())
+    let experiment = Experiment::from_text(job, &text, folder, &sets, &catalog())
         .unwrap_or_else(|error| panic!("{}", error.render(false)));
     let plan =
         Plan::new(&experiment, None).unwrap_or_else(|error| panic!("{}", error.render(false)));
@@ -30,8 +42,8 @@ fn weir(sets: &[&str]) -> Data {
 }
 
 /// Mean packet latency with and without the time in the source, ns, and accepted load.
-fn weir_at(load: f64) -> [f64; 3] {
-    let data = weir(&[&format!("workload.0.load={load}")]);
+fn weir_at(way: Way, load: f64) -> [f64; 3] {
+    let data = weir(way, &[&format!("workload.0.load={load}")]);
     let mean = |class: &str| {
         let found = data.latency.iter().find(|(name, _)| name == class);
         found.expect("a class").1.arrived.mean() / 1e3
@@ -40,8 +52,9 @@ fn weir_at(load: f64) -> [f64; 3] {
 }
 
 /// The same of the reference curve.
-fn booksim_at(load: f64) -> [f64; 3] {
-    booksim(CURVE, load)
+fn booksim_at(way: Way, load: f64) -> [f64; 3] {
+    let (_, curve) = of(way);
+    booksim(curve, load)
 }
 
 /// The same of a curve of BookSim2.
@@ -60,12 +73,12 @@ pub fn booksim(curve: &str, load: f64) -> [f64; 3] {
     ["pkt_lat_avg", "net_lat_avg", "accepted_avg"].map(|name| number(&row, name))
 }
 
-fn flits_at(load: f64, details: Details) -> [f64; 3] {
+fn flits_at(way: Way, load: f64, details: Details) -> [f64; 3] {
     let flit::Measured {
         packet_latency,
         network_latency,
         accepted,
-    } = flit::Network::new(load, 1, details).run();
+    } = flit::Network::new(load, 1, details, way).run();
     [packet_latency, network_latency, accepted]
 }
 
@@ -83,16 +96,28 @@ fn the_curve_of_booksim() {
     for load in [0.1, 0.5, 0.8] {
         check(
             &format!("load {load}"),
-            weir_at(load),
-            booksim_at(load),
+            weir_at(Way::Minimal, load),
+            booksim_at(Way::Minimal, load),
             0.05,
         );
     }
 }
 
 #[test]
+fn the_curve_of_booksim_with_ugal() {
+    for (load, most) in [(0.2, 0.01), (0.5, 0.015), (0.8, 0.06)] {
+        check(
+            &format!("load {load}"),
+            weir_at(Way::Ugal, load),
+            booksim_at(Way::Ugal, load),
+            most,
+        );
+    }
+}
+
+#[test]
 fn packets_that_wait_for_nothing_take_booksims_zero_load_time() {
-    let data = weir(&[
+    let data = weir(Way::Minimal, &[
         "workload.0.load=0.01",
         "output.packets=true",
         "run.warmup=\"0 ns\"",
@@ -130,19 +155,25 @@ fn what_a_packet_level_model_leaves_out() {
         gap: false,
         interleave: false,
     };
-    for load in [0.5, 0.8, 0.9] {
+    let cases = [
+        (Way::Minimal, 0.5),
+        (Way::Minimal, 0.8),
+        (Way::Minimal, 0.9),
+        (Way::Ugal, 0.8),
+    ];
+    for (way, load) in cases {
         // With the details of BookSim's router the small simulator is BookSim.
         check(
             &format!("flits, load {load}"),
-            flits_at(load, all),
-            booksim_at(load),
+            flits_at(way, load, all),
+            booksim_at(way, load),
             0.01,
         );
         // Without them it is weir, also near saturation.
         check(
             &format!("packets, load {load}"),
-            weir_at(load),
-            flits_at(load, none),
+            weir_at(way, load),
+            flits_at(way, load, none),
             0.02,
         );
     }

@@ -25,7 +25,11 @@ const ALL_PORTS: u64 = 120;
 /// The section of a variant with parameters by chance.
 fn section(draw: &mut Draw, variant: &Variant, percent: usize) -> Option<Section> {
     let schema = (variant.parameters)().to_value();
-    let table: Table = draw.table(&schema, percent)?;
+    let mut table: Table = draw.table(&schema, percent)?;
+    if table.contains_key("via") || table.contains_key("draw") {
+        // Every place that a path could go by is a choice, and candidates multiply them.
+        table.insert("candidates".into(), 1.into());
+    }
     let text = toml::to_string(&table).expect("TOML");
     Some(Section::from_toml(&text).expect("TOML"))
 }

@@ -62,7 +62,7 @@ fn what_does_nothing_is_told() {
             "router.output_queue: output queues without limit hold back nothing",
         ),
         (
-            Experiment::tree(4, 2)
+            Experiment::tree(4, 3)
                 .until("10 us")
                 .uniform(0.1)
                 .routing("adaptive_up")

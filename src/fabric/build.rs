@@ -415,13 +415,17 @@ impl<const CC: bool> FabricDomain<CC> {
             Wire::Router(_) | Wire::Away { .. } => network.queues(link.kind),
         };
         let shared = next.buffer_per == BufferPer::Port;
-        // An endpoint takes whatever comes; where packets are to have a place before they cross, as fast as a buffer would.
-        let capacity = if sink && !prepaid {
-            u32::MAX / 2
-        } else {
-            // `simulation/limits.rs` refuses more.
-            u32::try_from(network.queue_flits(ends, link)).unwrap_or(u32::MAX)
+        // An endpoint takes whatever comes. Where packets need a place before they cross it has as many as any buffer, and no fewer
+        // than its link needs.
+        let flits = match (sink, prepaid) {
+            (false, _) => network.queue_flits(ends, link),
+            (true, false) => u64::from(u32::MAX / 2),
+            (true, true) => network
+                .queue_flits(ends, link)
+                .max(network.parameters.full_rate_flits(ends, link)),
         };
+        // `simulation/limits.rs` refuses more.
+        let capacity = u32::try_from(flits).unwrap_or(u32::MAX / 2);
         let classes = self.fixed.classes.count();
         if out.queues * u32::from(classes) > MOST_BITS {
             let crowd = self.crowds.add(out.queues, classes, capacity, shared);

@@ -52,14 +52,19 @@ impl Parameters {
         let max = u64::from(self.max_packet);
         match ends[1].buffer {
             Buffer::Size(size) => size.flits(self.flit, max),
-            Buffer::Auto => self
-                .round_trip_flits(ends, link)
-                .saturating_add(1 + 2 * max)
-                .saturating_add(match ends[1].switching {
-                    Switching::CutThrough => 0,
-                    Switching::StoreAndForward => max,
-                }),
+            Buffer::Auto => self.full_rate_flits(ends, link),
         }
+    }
+
+    /// Flits of a buffer behind a link that keep the link busy.
+    pub fn full_rate_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
+        let max = u64::from(self.max_packet);
+        self.round_trip_flits(ends, link)
+            .saturating_add(1 + 2 * max)
+            .saturating_add(match ends[1].switching {
+                Switching::CutThrough => 0,
+                Switching::StoreAndForward => max,
+            })
     }
 }
 

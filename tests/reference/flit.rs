@@ -1,5 +1,5 @@
 //! A flit-level simulator of one network, cycle by cycle, that shares no code with weir: the dragonfly of 1,056 endpoints
-//! with input-queued wormhole routers, as in `dragonfly1056_min_uniform_p4.csv`. It is here to say which detail of a
+//! with input-queued wormhole routers, as in `dragonfly1056_min_uniform_p4.csv` and `dragonfly1056_ugal_uniform_p4.csv`. It is here to say which detail of a
 //! flit-level router makes which difference; each detail can be switched off alone.
 //!
 //! Two allocation steps per cycle. An input virtual channel whose first flit is a head asks for the virtual channel of
@@ -16,7 +16,8 @@ const ROUTERS: usize = 264;
 const NODES: usize = P * ROUTERS;
 const PORTS: usize = P + A - 1 + H;
 const FIRST_GLOBAL: usize = P + A - 1;
-const VCS: usize = 2;
+/// Of which minimal routing has the first two.
+const VCS: usize = 3;
 const BUFFER: u32 = 256;
 const FLITS: u32 = 4;
 const STEPS: u64 = 2;
@@ -33,6 +34,16 @@ pub struct Details {
     pub gap: bool,
     /// Flits of packets on different virtual channels take turns; otherwise a packet goes on once it has begun.
     pub interleave: bool,
+}
+
+/// Which way packets go.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Way {
+    /// Local, global, local: channel 1 from the global link on.
+    Minimal,
+    /// UGAL-L by the used credits of ports, decided when the head leaves its node. The channel is the phase: 0 on the way to a
+    /// random router, 1 to the last global link, 2 from there on and inside a group.
+    Ugal,
 }
 
 /// Cycles, means over the packets generated in the window; and flits per node and cycle.
@@ -55,6 +66,9 @@ struct Packet {
     destination: usize,
     generated: u64,
     injected: u64,
+    phase: usize,
+    /// A router.
+    via: usize,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -123,6 +137,7 @@ enum Arrival {
 /// The whole network.
 pub struct Network {
     details: Details,
+    way: Way,
     chance: f64,
     random: u64,
     packets: Vec<Packet>,
@@ -176,8 +191,28 @@ fn route(router: usize, destination: usize) -> usize {
     }
 }
 
+/// The port by which a packet leaves a router, and the channel there.
+fn turn(way: Way, router: usize, packet: &mut Packet) -> (usize, usize) {
+    if way == Way::Minimal {
+        let port = route(router, packet.destination);
+        let away = packet.source / P / A != router / A;
+        return (port, usize::from(away || port >= FIRST_GLOBAL));
+    }
+    if packet.phase == 0 && router == packet.via {
+        packet.phase = 1;
+    }
+    let port = match packet.phase {
+        0 => route(router, packet.via * P),
+        _ => route(router, packet.destination),
+    };
+    if packet.phase == 1 && port >= FIRST_GLOBAL {
+        packet.phase = 2;
+    }
+    (port, packet.phase)
+}
+
 impl Network {
-    pub fn new(load: f64, seed: u64, details: Details) -> Network {
+    pub fn new(load: f64, seed: u64, details: Details, way: Way) -> Network {
         let input = Input {
             flits: VecDeque::new(),
             state: State::Idle,
@@ -200,6 +235,7 @@ impl Network {
         };
         Network {
             details,
+            way,
             chance: load / f64::from(FLITS),
             random: seed,
             packets: Vec::new(),
@@ -234,6 +270,8 @@ impl Network {
                         destination,
                         generated: cycle,
                         injected: 0,
+                        phase: 0,
+                        via: 0,
                     });
                     sampled += u64::from((WINDOW..2 * WINDOW).contains(&cycle));
                 }
@@ -274,12 +312,12 @@ impl Network {
                     flit,
                 } => {
                     let from = STEPS * cycle;
-                    let destination = self.packets[flit.packet].destination;
                     let input = &mut self.routers[router].inputs[port * VCS + vc];
                     input.flits.push_back(Flit { from, ..flit });
                     if input.state == State::Idle {
-                        (input.state, input.from, input.port) =
-                            (State::Asks, from, route(router, destination));
+                        let (port, vc) = turn(self.way, router, &mut self.packets[flit.packet]);
+                        (input.state, input.from) = (State::Asks, from);
+                        (input.port, input.vc) = (port, vc);
                     }
                 }
                 Arrival::Ejected(flit) => {
@@ -302,7 +340,10 @@ impl Network {
             return;
         };
         if self.nodes[node].sent == 0 {
-            self.nodes[node].vc = (self.draw() >> 63) as usize;
+            self.nodes[node].vc = match self.way {
+                Way::Minimal => (self.draw() >> 63) as usize,
+                Way::Ugal => (self.draw() >> 32) as usize * VCS >> 32,
+            };
         }
         let state = &mut self.nodes[node];
         let (vc, number) = (state.vc, state.sent);
@@ -316,6 +357,9 @@ impl Network {
         }
         if number == 0 {
             self.packets[packet].injected = cycle;
+            if self.way == Way::Ugal {
+                self.decide(packet);
+            }
         }
         let flit = Flit {
             packet,
@@ -332,6 +376,31 @@ impl Network {
                 flit,
             },
         );
+    }
+
+    /// Minimal, or by way of a random router.
+    fn decide(&mut self, packet: usize) {
+        let via = ((self.draw() >> 32) as usize * NODES) >> 32;
+        let Packet {
+            source,
+            destination,
+            ..
+        } = self.packets[packet];
+        let router = source / P;
+        let used = |to: usize| -> u32 {
+            let port = route(router, to);
+            let outputs = &self.routers[router].outputs[port * VCS..(port + 1) * VCS];
+            outputs.iter().map(|output| BUFFER - output.credit).sum()
+        };
+        let group = |node: usize| node / P / A;
+        let phase = if group(destination) == group(source) {
+            2
+        } else if group(via) == group(source) || used(destination) <= 2 * used(via) + 30 {
+            1
+        } else {
+            0
+        };
+        (self.packets[packet].phase, self.packets[packet].via) = (phase, via / P);
     }
 
     fn allocate(&mut self, router: usize, step: u64) {
@@ -352,16 +421,13 @@ impl Network {
         let mut granted: Vec<usize> = Vec::new();
         let mut best: [Option<(usize, usize)>; PORTS * VCS] = [None; PORTS * VCS];
         let state = &mut self.routers[router];
-        for (at, input) in state.inputs.iter_mut().enumerate() {
+        for (at, input) in state.inputs.iter().enumerate() {
             let Some(flit) = input.flits.front() else {
                 continue;
             };
             if input.state != State::Asks || input.from > asked || flit.from > step {
                 continue;
             }
-            // Channel 1 on global links and after them.
-            let away = self.packets[flit.packet].source / P / A != router / A;
-            input.vc = usize::from(away || input.port >= FIRST_GLOBAL);
             let output = input.port * VCS + input.vc;
             let rank = (at + PORTS * VCS - state.outputs[output].turn) % (PORTS * VCS);
             if !state.outputs[output].taken && best[output].is_none_or(|(other, _)| rank < other) {
@@ -435,7 +501,8 @@ impl Network {
             (input.state, input.from) = (State::Idle, step + 1);
             if let Some(next) = input.flits.front() {
                 input.state = State::Asks;
-                input.port = route(router, self.packets[next.packet].destination);
+                let packet = &mut self.packets[next.packet];
+                (input.port, input.vc) = turn(self.way, router, packet);
             }
         }
         let back = cycle + latency(port) + CREDIT_DELAY;

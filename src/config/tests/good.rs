@@ -166,6 +166,7 @@ fn the_resolved_text_has_every_default() {
     buffer_per = "vc"
     speedup = 2.0
     output_queue = "16 packets"
+    credit_at = "link"
     arbitration = "round_robin"
     backlog = "ahead"
 
