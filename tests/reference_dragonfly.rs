@@ -117,11 +117,14 @@ fn the_curve_of_booksim_with_ugal() {
 
 #[test]
 fn packets_that_wait_for_nothing_take_booksims_zero_load_time() {
-    let data = weir(Way::Minimal, &[
-        "workload.0.load=0.01",
-        "output.packets=true",
-        "run.warmup=\"0 ns\"",
-    ]);
+    let data = weir(
+        Way::Minimal,
+        &[
+            "workload.0.load=0.01",
+            "output.packets=true",
+            "run.warmup=\"0 ns\"",
+        ],
+    );
     let rows = data.packets.expect("packets are recorded");
     let mut exact = [0u32; 5];
     for row in 0..rows.source.len() {

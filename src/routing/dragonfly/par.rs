@@ -86,7 +86,7 @@ impl Par {
 impl Par {
     /// How much is on its way out by a port.
     fn load(&self, flight: &Flight, port: PortId, here: &mut dyn Here) -> u64 {
-        let hop = self.paths.hop(&mut flight.clone(), port);
+        let hop = self.paths.hop(&mut { *flight }, port);
         self.measure.of(hop, here).into()
     }
 }

@@ -176,7 +176,7 @@ impl Ugal {
 
     /// How much is on its way out by the first port of a path whose phase `flight` has.
     fn measure(&self, flight: &Flight, port: PortId, here: &mut dyn Here) -> u64 {
-        let hop = self.hop(&mut flight.clone(), port, here);
+        let hop = self.hop(&mut { *flight }, port, here);
         self.params.measure.of(hop, here).into()
     }
 
