@@ -13,12 +13,13 @@ use weir::workload::replay::{Flow, write_goal};
 use crate::support::{Cli, Experiment, run_on};
 
 /// Format, file, and other keys of the traces in `tests/traces`.
-const TRACES: [(&str, &str, &str); 5] = [
+const TRACES: [(&str, &str, &str); 6] = [
     ("goal", "mixed.goal", "compute = \"x 0.5\""),
     ("flows", "flows.csv", ""),
     ("matrix", "matrix.csv", ""),
     ("matrix", "matrix.csv", "order = \"phases\""),
     ("connections", "chain.cm", ""),
+    ("vef", "mixed.vef", ""),
 ];
 
 fn section(format: &str, file: &str, keys: &str) -> Value {
@@ -92,6 +93,7 @@ fn every_format_on_every_kind_of_network_with_congestion_control_and_ranks() {
 fn plain_bytes(file: &str) -> u64 {
     match file {
         "mixed.goal" => 2 * 20_000 + 2 * 64 + 4 * 10_000 + 2 * 30_000,
+        "mixed.vef" => 1_000 + 2 * 20_000 + 64 + 2 * 30_000,
         "flows.csv" => 4_096 + 4_096 + 20_000 + 100_000 + 1 + 64 + 50_000 + 50_000,
         "matrix.csv" => 2 * 100 + 2 * 2_000 + 30_000 + 1 + 4 * 64 + 5 * 9_000 + 12_000,
         _ => 30_000 + 2 * 20_000 + 3 * 40_000,

@@ -46,6 +46,17 @@ def connections(text):
     return messages(map(int, re.findall(r"->.*\bsize (\d+)", text)))
 
 
+def vef(text):
+    header, *rows = [line.split() for line in text.split("\n") if line]
+    rows = rows[int(header[3]) :]
+    parts = [row for row in rows if row[0].startswith("G")]
+    return messages(int(row[3]) for row in rows if row not in parts) | {
+        "collective_operations": len({row[0] for row in parts}),
+        "parts_in_them": len(parts),
+        "dependencies": sum(row[-3] != "0" for row in rows),
+    }
+
+
 if __name__ == "__main__":
     form, path = sys.argv[1:]
     with open(path) as file:

@@ -18,6 +18,7 @@ mod connections;
 mod flows;
 mod goal;
 mod matrix;
+mod vef;
 
 use std::fmt;
 use std::path::Path;
@@ -43,8 +44,13 @@ use crate::workload::tasks::Peer;
 pub type Build = fn(&Section, &Path, Scale) -> Result<Content, Refusal>;
 
 /// All formats.
-pub const REGISTRY: &[Entry<Build>] =
-    &[goal::ENTRY, flows::ENTRY, matrix::ENTRY, connections::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[
+    goal::ENTRY,
+    flows::ENTRY,
+    matrix::ENTRY,
+    connections::ENTRY,
+    vef::ENTRY,
+];
 
 /// What a reader makes of a file.
 pub struct Content {
@@ -200,9 +206,10 @@ mod tests {
     use super::testing::read_bytes;
 
     /// The traces of the integration tests.
-    const FILES: [(&str, &[u8]); 4] = [
+    const FILES: [(&str, &[u8]); 5] = [
         ("goal", include_bytes!("../../../tests/traces/mixed.goal")),
         ("flows", include_bytes!("../../../tests/traces/flows.csv")),
+        ("vef", include_bytes!("../../../tests/traces/mixed.vef")),
         ("matrix", include_bytes!("../../../tests/traces/matrix.csv")),
         (
             "connections",

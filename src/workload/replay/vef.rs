@@ -1,0 +1,688 @@
+//! `vef`: VEF traces of the tools of UCLM and UPV.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::check::check;
+use super::input::Lines;
+use super::table::most_tasks;
+use super::{Build, Builder, Content, Coverage, Fault, Node, Part, Refusal, Scale, task};
+use crate::config::Section;
+use crate::model::{LONGEST_MESSAGE, NS, Time};
+use crate::registry::Entry;
+use crate::workload::tasks::Peer;
+use crate::workload::tasks::collectives::Kind;
+
+/// Messages and collective operations that start at a time, or a time after the task has sent or received a message or has
+/// finished its part in a collective operation. Times are nanoseconds.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// The file, relative to the experiment file.
+    #[allow(dead_code)]
+    file: String,
+    /// Its SHA-256: another file is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[allow(dead_code)]
+    sha256: Option<String>,
+    /// How many times as long as in the file all times are.
+    #[serde(default)]
+    #[allow(dead_code)]
+    compute: Scale,
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "vef",
+    summary: "VEF: messages and collectives that start a time after others are sent, received or finished.",
+    source: "VEF-TraceLib (Andujar et al., HPCC 2015)",
+    examples: &[r#"file = "run.vef""#],
+    parameters: || schema_for!(Params),
+    build,
+};
+
+/// Messages of a pair of tasks are told from each other by so many tags.
+const TAGS: u32 = 1 << 15;
+
+fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refusal> {
+    let _: Params = section.parse()?;
+    let mut lines = Lines::open(path)?;
+    let mut reader = Reader::begin(&mut lines, compute)?;
+    while lines.advance()? {
+        reader.line(&lines)?;
+    }
+    let mut content = reader.end(lines)?;
+    check(&mut content.graphs, &|task, _| format!("task {task}"))?;
+    Ok(content)
+}
+
+/// The numbers of the first line.
+struct Header {
+    tasks: u32,
+    messages: u64,
+    communicators: u64,
+    collectives: u64,
+}
+
+/// What starts when.
+struct Record {
+    line: u64,
+    after: After,
+    delay: Time,
+    /// Who starts it, and the operation.
+    task: Peer,
+    node: u32,
+}
+
+#[derive(Clone, Copy)]
+enum After {
+    Nothing,
+    Sent(u64),
+    Received(u64),
+    Collective(u64),
+}
+
+/// The two ends of a message.
+struct Ends {
+    from: Peer,
+    send: u32,
+    to: Peer,
+    receive: u32,
+}
+
+/// A part in a collective operation as it is written.
+struct Written {
+    task: Peer,
+    send: u64,
+    receive: u64,
+    /// The place of its record.
+    record: usize,
+}
+
+/// A collective operation as it is written.
+struct Operation {
+    line: u64,
+    communicator: u64,
+    op: u64,
+    parts: Vec<Written>,
+}
+
+struct Reader {
+    header: Header,
+    compute: Scale,
+    groups: Vec<Arc<[Peer]>>,
+    builders: Vec<Builder>,
+    records: Vec<Record>,
+    messages: FxHashMap<u64, Ends>,
+    /// Messages so far of each pair.
+    pairs: FxHashMap<(Peer, Peer), u32>,
+    operations: FxHashMap<u64, Operation>,
+    /// In the order of the file.
+    order: Vec<u64>,
+    coverage: Coverage,
+}
+
+type Wrong = (String, String);
+
+fn number(word: &str) -> Result<u64, Wrong> {
+    word.parse().map_err(|_| {
+        let word: String = word.chars().take(40).collect();
+        (
+            format!("`{word}` is no number"),
+            "write a whole number".into(),
+        )
+    })
+}
+
+fn size(word: &str) -> Result<u64, Wrong> {
+    match number(word)? {
+        bytes if bytes <= LONGEST_MESSAGE / 8 => Ok(bytes),
+        bytes => Err((
+            format!("a message of {bytes} bytes is too long"),
+            format!("at most {} are possible", LONGEST_MESSAGE / 8),
+        )),
+    }
+}
+
+fn header(text: &str, coverage: &mut Coverage) -> Result<Header, Wrong> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words.as_slice() {
+        [
+            name,
+            tasks,
+            messages,
+            communicators,
+            global,
+            local,
+            _only_sends,
+            more @ ..,
+        ] if name.starts_with("VEF") => {
+            let why = "newer headers have fields that are not known";
+            coverage.ignored("fields of the header", more.len() as u64, 0, why);
+            Ok(Header {
+                tasks: u32::try_from(number(tasks)?).unwrap_or(u32::MAX),
+                messages: number(messages)?,
+                communicators: number(communicators)?,
+                collectives: number(global)?.saturating_add(number(local)?),
+            })
+        }
+        _ => Err((
+            "this is no header of a VEF trace".into(),
+            "it begins with `VEF3 tasks messages communicators global local onlySend`".into(),
+        )),
+    }
+}
+
+impl Reader {
+    fn begin(lines: &mut Lines, compute: Scale) -> Result<Reader, Fault> {
+        let mut coverage = Coverage::default();
+        lines.advance()?;
+        let header = header(lines.text()?, &mut coverage)
+            .map_err(|(message, remedy)| lines.fault(message, remedy))?;
+        let most = most_tasks(0) + 16 * header.messages.min(1 << 24);
+        if header.tasks == 0 || u64::from(header.tasks) > most {
+            let message = format!("{} tasks with {} messages", header.tasks, header.messages);
+            return Err(lines.fault(message, "the header is wrong"));
+        }
+        let mut groups = Vec::new();
+        for _ in 0..header.communicators {
+            if !lines.advance()? {
+                let message = format!(
+                    "the file ends before its {} communicators",
+                    header.communicators
+                );
+                return Err(lines.fault(message, "the file is not complete"));
+            }
+            let group = communicator(lines.text()?, groups.len(), header.tasks);
+            groups.push(group.map_err(|(message, remedy)| lines.fault(message, remedy))?);
+        }
+        let mut builders = Vec::new();
+        builders.resize_with(header.tasks as usize, Builder::default);
+        Ok(Reader {
+            header,
+            compute,
+            groups,
+            builders,
+            records: Vec::new(),
+            messages: FxHashMap::default(),
+            pairs: FxHashMap::default(),
+            operations: FxHashMap::default(),
+            order: Vec::new(),
+            coverage,
+        })
+    }
+
+    fn line(&mut self, lines: &Lines) -> Result<(), Fault> {
+        let words: Vec<&str> = lines.text()?.split_whitespace().collect();
+        let done = match words.as_slice() {
+            [] => Ok(()),
+            [id, communicator, op, task, send, receive, dep @ ..] if id.starts_with('G') => {
+                self.part(lines.number(), [&id[1..], communicator, op, task, send, receive], dep)
+            }
+            [id, from, to, bytes, dep @ ..] => {
+                self.message(lines.number(), [id, from, to, bytes], dep)
+            }
+            _ => Err((
+                "this is no record".into(),
+                "write `ID src dst bytes Dep time IDdep` or `GID comm op task send recv Dep time IDdep`".into(),
+            )),
+        };
+        done.map_err(|(message, remedy)| lines.fault(message, remedy))
+    }
+
+    /// `Dep time IDdep`.
+    fn after(&self, words: &[&str]) -> Result<(After, Time), Wrong> {
+        let [dep, time, id] = words else {
+            return Err((
+                "a record ends with `Dep time IDdep`".into(),
+                "write these three, and nothing behind them".into(),
+            ));
+        };
+        let id = || number(id.trim_start_matches('G'));
+        let after = match *dep {
+            "0" => After::Nothing,
+            "1" => After::Sent(id()?),
+            "2" => After::Received(id()?),
+            "3" => After::Collective(id()?),
+            dep => {
+                let dep: String = dep.chars().take(40).collect();
+                return Err((
+                    format!("`{dep}` is no kind of dependency"),
+                    "write 0 (none), 1 (sent), 2 (received) or 3 (collective finished)".into(),
+                ));
+            }
+        };
+        let time = u128::from(number(time)?) * u128::from(NS);
+        match self.compute.of(time) {
+            Some(time) => Ok((after, time)),
+            None => Err((
+                "the time is longer than can be simulated".into(),
+                "at most 1,000,000 s are possible".into(),
+            )),
+        }
+    }
+
+    fn message(&mut self, line: u64, words: [&&str; 4], dep: &[&str]) -> Result<(), Wrong> {
+        let [id, from, to, bytes] = words;
+        let id = number(id)?;
+        let (from, to) = (
+            task(number(from)?, self.header.tasks)?,
+            task(number(to)?, self.header.tasks)?,
+        );
+        let bytes = size(bytes)?;
+        let (after, delay) = self.after(dep)?;
+        let count = self.pairs.entry((from, to)).or_default();
+        let tag = *count % TAGS;
+        *count += 1;
+        let send = self.builders[from as usize].add(Node::send(to, bytes, tag));
+        let receive = self.builders[to as usize].add(Node::receive(from, bytes, tag));
+        let ends = Ends {
+            from,
+            send,
+            to,
+            receive,
+        };
+        if self.messages.insert(id, ends).is_some() {
+            return Err((
+                format!("there is a message {id} already"),
+                "give each message a number of its own".into(),
+            ));
+        }
+        self.records.push(Record {
+            line,
+            after,
+            delay,
+            task: from,
+            node: send,
+        });
+        self.coverage.simulated("messages", 1, bytes);
+        Ok(())
+    }
+
+    fn part(&mut self, line: u64, words: [&str; 6], dep: &[&str]) -> Result<(), Wrong> {
+        let [id, communicator, op, own, send, receive] = words;
+        let (id, op) = (number(id)?, number(op)?);
+        let communicator = number(communicator.trim_start_matches('C'))?;
+        let own = task(number(own)?, self.header.tasks)?;
+        let (send, receive) = (size(send)?, size(receive)?);
+        let (after, delay) = self.after(dep)?;
+        let order = &mut self.order;
+        let operation = self.operations.entry(id).or_insert_with(|| {
+            order.push(id);
+            Operation {
+                line,
+                communicator,
+                op,
+                parts: Vec::new(),
+            }
+        });
+        if (operation.op, operation.communicator) != (op, communicator) {
+            return Err((
+                format!("G{id} is another operation on line {}", operation.line),
+                "all parts of an operation have its communicator and kind".into(),
+            ));
+        }
+        operation.parts.push(Written {
+            task: own,
+            send,
+            receive,
+            record: self.records.len(),
+        });
+        self.records.push(Record {
+            line,
+            after,
+            delay,
+            task: own,
+            node: 0,
+        });
+        Ok(())
+    }
+
+    fn end(mut self, lines: Lines) -> Result<Content, Fault> {
+        let counts = [
+            ("messages", self.header.messages, self.messages.len() as u64),
+            (
+                "collective operations",
+                self.header.collectives,
+                self.order.len() as u64,
+            ),
+        ];
+        for (what, said, there) in counts {
+            if said != there {
+                let message = format!("the header says {said} {what}, and there are {there}");
+                return Err(
+                    lines.fault(message, "the file is not complete, or its header is wrong")
+                );
+            }
+        }
+        // The parts of each, for those that wait for them.
+        let mut finished: FxHashMap<(u64, Peer), u32> = FxHashMap::default();
+        for (number, id) in std::mem::take(&mut self.order).into_iter().enumerate() {
+            self.operation(number as u64, id, &mut finished)?;
+        }
+        for record in std::mem::take(&mut self.records) {
+            self.dependency(&record, &finished)?;
+        }
+        Ok(Content {
+            graphs: self.builders.into_iter().map(Builder::build).collect(),
+            coverage: self.coverage,
+            sha256: lines.hash(),
+        })
+    }
+
+    /// The parts of a collective operation become operations of their tasks.
+    fn operation(
+        &mut self,
+        number: u64,
+        id: u64,
+        finished: &mut FxHashMap<(u64, Peer), u32>,
+    ) -> Result<(), Fault> {
+        let Some(operation) = self.operations.remove(&id) else {
+            return Ok(());
+        };
+        let refuse =
+            |message: String, remedy: &str| Err(Fault::at_line(operation.line, message, remedy));
+        let Some(members) = self.groups.get(operation.communicator as usize).cloned() else {
+            let message = format!("there is no communicator C{}", operation.communicator);
+            return refuse(message, "name one of those below the header");
+        };
+        if operation.parts.len() != members.len() {
+            let message = format!(
+                "G{id} has {} parts, and its communicator {} tasks",
+                operation.parts.len(),
+                members.len()
+            );
+            return refuse(message, "write a line for each task");
+        }
+        let (kind, root, bytes) = match meaning(&operation) {
+            Ok(meaning) => meaning,
+            Err((message, remedy)) => return refuse(message, &remedy),
+        };
+        let place = |task: Peer| members.iter().position(|&member| member == task);
+        let root = match root {
+            None => Some(0),
+            Some(root) => place(root),
+        };
+        for part in &operation.parts {
+            let (Some(place), Some(root)) = (place(part.task), root) else {
+                let message = format!(
+                    "task {} is not in communicator C{}",
+                    part.task, operation.communicator
+                );
+                return refuse(message, "only its tasks take part");
+            };
+            let bytes = match kind {
+                Kind::Alltoall if part.receive == 1 => part.send.div_ceil(members.len() as u64),
+                _ => bytes,
+            };
+            let own = Part::new(kind, &members, place as u32, root as u32, bytes, number);
+            let node = self.builders[part.task as usize].add_collective(own);
+            if finished.insert((id, part.task), node).is_some() {
+                let message = format!("task {} takes part in G{id} twice", part.task);
+                return refuse(message, "write a line for each task");
+            }
+            self.records[part.record].node = node;
+        }
+        self.coverage.simulated("collective operations", 1, 0);
+        let parts = operation.parts.len() as u64;
+        self.coverage.simulated("parts in them", parts, 0);
+        Ok(())
+    }
+
+    /// A record waits for what it names, and then for a time.
+    fn dependency(
+        &mut self,
+        record: &Record,
+        finished: &FxHashMap<(u64, Peer), u32>,
+    ) -> Result<(), Fault> {
+        let own = record.task;
+        let message = |id: u64| self.messages.get(&id);
+        let (before, what) = match record.after {
+            After::Nothing => (None, String::new()),
+            After::Sent(id) => (
+                message(id)
+                    .filter(|ends| ends.from == own)
+                    .map(|ends| ends.send),
+                format!("task {own} sends no message {id}"),
+            ),
+            After::Received(id) => (
+                message(id)
+                    .filter(|ends| ends.to == own)
+                    .map(|ends| ends.receive),
+                format!("task {own} receives no message {id}"),
+            ),
+            After::Collective(id) => (
+                finished.get(&(id, own)).copied(),
+                format!("task {own} has no part in G{id}"),
+            ),
+        };
+        if before.is_none() && !what.is_empty() {
+            let remedy = "a record waits for what its own task sends, receives or takes part in";
+            return Err(Fault::at_line(record.line, what, remedy));
+        }
+        let builder = &mut self.builders[own as usize];
+        let first = match record.delay {
+            0 => record.node,
+            delay => {
+                let wait = builder.add(Node::delay(delay));
+                builder.requires(record.node, wait);
+                wait
+            }
+        };
+        if let Some(before) = before {
+            builder.requires(first, before);
+            self.coverage.simulated("dependencies", 1, 0);
+        }
+        Ok(())
+    }
+}
+
+/// `C0 0 1 2`.
+fn communicator(text: &str, number_of: usize, tasks: u32) -> Result<Arc<[Peer]>, Wrong> {
+    let mut words = text.split_whitespace();
+    if words.next() != Some(format!("C{number_of}").as_str()) {
+        return Err((
+            format!("here should be the communicator C{number_of}"),
+            "write its name and its tasks".into(),
+        ));
+    }
+    let members: Vec<Peer> = words
+        .map(|word| task(number(word)?, tasks))
+        .collect::<Result<_, Wrong>>()?;
+    let mut sorted = members.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    if sorted.len() != members.len() || members.is_empty() {
+        return Err((
+            format!("C{number_of} has no task, or one of them twice"),
+            "name each of its tasks once".into(),
+        ));
+    }
+    Ok(members.into())
+}
+
+/// Which operation it is, who its root is, and its bytes.
+fn meaning(operation: &Operation) -> Result<(Kind, Option<Peer>, u64), Wrong> {
+    let parts = || operation.parts.iter();
+    let root = |mark: &dyn Fn(&Written) -> u64| {
+        let mut marked = parts().filter(|part| mark(part) == 0);
+        match (marked.next(), marked.next()) {
+            (Some(root), None) => Ok(Some(root.task)),
+            _ => Err((
+                "it is not said who the root is".to_string(),
+                "the root alone has a size of 0: what it receives in a bcast or a scatter, what it sends in a reduce or a gather".to_string(),
+            )),
+        }
+    };
+    let send = parts().map(|part| part.send).max().unwrap_or(0);
+    let receive = parts().map(|part| part.receive).max().unwrap_or(0);
+    Ok(match operation.op {
+        0 => (Kind::Bcast, root(&|part| part.receive)?, receive.max(send)),
+        1 => (Kind::Reduce, root(&|part| part.send)?, send),
+        2 => (Kind::Allreduce, None, send),
+        3 => (Kind::Gather, root(&|part| part.send)?, send),
+        4 => (Kind::Scatter, root(&|part| part.receive)?, receive),
+        5 => (Kind::Allgather, None, send),
+        6 => (Kind::Barrier, None, 0),
+        7 => (Kind::Alltoall, None, send),
+        op => {
+            return Err((
+                format!("{op} is no collective operation"),
+                "0 to 7 are: bcast, reduce, allreduce, gather, scatter, allgather, barrier, alltoall".into(),
+            ));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{read_bytes, refused, replay};
+    use crate::model::NS;
+
+    const TRACE: &str = "VEF3 4 3 2 1 1 0\nC0 0 1 2 3\nC1 1 3\n\
+        1 0 1 100 0 5 -1\n2 1 2 50 2 10 1\n3 0 2 70 1 20 1\n\
+        G0 0 2 0 8 8 3 0 1\nG0 0 2 1 8 8 0 0 -1\nG0 0 2 2 8 8 2 7 2\nG0 0 2 3 8 8 0 0 -1\n\
+        G1 1 0 1 600 0 2 1 1\nG1 1 0 3 0 600 0 0 -1\n";
+
+    #[test]
+    fn records_wait_for_what_their_tasks_send_receive_and_finish() {
+        let text = TRACE.replace("G0 0 2 0 8 8 3 0 1", "G0 0 2 0 8 8 1 0 3");
+        let trace = read_bytes("vef", "", text.as_bytes()).unwrap();
+        let run = replay(&trace).finish();
+        let at = |bytes: u64| {
+            run.messages
+                .iter()
+                .find(|sent| sent.bytes == bytes)
+                .unwrap()
+                .at
+        };
+        assert_eq!(at(100), 5 * NS);
+        let received = 5 * NS + 100 + NS;
+        assert_eq!(at(50), received + 10 * NS);
+        assert_eq!(at(70), 5 * NS + 100 + 20 * NS);
+        assert_eq!(at(600), received + NS);
+        let to = run.messages.iter().find(|sent| sent.bytes == 600).unwrap();
+        assert_eq!((to.from, to.to), (1, 3));
+        assert_eq!(
+            trace.coverage.to_string(),
+            "3 messages of 220 bytes, 2 collective operations, 6 parts in them, 5 dependencies"
+        );
+    }
+
+    #[test]
+    fn every_collective_operation() {
+        for (op, root) in [
+            (0, "0 9 9 0"),
+            (1, "9 0 0 9"),
+            (3, "9 0 0 9"),
+            (4, "0 9 9 0"),
+        ] {
+            let [other_send, other_receive, root_send, root_receive] =
+                [0, 1, 2, 3].map(|at| root.split(' ').nth(at).unwrap());
+            let text = format!(
+                "VEF3 3 0 1 1 0 0\nC0 0 1 2\nG0 0 {op} 0 {other_send} {other_receive} 0 0 -1\n\
+                 G0 0 {op} 1 {root_send} {root_receive} 0 0 -1\nG0 0 {op} 2 {other_send} {other_receive} 0 0 -1\n"
+            );
+            let trace = read_bytes("vef", "", text.as_bytes())
+                .unwrap_or_else(|error| panic!("{}", error.message));
+            assert!(!replay(&trace).finish().messages.is_empty());
+        }
+        for (op, receive) in [(2, 9), (5, 9), (6, 0), (7, 0), (7, 1)] {
+            let part = |task: u32| format!("G0 0 {op} {task} 9 {receive} 0 0 -1\n");
+            let text = format!(
+                "VEF3 3 0 1 1 0 0\nC0 0 1 2\n{}{}{}",
+                part(0),
+                part(1),
+                part(2)
+            );
+            let run = replay(&read_bytes("vef", "", text.as_bytes()).unwrap()).finish();
+            if op == 7 {
+                let bytes = if receive == 0 { 9 } else { 3 };
+                assert!(run.messages.iter().all(|sent| sent.bytes == bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_refused_with_its_line() {
+        let good = TRACE.replace("G0 0 2 0 8 8 3 0 1", "G0 0 2 0 8 8 1 0 3");
+        for (from, to, parts) in [
+            ("VEF3", "FEV3", ["line 1", "no header", "VEF3 tasks"]),
+            ("C1 1 3\n", "", ["line 3", "communicator C1", "its tasks"]),
+            ("C1 1 3", "C1 1 1", ["line 3", "one of them twice", "once"]),
+            (
+                "2 1 2 50",
+                "1 1 2 50",
+                ["line 5", "a message 1 already", "of its own"],
+            ),
+            (
+                "1 0 1 100",
+                "1 0 9 100",
+                ["line 4", "no task 9 among 4", "from 0 to 3"],
+            ),
+            (
+                "50 2 10 1",
+                "50 2 10 3",
+                ["line 5", "task 1 receives no message 3", "its own task"],
+            ),
+            (
+                "50 2 10 1",
+                "50 1 10 1",
+                ["line 5", "task 1 sends no message 1", "its own task"],
+            ),
+            (
+                "50 2 10 1",
+                "50 3 10 7",
+                ["line 5", "no part in G7", "its own task"],
+            ),
+            (
+                "50 2 10 1",
+                "50 4 10 1",
+                ["line 5", "`4` is no kind", "collective finished"],
+            ),
+            (
+                "50 2 10 1",
+                "50 2 10",
+                ["line 5", "ends with `Dep", "nothing behind"],
+            ),
+            (
+                "3 0 2 70 1 20 1\n",
+                "",
+                ["says 3 messages", "there are 2", "not complete"],
+            ),
+            (
+                "G1 1 0 3 0 600 0 0 -1\n",
+                "",
+                ["line 11", "G1 has 1 parts", "each task"],
+            ),
+            (
+                "G1 1 0 3",
+                "G1 1 0 2",
+                ["line 11", "task 2 is not in", "take part"],
+            ),
+            (
+                "600 0 2 1 1",
+                "600 5 2 1 1",
+                ["line 11", "who the root is", "alone"],
+            ),
+            (
+                "G1 1 0 3",
+                "G1 1 1 3",
+                ["line 12", "another operation on line 11", "communicator"],
+            ),
+        ] {
+            assert!(good.contains(from), "{from}");
+            let said = refused("vef", "", &good.replacen(from, to, 1));
+            for part in parts {
+                assert!(said.contains(part), "{to:?}: {said:?} lacks {part:?}");
+            }
+        }
+        let cycle = "VEF3 2 2 1 0 0 0\nC0 0 1\n1 0 1 8 2 0 2\n2 1 0 8 2 0 1\n";
+        // Each waits for the other's message: no cycle within a task, and nobody begins.
+        let trace = read_bytes("vef", "", cycle.as_bytes()).unwrap();
+        assert!(replay(&trace).run().tasks[0].waiting().is_some());
+    }
+}
