@@ -300,8 +300,8 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Routers in any number of dimensions, each linked with all others of its lines (flattened butterfly, full mesh, hypercube).",
     source: "Ahn et al., SC 2009",
     examples: &[
-        r#"sizes = [3, 4], endpoints_per_router = 3, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
-        r#"sizes = [3, 2, 3], endpoints_per_router = 2, links_between_routers = [1, 2, 1], terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }, z = { bandwidth = "50 Gbps", latency = "50 ns" }"#,
+        r#"sizes = [3, 4], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
+        r#"sizes = [3, 2, 3], links_between_routers = [1, 2, 1], terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }, z = { bandwidth = "50 Gbps", latency = "50 ns" }"#,
     ],
     parameters: || schemars::schema_for!(Params),
     build,

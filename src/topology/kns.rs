@@ -465,8 +465,8 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "k-ary n-direct s-indirect: nodes in n dimensions, each line of k joined by a switch (or a fat tree of s stages); nodes forward between dimensions.",
     source: "Penaranda et al., J. Supercomput. 72(3), 2016; Yebenes et al., TACO 2019, section 2.1",
     examples: &[
-        r#"k = 5, n = 2, terminal = { bandwidth = "100 Gbps", latency = "1 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
-        r#"k = 4, n = 3, s = 2, terminal = { bandwidth = "100 Gbps", latency = "1 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }, inner = { bandwidth = "100 Gbps", latency = "10 ns" }"#,
+        r#"k = 4, n = 2, terminal = { bandwidth = "100 Gbps", latency = "1 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
+        r#"k = 4, n = 2, s = 2, terminal = { bandwidth = "100 Gbps", latency = "1 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }, inner = { bandwidth = "100 Gbps", latency = "10 ns" }"#,
     ],
     parameters: || schemars::schema_for!(Params),
     build,

@@ -67,8 +67,8 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Routers in any number of dimensions, each linked with its neighbours: a torus with open ends.",
     source: "Dally and Towles, \"Principles and Practices of Interconnection Networks\", chapter 5",
     examples: &[
-        r#"sizes = [4, 6], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
-        r#"sizes = [3, 3, 3], endpoints_per_router = 2, links_between_routers = [1, 2, 1], terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
+        r#"sizes = [4, 3], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
+        r#"sizes = [2, 3, 3], links_between_routers = [1, 2, 1], terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
     ],
     parameters: || schemars::schema_for!(Params),
     build,
