@@ -60,7 +60,7 @@ impl<'de> Deserialize<'de> for Scale {
 
 impl JsonSchema for Scale {
     fn schema_name() -> Cow<'static, str> {
-        "Scale".into()
+        "ComputeFactor".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "pattern": r"^x *\d" })
