@@ -342,7 +342,7 @@ impl Network {
         if self.nodes[node].sent == 0 {
             self.nodes[node].vc = match self.way {
                 Way::Minimal => (self.draw() >> 63) as usize,
-                Way::Ugal => (self.draw() >> 32) as usize * VCS >> 32,
+                Way::Ugal => ((self.draw() >> 32) as usize * VCS) >> 32,
             };
         }
         let state = &mut self.nodes[node];
