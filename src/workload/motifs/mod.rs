@@ -27,6 +27,7 @@ mod nearest_neighbor;
 mod nekbone;
 mod periodic_aggressor;
 mod ping_pong;
+mod script;
 mod spread;
 mod sweep3d;
 
@@ -51,6 +52,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     alltoall::ENTRY,
     ping_pong::ENTRY,
     fft3d::ENTRY,
+    script::ENTRY,
 ];
 
 /// More iterations than this are a slip of the hand. Programs that repeat all the time have `repetitions`, too.
