@@ -158,19 +158,20 @@ fn what_a_packet_level_model_leaves_out() {
         gap: false,
         interleave: false,
     };
+    // Under UGAL a window of 750 cycles near saturation, of one seed in BookSim, is less sure: its README says 3%.
     let cases = [
-        (Way::Minimal, 0.5),
-        (Way::Minimal, 0.8),
-        (Way::Minimal, 0.9),
-        (Way::Ugal, 0.8),
+        (Way::Minimal, 0.5, 0.01),
+        (Way::Minimal, 0.8, 0.01),
+        (Way::Minimal, 0.9, 0.01),
+        (Way::Ugal, 0.8, 0.02),
     ];
-    for (way, load) in cases {
+    for (way, load, bound) in cases {
         // With the details of BookSim's router the small simulator is BookSim.
         check(
             &format!("flits, load {load}"),
             flits_at(way, load, all),
             booksim_at(way, load),
-            0.01,
+            bound,
         );
         // Without them it is weir, also near saturation.
         check(
