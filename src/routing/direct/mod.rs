@@ -1,5 +1,5 @@
 //! The routings of networks of several dimensions: tori, meshes, HyperX and KNS. Those that take the dimensions in a fixed order are
-//! the same on all of them ([`steps`]).
+//! the same on all of them (`steps`).
 
 pub mod dor;
 pub mod hybrid_dor;

@@ -21,7 +21,7 @@ const AFTER_START: u32 = 1 << 31;
 pub enum Kind {
     /// Sends `amount` bytes to `peer`.
     Send,
-    /// Receives from `peer`, which may be [`ANY`].
+    /// Receives from `peer`, which may be `ANY`.
     Receive,
     /// Keeps its processor for `amount` ps.
     Compute,
@@ -38,7 +38,7 @@ pub struct Node {
     pub amount: u64,
     /// The other task.
     pub peer: Peer,
-    /// The tag; of a receive it may be [`ANY`].
+    /// The tag; of a receive it may be `ANY`.
     pub tag: u32,
     /// What it does.
     pub kind: Kind,
@@ -58,7 +58,7 @@ impl Node {
         }
     }
 
-    /// A receive of `bytes`; `from` and `tag` may be [`ANY`].
+    /// A receive of `bytes`; `from` and `tag` may be `ANY`.
     pub fn receive(from: Peer, bytes: u64, tag: u32) -> Node {
         Node {
             kind: Kind::Receive,
@@ -233,7 +233,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Adds an operation; its number. There may be [`MOST_OPERATIONS`].
+    /// Adds an operation; its number. There may be `MOST_OPERATIONS`.
     pub fn add(&mut self, node: Node) -> u32 {
         self.nodes.push(node);
         self.nodes.len() as u32 - 1
