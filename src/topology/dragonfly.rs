@@ -395,14 +395,6 @@ impl Topology for Dragonfly {
     }
 
     #[inline]
-    fn group_of(&self, router: RouterId) -> u32 {
-        self.by_a.divide(router)
-    }
-
-    fn groups(&self) -> u32 {
-        self.g
-    }
-
     fn axes(&self) -> &[KindName] {
         const NAMES: &[KindName] = &[KindName::Borrowed("group"), KindName::Borrowed("index")];
         NAMES

@@ -384,14 +384,6 @@ impl Topology for Kns {
         }
     }
 
-    fn group_of(&self, router: RouterId) -> u32 {
-        self.domain_of(router)
-    }
-
-    fn groups(&self) -> u32 {
-        self.grid.slabs()
-    }
-
     /// Those of the space, the dimension of a switch's line (1 is x; 0 for a NIC), and the number of the switch there.
     fn axes(&self) -> &[KindName] {
         &self.axes

@@ -164,17 +164,24 @@ pub trait Topology: Send + Sync {
     fn domain_routers(&self, domain: DomainId) -> Vec<RouterId>;
     /// The position of `router` in the list of its domain's routers. Constant time.
     fn local_index(&self, router: RouterId) -> u32;
-    /// The group, pod or block that `router` belongs to, for placements and patterns that speak of groups.
-    fn group_of(&self, router: RouterId) -> u32;
+    /// The group, pod or slab that `router` belongs to, for placements and patterns that speak of groups: its domain, unless
+    /// a topology has other ones.
+    fn group_of(&self, router: RouterId) -> u32 {
+        self.domain_of(router)
+    }
     /// Number of groups.
-    fn groups(&self) -> u32;
-    /// The names of the axes of the routers' coordinates; none where a router is nothing but its number. As the names of links.
+    fn groups(&self) -> u32 {
+        self.domains()
+    }
+    /// The names of the axes of the routers' coordinates: those of the space that they stand in; none where a router is nothing
+    /// but its number. As the names of links.
     fn axes(&self) -> &[KindName] {
-        &[]
+        self.as_grid().map_or(&[], Grid::axes)
     }
     /// Where a router stands, one number for each of the axes.
-    fn coordinates(&self, _router: RouterId) -> Vec<u32> {
-        Vec::new()
+    fn coordinates(&self, router: RouterId) -> Vec<u32> {
+        let grid = self.as_grid();
+        grid.map_or_else(Vec::new, |grid| grid.coordinates(router).collect())
     }
     /// Routers on a shortest route between two endpoints (1 when they share a router).
     fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32;

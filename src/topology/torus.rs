@@ -370,22 +370,6 @@ impl Topology for Torus {
         self.grid.index_in_slab(router)
     }
 
-    fn group_of(&self, router: RouterId) -> u32 {
-        self.grid.slab(router)
-    }
-
-    fn groups(&self) -> u32 {
-        self.grid.slabs()
-    }
-
-    fn axes(&self) -> &[KindName] {
-        self.grid.axes()
-    }
-
-    fn coordinates(&self, router: RouterId) -> Vec<u32> {
-        self.grid.coordinates(router).collect()
-    }
-
     fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {
         let (a, b) = (self.router_of(a), self.router_of(b));
         let ways = (0..self.grid.dimensions()).map(|d| {

@@ -493,14 +493,6 @@ impl Topology for Tree {
         }
     }
 
-    fn group_of(&self, router: RouterId) -> u32 {
-        self.domain_of(router)
-    }
-
-    fn groups(&self) -> u32 {
-        self.pods
-    }
-
     fn axes(&self) -> &[KindName] {
         const NAMES: &[KindName] = &[
             KindName::Borrowed("level"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::input::Input;
 use super::table::{Flow, content, tasks};
-use super::{Build, Content, Coverage, Fault, Refusal, Scale};
+use super::{Build, Content, Coverage, Fault, Refusal, Scale, nanosecond};
 use crate::config::{Duration, Section};
 use crate::registry::Entry;
 
@@ -33,10 +33,6 @@ struct Params {
     /// Number of tasks; one more than the highest in the file by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tasks: Option<u32>,
-}
-
-fn nanosecond() -> Duration {
-    Duration(crate::model::NS)
 }
 
 pub const ENTRY: Entry<Build> = Entry {

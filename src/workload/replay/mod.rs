@@ -35,8 +35,8 @@ pub use scale::Scale;
 pub use table::Flow;
 pub use walk::Walk;
 
-use crate::config::{ConfigError, Section};
-use crate::model::Invalid;
+use crate::config::{ConfigError, Duration, Section};
+use crate::model::{Invalid, NS};
 use crate::registry::{self, Entry};
 use crate::workload::tasks::Peer;
 
@@ -183,6 +183,11 @@ fn key(section: &Section, path: &Path) -> String {
     let about = std::fs::metadata(path).ok();
     let about = about.map(|about| (about.len(), about.modified().ok()));
     format!("{} {about:?}", section.text())
+}
+
+/// The unit of times in formats that count nanoseconds unless they say otherwise.
+fn nanosecond() -> Duration {
+    Duration(NS)
 }
 
 /// Refuses a task beyond those that there are.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use write::write;
 
 use super::check::check;
-use super::{Build, Content, Refusal, Scale};
+use super::{Build, Content, Refusal, Scale, nanosecond};
 use crate::config::{Duration, Section};
 use crate::registry::Entry;
 
@@ -35,10 +35,6 @@ struct Params {
     /// The unit of `calc`.
     #[serde(default = "nanosecond")]
     unit: Duration,
-}
-
-fn nanosecond() -> Duration {
-    Duration(crate::model::NS)
 }
 
 pub const ENTRY: Entry<Build> = Entry {
