@@ -1,10 +1,10 @@
 """Runs the examples of a page of the manual, so that none of them is wrong.
 
-usage: run_examples.py page.md directory
+usage: run_examples.py page.md directory [WORDS]
 
 Blocks of python and sh are run in the directory, each on its own. A block of toml with a file name behind it is written
-to that file. A block that imports a package that is not
-installed is told and passed over.
+to that file. A block that imports a package that is not installed is told and passed over. With WORDS only the blocks that
+contain these are run, and none of them may be passed over.
 """
 
 import contextlib
@@ -36,11 +36,11 @@ def run_shell(code, place):
     return True
 
 
-def main(page, directory):
+def main(page, directory, words=""):
     with open(page, encoding="utf-8") as file:
         text = file.read()
     os.chdir(directory)
-    blocks = list(BLOCK.finditer(text))
+    blocks = [block for block in BLOCK.finditer(text) if words in block[2]]
     assert blocks, f"{page} has no examples"
     run = {"python": run_python, "sh": run_shell}
     ran = 0
@@ -53,10 +53,11 @@ def main(page, directory):
             ran += 1
             continue
         ran += run[language](code, f"{os.path.basename(page)}:{line}")
+    assert ran == len(blocks) or not words, f"{page}: only {ran} of {len(blocks)} examples could be run"
     print(f"ran {ran} of {len(blocks)} examples")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     main(*sys.argv[1:])

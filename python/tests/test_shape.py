@@ -1,0 +1,65 @@
+"""The shapes that results are put into, against the columns of the file."""
+
+import h5py
+import numpy
+import pytest
+
+import weir
+
+
+def test_a_table_of_nodes_has_their_attributes_and_of_columns_their_rows(tree, result):
+    jobs = weir.table(tree["jobs"])
+    ports = weir.table(tree["ports"])
+    with h5py.File(result / "result.h5") as file:
+        assert jobs["bytes_delivered"].to_dict() == {
+            name: job.attrs["bytes_delivered"] for name, job in file["data/jobs"].items()
+        }
+        assert set(ports.columns) == set(file["data/ports"])
+        assert (ports["busy_ps"].to_numpy() == file["data/ports/busy_ps"][:]).all()
+        terminal = file["data/ports/kind"][:] == b"terminal"
+    assert ports.groupby("kind").size()["terminal"] == terminal.sum() == 72
+
+
+def test_series_by_job_are_the_columns_and_what_follows_from_them(tree, result):
+    data = weir.by_job(tree)
+    assert data.job.values.tolist() == ["hot", "halo", "victims"]
+    with h5py.File(result / "result.h5") as file:
+        series = file["data/series"]
+        for job in ("hot", "victims"):
+            column = {
+                name: series[f"job.{job}.{name}"][:].astype(float)
+                for name in ("delivered_bytes", "messages", "message_latency_ps")
+            }
+            one = data.sel(job=job)
+            assert (one["delivered_bytes"].values == column["delivered_bytes"]).all()
+            # Bins of 500 ns: bits per nanosecond are Gbps.
+            assert numpy.allclose(one["delivered_rate"].values, column["delivered_bytes"] * 8 / 500)
+            with numpy.errstate(invalid="ignore"):
+                mean = column["message_latency_ps"] / column["messages"]
+            # The hot spot begins later: bins without a message have no mean.
+            assert numpy.isnan(mean).any() == (job == "hot") and numpy.isfinite(mean).any()
+            assert numpy.array_equal(one["mean_message_latency"].values, mean, equal_nan=True)
+    assert (data["delivered_rate"].attrs["units"], data["mean_network_latency"].attrs["units"]) == ("Gbps", "ps")
+
+
+def test_units_are_converted_and_said(tree):
+    ports = tree["ports"].to_dataset()
+    busy = weir.convert(ports["busy_ps"], "us")
+    assert (busy.values == ports["busy_ps"].values / 1e6).all()
+    assert (busy.attrs["units"], busy.attrs["long_name"]) == ("us", ports["busy_ps"].attrs["long_name"])
+    series = weir.convert(tree["series"].to_dataset(), "ns")
+    assert series["time_ps"].values.tolist() == [500.0 * number for number in range(12)]
+    assert series["time_ps"].attrs["units"] == series["job.hot.network_latency_ps"].attrs["units"] == "ns"
+    # What is of another kind stays.
+    assert series["job.hot.delivered_bytes"].attrs["units"] == "B"
+    assert series["job.hot.delivered_bytes"].equals(
+        tree["series"].to_dataset()["job.hot.delivered_bytes"].assign_coords(time_ps=series.time_ps)
+    )
+
+
+def test_a_unit_of_another_kind_is_refused(tree):
+    ports = tree["ports"].to_dataset()
+    with pytest.raises(weir.WeirError, match="in 'ps' cannot be given in 'GB'"):
+        weir.convert(ports["busy_ps"], "GB")
+    with pytest.raises(weir.WeirError, match="'parsec' is no unit"):
+        weir.convert(ports, "parsec")
