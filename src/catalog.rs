@@ -4,7 +4,7 @@ use std::path::Path;
 
 use schemars::schema_for;
 
-use crate::config::{ConfigError, Experiment, READY, READY_WORKLOADS};
+use crate::config::{ConfigError, Experiment, PRESETS, READY, READY_WORKLOADS};
 use crate::registry::{Catalog, Entry, Family};
 use crate::workload::{motifs, patterns, replay, tasks::Mpi};
 use crate::{congestion, queueing, routing, topology};
@@ -63,6 +63,7 @@ pub fn catalog() -> Catalog {
         },
         ready: READY,
         ready_workloads: READY_WORKLOADS,
+        presets: PRESETS,
         mpi: || schema_for!(Mpi),
         read_trace: replay::read,
     }

@@ -77,8 +77,12 @@ fn no_scheme_can_deadlock_under_any_routing() {
         let network = network(text);
         let kind = Section::from_toml(text).expect("TOML");
         let kind = kind.kind().expect("a kind");
-        for (name, routing) in routings(kind, &network) {
-            for (scheme, queueing) in schemes(&network) {
+        for (scheme, queueing) in schemes(&network) {
+            for (name, routing) in routings(kind, &network) {
+                let routing = match queueing.spread() {
+                    None => routing,
+                    Some(spread) => spread.over(routing, &network).expect("few channels"),
+                };
                 let refined = Refined {
                     topology: &*network,
                     routing: &*routing,

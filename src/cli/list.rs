@@ -1,17 +1,21 @@
-//! `weir list`: what an experiment file may name, from what the variants' own files declare.
+//! `weir list`: what an experiment file may name, from what the variants' own files declare, and the files that come with weir.
 
 use serde_json::Value as Json;
 
 use crate::catalog::catalog;
-use crate::config::{ConfigError, alternatives, reference, suggest};
+use crate::config::{ConfigError, PRESET, alternatives, reference, suggest};
 use crate::registry::{Catalog, Family, Variant};
 
 /// Width of the text.
 const WIDTH: usize = 100;
 
+/// What presets are called here: they are no family, for they choose no variant.
+const PRESETS: &str = "presets";
+
 /// The text that `weir list [WHAT] [NAME]` prints.
 ///
-/// Without `what`: all families. Without `name`: a table of the family. Else all about one variant or ready network.
+/// Without `what`: all families, and presets. Without `name`: a table of the family. Else all about one variant, ready network or
+/// preset.
 ///
 /// # Errors
 /// If there is no such family or variant; the remedy names the nearest.
@@ -26,14 +30,19 @@ fn list_from(
 ) -> Result<String, ConfigError> {
     let families = catalog.families();
     let Some(what) = what else {
-        let tables: Vec<String> = families.iter().map(|f| table(f, catalog)).collect();
+        let tables = families.iter().map(|family| table(family, catalog));
+        let tables: Vec<String> = tables.chain([presets(catalog)]).collect();
         return Ok(tables.join("\n"));
     };
+    if what == PRESETS || what == PRESET {
+        return name.map_or_else(|| Ok(presets(catalog)), |name| preset(catalog, name));
+    }
     let family = families
         .into_iter()
         .find(|family| family.name == what || family.one == what)
         .ok_or_else(|| {
-            let names: Vec<&str> = families.iter().map(|family| family.name).collect();
+            let names = families.iter().map(|family| family.name);
+            let names: Vec<&str> = names.chain([PRESETS]).collect();
             ConfigError::new(
                 format!("there is nothing called {what:?} to list"),
                 suggest(what, "names", &names, '"'),
@@ -54,10 +63,40 @@ fn list_from(
     }
     let mut names: Vec<&str> = family.variants.iter().map(|v| v.name).collect();
     names.extend(ready.iter().map(|(name, _)| *name));
-    Err(ConfigError::new(
-        format!("there is no {} called {name:?}", family.one),
-        suggest(name, family.name, &names, '"'),
-    ))
+    Err(unknown(family.one, family.name, name, &names))
+}
+
+/// The error that there is no `one` of that name.
+fn unknown(one: &str, all: &str, name: &str, names: &[&str]) -> ConfigError {
+    ConfigError::new(
+        format!("there is no {one} called {name:?}"),
+        suggest(name, all, names, '"'),
+    )
+}
+
+/// The presets: names and summaries.
+fn presets(catalog: &Catalog) -> String {
+    format!(
+        "{PRESETS} ({PRESET} = \"…\" at the top of the file)\n{}",
+        rows_of(&files(catalog.presets))
+    )
+}
+
+/// The text of one preset.
+fn preset(catalog: &Catalog, name: &str) -> Result<String, ConfigError> {
+    let found = catalog.presets.iter().find(|(one, _)| *one == name);
+    let (_, text) = found.ok_or_else(|| {
+        let names: Vec<&str> = catalog.presets.iter().map(|(name, _)| *name).collect();
+        unknown(PRESET, PRESETS, name, &names)
+    })?;
+    Ok(format!("# {PRESET} = \"{name}\"\n{text}"))
+}
+
+/// Files that come with weir: names and first sentences.
+fn files(files: &[(&str, &str)]) -> Vec<[String; 2]> {
+    let rows = files.iter();
+    rows.map(|(name, toml)| [name.to_string(), first_comment(toml)])
+        .collect()
 }
 
 /// The ready files of a family: networks, applications.
@@ -80,7 +119,6 @@ fn table(family: &Family, catalog: &Catalog) -> String {
     if family.variants.is_empty() {
         text.push_str(&format!("  There are no {} yet.\n", family.name));
     }
-    let rows = |rows: Vec<[String; 2]>| rows_of(&rows);
     // Those for the same topologies stand together.
     for own in family
         .variants
@@ -91,11 +129,8 @@ fn table(family: &Family, catalog: &Catalog) -> String {
         {
             text.push_str(&format!(" for {}\n", first.topologies.join(", ")));
         }
-        text.push_str(&rows(
-            own.iter()
-                .map(|variant| [variant.name.to_string(), variant.summary.to_string()])
-                .collect(),
-        ));
+        let row = |variant: &Variant| [variant.name.to_string(), variant.summary.to_string()];
+        text.push_str(&rows_of(&own.iter().map(row).collect::<Vec<_>>()));
     }
     let ready = ready(family, catalog);
     if !ready.is_empty() {
@@ -108,12 +143,7 @@ fn table(family: &Family, catalog: &Catalog) -> String {
             },
             family.section
         ));
-        text.push_str(&rows(
-            ready
-                .iter()
-                .map(|(name, toml)| [name.to_string(), first_comment(toml)])
-                .collect(),
-        ));
+        text.push_str(&rows_of(&files(ready)));
     }
     text
 }
@@ -393,6 +423,31 @@ mod tests {
             text.starts_with("# [[workload]] file = \"lammps-2048\"\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn presets_are_listed_and_shown() {
+        let mut catalog = made_up();
+        catalog.presets = &[(
+            "slow",
+            "# Slow routers. Very.\n[router]\nlatency = \"1 ms\"\n",
+        )];
+        for what in ["presets", "preset"] {
+            let text = list_from(&catalog, Some(what), None).unwrap();
+            assert_eq!(
+                text,
+                "presets (preset = \"…\" at the top of the file)\n  slow  Slow routers.\n"
+            );
+        }
+        assert!(list(None, None).unwrap().contains("  booksim2 "));
+        let text = list_from(&catalog, Some("presets"), Some("slow")).unwrap();
+        assert!(
+            text.starts_with("# preset = \"slow\"\n# Slow routers"),
+            "{text}"
+        );
+        let error = list_from(&catalog, Some("presets"), Some("slwo")).unwrap_err();
+        assert_eq!(error.message, "there is no preset called \"slwo\"");
+        assert!(error.remedy().unwrap().contains("did you mean \"slow\"?"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::catalog::catalog;
-use crate::config::fixed_sections;
+use crate::config::{PRESET, fixed_sections};
 use crate::registry::{Catalog, Family, Variant};
 
 /// JSON Schema (draft 2020-12) of a whole experiment file. Every variant of every registry is in it.
@@ -42,6 +42,7 @@ fn schema_of(catalog: &Catalog) -> Json {
         "title": "weir experiment",
         "type": "object",
         "properties": {
+            PRESET: presets(catalog),
             "topology": { "description": "The network.", "oneOf": topologies },
             // Two topologies may each have a routing of the same name.
             "routing": { "description": "Which way packets take.", "anyOf": routings },
@@ -57,7 +58,9 @@ fn schema_of(catalog: &Catalog) -> Json {
             "output": output,
         },
         "allOf": routings_of_topologies(catalog),
-        "required": ["topology", "routing", "workload", "run"],
+        "required": ["topology", "workload", "run"],
+        // A preset may have a routing.
+        "anyOf": [{ "required": ["routing"] }, { "required": [PRESET] }],
         "additionalProperties": false,
         "$defs": definitions,
     });
@@ -66,6 +69,17 @@ fn schema_of(catalog: &Catalog) -> Json {
         properties.extend(study);
     }
     schema
+}
+
+/// One preset or several.
+fn presets(catalog: &Catalog) -> Json {
+    let names: Vec<&str> = catalog.presets.iter().map(|(name, _)| *name).collect();
+    let one = named(&names);
+    json!({
+        "description": "Values that lie under the keys of this file: the name of a preset (`weir list presets`), the path of a file beside the \
+                        experiment that ends in .toml, or a list of them, of which the later ones win. What this file says itself goes before.",
+        "anyOf": [one, { "type": "array", "items": one }],
+    })
 }
 
 /// For each kind of topology the names of its routings. (The kind of a ready network is not known here.)
@@ -117,10 +131,15 @@ fn file(what: &str, ready: &[(&str, &str)]) -> Json {
         "type": "object",
         "description": format!("{what}, or a file beside the experiment; other keys replace those of the file."),
         "properties": {
-            "file": { "anyOf": [{ "enum": names }, { "type": "string", "pattern": "[/\\\\]|\\.toml$" }] },
+            "file": named(&names),
         },
         "required": ["file"],
     })
+}
+
+/// The name of something that comes with weir, or a path.
+fn named(names: &[&str]) -> Json {
+    json!({ "anyOf": [{ "enum": names }, { "type": "string", "pattern": "[/\\\\]|\\.toml$" }] })
 }
 
 /// One schema per variant; what they refer to is added to `definitions`.

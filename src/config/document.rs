@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::load::{read, sections_to_experiment};
+use super::load::sections_to_experiment;
 use super::resolve::inline;
+use super::shelf::read;
 use super::tree::{Node, Origin, Source, Value};
 use super::{ConfigError, Duration, Experiment, Section, sets};
 use crate::model::Invalid;

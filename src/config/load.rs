@@ -1,22 +1,23 @@
 //! From the text of an experiment file to a checked [`Experiment`].
 
-use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::application::{self, ApplicationConfig, ApplicationSection, ProgramConfig, with_kind};
 use super::document::Document;
 use super::experiment::{Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
 use super::nearest::suggest;
+use super::presets;
 use super::sets::copy_name;
-use super::tree::{Member, Node, Origin, Source, Value};
+use super::shelf::{Shelf, file_name, from_file, without_file};
+use super::tree::{Member, Node, Value};
 use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
 use super::{ConfigError, Section, check, resolve};
 use crate::model::Invalid;
 use crate::registry::{Catalog, Family};
 
-/// The sections of an experiment file.
-pub(super) const SECTIONS: [&str; 9] = [
+/// What stands at the top of an experiment file: its sections, and what is laid under them.
+pub(super) const SECTIONS: [&str; 10] = [
+    presets::KEY,
     "topology",
     "routing",
     "queueing",
@@ -74,8 +75,8 @@ pub(super) fn sections_to_experiment(
     folder: &Path,
     catalog: &Catalog,
 ) -> Result<Experiment, ConfigError> {
-    let file = Section::new(root, "");
-    known_sections(&file)?;
+    known_sections(&root)?;
+    let file = Section::new(presets::laid_under(root, folder, catalog)?, "");
     let (router, router_kinds) = router(&file)?;
     let experiment = Experiment {
         topology: topology(&file, folder, catalog)?,
@@ -101,36 +102,8 @@ pub(super) fn sections_to_experiment(
     })
 }
 
-/// The longest file that is read, in bytes. What people write has some kilobytes, and lists for every endpoint of a large
-/// network some hundred.
-const LONGEST_FILE: u64 = 4 << 20;
-
-/// The text of a file. Others than regular files are not even opened: a pipe may keep its reader waiting for ever, and some
-/// devices never end.
-pub(super) fn read(path: &Path) -> Result<String, String> {
-    let failure = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_string(),
-        _ => e.to_string(),
-    };
-    let kind = std::fs::metadata(path).map_err(failure)?.file_type();
-    if kind.is_dir() {
-        return Err("it is a directory".to_string());
-    }
-    if !kind.is_file() {
-        return Err("it is a pipe or a device, and no file".to_string());
-    }
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(failure)?;
-    let read = file.take(LONGEST_FILE + 1).read_to_end(&mut bytes);
-    if read.map_err(failure)? as u64 > LONGEST_FILE {
-        let most = LONGEST_FILE >> 20;
-        return Err(format!("it has more than {most} MiB"));
-    }
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_string())
-}
-
-fn known_sections(file: &Section) -> Result<(), ConfigError> {
-    for member in file.node.members() {
+fn known_sections(root: &Node) -> Result<(), ConfigError> {
+    for member in root.members() {
         if STUDY.contains(&member.key.as_str()) {
             return Err(ConfigError::at(
                 &member.origin,
@@ -255,6 +228,7 @@ fn topology(file: &Section, folder: &Path, catalog: &Catalog) -> Result<Section,
     let inline = section.node.clone();
     if let Some(name) = file_name(&section)? {
         let shelf = Shelf {
+            key: "file",
             ready: catalog.ready,
             folder: "topologies",
             what: "ready network",
@@ -279,86 +253,6 @@ fn topology(file: &Section, folder: &Path, catalog: &Catalog) -> Result<Section,
 
 fn same_text(a: &Node, b: &Node) -> bool {
     matches!((&a.value, &b.value), (Value::String(a), Value::String(b)) if a == b)
-}
-
-/// Where `file = "…"` finds what it names.
-struct Shelf {
-    /// The key's section: `topology`.
-    ready: &'static [(&'static str, &'static str)],
-    /// The folder of the ready files.
-    folder: &'static str,
-    /// What they are called.
-    what: &'static str,
-    /// What lists them.
-    list: &'static str,
-}
-
-/// The content of a ready file, or of a file whose path is relative to the experiment file.
-fn from_file(
-    section: &Section,
-    name: &str,
-    folder: &Path,
-    shelf: &Shelf,
-) -> Result<Node, ConfigError> {
-    let (shown, text) = if name.contains(['/', '\\']) || name.ends_with(".toml") {
-        let path = folder.join(name);
-        let text = read(&path).map_err(|why| {
-            section.refuse(Invalid::new(
-                "file",
-                format!("{} cannot be read: {why}", path.display()),
-                format!(
-                    "give a path relative to the experiment file, or the name of a {} (see `weir list {}`)",
-                    shelf.what, shelf.list
-                ),
-            ))
-        })?;
-        (path.display().to_string(), text)
-    } else {
-        let ready = shelf.ready.iter().find(|(ready, _)| *ready == name);
-        let (_, text) = ready.ok_or_else(|| {
-            let names: Vec<&str> = shelf.ready.iter().map(|(name, _)| *name).collect();
-            let plural = format!("{}s", shelf.what);
-            section.refuse(Invalid::new(
-                "file",
-                format!("{name:?} is not a {}", shelf.what),
-                suggest(name, &plural, &names, '"') + "; or give a path that ends in .toml",
-            ))
-        })?;
-        (format!("{}/{name}.toml", shelf.folder), text.to_string())
-    };
-    let source = Arc::new(Source { name: shown, text });
-    let mut node = Node::parse(&source)?;
-    // What is missing is missing in that file: errors about the section as a whole point at its beginning.
-    node.origin = Origin::File {
-        source,
-        span: Some(0..0),
-    };
-    Ok(node)
-}
-
-/// The text of `file`, if there is that key.
-fn file_name(section: &Section) -> Result<Option<String>, ConfigError> {
-    let Some(member) = section.node.get("file") else {
-        return Ok(None);
-    };
-    match &member.value.value {
-        Value::String(name) => Ok(Some(name.clone())),
-        _ => Err(section.refuse(Invalid::new(
-            "file",
-            format!(
-                "expected a name or a path, got {}",
-                member.value.type_name()
-            ),
-            "write file = \"…\"",
-        ))),
-    }
-}
-
-fn without_file(mut node: Node) -> Node {
-    if let Value::Table(members) = &mut node.value {
-        members.retain(|member| member.key != "file");
-    }
-    node
 }
 
 fn workloads(
@@ -414,6 +308,7 @@ fn workload(
     let mut section = Section::new(with_kind(node.clone()), &path);
     if let Some(name) = file_name(&section)? {
         let shelf = Shelf {
+            key: "file",
             ready: catalog.ready_workloads,
             folder: "workloads",
             what: "ready application",

@@ -14,12 +14,14 @@ mod error;
 mod experiment;
 mod load;
 mod nearest;
+mod presets;
 mod printable;
 mod ready;
 mod resolve;
 mod schema;
 mod section;
 mod sets;
+mod shelf;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -35,7 +37,8 @@ pub use experiment::{
     OutputConfig, RatesConfig, Receivers, RouterConfig, RunConfig, Switching,
 };
 pub(crate) use nearest::suggest;
-pub use ready::{READY, READY_WORKLOADS};
+pub(crate) use presets::KEY as PRESET;
+pub use ready::{PRESETS, READY, READY_WORKLOADS};
 pub(crate) use resolve::{alternatives, reference};
 pub(crate) use schema::fixed_sections;
 pub use section::Section;

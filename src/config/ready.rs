@@ -1,5 +1,5 @@
-//! The ready networks of `topologies/` and the ready applications of `workloads/`, inside the binary so that it works
-//! anywhere.
+//! The ready networks of `topologies/`, the ready applications of `workloads/` and the presets of `presets/`, inside the binary so
+//! that it works anywhere.
 
 /// Ready files of a folder: names and texts.
 macro_rules! ready {
@@ -69,13 +69,26 @@ pub const READY_WORKLOADS: &[(&str, &str)] = ready!["workloads":
     "sweep3d-64",
 ];
 
+/// All presets, one line per file of `presets/`.
+#[rustfmt::skip]
+pub const PRESETS: &[(&str, &str)] = ready!["presets":
+    "booksim2",
+    "codes",
+    "merlin",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_file_is_in_the_list() {
-        for (folder, list) in [("topologies", READY), ("workloads", READY_WORKLOADS)] {
+        let folders = [
+            ("topologies", READY),
+            ("workloads", READY_WORKLOADS),
+            ("presets", PRESETS),
+        ];
+        for (folder, list) in folders {
             let path = format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
             for file in std::fs::read_dir(&path).expect(&path) {
                 let path = file.expect("the folder can be read").path();

@@ -9,6 +9,8 @@
 mod dbbm;
 pub mod refined;
 mod single;
+pub mod spread;
+mod vcs;
 mod voq_net;
 mod voq_sw;
 
@@ -18,6 +20,8 @@ use crate::config::{ConfigError, Section};
 use crate::model::{EndpointId, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::topology::Topology;
+
+use spread::Spread;
 
 /// A packet that is about to take a link, and to join a queue of the input buffer behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,13 +56,23 @@ pub trait Queueing: Send + Sync {
     /// Whether the packets of one queue wait by output (virtual output queues at the switch), in place of one behind the
     /// other. These are not told apart by credits: they share the space of the queue.
     fn by_output(&self) -> bool;
+    /// Whether there are several virtual channels in place of each of the routing's, and how packets choose among them.
+    fn spread(&self) -> Option<Spread> {
+        None
+    }
 }
 
 /// Builds a queueing scheme for a topology from its section.
 pub type Build = fn(&Section, &Arc<dyn Topology>) -> Result<Box<dyn Queueing>, ConfigError>;
 
 /// All queueing schemes.
-pub const REGISTRY: &[Entry<Build>] = &[single::ENTRY, voq_sw::ENTRY, dbbm::ENTRY, voq_net::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[
+    single::ENTRY,
+    voq_sw::ENTRY,
+    dbbm::ENTRY,
+    voq_net::ENTRY,
+    vcs::ENTRY,
+];
 
 /// The most queues of a virtual channel; a port has no more in all (`simulation/limits.rs`).
 const MOST_EACH: u32 = 1 << 16;

@@ -201,6 +201,13 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
             (entry.build)(&experiment.queueing, &topology)?
         }
     };
+    let routing = match queueing.spread() {
+        None => routing,
+        Some(spread) => {
+            let spread = spread.over(routing, &topology);
+            spread.map_err(|invalid| experiment.queueing.refuse(invalid))?
+        }
+    };
     let parameters = parameters(experiment);
     let routers = routers(experiment, topology.as_ref())?;
     let (router, port) = topology.attachment(0);

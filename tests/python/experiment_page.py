@@ -18,6 +18,8 @@ BEGIN, END = "<!-- made from weir schema -->\n", "<!-- end -->\n"
 # What quantities are called, and sections that list variants: the key that chooses, and the name for `weir list`.
 QUANTITIES = {"Duration": "time", "Rate": "bandwidth", "Size": "amount of data"}
 CHOSEN_BY = {"topology": "kind", "routing": "algorithm", "queueing": "scheme", "congestion": "scheme", "pattern": "kind", "motif": "kind", "trace": "format"}
+# Keys at the top that are no sections.
+KEYS = ["preset"]
 # What only job files have.
 STUDY = ["title", "seeds", "axis", "exclude", "figure", "claims", "reduced"]
 TYPES = {"integer": "whole number", "boolean": "`true` or `false`", "string": "text", "number": "number", "object": "table"}
@@ -113,7 +115,7 @@ class Page:
             self.listed(name, schema["items"])
             return
         several = schema.get("type") == "array"
-        if name in STUDY and not several and "properties" not in self.follow(schema):
+        if name in KEYS or name in STUDY and not several and "properties" not in self.follow(schema):
             self.lines += [f"### `{name}`", "", schema["description"], ""]
             return
         schema = self.follow(schema["items"] if several else schema)

@@ -2,6 +2,7 @@
 
 mod good;
 mod jobs;
+mod presets;
 mod refused;
 
 use std::path::Path;
@@ -183,6 +184,17 @@ fn catalog() -> Catalog {
             "pump-8",
             "# Eight pumps.\ntasks = 8\nmotif = { kind = \"pump\", by = 3 }\nmpi = { preset = \"codes\" }\n",
         )],
+        presets: &[
+            (
+                "far",
+                "# A far shift.\n[routing]\nalgorithm = \"minimal\"\n[routing.minimal]\nby = 7\n[router]\nspeedup = 3.0\nlatency = \"7 ns\"\n",
+            ),
+            (
+                "near",
+                "[routing.minimal]\nby = 2\n[routing.valiant]\nfar = true\n[nic]\norder = \"fifo\"\n",
+            ),
+            ("wrong", "[router]\n\nspeed = 2.0\n"),
+        ],
         mpi: || schema_for!(Mpi),
         read_trace: crate::workload::replay::read,
     }
