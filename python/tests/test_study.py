@@ -101,6 +101,19 @@ def test_what_is_not_one_point_with_a_result_is_refused(study):
         weir.point(study, routing="valiant", load=0.3, router=20, seed=2)
 
 
+def test_a_number_that_is_not_in_the_table_is_read_from_the_results(study):
+    data = weir.sweep(study)
+    read = []
+
+    def delivered(tree):
+        read.append(set(tree.children))
+        return tree["summary"].attrs["packets_delivered"]
+
+    gathered = weir.gather(study, delivered, groups=["summary"])
+    assert gathered.identical(data["summary.packets_delivered"].drop_attrs(deep=False).rename(None))
+    assert gathered.notnull().sum() == 12 and read == [{"summary"}] * 12
+
+
 def test_claims_are_those_of_the_file(study, program):
     import subprocess
 

@@ -3,8 +3,9 @@
 usage: run_examples.py page.md directory [WORDS]
 
 Blocks of python and sh are run in the directory, each on its own. A block of toml with a file name behind it is written
-to that file. A block that imports a package that is not installed is told and passed over. With WORDS only the blocks that
-contain these are run, and none of them may be passed over.
+to that file. A block of output holds what the block of python before it prints. A block that imports a package that is not
+installed is told and passed over. With WORDS only the blocks that contain these (all, if they are empty) are run, and
+none of them may be passed over.
 """
 
 import contextlib
@@ -14,11 +15,11 @@ import re
 import subprocess
 import sys
 
-BLOCK = re.compile(r"^```(python|sh|toml \S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|sh|toml \S+)\n(.*?)^```$(?:\n+```output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 
-def run_python(code, place):
-    """True if the block ran; an error in it ends the program."""
+def run_python(code, place, expected):
+    """True if the block ran; an error in it, or another output than is expected (if any is), ends the program."""
     try:
         with contextlib.redirect_stdout(io.StringIO()) as output:
             exec(compile(code, place, "exec"), {"__name__": "__main__"})
@@ -27,33 +28,36 @@ def run_python(code, place):
         return False
     if "print" in code:
         assert output.getvalue().strip(), f"{place} printed nothing"
+    if expected is not None:
+        assert output.getvalue() == expected, f"{place} printed\n{output.getvalue()}and not\n{expected}"
     return True
 
 
-def run_shell(code, place):
+def run_shell(code, place, expected):
+    assert expected is None, f"{place}: output of a shell is not compared"
     done = subprocess.run(["sh", "-e", "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, f"{place}: {done.stdout}{done.stderr}"
     return True
 
 
-def main(page, directory, words=""):
+def main(page, directory, words=None):
     with open(page, encoding="utf-8") as file:
         text = file.read()
     os.chdir(directory)
-    blocks = [block for block in BLOCK.finditer(text) if words in block[2]]
+    blocks = [block for block in BLOCK.finditer(text) if (words or "") in block[2]]
     assert blocks, f"{page} has no examples"
     run = {"python": run_python, "sh": run_shell}
     ran = 0
     for block in blocks:
-        language, code = block.groups()
+        language, code, expected = block.groups()
         line = text.count("\n", 0, block.start()) + 1
         if language.startswith("toml"):
             with open(language.split()[1], "w", encoding="utf-8") as file:
                 file.write(code)
             ran += 1
             continue
-        ran += run[language](code, f"{os.path.basename(page)}:{line}")
-    assert ran == len(blocks) or not words, f"{page}: only {ran} of {len(blocks)} examples could be run"
+        ran += run[language](code, f"{os.path.basename(page)}:{line}", expected)
+    assert ran == len(blocks) or words is None, f"{page}: only {ran} of {len(blocks)} examples could be run"
     print(f"ran {ran} of {len(blocks)} examples")
 
 

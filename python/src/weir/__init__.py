@@ -6,8 +6,8 @@
 ...     "run": {"until": "20 us", "warmup": "5 us"}})
 >>> result["summary"].attrs["accepted_load"]
 
-`run` and `run_sweep` start the program; `load`, `sweep`, `point`, `claims` read results; `table`, `by_job`, `convert` put
-them into handy shapes; `topology` makes a graph of the network; `weir.plot` draws. Numbers are in the units of the file
+`run` and `run_sweep` start the program; `load`, `sweep`, `point`, `gather`, `claims` read results; `table`, `by_job`, `convert`
+put them into handy shapes; `topology` makes a graph of the network; `weir.plot` draws. Numbers are in the units of the file
 (picoseconds, bytes), which every column has in its attribute `units`; `convert` changes them.
 """
 
@@ -26,7 +26,7 @@ from .network import topology
 from .program import run, run_sweep
 from .result import SCHEMA_VERSION, load
 from .shape import by_job, convert, table
-from .study import claims, point, sweep
+from .study import claims, gather, point, sweep
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -41,6 +41,7 @@ __all__ = [
     "by_job",
     "claims",
     "convert",
+    "gather",
     "load",
     "plot",
     "point",

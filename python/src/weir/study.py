@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,23 @@ def point(path: str | os.PathLike[str], **where: Any) -> xarray.DataTree:
     if state != "done":
         raise ResultError(f"{path}: this point has no result, its state is {state!r}")
     return load(Path(path) / "points" / str(chosen["hash"].item()))
+
+
+def gather(
+    path: str | os.PathLike[str], read: Callable[[xarray.DataTree], float], *, groups: Iterable[str] | None = None
+) -> xarray.DataArray:
+    """A number that is not in the table of a study, over its axes and `seed`: what `read` makes of the result of each point.
+
+    `weir.gather("out/study", lambda tree: tree["jobs/mine"].attrs["finish_ps"])`. It has the unit that `read` gives it. NaN
+    where there is no result. `groups` limits what is loaded, as in `load`.
+    """
+    data = sweep(path)
+    groups = None if groups is None else list(groups)
+    numbers = numpy.full(data["state"].shape, numpy.nan)
+    for place in zip(*numpy.nonzero((data["state"] == "done").values), strict=True):
+        result = Path(path) / "points" / str(data["hash"].values[place])
+        numbers[place] = read(load(result, groups=groups))
+    return xarray.DataArray(numbers, data["state"].coords, data["state"].dims)
 
 
 def alike(value: Any, wanted: Any) -> bool:
