@@ -2,7 +2,7 @@
 
 usage: validation_page.py [--check]
 
-Its rows come from docs/results/comparisons.toml (columns of the committed tables, and a bound for each; tables of claims about
+How many hold goes into README.md, too, between the marks there. Its rows come from docs/results/comparisons.toml (columns of the committed tables, and a bound for each; tables of claims about
 other simulators), from all docs/results/*/claims.csv, and from the tests in tests/physics_*.rs. With --check nothing is written: the program fails if
 the page is not what it should be.
 """
@@ -16,6 +16,8 @@ from pathlib import Path
 
 RESULTS = Path("docs/results")
 PAGE = Path("docs/validation.md")
+README = Path("README.md")
+MARKS = ("<!-- made by tests/python/validation_page.py -->\n", "<!-- end -->\n")
 HEAD = """# What weir has been compared with
 
 Made by `tests/python/validation_page.py` from the tables under [results](results), which carry the commands that made them.
@@ -58,7 +60,7 @@ def against_simulators(comparisons):
     text, held, rows = "## Other simulators\n\n", 0, []
     for one in comparisons["comparison"]:
         off = [float(found[one["column"]]) for found in chosen(one) if found[one["column"]] != ""]
-        worst = max(off, key=abs)
+        worst = largest(one)
         holds = abs(worst) <= one["bound_percent"]
         held += holds
         page = f"[{one['page'].removesuffix('.md')}](results/{one['page']})"
@@ -81,6 +83,28 @@ def claims(title, path, page, says):
     return f"### {title}\n\n{held} of {len(found)} claims hold: [how, and why not](results/{page}).\n\n" + table(head, rows)
 
 
+def in_numbers(comparisons):
+    """How much of what each has said or measured holds."""
+    rows = []
+    for simulator in dict.fromkeys(one["against"] for one in comparisons["comparison"]):
+        own = [one for one in comparisons["comparison"] if one["against"] == simulator]
+        held = sum(abs(largest(one)) <= one["bound_percent"] for one in own)
+        rows.append([f"{simulator}: curves within the bound aimed at", f"{held} of {len(own)}"])
+    tables = [(f"{one['against']}: {one['what']}", RESULTS / one["table"]) for one in comparisons["claims"]]
+    for path in sorted(RESULTS.glob("*/claims.csv")):
+        tables.append((f"[{comparisons['papers'][path.parent.name]}](docs/{path.parent.relative_to('docs')}/README.md): claims", path))
+    for title, path in tables:
+        found = read(path)
+        rows.append([title, f"{sum(one['holds'] == 'yes' for one in found)} of {len(found)}"])
+    return table(["against", "holds"], rows)
+
+
+def largest(comparison):
+    """The difference of the point that is furthest off, in percent."""
+    column = comparison["column"]
+    return max((float(found[column]) for found in chosen(comparison) if found[column] != ""), key=abs)
+
+
 def against_papers(comparisons):
     text = "## The papers' claims\n\n"
     for path in sorted(RESULTS.glob("*/claims.csv")):
@@ -100,18 +124,30 @@ def against_theory():
     return text + table(["what", "test (`cargo test --test all -- NAME`)"], rows)
 
 
+def between_marks(text, made):
+    """The README with what is made between its marks."""
+    before, mark, rest = text.partition(MARKS[0])
+    _, end, after = rest.partition(MARKS[1])
+    if not mark or not end:
+        sys.exit(f"{README} has no {MARKS[0].strip()} ... {MARKS[1].strip()}")
+    return before + mark + "\n" + made + end + after
+
+
 def main():
     with open(RESULTS / "comparisons.toml", "rb") as file:
         comparisons = tomllib.load(file)
-    made = HEAD + against_simulators(comparisons) + against_theory() + against_papers(comparisons)
-    made = made.rstrip("\n") + "\n"
-    if sys.argv[1:] != ["--check"]:
-        PAGE.write_text(made)
-        return
-    there = PAGE.read_text()
-    if there != made:
-        sys.stdout.writelines(difflib.unified_diff(there.splitlines(True), made.splitlines(True), str(PAGE), "as it should be"))
-        sys.exit(f"{PAGE} is not what its tables make: python3 tests/python/validation_page.py")
+    page = HEAD + against_simulators(comparisons) + against_theory() + against_papers(comparisons)
+    files = {PAGE: page.rstrip("\n") + "\n", README: between_marks(README.read_text(), in_numbers(comparisons))}
+    stale = []
+    for path, made in files.items():
+        there = path.read_text()
+        if sys.argv[1:] != ["--check"]:
+            path.write_text(made)
+        elif there != made:
+            sys.stdout.writelines(difflib.unified_diff(there.splitlines(True), made.splitlines(True), str(path), "as it should be"))
+            stale.append(str(path))
+    if stale:
+        sys.exit(f"{' and '.join(stale)}: not what the tables make; run python3 tests/python/validation_page.py")
 
 
 main()
