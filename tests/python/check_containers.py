@@ -1,0 +1,73 @@
+"""Checks that the container recipes take all of the sources that building weir reads.
+
+usage: check_containers.py cargo
+
+Copies what they take to an empty place: there cargo has to understand the manifest, and every file that the sources include has to be.
+(Building takes the network, a container engine and many minutes.)
+"""
+
+import fnmatch
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+INCLUDED = re.compile(r'include_(?:str|bytes)!\("([^"]+)"\)')
+#: Lists of ready files: the folder and the names.
+READY = re.compile(r'ready!\["(\w+)":([^\]]*)\]')
+
+
+def of_apptainer(place):
+    """What the first stage's %files lists, copied as Apptainer does: to a path, or into a folder that is there."""
+    stage = Path("containers/weir.def").read_text().split("%post")[0]
+    (place / "source").mkdir()
+    for line in stage.split("%files")[1].split("\n"):
+        if line.strip():
+            source, target = line.split()
+            to = place / target.lstrip("/")
+            copy(Path(source), to / source if to.is_dir() else to)
+    return place / "source"
+
+
+def of_docker(place):
+    """The context without what .dockerignore names, if the Dockerfile copies all of it."""
+    assert "\nCOPY . .\n" in Path("containers/Dockerfile").read_text(), "the Dockerfile copies something else now"
+    ignored = [line.strip("/") for line in Path(".dockerignore").read_text().split()]
+    for path in Path(".").iterdir():
+        if not any(fnmatch.fnmatch(path.name, pattern) for pattern in ignored):
+            copy(path, place / path.name)
+    return place
+
+
+def copy(source, target):
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(source, target)
+
+
+def check(recipe, place, cargo):
+    subprocess.run([cargo, "metadata", "--no-deps", "--offline", "--format-version", "1"], cwd=place, check=True, capture_output=True)
+    wanted = set()
+    for file in (place / "src").rglob("*.rs"):
+        text = file.read_text(encoding="utf-8")
+        wanted |= {file.parent / name for name in INCLUDED.findall(text)}
+        for folder, names in READY.findall(text):
+            wanted |= {place / folder / f"{name}.toml" for name in re.findall(r'"([^"]+)"', names)}
+    missing = sorted(str(path.relative_to(place)) for path in wanted if not path.exists())
+    assert len(wanted) > 40 and not missing, f"{recipe} leaves out {', '.join(missing)}"
+    print(f"{recipe}: {len(wanted)} included files are there")
+
+
+def main(cargo):
+    for recipe, taken in (("weir.def", of_apptainer), ("Dockerfile", of_docker)):
+        with tempfile.TemporaryDirectory() as place:
+            check(recipe, taken(Path(place)), cargo)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
