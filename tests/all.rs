@@ -33,6 +33,7 @@ mod queueing;
 mod records;
 mod reference_codes;
 mod reference_dragonfly;
+mod reference_fattree;
 mod reference_mesh_torus;
 mod report;
 mod routings;
