@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::Experiment;
+use crate::support::{Experiment, run_on};
 use weir::trace::{Data, Job};
 
 /// A dragonfly of 72 endpoints.
@@ -499,4 +499,77 @@ fn what_endpoints_receive_is_what_is_delivered() {
     let some = run(vec![71, 3, 71].into());
     let chosen = [all.received[3].clone(), all.received[71].clone()];
     assert_eq!(some.received, chosen);
+}
+
+/// Everyone sends to four endpoints, more than they can take.
+fn hot(scheme: &str) -> Experiment {
+    network()
+        .uniform(0.6)
+        .with(
+            "pattern",
+            toml::toml! { kind = "hotspot"
+            destinations = 4 },
+        )
+        .set("nic.acknowledge", true)
+        .set("congestion.scheme", scheme)
+        .until("20 us")
+}
+
+#[test]
+fn a_scheme_writes_down_what_it_grants_where_it_is_asked_to() {
+    for (scheme, place) in [("srp", "endpoint"), ("lhrp", "router")] {
+        let data = hot(scheme).set("output.scheme", vec!["grants"]).run().data;
+        let [grants] = data.scheme.records.as_slice() else {
+            panic!("{scheme}: {:?}", data.scheme.records);
+        };
+        let column = |name: &str| {
+            let found = grants.columns.iter().find(|column| column.name == name);
+            &found
+                .unwrap_or_else(|| panic!("{scheme}: no {name}"))
+                .values
+        };
+        let (time, at, wait) = (column("time_ps"), column("granted_ps"), column("wait_ps"));
+        assert!(
+            time.is_sorted() && time.len() > 100,
+            "{scheme}: {}",
+            time.len()
+        );
+        assert!(
+            time.iter()
+                .zip(at)
+                .zip(wait)
+                .all(|((time, at), wait)| time + wait == *at)
+        );
+        // No time is given twice by the same schedule.
+        let hot: BTreeSet<u64> = column(place).iter().copied().collect();
+        assert!(hot.len() <= 4, "{scheme}: {hot:?}");
+        if scheme == "srp" {
+            let mut given = BTreeSet::new();
+            assert!(column(place).iter().zip(at).all(|pair| given.insert(pair)));
+            let counter = data
+                .scheme
+                .counters
+                .iter()
+                .find(|(name, _)| name == "packets_grant");
+            // Of those that were given all but the last have left by the end.
+            let sent = counter.expect("grants are counted").1;
+            let noted = time.len() as u64;
+            assert!(sent <= noted && noted < sent + 8, "{sent} of {noted}");
+        }
+        assert!(hot_without(scheme), "{scheme}: nobody asked");
+    }
+}
+
+fn hot_without(scheme: &str) -> bool {
+    hot(scheme).run().data.scheme.records.is_empty()
+}
+
+#[test]
+fn records_of_a_scheme_do_not_depend_on_ranks() {
+    let experiment = hot("srp").set("output.scheme", vec!["grants"]);
+    let alone = experiment.run().data;
+    for ranks in [2, 3] {
+        let many = run_on(ranks, &experiment.plan()).expect("runs");
+        assert_eq!(many, alone);
+    }
 }

@@ -215,6 +215,10 @@ pub struct OutputConfig {
     /// Record `/data/rates`: at which share of their link's bandwidth the congestion control lets endpoints inject.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<RatesConfig>,
+    /// Which records of the congestion-control scheme are kept, by name: each is a table `/data/scheme/NAME` with a row for each
+    /// thing that the scheme notes, such as "grants" of `srp`. A name that the scheme does not know is refused with those that it knows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scheme: Vec<String>,
     /// Whose payload received is recorded in `/data/series`, bin by bin: "all" endpoints, or a list of their numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received: Option<Receivers>,
@@ -269,6 +273,7 @@ impl Default for OutputConfig {
             messages: false,
             iterations: false,
             rates: None,
+            scheme: Vec::new(),
             received: None,
         }
     }

@@ -74,6 +74,10 @@ pub struct Actions {
     pub(crate) controls: Vec<Control>,
     /// Control packets that a NIC sends later.
     pub(crate) later: Vec<(Time, Control)>,
+    /// A bit for each of the scheme's records that is asked for.
+    pub(crate) recorded: u32,
+    /// Rows for those: which, and the scheme's own columns.
+    pub(crate) rows: Vec<(usize, Vec<u64>)>,
 }
 
 impl Actions {
@@ -96,6 +100,14 @@ impl Actions {
     pub(crate) fn control(&mut self, control: Control) {
         self.any = true;
         self.controls.push(control);
+    }
+
+    /// Writes a row of the scheme's record of this number ([`super::Scheme::records`]) where it is asked for: its own columns.
+    pub fn record(&mut self, number: usize, values: &[u64]) {
+        if self.recorded >> number & 1 == 1 {
+            self.any = true;
+            self.rows.push((number, values.to_vec()));
+        }
     }
 
     pub(crate) fn control_later(&mut self, time: Time, control: Control) {
@@ -125,6 +137,11 @@ impl PortContext<'_> {
     /// Calls [`super::Scheme::on_port_timer`] for this port at `time`, or at once if that is over.
     pub fn wake(&mut self, time: Time) {
         self.actions.wake(time);
+    }
+
+    /// Writes a row of a record whose place is a port: see [`Actions::record`].
+    pub fn record(&mut self, number: usize, values: &[u64]) {
+        self.actions.record(number, values);
     }
 
     /// Sends a control packet from this router, now.
@@ -158,6 +175,8 @@ pub trait NicContext {
     /// Calls [`super::Scheme::on_nic_timer`] at this NIC at `time` with a number of the scheme's own. Timers of the same
     /// NIC and time come in the order of their numbers. A timer cannot be cancelled.
     fn wake(&mut self, time: Time, number: u64);
+    /// Writes a row of a record whose place is an endpoint: see [`Actions::record`].
+    fn record(&mut self, number: usize, values: &[u64]);
     /// Tells an endpoint something out of band. Only of schemes that declare `signals`.
     fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]);
 }

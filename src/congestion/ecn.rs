@@ -2,6 +2,7 @@ use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use super::record::{REACTIONS, Record};
 use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Port, Scheme};
 use crate::config::{Buffer, Duration};
 use crate::model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time};
@@ -90,6 +91,10 @@ impl Scheme for Ecn {
         "ecn"
     }
 
+    fn records(&self) -> &'static [Record] {
+        REACTIONS
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             listens: &[PacketKind::ACK],
@@ -166,6 +171,7 @@ impl Scheme for Ecn {
         pace.deaf = now + self.min_interval;
         pace.delay = (pace.delay + self.increment).min(self.max_delay);
         self.paces.insert(key, pace);
+        nic.record(0, &[origin.source.into(), pace.delay]);
     }
 }
 

@@ -2,8 +2,9 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::kinds::{self, GRANT, NACK, RESERVATION};
+use super::record::Record;
 use super::refusals::Refusals;
-use super::scheduler::Scheduler;
+use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
     check_speculation, check_threshold, grant, nack,
@@ -130,6 +131,10 @@ impl Scheme for Lhrp {
         }
     }
 
+    fn records(&self) -> &'static [Record] {
+        AT_PORTS
+    }
+
     fn start(&mut self, _nics: usize, outputs: usize) {
         self.scheduler.prepare(outputs);
     }
@@ -152,8 +157,8 @@ impl Scheme for Lhrp {
 
     fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
         let flits = u64::from(packet.flits);
-        let book = || self.scheduler.book(port.port.output, flits, port.now);
-        let time = port.port.last_hop.then(book);
+        let last = port.port.last_hop;
+        let time = last.then(|| self.scheduler.book_at(port, packet.source, flits));
         port.send(nack(packet, origin, time));
     }
 
@@ -169,7 +174,7 @@ pub(super) fn take_reservation(
     packet: &PacketView,
     origin: &Origin,
 ) -> bool {
-    let time = scheduler.book(port.port.output, origin.flits(), port.now);
+    let time = scheduler.book_at(port, origin.source, origin.flits());
     port.send(grant(packet, origin, time));
     true
 }

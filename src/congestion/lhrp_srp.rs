@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use super::handshake::Handshakes;
 use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::lhrp::{Policy, take_reservation};
+use super::record::Record;
 use super::refusals::{BATCH, Refusals};
-use super::scheduler::Scheduler;
+use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
     nack,
@@ -97,6 +98,10 @@ impl Scheme for LhrpSrp {
         kinds::IN_OWN_CLASSES
     }
 
+    fn records(&self) -> &'static [Record] {
+        AT_PORTS
+    }
+
     fn start(&mut self, _nics: usize, outputs: usize) {
         self.scheduler.prepare(outputs);
     }
@@ -132,8 +137,7 @@ impl Scheme for LhrpSrp {
     fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
         let flits = u64::from(packet.flits);
         let books = port.port.last_hop && !self.is_large(origin.message_bits);
-        let book = || self.scheduler.book(port.port.output, flits, port.now);
-        let time = books.then(book);
+        let time = books.then(|| self.scheduler.book_at(port, packet.source, flits));
         port.send(nack(packet, origin, time));
     }
 

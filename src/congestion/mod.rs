@@ -12,6 +12,7 @@ mod kinds;
 mod lhrp;
 mod lhrp_srp;
 mod none;
+mod record;
 mod refusals;
 mod scheduler;
 mod scheme;
@@ -27,6 +28,7 @@ use crate::registry::Entry;
 use kinds::{GRANT, NACK};
 
 pub use context::{Actions, Control, NicContext, PacketView, Port, PortContext};
+pub use record::{Place, Record, RecordColumn};
 pub use scheme::{
     Act, Acts, Capabilities, CloneScheme, DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED,
     Scheme,

@@ -1,7 +1,35 @@
 use super::kinds::GRANT;
-use super::{About, NicContext, times};
+use super::record::{Place, Record, RecordColumn, column};
+use super::{About, NicContext, PortContext, times};
 use crate::config::{ConfigError, Section};
-use crate::model::{Invalid, Origin, Time};
+use crate::model::{EndpointId, Invalid, Origin, Time};
+
+const COLUMNS: &[RecordColumn] = &[
+    column("source", "1", "the endpoint that may send"),
+    column("flits", "1", "how much was asked for, or dropped"),
+    column("granted_ps", "ps", "the time that it was given"),
+    column(
+        "wait_ps",
+        "ps",
+        "from the row's time to the time that was given: how far the schedule is full",
+    ),
+];
+
+/// What schedules of endpoints give away.
+pub const AT_ENDPOINTS: &[Record] = &[Record {
+    name: "grants",
+    about: "A destination has answered a reservation.",
+    place: Place::Endpoint,
+    columns: COLUMNS,
+}];
+
+/// What schedules at the last router give away.
+pub const AT_PORTS: &[Record] = &[Record {
+    name: "grants",
+    about: "The last router before an endpoint has given a time to send: for a packet that it dropped, or to a reservation.",
+    place: Place::Port,
+    columns: COLUMNS,
+}];
 
 /// Hands out times to send to endpoints: one schedule per endpoint (Jiang et al., SC15, sections 2.2 and 3.2).
 ///
@@ -46,7 +74,7 @@ impl Scheduler {
     }
 
     /// The first free time for so many flits.
-    pub fn book(&mut self, place: u32, flits: u64, now: Time) -> Time {
+    fn book(&mut self, place: u32, flits: u64, now: Time) -> Time {
         let booked = &mut self.booked[place as usize];
         let start = now.max(*booked);
         let time = self.about.link_time(flits.saturating_add(self.overhead));
@@ -54,9 +82,18 @@ impl Scheduler {
         start
     }
 
+    /// The first free time for so many flits of a source, at a port of the last router.
+    pub fn book_at(&mut self, port: &mut PortContext, source: EndpointId, flits: u64) -> Time {
+        let at = self.book(port.port.output, flits, port.now);
+        port.record(0, &[source.into(), flits, at, at - port.now]);
+        at
+    }
+
     /// Answers a reservation at the endpoint's own NIC.
     pub fn answer(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
-        let at = self.book(nic.nic(), origin.flits(), nic.now());
+        let (now, flits) = (nic.now(), origin.flits());
+        let at = self.book(nic.nic(), flits, now);
+        nic.record(0, &[origin.source.into(), flits, at, at - now]);
         nic.reply(GRANT, origin.source, origin.with_time(Some(at)));
     }
 }

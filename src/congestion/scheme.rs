@@ -1,5 +1,6 @@
 use super::About;
 use super::context::{NicContext, PacketView, Port, PortContext};
+use super::record::Record;
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Signal, Time};
 
 /// What a scheme does. Each capability is independent of the others, and the fabric asks the hooks of those that are
@@ -149,6 +150,10 @@ pub trait Scheme: CloneScheme + Send + Sync {
     /// What the scheme has counted in its domain, in the order of [`Scheme::counters`].
     fn counts(&self) -> Vec<u64> {
         Vec::new()
+    }
+    /// Tables that it writes where they are asked for.
+    fn records(&self) -> &'static [Record] {
+        &[]
     }
     /// How its counters show that it acts. None: it acts on every message, or never.
     fn acts(&self) -> Option<Acts> {

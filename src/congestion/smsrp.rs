@@ -5,7 +5,8 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::kinds::{self, GRANT, NACK, RESERVATION};
-use super::scheduler::Scheduler;
+use super::record::Record;
+use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
     check_speculation, nack,
@@ -134,6 +135,10 @@ impl Scheme for Smsrp {
 
     fn kinds(&self) -> &'static [ControlKind] {
         kinds::IN_OWN_CLASSES
+    }
+
+    fn records(&self) -> &'static [Record] {
+        AT_ENDPOINTS
     }
 
     fn start(&mut self, nics: usize, _outputs: usize) {

@@ -3,7 +3,8 @@ use serde::{Deserialize, Serialize};
 
 use super::handshake::Handshakes;
 use super::kinds::{self, GRANT, NACK, RESERVATION};
-use super::scheduler::Scheduler;
+use super::record::Record;
+use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
     check_speculation, nack,
@@ -71,6 +72,10 @@ impl Scheme for Srp {
 
     fn kinds(&self) -> &'static [ControlKind] {
         kinds::IN_OWN_CLASSES
+    }
+
+    fn records(&self) -> &'static [Record] {
+        AT_ENDPOINTS
     }
 
     fn start(&mut self, nics: usize, _outputs: usize) {

@@ -19,6 +19,8 @@ pub struct Seen {
     pub timers: Vec<(Time, u64)>,
     /// Receiver, kind, words.
     pub signals: Vec<(EndpointId, u16, [u64; 2])>,
+    /// Number of the record, values.
+    pub rows: Vec<(usize, Vec<u64>)>,
 }
 
 impl Seen {
@@ -32,6 +34,7 @@ impl Seen {
             header: Vec::new(),
             timers: Vec::new(),
             signals: Vec::new(),
+            rows: Vec::new(),
         }
     }
 }
@@ -64,6 +67,10 @@ impl NicContext for Seen {
 
     fn wake(&mut self, time: Time, number: u64) {
         self.timers.push((time, number));
+    }
+
+    fn record(&mut self, number: usize, values: &[u64]) {
+        self.rows.push((number, values.to_vec()));
     }
 
     fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]) {

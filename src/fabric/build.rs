@@ -15,6 +15,7 @@ use super::later::Later;
 use super::memory::Memory;
 use super::network::{MOST_BUFFERED, Network};
 use super::nic::Nic;
+use super::plain::is_plain;
 use super::pool::{Fifo, Pool};
 use super::post::Post;
 use super::reassembly::Reassembly;
@@ -27,7 +28,7 @@ use super::source::{Source, Traffic};
 use super::state::{Channel, Input, Model, Output, Rings, Router, Timing, Upstream, Wire};
 use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer, OutputQueue, Switching};
-use crate::congestion::{Actions, Capabilities, Scheme};
+use crate::congestion::{Actions, Scheme};
 use crate::engine::{EventQueue, Schedule};
 use crate::model::{
     Classes, ControlKind, DomainId, EndpointId, NEVER, PacketKind, PortId, RouterId, Slots, stream,
@@ -97,10 +98,7 @@ impl<const CC: bool> FabricDomain<CC> {
         } = blueprint.recording;
         let mut applications = blueprint.traffic.iter().filter_map(Traffic::application);
         let can = scheme.capabilities();
-        assert!(
-            CC || can == Capabilities::NONE,
-            "compiled without congestion control"
-        );
+        assert!(CC || is_plain(network, scheme), "compiled for plain runs");
         let heard =
             CC || parameters.acknowledge || packets || messages || applications.next().is_some();
         let own = scheme.kinds();
@@ -161,7 +159,10 @@ impl<const CC: bool> FabricDomain<CC> {
             acknowledged: Reassembly::default(),
             sources: Slots::default(),
             hosts: Hosts::default(),
-            actions: Actions::default(),
+            actions: Actions {
+                recorded: blueprint.recording.scheme,
+                ..Actions::default()
+            },
             later: Later::default(),
             signals: Signals::new(blueprint.hurry),
             first_nic_output: 0,

@@ -1,6 +1,5 @@
 //! From the input buffers across the crossbar: who may cross, and when to look again at who may not.
 
-use super::crowd::CROWD;
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::pool::Fifo;
@@ -139,7 +138,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let out = &self.outputs[output as usize];
         let packet = self.pool.get(index);
         // A port that is not used has no queues.
-        let queue = match self.fixed.divided {
+        let queue = match self.divided() {
             true => {
                 let (to, origin) = (packet.flight.destination, self.pool.origin(index));
                 let who = (to, packet.class);
@@ -163,7 +162,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// A routed packet asks for its output. `from`: its input and its queue there.
     fn ask(&mut self, index: PacketIndex, from: (InIndex, u16), output: OutIndex, now: Time) {
-        if self.fixed.alternatives {
+        if self.has_alternatives() {
             self.ask_for_any(index, from, output, now);
             return;
         }
@@ -460,7 +459,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 output,
                 ..
             } = *self.requests.get(at);
-            if self.fixed.alternatives {
+            if self.has_alternatives() {
                 self.turn_to(at);
             }
             let packet = self.pool.get(queue.head);
@@ -498,7 +497,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let (at_output, at_input) = self.ring_places(output, input, class);
         self.rings.outputs[at_output].next = self.requests.after(at, Side::Output);
         self.rings.inputs[at_input].next = self.requests.after(at, Side::Input);
-        if self.fixed.alternatives {
+        if self.has_alternatives() {
             self.serve_any(at, now);
         } else if let Some(index) = self.take_head(at) {
             self.cross(index, (input, in_queue), output, now);
@@ -606,12 +605,6 @@ impl<const CC: bool> FabricDomain<CC> {
         }
     }
 
-    /// The channel that holds the credits of a channel.
-    #[inline]
-    pub(super) fn home(&self, channel: usize) -> usize {
-        channel - self.channels[channel].share as usize
-    }
-
     /// Whether a channel has credits for so many flits.
     #[inline(always)]
     pub(super) fn has_credit(&mut self, channel: usize, flits: u32, now: Time) -> bool {
@@ -634,7 +627,7 @@ impl<const CC: bool> FabricDomain<CC> {
             .credit
             .give(time, u32::from(flits), passed);
         let out = &self.outputs[output as usize];
-        if base >= CROWD {
+        if Self::is_crowd(base) {
             let class = u32::from(queue) / out.queues;
             let lent = self.crowds.lent(base, class as u8);
             lent.give(time, u32::from(flits), passed);

@@ -181,12 +181,15 @@ impl<const CC: bool> FabricDomain<CC> {
     /// The place of a queue's channel, from its port's [`super::state::Output::channel_base`].
     #[inline(always)]
     pub(super) fn channel(&mut self, base: u32, queue: u16) -> usize {
-        self.crowds.channel(base, queue, &mut self.channels)
+        match Self::is_crowd(base) {
+            true => self.crowds.channel(base, queue, &mut self.channels),
+            false => base as usize + usize::from(queue),
+        }
     }
 
     /// The same of a queue that has been used; None if it has not.
     pub(super) fn used_channel(&self, base: u32, queue: u16) -> Option<usize> {
-        if base < CROWD {
+        if !Self::is_crowd(base) {
             return Some(base as usize + usize::from(queue));
         }
         let at = self.crowds.of(base).channels.get(&queue);
@@ -196,7 +199,7 @@ impl<const CC: bool> FabricDomain<CC> {
     /// The queues of an output that may have been used, ascending, with their channels.
     pub(super) fn used_channels(&self, out: &Output) -> Vec<(u16, usize)> {
         let base = out.channel_base;
-        if base < CROWD {
+        if !Self::is_crowd(base) {
             let queues = out.queues * u32::from(self.fixed.classes.count());
             return (0..queues)
                 .map(|queue| (queue as u16, (base + queue) as usize))
@@ -212,7 +215,7 @@ impl<const CC: bool> FabricDomain<CC> {
     #[inline]
     pub(super) fn set_ready(&mut self, output: OutIndex, queue: u16) {
         let out = &mut self.outputs[output as usize];
-        if out.channel_base < CROWD {
+        if !Self::is_crowd(out.channel_base) {
             out.ready |= 1 << queue;
             return;
         }
@@ -227,7 +230,7 @@ impl<const CC: bool> FabricDomain<CC> {
     #[inline]
     pub(super) fn clear_ready(&mut self, output: OutIndex, queue: u16) {
         let out = &mut self.outputs[output as usize];
-        if out.channel_base < CROWD {
+        if !Self::is_crowd(out.channel_base) {
             out.ready &= !(1 << queue);
             return;
         }
@@ -245,7 +248,7 @@ impl<const CC: bool> FabricDomain<CC> {
     /// The first output queue from `from` to before `end` that is not empty.
     pub(super) fn next_ready(&self, output: OutIndex, from: u32, end: u32) -> Option<u16> {
         let out = &self.outputs[output as usize];
-        let found = if out.channel_base < CROWD {
+        let found = if !Self::is_crowd(out.channel_base) {
             let rest = out.ready & u64::MAX.checked_shl(from).unwrap_or(0);
             (rest != 0).then(|| rest.trailing_zeros() as u16)
         } else {

@@ -66,7 +66,7 @@ pub(super) struct Fixed {
 /// A part of the network, simulated as one unit: some routers, the endpoints attached to them, and everything that
 /// happens there. What it does depends on its own state and its mail only.
 ///
-/// `CC`: with congestion control. What belongs to it is compiled away for runs without.
+/// `CC`: with congestion control, or anything else that plain runs have not (`is_plain`), for which all of that is compiled away.
 pub struct FabricDomain<const CC: bool> {
     pub(super) id: DomainId,
     pub(super) network: Arc<Network>,

@@ -1,6 +1,6 @@
 //! What routers do to packets that they may drop, and to control packets that they take in place of an endpoint.
 
-use super::crowd::{CROWD, MOST_BITS};
+use super::crowd::MOST_BITS;
 use super::domain::FabricDomain;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::state::{InIndex, OutIndex, Output, Request, Wire};
@@ -13,7 +13,7 @@ impl<const CC: bool> FabricDomain<CC> {
     #[inline]
     pub(super) fn data_bits(&self, out: &Output) -> u64 {
         let class = u32::from(self.fixed.classes.data);
-        if out.channel_base >= CROWD {
+        if Self::is_crowd(out.channel_base) {
             return 1 << class;
         }
         // A port that is not used has no queues, and an empty output queue.
@@ -147,7 +147,7 @@ impl<const CC: bool> FabricDomain<CC> {
             ..
         } = *self.requests.get(at);
         let from = (input, in_queue);
-        if self.fixed.alternatives {
+        if self.has_alternatives() {
             self.forget_others(at, now);
         }
         let Some(index) = self.take_head(at) else {
@@ -159,7 +159,7 @@ impl<const CC: bool> FabricDomain<CC> {
         out.lossy -= flits;
         self.leave_input(index, from, now);
         self.discard(index, port.output, now);
-        if self.fixed.alternatives && self.fixed.voq {
+        if self.has_alternatives() && self.fixed.voq {
             let (at_output, _) = self.ring_places(port.output, input, class);
             if let Some(queue) = self.find_request(at_output, input, in_queue) {
                 self.look_anew(queue, now);

@@ -1,6 +1,6 @@
 //! From the output queues onto the links: priority, credits, and the time of head and tail at the far end.
 
-use super::crowd::{CROWD, MOST_BITS};
+use super::crowd::MOST_BITS;
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::state::{OutIndex, Wire};
@@ -26,7 +26,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let out = &self.outputs[output as usize];
         let alone = out.ready == 0 && out.link_free <= ready;
         let timing = &self.timings[out.timing as usize];
-        let (passes, prepaid) = (alone && timing.passes_queue, timing.prepaid);
+        let (passes, prepaid) = (alone && timing.passes_queue, Self::is_prepaid(timing));
         let channel = self.channel(out.channel_base, queue);
         if passes && (prepaid || self.has_credit(channel, flits, now)) {
             self.outputs[output as usize].turn = queue;
@@ -81,7 +81,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let choice = self.choose_queue(output, now);
         let out = &mut self.outputs[output as usize];
         // Of such an output those who wait to cross say whether credits are missing.
-        let prepaid = self.timings[out.timing as usize].prepaid;
+        let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);
         let Some(queue) = choice.queue else {
             if choice.starved {
                 out.stall(now);
@@ -140,7 +140,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let out = &self.outputs[output as usize];
         let mut bits = out.ready;
         let mut first = NEVER;
-        if out.channel_base >= CROWD {
+        if Self::is_crowd(out.channel_base) {
             let mut from = 0;
             while let Some(queue) = self.next_ready(output, from, u32::MAX) {
                 from = u32::from(queue) + 1;
@@ -162,10 +162,10 @@ impl<const CC: bool> FabricDomain<CC> {
     fn choose_queue(&mut self, output: OutIndex, now: Time) -> Choice {
         let out = &self.outputs[output as usize];
         let (ready, base, queues, turn) = (out.ready, out.channel_base, out.queues, out.turn);
-        if base >= CROWD {
+        if Self::is_crowd(base) {
             return self.choose_in_crowd(output, now);
         }
-        let prepaid = self.timings[out.timing as usize].prepaid;
+        let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);
         let mut choice = Choice {
             queue: None,
             again: NEVER,
@@ -220,7 +220,7 @@ impl<const CC: bool> FabricDomain<CC> {
     fn choose_in_crowd(&mut self, output: OutIndex, now: Time) -> Choice {
         let out = &self.outputs[output as usize];
         let (base, queues, turn) = (out.channel_base, out.queues, u32::from(out.turn));
-        let prepaid = self.timings[out.timing as usize].prepaid;
+        let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);
         let mut choice = Choice {
             queue: None,
             again: NEVER,
@@ -305,9 +305,9 @@ impl<const CC: bool> FabricDomain<CC> {
         let flits = u32::from(packet.flits);
         let (base, queue, class) = (out.channel_base, packet.queue, packet.class);
         let channel = self.channel(base, queue);
-        let channel = channel - self.channels[channel].share as usize;
+        let channel = self.home(channel);
         self.channels[channel].credit.available -= flits;
-        if base >= CROWD {
+        if Self::is_crowd(base) {
             self.crowds.lent(base, class).lend(flits);
         }
     }
@@ -341,9 +341,9 @@ impl<const CC: bool> FabricDomain<CC> {
         out.counts.packets += 1;
         out.last_sent = packet.flits;
         out.counts.busy += end - depart;
-        let there = if timing.stores { end } else { depart };
+        let there = if Self::is_stored(timing) { end } else { depart };
         packet.pass(there + timing.latency, end - there);
-        match (out.wire, timing.prepaid) {
+        match (out.wire, Self::is_prepaid(timing)) {
             (Wire::Endpoint(_), true) => {
                 let back = self.inputs[output as usize].credit_latency;
                 let time = end + timing.latency + back;

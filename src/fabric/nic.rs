@@ -218,7 +218,7 @@ impl<const CC: bool> FabricDomain<CC> {
             if let Some(found) = self.packet_of_pair(nic, at, output, now, &mut blocked) {
                 return Ok(found);
             }
-            if !self.fixed.divided {
+            if !self.divided() {
                 break;
             }
             at = pair.next;
@@ -251,7 +251,7 @@ impl<const CC: bool> FabricDomain<CC> {
                         }
                         Err(time) => blocked.starve(time),
                     }
-                    if !self.fixed.divided {
+                    if !self.divided() {
                         break;
                     }
                     (before, head) = (head, self.pool.after(head));
@@ -434,7 +434,7 @@ impl<const CC: bool> FabricDomain<CC> {
             } else {
                 turn - u16::from(vcs)
             };
-            let within = match self.fixed.divided {
+            let within = match self.divided() {
                 true => self.divided_injection(source, new, vc as u8, queues),
                 false => u32::from(vc),
             };
@@ -469,6 +469,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// A head leaves its NIC.
     fn inject(&mut self, index: PacketIndex, nic: u32, queue: u16, now: Time) {
+        let divided = self.divided();
         let state = &mut self.nics[nic as usize];
         let sequence = state.next_packet;
         state.next_packet = sequence.wrapping_add(1);
@@ -477,7 +478,7 @@ impl<const CC: bool> FabricDomain<CC> {
         packet.queue = queue;
         let queues = self.outputs[output as usize].queues;
         let within = u32::from(queue) - u32::from(packet.class) * queues;
-        state.vc = if self.fixed.divided {
+        state.vc = if divided {
             within / (queues / u32::from(self.fixed.injection_vcs))
         } else {
             within

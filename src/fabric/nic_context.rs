@@ -117,6 +117,10 @@ impl NicContext for AtNic<'_> {
         self.actions.timer(time, number);
     }
 
+    fn record(&mut self, number: usize, values: &[u64]) {
+        self.actions.record(number, values);
+    }
+
     fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]) {
         self.actions.signal(to, kind, words);
     }

@@ -5,7 +5,7 @@ use super::event::EventKind;
 use super::nic::blank;
 use super::signals::Speaker;
 use super::state::{OutIndex, Wire};
-use crate::congestion::{Control, PacketView, Port, PortContext, Scheme};
+use crate::congestion::{Control, PacketView, Place, Port, PortContext, Scheme};
 use crate::model::{Flight, NO_PACKET, Origin, PacketIndex, PacketKind, Time};
 
 impl<const CC: bool> FabricDomain<CC> {
@@ -145,6 +145,9 @@ impl<const CC: bool> FabricDomain<CC> {
         if !self.actions.signals.is_empty() {
             self.send_signals(speaker, now);
         }
+        if !self.actions.rows.is_empty() {
+            self.write_down(speaker, now);
+        }
         match speaker {
             Speaker::Port(output) => {
                 while let Some((time, _)) = self.actions.timers.pop() {
@@ -160,6 +163,36 @@ impl<const CC: bool> FabricDomain<CC> {
                 }
             }
             Speaker::Nic(nic) => self.keep_for_later(nic, now),
+        }
+    }
+
+    /// Writes the rows of a scheme's records: the time, the place, and the scheme's own columns.
+    #[inline(never)]
+    fn write_down(&mut self, speaker: Speaker, now: Time) {
+        let place = match speaker {
+            Speaker::Nic(nic) => [u64::from(self.nics[nic as usize].id), 0],
+            Speaker::Port(output) => {
+                let router = &self.routers[self.inputs[output as usize].router as usize];
+                [u64::from(router.id), u64::from(output - router.base)]
+            }
+        };
+        let records = self.scheme.records();
+        for (number, values) in self.actions.rows.drain(..) {
+            let record = &records[number];
+            let own = match record.place {
+                Place::Endpoint => &place[..1],
+                Place::Port => &place[..],
+            };
+            assert_eq!(
+                (values.len(), own.len() == 2),
+                (record.columns.len(), matches!(speaker, Speaker::Port(_))),
+                "a row of the record {:?}",
+                record.name
+            );
+            let row = &mut self.stats.scheme_rows[number];
+            row.push(now);
+            row.extend_from_slice(own);
+            row.extend_from_slice(&values);
         }
     }
 

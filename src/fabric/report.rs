@@ -60,6 +60,8 @@ pub struct DomainReport {
     pub ports: Vec<PortRow>,
     pub packets: Vec<PacketRow>,
     pub messages: Vec<MessageRow>,
+    /// Of each record of the scheme its rows, one after another.
+    pub scheme_rows: Vec<Vec<u64>>,
     pub occupancy: Vec<u64>,
     /// Interval of the contents of routers, ps.
     pub occupancy_interval: Time,
@@ -118,6 +120,7 @@ impl<const CC: bool> FabricDomain<CC> {
             ports,
             packets: std::mem::take(&mut self.stats.packet_rows),
             messages: std::mem::take(&mut self.stats.message_rows),
+            scheme_rows: std::mem::take(&mut self.stats.scheme_rows),
             occupancy: std::mem::take(&mut self.stats.occupancy),
             occupancy_interval,
             rated: self.samples.places().map(u64::from).collect(),

@@ -173,7 +173,7 @@ impl<const CC: bool> FabricDomain<CC> {
             return None;
         }
         let packet = self.name_of(head);
-        let queue = match self.fixed.alternatives {
+        let queue = match self.has_alternatives() {
             true => request.out_queue,
             false => self.pool.get(head).queue,
         };

@@ -18,6 +18,8 @@ pub struct Recording {
     pub occupancy: Time,
     /// Interval at which the allowed rates of chosen endpoints are recorded, ps; 0: never.
     pub rates: Time,
+    /// A bit for each record of the scheme that is kept ([`crate::congestion::Scheme::records`]).
+    pub scheme: u32,
     /// Keep a row for each packet.
     pub packets: bool,
     /// Keep a row for each message.
@@ -167,6 +169,8 @@ pub struct Stats {
     pub last_delivery: Time,
     pub packet_rows: Vec<PacketRow>,
     pub message_rows: Vec<MessageRow>,
+    /// Of each record of the scheme its rows, one after another.
+    pub scheme_rows: Vec<Vec<u64>>,
     pub occupancy: Vec<u64>,
     pub rates: Vec<f64>,
     /// Of each NIC its place in `received`, or a number beyond; empty if nothing is recorded there.
@@ -205,6 +209,7 @@ impl Stats {
             last_delivery: 0,
             packet_rows: Vec::new(),
             message_rows: Vec::new(),
+            scheme_rows: vec![Vec::new(); (u32::BITS - recording.scheme.leading_zeros()) as usize],
             occupancy: Vec::new(),
             rates: Vec::new(),
             receiver: Vec::new(),

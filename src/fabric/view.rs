@@ -77,7 +77,7 @@ impl<const CC: bool> RouterView<'_, CC> {
     fn lent(&mut self, out: &Output, lowest: u8) -> u64 {
         let classes = self.fixed.classes.count();
         let mut used = 0u64;
-        if out.channel_base >= CROWD {
+        if CC && out.channel_base >= CROWD {
             for class in lowest..classes {
                 used += self.crowds.lent(out.channel_base, class).taken(self.now);
             }
@@ -86,7 +86,7 @@ impl<const CC: bool> RouterView<'_, CC> {
         let (first, end) = (u32::from(lowest), u32::from(classes));
         for queue in out.queues * first..out.queues * end {
             let channel = &mut self.channels[(out.channel_base + queue) as usize];
-            if channel.share == 0 {
+            if !CC || channel.share == 0 {
                 channel.credit.collect(self.now);
                 used += u64::from(channel.credit.capacity - channel.credit.available);
             }
@@ -123,7 +123,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let timing = &timings[out.timing as usize];
         let lowest = self.lowest(timing);
         let used = self.lent(out, lowest);
-        let used = match timing.prepaid {
+        let used = match CC && timing.prepaid {
             // What is in the output queue has its credit, and is counted below.
             true => used.saturating_sub(out.queued.into()),
             false => used,
@@ -145,9 +145,10 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let lowest = self.lowest(timing);
         let used = self.lent(out, lowest);
         let classes = lowest..self.fixed.classes.count();
-        let queued = match out.channel_base {
-            CROWD.. => self.crowds.queued(out, classes, self.channels),
-            base => {
+        let queued = match CC && out.channel_base >= CROWD {
+            true => self.crowds.queued(out, classes, self.channels),
+            false => {
+                let base = out.channel_base;
                 let first = base + out.queues * u32::from(classes.start);
                 let end = base + out.queues * u32::from(classes.end);
                 let queues = first as usize..end as usize;
@@ -155,7 +156,12 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
             }
         };
         let below = if lowest == 0 { 0 } else { out.lossy };
-        let beyond = used - if timing.prepaid { u64::from(queued) } else { 0 };
+        let beyond = used
+            - if CC && timing.prepaid {
+                u64::from(queued)
+            } else {
+                0
+            };
         Queue {
             waiting: out.waiting + out.queued - below - queued,
             queued,
@@ -165,7 +171,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
 
     fn load(&mut self, hop: Hop) -> Load {
         let out = &self.outputs[self.router.base as usize + usize::from(hop.port)];
-        let queue = match self.fixed.divided {
+        let queue = match CC && self.fixed.divided {
             true => {
                 let who = (self.destination, self.class);
                 self.network
@@ -177,7 +183,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let queue = (u32::from(self.class) * out.queues + queue) as u16;
         let channel = self.crowds.channel(out.channel_base, queue, self.channels);
         let (queued, share) = (self.channels[channel].flits, self.channels[channel].share);
-        let prepaid = self.timings[out.timing as usize].prepaid;
+        let prepaid = CC && self.timings[out.timing as usize].prepaid;
         let credit = &mut self.channels[channel - share as usize].credit;
         credit.collect(self.now);
         let unpaid = if prepaid { 0 } else { queued };

@@ -19,8 +19,37 @@ pub struct OverTime {
     pub unit: String,
 }
 
+impl OverTime {
+    /// Of more values than `most`: the means of so many equal spans of time, without those that are empty.
+    pub fn means(self, most: usize) -> OverTime {
+        let (first, last) = (self.time_ps.first(), self.time_ps.last());
+        let (Some(&first), Some(&last)) = (first, last) else {
+            return self;
+        };
+        if self.values.len() <= most || last <= first {
+            return self;
+        }
+        let span = (last - first) / most as f64;
+        let mut sums = vec![(0.0, 0.0); most];
+        for (time, value) in self.time_ps.iter().zip(&self.values) {
+            let (sum, count) = &mut sums[(((time - first) / span) as usize).min(most - 1)];
+            *sum += value;
+            *count += 1.0;
+        }
+        let means = sums.iter().enumerate();
+        let means = means.filter(|(_, (_, count))| *count > 0.0);
+        let means = means.map(|(at, (sum, count))| (first + (at as f64 + 0.5) * span, sum / count));
+        let (time_ps, values) = means.unzip();
+        OverTime {
+            time_ps,
+            values,
+            unit: self.unit,
+        }
+    }
+}
+
 /// A column over time, by its name with dots: `series.job.<name>.delivered_bytes`, `series.job.<name>.message_latency`
-/// (the mean of each bin), `series.class.<name>.ejected_flits`, `scheme.<column>`, `rates.<name>.<task>`. What is counted in a bin becomes
+/// (the mean of each bin), `series.class.<name>.ejected_flits`, `scheme.<record>.<column>`, `rates.<name>.<task>`. What is counted in a bin becomes
 /// what is counted in a second. `delivered_bytes_per_task`
 /// is that over the number of tasks. None if the result has no such column.
 ///
@@ -102,13 +131,16 @@ fn mean_of(column: &str) -> Option<(String, String)> {
     Some((format!("{column}_ps"), format!("{job}.{count}")))
 }
 
-/// A column that the scheme recorded, over its `time_ps`.
+/// A column of a record of the scheme, over its `time_ps`: `grants.wait_ps`.
 fn recorded(result: &ResultFile, column: &str) -> Outcome<Option<OverTime>> {
-    const SCHEME: &str = "data/scheme";
-    let time = result.column(SCHEME, "time_ps")?;
+    let Some((record, column)) = column.split_once('.') else {
+        return Ok(None);
+    };
+    let record = format!("data/scheme/{record}");
+    let time = result.column(&record, "time_ps")?;
     let (values, unit) = (
-        result.column(SCHEME, column)?,
-        result.units(SCHEME, column)?,
+        result.column(&record, column)?,
+        result.units(&record, column)?,
     );
     let (Some(time), Some(values), Some(unit)) = (time, values, unit) else {
         return Ok(None);

@@ -39,6 +39,9 @@ pub(super) fn line_of(name: &str, rows: &OverTime) -> Series {
     }
 }
 
+/// Rows of a record are drawn as so many means.
+const MOST_MEANS: usize = 200;
+
 /// Columns over time as lines of one plot. `columns` are names for the legend and names of columns.
 fn lines_over_time(
     result: &ResultFile,
@@ -243,25 +246,33 @@ fn rates(result: &ResultFile) -> Outcome<Option<Figure>> {
     Ok((!figure.is_empty()).then_some(figure))
 }
 
-/// A panel for each column that the scheme recorded over time.
+/// A panel for each record of the scheme and each column of it that is an amount: times, as they were noted.
 fn scheme(result: &ResultFile) -> Outcome<Option<Figure>> {
     let mut panels = Vec::new();
-    for column in result.columns("data/scheme")? {
-        if column == "time_ps" {
-            continue;
+    for record in result.groups("data/scheme")? {
+        let group = format!("data/scheme/{record}");
+        for column in result.columns(&group)? {
+            let is_time = result.units(&group, &column)?.as_deref() == Some("ps");
+            if column == "time_ps" || !is_time {
+                continue;
+            }
+            let label = format!("{record}: {}", column.trim_end_matches("_ps"));
+            let Some(rows) = rows::over_time(result, &format!("scheme.{record}.{column}"))? else {
+                continue;
+            };
+            let lines = lines_of(&label, &[(String::new(), rows.means(MOST_MEANS))]);
+            panels.push(Panel {
+                title: label,
+                plot: Plot::Lines(lines),
+            });
         }
-        let label = column.replace('_', " ");
-        let named = [(String::new(), format!("scheme.{column}"))];
-        let lines = lines_over_time(result, &label, named)?;
-        panels.push(Panel {
-            title: label,
-            plot: Plot::Lines(lines),
-        });
     }
     Ok((!panels.is_empty()).then(|| Figure {
         id: "scheme".into(),
-        title: "What the congestion-control scheme recorded".into(),
-        caption: Vec::new(),
+        title: "What the congestion-control scheme wrote down".into(),
+        caption: vec![format!(
+            "Of many rows the means of {MOST_MEANS} equal spans of time."
+        )],
         data: lines_table(&panels),
         panels,
     }))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::warnings::{Warning, warnings};
 use crate::config::{
     AllEndpoints, ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig,
-    ProgramConfig, Receivers, Until, WorkloadConfig,
+    ProgramConfig, Receivers, Until, WorkloadConfig, suggest,
 };
 use crate::congestion::{self, About, Scheme};
 use crate::engine::{Haste, Schedule};
@@ -95,7 +95,10 @@ impl Plan {
         let lookahead = network.lookahead();
         let haste = haste(&network, scheme.as_ref(), lookahead);
         let network = Arc::new(network);
-        let recording = recording(experiment);
+        let recording = Recording {
+            scheme: records(experiment, scheme.as_ref())?,
+            ..recording(experiment)
+        };
         let traffic = traffic(experiment, &network)?;
         let rated = rated(experiment, &network, &traffic)?;
         let received = received(experiment, &network)?;
@@ -260,6 +263,7 @@ fn recording(experiment: &Experiment) -> Recording {
         bin: experiment.output.bin.0,
         occupancy: experiment.output.occupancy.map_or(0, |interval| interval.0),
         rates: (experiment.output.rates.as_ref()).map_or(0, |rates| rates.interval.0),
+        scheme: 0,
         packets: experiment.output.packets,
         messages: experiment.output.messages,
         iterations: experiment.output.iterations,
@@ -277,6 +281,26 @@ fn traffic(experiment: &Experiment, network: &Network) -> Result<Vec<Traffic>, C
             one_workload(workload, number, tasks, network, experiment)
         })
         .collect()
+}
+
+/// A bit for each record of the scheme that is kept.
+fn records(experiment: &Experiment, scheme: &dyn Scheme) -> Result<u32, ConfigError> {
+    let known = scheme.records();
+    let names: Vec<&str> = known.iter().map(|record| record.name).collect();
+    let mut kept = 0;
+    for (at, name) in experiment.output.scheme.iter().enumerate() {
+        let Some(place) = names.iter().position(|known| known == name) else {
+            let message = format!("{:?} has no record {name:?}", scheme.name());
+            let remedy = match names.is_empty() {
+                true => "leave it out: this scheme has none".to_string(),
+                false => suggest(name, "records", &names, '"'),
+            };
+            let invalid = Invalid::new(format!("output.scheme.{at}"), message, remedy);
+            return Err(experiment.file.refuse(invalid));
+        };
+        kept |= 1 << place;
+    }
+    Ok(kept)
 }
 
 /// The endpoints whose allowed rates are recorded: by their numbers, then by workload and task. Workloads that do not run

@@ -206,6 +206,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         },
         scheme: Scheme {
             name: plan.scheme.name().into(),
+            records: rows::records(reports, plan),
             ..scheme(
                 plan.scheme.as_ref(),
                 plan.network().parameters.acknowledge,

@@ -8,7 +8,8 @@ use crate::fabric::{
 use crate::model::{EndpointId, KindName, LinkKind, Time};
 use crate::topology::Peer;
 use crate::trace::{
-    Iterations, JobSeries, Messages, Occupancy, Packets, Ports, Rates, Routers, Series,
+    Iterations, JobSeries, Messages, Occupancy, Packets, Ports, Rates, Routers, SchemeColumn,
+    SchemeRecord, Series,
 };
 
 /// Adds up series with bins of the same or a smaller width than `width`, of which there are `bins` up to the end.
@@ -264,6 +265,37 @@ pub(super) fn packets(reports: &[DomainReport]) -> Packets {
         }
     }
     table
+}
+
+/// The scheme's records that are kept: by time, then domain, then in the order in which they were written.
+pub(super) fn records(reports: &[DomainReport], plan: &Plan) -> Vec<SchemeRecord> {
+    let kept = plan.blueprint.recording.scheme;
+    let all = plan.scheme.records().iter().enumerate();
+    let all = all.filter(|(number, _)| kept >> number & 1 == 1);
+    all.map(|(number, record)| {
+        let names: Vec<_> = record.all_columns().collect();
+        let rows = |report: &DomainReport| -> Vec<Vec<u64>> {
+            let rows = report.scheme_rows.get(number).into_iter().flatten();
+            let rows: Vec<u64> = rows.copied().collect();
+            rows.chunks_exact(names.len())
+                .map(<[u64]>::to_vec)
+                .collect()
+        };
+        let mut rows: Vec<Vec<u64>> = reports.iter().flat_map(rows).collect();
+        rows.sort_by_key(|row| row[0]);
+        let columns = names.iter().enumerate().map(|(at, column)| SchemeColumn {
+            name: column.name.into(),
+            unit: column.unit.into(),
+            about: column.about.into(),
+            values: rows.iter().map(|row| row[at]).collect(),
+        });
+        SchemeRecord {
+            name: record.name.into(),
+            about: record.about.into(),
+            columns: columns.collect(),
+        }
+    })
+    .collect()
 }
 
 /// By domain, then time, then source and number.

@@ -6,9 +6,8 @@ use super::assemble::Plan;
 use super::collect::{Facts, collect};
 use super::error::RunError;
 use super::watchman::{Watchman, search};
-use crate::congestion::Capabilities;
 use crate::engine::{self, End, Monitor, Progress, Settled, Share, StopReason, Transport};
-use crate::fabric::{FabricDomain, Step};
+use crate::fabric::{FabricDomain, Step, is_plain};
 use crate::model::{NEVER, Time};
 use crate::trace::Data;
 
@@ -74,17 +73,15 @@ impl<const CC: bool, T: Transport + ?Sized> Monitor<FabricDomain<CC>, T> for Loo
 
 /// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of them.
 ///
-/// Not generic: everything below is compiled here, once for runs without congestion control and once for all schemes, and
-/// not again for every transport and every crate that runs plans.
+/// Not generic: everything below is compiled here, once for plain runs and once for all others, and not again for every transport and every crate that runs plans.
 pub fn run(
     plan: &Plan,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    if plan.scheme.capabilities() == Capabilities::NONE {
-        run_with::<false>(plan, transport, observer)
-    } else {
-        run_with::<true>(plan, transport, observer)
+    match is_plain(plan.network(), plan.scheme.as_ref()) {
+        true => run_with::<false>(plan, transport, observer),
+        false => run_with::<true>(plan, transport, observer),
     }
 }
 

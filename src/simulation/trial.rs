@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 use super::assemble::Plan;
 use super::error::RunError;
 use super::machine::CpuClock;
-use crate::congestion::Capabilities;
 use crate::engine::{self, End, Local, Monitor, Progress, Settled, Share, StopReason};
-use crate::fabric::{BIN_COUNTS, FabricDomain};
+use crate::fabric::{BIN_COUNTS, FabricDomain, is_plain};
 use crate::model::Time;
 
 /// How far a run is, and what it has taken until then.
@@ -51,9 +50,9 @@ pub fn trial(
     step: Duration,
     enough: &mut dyn FnMut(&Sample) -> bool,
 ) -> Result<Trial, RunError> {
-    match plan.scheme.capabilities() {
-        Capabilities::NONE => trial_with::<false>(plan, step, enough),
-        _ => trial_with::<true>(plan, step, enough),
+    match is_plain(plan.network(), plan.scheme.as_ref()) {
+        true => trial_with::<false>(plan, step, enough),
+        false => trial_with::<true>(plan, step, enough),
     }
 }
 

@@ -239,7 +239,7 @@ fn rows_at(
             ["series.", "scheme.", "rates."]
                 .iter()
                 .any(|family| name.starts_with(family)),
-            "name a column: \"series.job.<name>.delivered_bytes\", \"rates.<name>.<task>\"",
+            "name a column: \"series.job.<name>.delivered_bytes\", \"rates.<name>.<task>\", \"scheme.<record>.<column>\"",
         ),
         FigureKind::Distribution => (
             name.starts_with("latency."),

@@ -77,13 +77,13 @@ enum What {
     Ejection { class: String },
     /// The allowed rate of somebody as one number, or when it was below a share.
     Rates { whose: Whose, stat: RateStat },
-    /// A counter of the scheme, or a column of it as one number.
+    /// A counter of the scheme, or a column of one of its records as one number.
     Scheme { name: String },
 }
 
 /// One number of many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+pub(super) enum How {
     Max,
     Min,
     Mean,
@@ -134,6 +134,15 @@ const HOWS: [(&str, How); 7] = [
     ("sum", How::Sum),
     ("variation", How::Variation),
 ];
+
+/// How to make one number of a column of a record of the scheme: `grants.wait_ps.mean` is the mean of the column `wait_ps` of the record
+/// `grants`. None if the name is not of that form.
+pub(super) fn of_record(name: &str) -> Option<(How, &str, &str)> {
+    let (column, how) = name.rsplit_once('.')?;
+    let (record, column) = column.split_once('.')?;
+    let (_, how) = HOWS.iter().find(|(own, _)| *own == how)?;
+    Some((*how, column, record))
+}
 
 /// Why a name is no metric: what is wrong, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! What figures and claims need of the results, against what the points of the study will record.
 
+use super::metric::of_record;
 use super::metric::pattern::fits;
 use super::metric::{Metric, NotAMetric};
 use super::selection::Selection;
@@ -259,15 +260,22 @@ impl Records<'_> {
         }
     }
 
-    /// Schemes record numbers only: a column is that of another version's.
+    /// A counter of the scheme; or a column of one of its records, which is asked for.
     fn scheme(&self, name: &str, rows: bool) -> Outcome {
         let acknowledge = self.plan.network().parameters.acknowledge;
         let numbers = scheme_numbers(self.plan.scheme.as_ref(), acknowledge);
         let names: Vec<&str> = numbers.iter().map(String::as_str).collect();
+        let column = match rows {
+            true => name.split_once('.'),
+            false => of_record(name).map(|(_, column, record)| (record, column)),
+        };
+        if let Some((record, column)) = column {
+            return self.record(record, column);
+        }
         if rows {
             return missing(
                 format!("the scheme records no column {name:?} over time"),
-                "draw its numbers with `bar` or `line`, or rates over time: \"rates.<name>.<task>\"",
+                "name a record and its column (\"scheme.grants.wait_ps\" of srp), or draw its numbers with `bar` or `line`",
             );
         }
         match names.contains(&name) || counts_as_nothing(name) {
@@ -275,6 +283,37 @@ impl Records<'_> {
             false => missing(
                 format!("the scheme does not count {name:?}"),
                 suggest(name, "names", &names, '`'),
+            ),
+        }
+    }
+
+    fn record(&self, record: &str, column: &str) -> Outcome {
+        let records = self.plan.scheme.records();
+        let Some(found) = records.iter().find(|one| one.name == record) else {
+            let names: Vec<&str> = records.iter().map(|record| record.name).collect();
+            return missing(
+                format!("the scheme has no record {record:?}"),
+                suggest(record, "records", &names, '`'),
+            );
+        };
+        let names: Vec<&str> = found.all_columns().map(|column| column.name).collect();
+        if !names.contains(&column) {
+            return missing(
+                format!("the record {record:?} has no column {column:?}"),
+                suggest(column, "columns", &names, '`'),
+            );
+        }
+        match self
+            .experiment
+            .output
+            .scheme
+            .iter()
+            .any(|name| name == record)
+        {
+            true => Ok(()),
+            false => missing(
+                format!("the record {record:?} of the scheme is not kept"),
+                format!("write output.scheme = [{record:?}]"),
             ),
         }
     }

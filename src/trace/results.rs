@@ -27,7 +27,7 @@ pub struct Data {
     pub packets: Option<Packets>,
     /// `/data/messages`, if asked for.
     pub messages: Option<Messages>,
-    /// `/data/scheme`: named attributes and named columns that the congestion-control scheme recorded.
+    /// `/data/scheme`: what the congestion-control scheme counted and wrote down.
     pub scheme: Scheme,
     /// `/data/notes`: what is remarkable about the run, such as a job that came to a standstill.
     pub notes: Vec<Note>,
@@ -318,8 +318,32 @@ pub struct Scheme {
     pub counters: Vec<(String, u64)>,
     /// Fractions: name, value.
     pub shares: Vec<(String, f64)>,
-    /// Columns: name, unit, values. All of equal length.
-    pub columns: Vec<(String, String, Vec<u64>)>,
+    /// `/data/scheme/<record>`: tables that the scheme wrote, if asked for.
+    pub records: Vec<SchemeRecord>,
+}
+
+/// `/data/scheme/<record>`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SchemeRecord {
+    /// Its name.
+    pub name: String,
+    /// What a row is.
+    pub about: String,
+    /// All of equal length. The first is the time.
+    pub columns: Vec<SchemeColumn>,
+}
+
+/// A column of a [`SchemeRecord`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SchemeColumn {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// What it says.
+    pub about: String,
+    /// Row by row.
+    pub values: Vec<u64>,
 }
 
 /// `/run`: how this run went; differs between runs.

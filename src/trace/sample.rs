@@ -193,10 +193,22 @@ pub fn data() -> Data {
             name: "ecn".into(),
             counters: vec![("marks".into(), 17), ("rate_cuts".into(), 5)],
             shares: vec![("ejected_data_share".into(), 0.75)],
-            columns: vec![
-                ("time_ps".into(), "ps".into(), vec![1, 2, 3]),
-                ("throttled_endpoints".into(), "1".into(), vec![0, 9, 0]),
-            ],
+            records: vec![SchemeRecord {
+                name: "cuts".into(),
+                about: "A source has halved its rate.".into(),
+                columns: [
+                    ("time_ps", "ps", vec![1, 2, 3]),
+                    ("endpoint", "1", vec![0, 9, 0]),
+                    ("rate_share", "1e-6", vec![500_000, 250_000, 125_000]),
+                ]
+                .map(|(name, unit, values)| SchemeColumn {
+                    name: name.into(),
+                    unit: unit.into(),
+                    about: format!("of a cut: {name}"),
+                    values,
+                })
+                .into(),
+            }],
         },
         notes: vec![
             Note {

@@ -641,6 +641,9 @@ pub const MESSAGES: [Column; 7] = [
     column("received_ps", "u64", "ps", "when it was received whole"),
 ];
 
+/// Text on `/data/scheme/<record>`.
+pub const RECORD_TEXTS: [Attribute; 1] = [attribute("about", "", "what a row is")];
+
 /// Text on `/data/scheme`; the scheme's own counters stand beside it.
 pub const SCHEME_TEXTS: [Attribute; 1] = [attribute(
     "name",

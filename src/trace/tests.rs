@@ -145,7 +145,7 @@ fn every_column_holds_its_values_unit_and_name() {
         ),
         ("packets/sequence", &wide(&packets.sequence), "1"),
         ("packets/delivered_ps", &packets.delivered_ps, "ps"),
-        ("scheme/throttled_endpoints", &vec![0, 9, 0], "1"),
+        ("scheme/cuts/endpoint", &vec![0, 9, 0], "1"),
     ] {
         let dataset = file.dataset(&format!("data/{name}")).expect(name);
         assert_eq!(&dataset.read_raw::<u64>().expect(name), values, "{name}");

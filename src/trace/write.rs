@@ -12,8 +12,8 @@ use super::hdf::{
 use super::network::{write_ports, write_routers};
 use super::partial::Partial;
 use super::results::{
-    Data, Iterations, Job, Latency, Messages, Note, Occupancy, Packets, Rates, Run, Scheme, Series,
-    Summary,
+    Data, Iterations, Job, Latency, Messages, Note, Occupancy, Packets, Rates, Run, Scheme,
+    SchemeColumn, SchemeRecord, Series, Summary,
 };
 use super::scale::{put_scales, put_table, scale_rows};
 use super::schema;
@@ -439,16 +439,28 @@ fn write_scheme(at: &Group, scheme: &Scheme) -> Outcome<()> {
         check_name("counter", name)?;
         put_number(at, name, *value)?;
     }
-    let rows = scheme
-        .columns
-        .first()
-        .map_or(0, |(_, _, values)| values.len());
-    for (name, units, values) in &scheme.columns {
-        let long_name = format!("{}, recorded by the scheme", name.replace('_', " "));
-        put_column(at, name, units, &long_name, rows, Values::U64(values))?;
+    for record in &scheme.records {
+        check_name("record", &record.name)?;
+        write_record(&group(at, &record.name)?, record)?;
     }
-    match scheme.columns.first() {
-        Some((first, _, _)) => scale_rows(at, first),
+    Ok(())
+}
+
+/// A table that the scheme wrote.
+fn write_record(at: &Group, record: &SchemeRecord) -> Outcome<()> {
+    put_texts(at, &schema::RECORD_TEXTS, [&record.about])?;
+    let rows = record.columns.first().map_or(0, |first| first.values.len());
+    for SchemeColumn {
+        name,
+        unit,
+        about,
+        values,
+    } in &record.columns
+    {
+        put_column(at, name, unit, about, rows, Values::U64(values))?;
+    }
+    match record.columns.first() {
+        Some(first) => scale_rows(at, &first.name),
         None => Ok(()),
     }
 }

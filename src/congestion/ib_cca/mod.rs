@@ -8,6 +8,7 @@ mod throttle;
 #[cfg(test)]
 mod tests;
 
+use super::record::{REACTIONS, Record};
 use super::{About, Acts, Capabilities, NicContext, PacketView, Port, Scheme};
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Stamp, Time};
 use marking::Marking;
@@ -47,6 +48,10 @@ pub struct IbCca {
 impl Scheme for IbCca {
     fn name(&self) -> &'static str {
         ENTRY.name
+    }
+
+    fn records(&self) -> &'static [Record] {
+        REACTIONS
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -146,7 +151,8 @@ impl Scheme for IbCca {
     fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, marked: bool) {
         if marked || origin.is(CN) {
             self.becns += 1;
-            self.throttle.notified(nic.nic(), origin.source, nic.now());
+            let delay = self.throttle.notified(nic.nic(), origin.source, nic.now());
+            nic.record(0, &[origin.source.into(), delay]);
         }
     }
 

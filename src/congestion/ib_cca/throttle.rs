@@ -65,8 +65,8 @@ impl Throttle {
         if self.rules.whole_nic { ALL } else { to }
     }
 
-    /// A notification about what a NIC sends to an endpoint.
-    pub fn notified(&mut self, nic: u32, to: EndpointId, now: Time) {
+    /// A notification about what a NIC sends to an endpoint. Gives the delay between its packets from now on, ps.
+    pub fn notified(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
         let key = self.key(to);
         let new = Flow {
             index: self.rules.least,
@@ -79,6 +79,7 @@ impl Throttle {
         }
         self.rules.shrink(flow, now);
         flow.index = (flow.index.saturating_add(self.rules.increase)).min(self.rules.limit);
+        self.rules.delay(flow.index)
     }
 
     /// When a flow may send its next packet.

@@ -285,7 +285,7 @@ fn iteration(result: &ResultFile, pattern: &str, number: u64, moment: Moment, ho
     Ok(one(how, values.into_iter()))
 }
 
-/// A counter; or a column followed by how to make one number of it.
+/// A counter; or a record, a column of it, and how to make one number of that.
 fn scheme(result: &ResultFile, name: &str) -> Outcome {
     const GROUP: &str = "data/scheme";
     if let Some(value) = result.number(GROUP, name)? {
@@ -294,14 +294,11 @@ fn scheme(result: &ResultFile, name: &str) -> Outcome {
     if counts_as_nothing(name) {
         return Ok(Some(0.0));
     }
-    let Some((column, last)) = name.rsplit_once('.') else {
+    let Some((how, column, record)) = super::of_record(name) else {
         return Ok(None);
     };
-    let Some((_, how)) = super::HOWS.iter().find(|(own, _)| *own == last) else {
-        return Ok(None);
-    };
-    let rows = result.column(GROUP, column)?;
-    Ok(rows.and_then(|rows| one(*how, rows.iter().map(|&x| x as f64))))
+    let rows = result.column(&format!("{GROUP}/{record}"), column)?;
+    Ok(rows.and_then(|rows| one(how, rows.iter().map(|&x| x as f64))))
 }
 
 /// One number of many; None of none, but for a sum.

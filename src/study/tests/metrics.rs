@@ -3,7 +3,7 @@
 use crate::model::LinkKind;
 use crate::study::Metric;
 use crate::trace::Latency;
-use crate::trace::{Data, JobSeries, ResultFile, Run, sample, write};
+use crate::trace::{Data, JobSeries, ResultFile, Run, SchemeColumn, SchemeRecord, sample, write};
 
 fn jobs() -> Vec<String> {
     ["stencil", "aggressor-1"].map(str::to_string).to_vec()
@@ -218,18 +218,34 @@ fn shares_of_ports_and_of_ejection_channels() {
 fn what_a_scheme_records() {
     let mut data = Data::default();
     data.scheme.counters = vec![("marks".into(), 12)];
-    data.scheme.columns = vec![("rate".into(), "1".into(), vec![5, 3, 4])];
+    let column = |name: &str, values| SchemeColumn {
+        name: name.into(),
+        values,
+        ..SchemeColumn::default()
+    };
+    data.scheme.records = vec![SchemeRecord {
+        name: "cuts".into(),
+        columns: vec![
+            column("time_ps", vec![1, 2, 7]),
+            column("rate", vec![5, 3, 4]),
+        ],
+        ..SchemeRecord::default()
+    }];
     let values = read(
         &data,
         &[
             "scheme.marks",
-            "scheme.rate.min",
-            "scheme.rate.last",
+            "scheme.cuts.rate.min",
+            "scheme.cuts.rate.last",
             "scheme.drops",
-            "scheme.rate",
+            "scheme.cuts.rate",
+            "scheme.cuts.price.last",
         ],
     );
-    assert_eq!(values, [Some(12.0), Some(3.0), Some(4.0), None, None]);
+    assert_eq!(
+        values,
+        [Some(12.0), Some(3.0), Some(4.0), None, None, None,]
+    );
 }
 
 #[test]

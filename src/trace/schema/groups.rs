@@ -2,10 +2,10 @@
 
 use super::{
     Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES,
-    LOAD_TEXTS, MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS, PORT_KINDS, PORTS, RATES, ROOT_NUMBERS,
-    ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS, ROUTERS, RUN_HOSTS, RUN_NUMBERS, RUN_RATES, RUN_STOPPED,
-    RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB, SERIES_NUMBERS,
-    SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
+    LOAD_TEXTS, MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS, PORT_KINDS, PORTS, RATES, RECORD_TEXTS,
+    ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS, ROUTERS, RUN_HOSTS, RUN_NUMBERS,
+    RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB,
+    SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
 };
 
 /// Every group of a result file, for documentation and tests.
@@ -113,8 +113,16 @@ pub const GROUPS: &[Group] = &[
                 (`packets_<kind>` sent and `ejected_<kind>_share` of the endpoints' links in the measurement window, of \
                 data, acknowledgements if there are any, and the scheme's own kinds; of schemes that do it, packets \
                 dropped before and at the last router, sent again at a granted time or speculatively, marked, \
-                reservations that a router took; the scheme's own counters), rows as columns.",
+                reservations that a router took; the scheme's own counters).",
         attributes: &[&SCHEME_TEXTS],
+        columns: &[],
+    },
+    Group {
+        path: "/data/scheme/<record>",
+        about: "What the scheme wrote down, a row for each thing that it noted, by time: `time_ps`; `endpoint`, or `router` and `port`, \
+                where it was noted; and the record's own columns, which say in `units` and `long_name` what they are. Only if asked for \
+                (`output.scheme`).",
+        attributes: &[&RECORD_TEXTS],
         columns: &[],
     },
 ];
