@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::sweep::SweepCommand;
+use crate::config::{ConfigError, Experiment};
 
 /// Simulates the interconnects of high-performance computers and what congestion does to the applications that share
 /// them.
@@ -65,6 +66,27 @@ pub struct ExperimentOptions {
     /// Set a key of the experiment: `run.seed=7`, `congestion.scheme=ecn`, `workload.0.load=0.4`. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
+    /// The seed of all chance: --set run.seed=SEED.
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// End the run after so long on the clock, with what there is by then: --set run.max_wall="TIME".
+    #[arg(long, value_name = "TIME")]
+    pub max_wall: Option<String>,
+}
+
+impl ExperimentOptions {
+    /// The experiment that they name.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no experiment.
+    pub fn load(&self) -> Result<Experiment, ConfigError> {
+        let mut sets = self.sets.clone();
+        sets.extend(self.seed.map(|seed| format!("run.seed={seed}")));
+        // The text as a string of TOML, whatever is in it.
+        let text = |time: &String| format!("run.max_wall={}", toml::Value::from(time.as_str()));
+        sets.extend(self.max_wall.as_ref().map(text));
+        Experiment::load(&self.file, &sets)
+    }
 }
 
 /// `weir run`.
@@ -99,15 +121,21 @@ pub struct CheckOptions {
     /// Do not begin the run: what it will take is then estimated from the file alone.
     #[arg(long)]
     pub no_calibration: bool,
+    /// Print one JSON object on standard output, and nothing else there.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `weir list`.
 #[derive(Args, Debug)]
 pub struct ListOptions {
-    /// topologies, routings, queueing, schemes, patterns, motifs or traces.
+    /// topologies, routings, queueing, schemes, patterns, motifs, traces or presets; or the name of one of them.
     pub what: Option<String>,
     /// One of them: all its parameters.
     pub name: Option<String>,
+    /// Print everything as one JSON object on standard output: families, variants, the JSON Schemas of their parameters.
+    #[arg(long, conflicts_with_all = ["what", "name"])]
+    pub json: bool,
 }
 
 /// `weir inspect`.
@@ -115,9 +143,12 @@ pub struct ListOptions {
 pub struct InspectOptions {
     /// A result.h5.
     pub file: PathBuf,
-    /// Print the whole experiment too.
+    /// Print the experiment instead, with every default filled in.
     #[arg(long)]
     pub experiment: bool,
+    /// Print the summary as one JSON object on standard output, as `weir run --json` does.
+    #[arg(long, conflicts_with = "experiment")]
+    pub json: bool,
 }
 
 /// `weir export`.

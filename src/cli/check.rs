@@ -2,11 +2,13 @@
 
 use std::process::ExitCode;
 
+use serde_json::{Value as Json, json};
+
 use super::args::CheckOptions;
 use super::calibrate::{Calibrated, calibrated};
 use super::console::{tell_error, tell_warnings};
 use super::launch::BAD_INPUT;
-use crate::config::{ConfigError, Experiment};
+use crate::config::ConfigError;
 use crate::model::NEVER;
 use crate::report::format;
 use crate::simulation::Plan;
@@ -23,7 +25,7 @@ pub fn check(options: &CheckOptions) -> ExitCode {
 }
 
 fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
-    let experiment = Experiment::load(&options.experiment.file, &options.experiment.sets)?;
+    let experiment = options.experiment.load()?;
     let plan = Plan::new(&experiment, None)?;
     tell_warnings(&plan.warnings);
     let Calibrated { forecast, words } = calibrated(&experiment, &plan, !options.no_calibration);
@@ -33,6 +35,29 @@ fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
         time => format::simulated(time),
     };
     let scheme = plan.scheme.effective(&plan.network().about);
+    if options.json {
+        let links = topology.links();
+        let links = links.iter().map(|links| links.count).sum::<u64>();
+        let scheme = scheme
+            .into_iter()
+            .map(|(key, value)| (key.to_string(), value.into()));
+        let all = json!({
+            "topology": topology.describe(),
+            "routers": topology.routers(),
+            "endpoints": topology.endpoints(),
+            "links": links,
+            "domains": topology.domains(),
+            "lookahead_ps": (plan.lookahead != NEVER).then_some(plan.lookahead),
+            "effective": Json::Object(scheme.collect()),
+            "packet_hops": forecast.packet_hops.round(),
+            "simulated_ps": forecast.end.round(),
+            "processor_seconds": forecast.seconds,
+            "memory_bytes": forecast.bytes.round(),
+            "how": words,
+            "experiment": experiment.resolved,
+        });
+        return Ok(format!("{all:#}\n"));
+    }
     let scheme: String = (scheme.iter())
         .map(|(key, value)| format!("# congestion.{key} is {value}\n"))
         .collect();

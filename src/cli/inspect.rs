@@ -1,5 +1,6 @@
 //! `weir inspect`: what a result file holds.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::report::format::{whole, wrap};
@@ -18,8 +19,7 @@ const WIDTH: usize = 80;
 /// # Errors
 /// As for [`crate::trace::read`].
 pub fn inspect(path: &Path, experiment: bool) -> Result<String, TraceError> {
-    let inside = path.join(schema::FILE);
-    let path = if path.is_dir() { &inside } else { path };
+    let path = &*file_of(path);
     if experiment {
         let mut text = read_header(path)?.experiment;
         if !text.ends_with('\n') {
@@ -29,6 +29,26 @@ pub fn inspect(path: &Path, experiment: bool) -> Result<String, TraceError> {
     }
     let stored = read(path)?;
     Ok(describe(path, &stored))
+}
+
+/// The summary of a result as JSON, as `weir run --json` prints it.
+///
+/// # Errors
+/// As for [`crate::trace::read`].
+pub fn json(path: &Path) -> Result<String, TraceError> {
+    let stored = read(&file_of(path))?;
+    Ok(format!(
+        "{:#}\n",
+        summary::json(&stored.digest, &stored.run)
+    ))
+}
+
+/// The result that a path stands for: itself, or that of a directory.
+fn file_of(path: &Path) -> Cow<'_, Path> {
+    match path.is_dir() {
+        true => path.join(schema::FILE).into(),
+        false => path.into(),
+    }
 }
 
 fn describe(path: &Path, stored: &Stored) -> String {

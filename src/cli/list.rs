@@ -1,10 +1,10 @@
 //! `weir list`: what an experiment file may name, from what the variants' own files declare, and the files that come with weir.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json, json};
 
 use crate::catalog::catalog;
-use crate::config::{ConfigError, PRESET, alternatives, reference, suggest};
-use crate::registry::{Catalog, Family, Variant};
+use crate::config::{ConfigError, PRESET, alternatives, nearest, reference, suggest};
+use crate::registry::{Catalog, Family, Variant, schema_json};
 
 /// Width of the text.
 const WIDTH: usize = 100;
@@ -37,17 +37,15 @@ fn list_from(
     if what == PRESETS || what == PRESET {
         return name.map_or_else(|| Ok(presets(catalog)), |name| preset(catalog, name));
     }
-    let family = families
+    let chosen = families
         .into_iter()
-        .find(|family| family.name == what || family.one == what)
-        .ok_or_else(|| {
-            let names = families.iter().map(|family| family.name);
-            let names: Vec<&str> = names.chain([PRESETS]).collect();
-            ConfigError::new(
-                format!("there is nothing called {what:?} to list"),
-                suggest(what, "names", &names, '"'),
-            )
-        })?;
+        .find(|family| family.name == what || family.one == what);
+    let Some(family) = chosen else {
+        return match name {
+            None => anywhere(catalog, what),
+            Some(_) => Err(nothing(catalog, what)),
+        };
+    };
     let Some(name) = name else {
         return Ok(table(family, catalog));
     };
@@ -64,6 +62,78 @@ fn list_from(
     let mut names: Vec<&str> = family.variants.iter().map(|v| v.name).collect();
     names.extend(ready.iter().map(|(name, _)| *name));
     Err(unknown(family.one, family.name, name, &names))
+}
+
+/// All that is called by a name, in whatever family.
+fn anywhere(catalog: &Catalog, name: &str) -> Result<String, ConfigError> {
+    let mut pages = Vec::new();
+    for family in catalog.families() {
+        let own = family.variants.iter().filter(|v| v.name == name);
+        pages.extend(own.map(|variant| details(family, variant)));
+        if ready(family, catalog)
+            .iter()
+            .any(|(ready, _)| *ready == name)
+        {
+            pages.push(list_from(catalog, Some(family.name), Some(name))?);
+        }
+    }
+    if catalog.presets.iter().any(|(preset, _)| *preset == name) {
+        pages.push(preset(catalog, name)?);
+    }
+    match pages.is_empty() {
+        true => Err(nothing(catalog, name)),
+        false => Ok(pages.join("\n")),
+    }
+}
+
+/// The error that neither a family nor anything in one is called so.
+fn nothing(catalog: &Catalog, what: &str) -> ConfigError {
+    let families = catalog.families();
+    let names = families.iter().map(|family| family.name);
+    let names: Vec<&str> = names.chain([PRESETS]).collect();
+    let variants = families.iter().flat_map(|family| &family.variants);
+    let files = [catalog.ready, catalog.ready_workloads, catalog.presets].concat();
+    let own = variants.map(|variant| variant.name);
+    let own = own.chain(files.into_iter().map(|(name, _)| name));
+    let near = nearest(what, names.iter().copied().chain(own));
+    ConfigError::new(
+        format!("there is nothing called {what:?} to list"),
+        match near {
+            Some(near) if !names.contains(&near) => format!("did you mean {near:?}?"),
+            _ => suggest(what, "names", &names, '"'),
+        },
+    )
+}
+
+/// Everything: families with their variants and the JSON Schemas of their parameters, and the files that come with weir.
+pub fn json() -> Json {
+    let catalog = catalog();
+    let texts = |files: &[(&str, &str)]| -> Json {
+        let texts = files.iter();
+        let texts = texts.map(|(name, text)| json!({ "name": name, "toml": text }));
+        texts.collect()
+    };
+    let family = |family: &Family| {
+        let variants = family.variants.iter().map(|variant| {
+            json!({
+                "name": variant.name,
+                "summary": variant.summary,
+                "source": variant.source,
+                "topologies": variant.topologies,
+                "parameters": *schema_json(variant.parameters),
+            })
+        });
+        let all = json!({
+            "section": family.section,
+            "key": family.key,
+            "variants": variants.collect::<Json>(),
+            "ready": texts(ready(family, &catalog)),
+        });
+        (family.name.to_string(), all)
+    };
+    let mut all: Map<String, Json> = catalog.families().into_iter().map(family).collect();
+    all.insert(PRESETS.into(), texts(catalog.presets));
+    Json::Object(all)
 }
 
 /// The error that there is no `one` of that name.

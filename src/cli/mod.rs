@@ -48,6 +48,9 @@ pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
 
 /// `weir list`.
 pub fn list(options: &ListOptions) -> ExitCode {
+    if options.json {
+        return print(&format!("{:#}\n", list::json()));
+    }
     match list::list(options.what.as_deref(), options.name.as_deref()) {
         Ok(text) => print(&text),
         Err(error) => {
@@ -59,7 +62,11 @@ pub fn list(options: &ListOptions) -> ExitCode {
 
 /// `weir inspect`.
 pub fn inspect(options: &InspectOptions) -> ExitCode {
-    match inspect::inspect(&options.file, options.experiment) {
+    let said = match options.json {
+        true => inspect::json(&options.file),
+        false => inspect::inspect(&options.file, options.experiment),
+    };
+    match said {
         Ok(text) => print(&text),
         Err(error) => {
             tell(format!("error: {error}"));

@@ -85,7 +85,7 @@ fn prepare(options: &RunOptions, ranks: u32) -> Result<(Experiment, Plan), Failu
         .map(packet_name)
         .transpose()?;
     let load = || {
-        let experiment = Experiment::load(&options.experiment.file, &options.experiment.sets)?;
+        let experiment = options.experiment.load()?;
         let plan = Plan::new(&experiment, watched)?;
         Ok((experiment, plan))
     };

@@ -36,7 +36,7 @@ pub use experiment::{
     AllEndpoints, Arbitration, Backlog, BufferPer, CreditAt, Experiment, NicConfig, NicOrder,
     OutputConfig, RatesConfig, Receivers, RouterConfig, RunConfig, Switching,
 };
-pub(crate) use nearest::suggest;
+pub(crate) use nearest::{nearest, suggest};
 pub(crate) use presets::KEY as PRESET;
 pub use ready::{PRESETS, READY, READY_WORKLOADS};
 pub(crate) use resolve::{alternatives, reference};
