@@ -154,6 +154,43 @@ fn list_names_everything_there_is() {
 }
 
 #[test]
+fn other_commands_say_in_json_what_they_say() {
+    let ran = busy().cli().arg("--json").arg("--seed").arg("7").succeeds();
+    let object: Json = serde_json::from_str(&ran.stdout).expect("JSON");
+    let inspected = Cli::weir(
+        "",
+        &["inspect", &ran.result().display().to_string(), "--json"],
+    );
+    let inspected: Json = serde_json::from_str(&inspected.succeeds().stdout).expect("JSON");
+    assert_eq!(inspected["summary"], object["summary"]);
+
+    let text = busy().text();
+    let checked = Cli::check(&text)
+        .arg("--json")
+        .arg("--seed")
+        .arg("7")
+        .succeeds();
+    let checked: Json = serde_json::from_str(&checked.stdout).expect("JSON");
+    assert!(checked["endpoints"].as_u64().expect("endpoints") > 0);
+    let experiment = checked["experiment"].as_str().expect("TOML");
+    assert!(experiment.contains("seed = 7"), "{experiment}");
+
+    let list = Cli::weir("", &["list", "--json"]).succeeds();
+    let list: Json = serde_json::from_str(&list.stdout).expect("JSON");
+    assert!(list["topologies"]["variants"][0]["name"].is_string());
+}
+
+#[test]
+fn a_time_on_the_clock_is_no_way_to_write_other_keys() {
+    let ran = Cli::check(&busy().text())
+        .arg("--max-wall")
+        .arg("1 s\"\nseed = 3")
+        .go();
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("run.max_wall"), "{}", ran.stderr);
+}
+
+#[test]
 fn schema_is_json() {
     let ran = weir(&["schema"]).succeeds();
     let schema: Json = serde_json::from_str(&ran.stdout).expect("JSON");

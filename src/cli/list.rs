@@ -521,6 +521,21 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_found_in_any_family() {
+        let text = list(Some("ecn"), None).unwrap();
+        assert!(text.contains("decrement_timer"), "{text}");
+        // Of several topologies.
+        let text = list(Some("ugal"), None).unwrap();
+        assert!(text.matches("routing ugal\n").count() > 1, "{text}");
+        let error = list(Some("ecm"), None).unwrap_err();
+        assert_eq!(error.remedy(), Some("did you mean \"ecn\"?"));
+        let all = json();
+        let schemes = all["schemes"]["variants"].as_array().unwrap();
+        let ecn = schemes.iter().find(|one| one["name"] == "ecn").unwrap();
+        assert!(ecn["parameters"]["properties"]["increment"].is_object());
+    }
+
+    #[test]
     fn routings_stand_below_their_topologies() {
         let mut catalog = made_up();
         let routing = |name, topologies| Variant {

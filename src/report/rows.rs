@@ -375,11 +375,27 @@ mod tests {
     #[test]
     fn what_a_scheme_records_has_its_own_times() {
         let (_dir, result) = sample();
-        let rows = over_time(&result, "scheme.throttled_endpoints");
+        let rows = over_time(&result, "scheme.cuts.endpoint");
         let rows = rows.expect("reads").expect("is there");
         assert_eq!(
             (rows.time_ps, rows.values),
             (vec![1.0, 2.0, 3.0], vec![0.0, 9.0, 0.0])
+        );
+    }
+
+    #[test]
+    fn many_rows_become_means_of_equal_spans() {
+        let rows = OverTime {
+            time_ps: vec![0.0, 1.0, 2.0, 9.0, 10.0],
+            values: vec![2.0, 4.0, 6.0, 1.0, 3.0],
+            unit: "ps".into(),
+        };
+        assert_eq!(rows.clone().means(5), rows);
+        // From 0 to 2.5, to 5 and to 7.5 (empty), to 10.
+        let means = rows.means(4);
+        assert_eq!(
+            (means.time_ps, means.values),
+            (vec![1.25, 8.75], vec![4.0, 2.0])
         );
     }
 
@@ -389,6 +405,8 @@ mod tests {
         for name in [
             "series.job.nobody.packets",
             "scheme.nothing",
+            "scheme.cuts.nothing",
+            "scheme.nothing.endpoint",
             "series.job.nobody.message_latency",
         ] {
             assert_eq!(over_time(&result, name).expect("reads"), None, "{name}");

@@ -275,7 +275,7 @@ impl Records<'_> {
         if rows {
             return missing(
                 format!("the scheme records no column {name:?} over time"),
-                "name a record and its column (\"scheme.grants.wait_ps\" of srp), or draw its numbers with `bar` or `line`",
+                "draw its numbers with `bar` or `line`, a column of one of its records (\"scheme.grants.wait_ps\" of srp), or rates over time: \"rates.<name>.<task>\"",
             );
         }
         match names.contains(&name) || counts_as_nothing(name) {
