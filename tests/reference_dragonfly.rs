@@ -8,7 +8,7 @@ mod flit;
 use std::path::Path;
 
 use crate::support::run_plan;
-use flit::{Details, Way};
+use flit::{Details, Traffic, Way};
 use weir::catalog::catalog;
 use weir::config::Experiment;
 use weir::simulation::Plan;
@@ -43,7 +43,10 @@ fn weir(way: Way, sets: &[&str]) -> Data {
 
 /// Mean packet latency with and without the time in the source, ns, and accepted load.
 fn weir_at(way: Way, load: f64) -> [f64; 3] {
-    let data = weir(way, &[&format!("workload.0.load={load}")]);
+    means(&weir(way, &[&format!("workload.0.load={load}")]))
+}
+
+fn means(data: &Data) -> [f64; 3] {
     let mean = |class: &str| {
         let found = data.latency.iter().find(|(name, _)| name == class);
         found.expect("a class").1.arrived.mean() / 1e3
@@ -73,12 +76,12 @@ pub fn booksim(curve: &str, load: f64) -> [f64; 3] {
     ["pkt_lat_avg", "net_lat_avg", "accepted_avg"].map(|name| number(&row, name))
 }
 
-fn flits_at(way: Way, load: f64, details: Details) -> [f64; 3] {
+fn flits_at(way: Way, load: f64, details: Details, traffic: Traffic) -> [f64; 3] {
     let flit::Measured {
         packet_latency,
         network_latency,
         accepted,
-    } = flit::Network::new(load, 1, details, way).run();
+    } = flit::Network::new(load, 1, details, way, traffic).run();
     [packet_latency, network_latency, accepted]
 }
 
@@ -113,6 +116,19 @@ fn the_curve_of_booksim_with_ugal() {
             most,
         );
     }
+}
+
+/// Every group sends to the next one, which one link joins it to: 1/32 of the load goes that way.
+#[test]
+fn adversarial_traffic_with_ugal() {
+    let all = Details {
+        gap: true,
+        interleave: true,
+    };
+    let pattern = "workload.0.pattern={ kind = \"worst_case\" }";
+    let data = weir(Way::Ugal, &[pattern, "workload.0.load=0.1"]);
+    let flits = flits_at(Way::Ugal, 0.1, all, Traffic::Adversarial);
+    check("adversarial, load 0.1", means(&data), flits, 0.02);
 }
 
 #[test]
@@ -169,7 +185,7 @@ fn what_a_packet_level_model_leaves_out() {
         // With the details of BookSim's router the small simulator is BookSim.
         check(
             &format!("flits, load {load}"),
-            flits_at(way, load, all),
+            flits_at(way, load, all, Traffic::Uniform),
             booksim_at(way, load),
             bound,
         );
@@ -177,7 +193,7 @@ fn what_a_packet_level_model_leaves_out() {
         check(
             &format!("packets, load {load}"),
             weir_at(way, load),
-            flits_at(way, load, none),
+            flits_at(way, load, none, Traffic::Uniform),
             0.02,
         );
     }

@@ -46,6 +46,15 @@ pub enum Way {
     Ugal,
 }
 
+/// Whom nodes send to.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Traffic {
+    /// Any node.
+    Uniform,
+    /// Any node of the next group.
+    Adversarial,
+}
+
 /// Cycles, means over the packets generated in the window; and flits per node and cycle.
 pub struct Measured {
     pub packet_latency: f64,
@@ -138,6 +147,7 @@ enum Arrival {
 pub struct Network {
     details: Details,
     way: Way,
+    traffic: Traffic,
     chance: f64,
     random: u64,
     packets: Vec<Packet>,
@@ -212,7 +222,7 @@ fn turn(way: Way, router: usize, packet: &mut Packet) -> (usize, usize) {
 }
 
 impl Network {
-    pub fn new(load: f64, seed: u64, details: Details, way: Way) -> Network {
+    pub fn new(load: f64, seed: u64, details: Details, way: Way, traffic: Traffic) -> Network {
         let input = Input {
             flits: VecDeque::new(),
             state: State::Idle,
@@ -236,6 +246,7 @@ impl Network {
         Network {
             details,
             way,
+            traffic,
             chance: load / f64::from(FLITS),
             random: seed,
             packets: Vec::new(),
@@ -263,7 +274,11 @@ impl Network {
             self.arrivals(cycle);
             for node in 0..NODES {
                 if (self.draw() >> 11) as f64 * (0.5_f64).powi(53) < self.chance {
-                    let destination = ((self.draw() >> 32) as usize * NODES) >> 32;
+                    let (first, count) = match self.traffic {
+                        Traffic::Uniform => (0, NODES),
+                        Traffic::Adversarial => ((node / (P * A) + 1) * P * A % NODES, P * A),
+                    };
+                    let destination = first + (((self.draw() >> 32) as usize * count) >> 32);
                     self.nodes[node].queue.push_back(self.packets.len());
                     self.packets.push(Packet {
                         source: node,
