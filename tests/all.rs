@@ -5,9 +5,11 @@
 mod applications;
 mod attack;
 mod bad_input;
+mod bands;
 mod catalog;
 mod cli;
 mod conservation;
+mod cost;
 mod damage;
 mod direct;
 mod dragonfly;

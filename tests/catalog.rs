@@ -123,11 +123,17 @@ fn every_routing_on_every_topology() {
 fn every_queueing_on_every_topology() {
     for variant in &catalog().queueing.variants {
         for example in examples("scheme", variant) {
+            let mut ran = 0;
             for network in first_networks() {
                 // Queues of their own for many destinations are small.
                 let crowded = crowded(network, "1500 ns").set("queueing", example.clone());
-                everywhere(&crowded);
+                // Some are for trees, some for networks of several dimensions: tests/queueing.rs says which.
+                if crowded.try_plan().is_ok() {
+                    everywhere(&crowded);
+                    ran += 1;
+                }
             }
+            assert!(ran >= 2, "{example} runs on {ran} networks");
         }
     }
 }

@@ -333,7 +333,7 @@ fn a_lone_packet_takes_the_time_of_its_way() {
 }
 
 /// Packets by all links of a kind.
-fn used(data: &Data, router: u32, kind: u8) -> u64 {
+pub fn used(data: &Data, router: u32, kind: u8) -> u64 {
     let ports = &data.ports;
     let own = |&row: &usize| ports.kind[row] == LinkKind(kind) && ports.router[row] == router;
     (0..ports.router.len())

@@ -11,7 +11,7 @@ use super::launch::BAD_INPUT;
 use crate::config::ConfigError;
 use crate::model::NEVER;
 use crate::report::format;
-use crate::simulation::Plan;
+use crate::simulation::{Plan, area_mm2, buffer_bytes};
 
 /// Checks an experiment, prints the resolved file and what it will take.
 pub fn check(options: &CheckOptions) -> ExitCode {
@@ -61,10 +61,18 @@ fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
     let scheme: String = (scheme.iter())
         .map(|(key, value)| format!("# congestion.{key} is {value}\n"))
         .collect();
+    let cost = experiment.cost.as_ref().map_or(String::new(), |cost| {
+        let bytes = buffer_bytes(plan.network());
+        format!(
+            "# buffers    {} in routers, {:.4} mm2 ([cost])\n",
+            format::bytes(bytes),
+            area_mm2(cost, bytes)
+        )
+    });
     Ok(format!(
         "{}\n# {}\n# routers    {}\n# endpoints  {}\n# links      {}\n# domains    {} (at most so many ranks)\n\
          # lookahead  {lookahead}\n# work       about {} packet-hops in {} of simulated time\n\
-         # time       about {} on one core ({words})\n# memory     about {} (packets in flight and the result included)\n{scheme}",
+         # time       about {} on one core ({words})\n# memory     about {} (packets in flight and the result included)\n{cost}{scheme}",
         experiment.resolved,
         topology.describe(),
         topology.routers(),

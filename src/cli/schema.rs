@@ -14,11 +14,12 @@ pub fn schema() -> Json {
 fn schema_of(catalog: &Catalog) -> Json {
     let (mut sections, mut definitions) = fixed_sections();
     let mut take = |name: &str| sections.remove(name).unwrap_or_default();
-    let (router, nic, run, output, workload, job) = (
+    let (router, nic, run, output, cost, workload, job) = (
         take("router"),
         take("nic"),
         take("run"),
         take("output"),
+        take("cost"),
         take("workload"),
         take("job"),
     );
@@ -56,6 +57,7 @@ fn schema_of(catalog: &Catalog) -> Json {
             "workload": { "type": "array", "minItems": 1, "items": { "anyOf": [workload, job, ready] } },
             "run": run,
             "output": output,
+            "cost": cost,
         },
         "allOf": routings_of_topologies(catalog),
         "required": ["topology", "workload", "run"],

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value as Json;
 
 use super::application::ProgramConfig;
-use super::experiment::{Experiment, NicConfig, RouterConfig};
+use super::experiment::{CostConfig, Experiment, NicConfig, RouterConfig};
 use super::nearest::suggest;
 use super::resolve::{definition, schema_of};
 use super::tree::{Node, Value};
@@ -113,10 +113,38 @@ pub(super) fn values(experiment: &Experiment) -> Result<(), ConfigError> {
         )));
     }
     run(experiment).map_err(refuse)?;
+    if let Some(given) = &experiment.cost {
+        cost(given).map_err(refuse)?;
+    }
     output(experiment).map_err(refuse)?;
     rates(experiment).map_err(refuse)?;
     workload_times(experiment)?;
     unique_names(experiment)
+}
+
+/// What memory costs.
+fn cost(cost: &CostConfig) -> Result<(), Invalid> {
+    for (key, size) in [("memory", cost.memory), ("access", cost.access)] {
+        if !matches!(size, Size::Bits(1..)) {
+            let remedy = "write a size in bytes, such as \"64 B\"";
+            return Err(Invalid::new(
+                format!("cost.{key}"),
+                format!("is {size}"),
+                remedy,
+            ));
+        }
+    }
+    for (key, number) in [("area_mm2", cost.area_mm2), ("access_nj", cost.access_nj)] {
+        if !(number.is_finite() && number >= 0.0) {
+            let remedy = "write a number, 0 or more";
+            return Err(Invalid::new(
+                format!("cost.{key}"),
+                format!("is {number}"),
+                remedy,
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The longest packet in flits.

@@ -26,7 +26,8 @@ pub struct RouterConfig {
     /// Input buffer of one virtual channel (or one port and traffic class, see `buffer_per`), which its queues (`[queueing]`)
     /// divide equally; "auto" covers the credit round trip of its link plus two longest packets, for each queue.
     pub input_buffer: Buffer,
-    /// Whether each virtual channel has a buffer of its own, or all of a traffic class share one per port. Shared
+    /// Whether each virtual channel has a buffer of its own ("vc"), or all of a traffic class share one per port ("port"), or have equal
+    /// parts of one per port to themselves ("divided"). Shared
     /// buffers do not keep virtual channels apart: a routing that avoids deadlock by several of them (every routing of
     /// dragonflies) can deadlock then, which ends the run with a diagnosis.
     pub buffer_per: BufferPer,
@@ -91,6 +92,9 @@ pub enum BufferPer {
     Vc,
     /// All virtual channels of one traffic class at one port.
     Port,
+    /// One port and traffic class, whose virtual channels and queues have equal parts of it to themselves: however many there are, they
+    /// have the same memory.
+    Divided,
 }
 
 /// When a packet takes its credit, where there are output queues.
@@ -279,6 +283,33 @@ impl Default for OutputConfig {
     }
 }
 
+/// `[cost]`: what memory costs. With this section `weir check` and the result tell what the buffers of all routers are worth: their area, and the
+/// energy of what is written to and read from them. The defaults are those of Yebenes et al., TACO 2019, section 5.5, from CACTI 7.0 for static
+/// memory at 22 nm; other sizes cost in proportion.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CostConfig {
+    /// The memory whose area is given.
+    pub memory: Size,
+    /// Its area, mm2.
+    pub area_mm2: f64,
+    /// What is read or written at once.
+    pub access: Size,
+    /// The energy of that, nJ. A write is taken to cost what a read does.
+    pub access_nj: f64,
+}
+
+impl Default for CostConfig {
+    fn default() -> Self {
+        CostConfig {
+            memory: Size::Bits(8 * 128 * 1024),
+            area_mm2: 0.26,
+            access: Size::Bits(8 * 64),
+            access_nj: 0.09,
+        }
+    }
+}
+
 /// A whole experiment, checked.
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -303,6 +334,8 @@ pub struct Experiment {
     pub run: RunConfig,
     /// `[output]`.
     pub output: OutputConfig,
+    /// `[cost]`, if it is there.
+    pub cost: Option<CostConfig>,
     /// The experiment with every default filled in, as TOML: what is stored in the result and compared to tell one
     /// experiment from another.
     pub resolved: String,

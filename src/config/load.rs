@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::application::{self, ApplicationConfig, ApplicationSection, ProgramConfig, with_kind};
 use super::document::Document;
-use super::experiment::{Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::experiment::{CostConfig, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
 use super::nearest::suggest;
 use super::presets;
 use super::sets::copy_name;
@@ -16,7 +16,7 @@ use crate::model::Invalid;
 use crate::registry::{Catalog, Family};
 
 /// What stands at the top of an experiment file: its sections, and what is laid under them.
-pub(super) const SECTIONS: [&str; 10] = [
+pub(super) const SECTIONS: [&str; 11] = [
     presets::KEY,
     "topology",
     "routing",
@@ -27,6 +27,7 @@ pub(super) const SECTIONS: [&str; 10] = [
     "workload",
     "run",
     "output",
+    "cost",
 ];
 
 /// The most workloads, copies included: packets carry the number of theirs in 16 bits.
@@ -90,6 +91,10 @@ pub(super) fn sections_to_experiment(
         workloads: workloads(&file, folder, catalog)?,
         run: run(&file)?,
         output: section(&file, "output")?.parse::<OutputConfig>()?,
+        cost: match file.has("cost") {
+            true => Some(section(&file, "cost")?.parse::<CostConfig>()?),
+            false => None,
+        },
         resolved: String::new(),
         file,
     };

@@ -72,9 +72,14 @@ pub const READY_WORKLOADS: &[(&str, &str)] = ready!["workloads":
 /// All presets, one line per file of `presets/`.
 #[rustfmt::skip]
 pub const PRESETS: &[(&str, &str)] = ready!["presets":
+    "bbq-4vc",
     "booksim2",
     "codes",
     "merlin",
+    "osha-2vc",
+    "osha-4vc",
+    "sasha-2vc",
+    "sasha-4vc",
 ];
 
 #[cfg(test)]

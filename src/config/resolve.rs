@@ -83,6 +83,9 @@ pub(super) fn text(experiment: &Experiment, catalog: &Catalog) -> String {
     }
     add("[run]", &typed(&experiment.run));
     add("[output]", &typed(&experiment.output));
+    if let Some(cost) = &experiment.cost {
+        add("[cost]", &typed(cost));
+    }
     text
 }
 

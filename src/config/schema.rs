@@ -4,10 +4,10 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json};
 
 use super::application::ApplicationSection;
-use super::experiment::{NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::experiment::{CostConfig, NicConfig, OutputConfig, RouterConfig, RunConfig};
 use super::workload::TrafficSection;
 
-/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]` and one `[[workload]]` by name (`workload` of a pattern, `job`
+/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]` and one `[[workload]]` by name (`workload` of a pattern, `job`
 /// of an application), and their `$defs`. The pattern of a workload is any table; so are motif and mpi of a job.
 pub(crate) fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
@@ -19,6 +19,7 @@ pub(crate) fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     add("nic", generator.subschema_for::<NicConfig>());
     add("run", generator.subschema_for::<RunConfig>());
     add("output", generator.subschema_for::<OutputConfig>());
+    add("cost", generator.subschema_for::<CostConfig>());
     add("workload", generator.subschema_for::<TrafficSection>());
     add("job", generator.subschema_for::<ApplicationSection>());
     let mut definitions = generator.take_definitions(true);

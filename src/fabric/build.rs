@@ -31,7 +31,8 @@ use crate::config::{Backlog, BufferPer, OutputQueue, Switching};
 use crate::congestion::{Actions, Scheme};
 use crate::engine::{EventQueue, Schedule};
 use crate::model::{
-    Classes, ControlKind, DomainId, EndpointId, NEVER, PacketKind, PortId, RouterId, Slots, stream,
+    Classes, ControlKind, DomainId, EndpointId, LinkKind, NEVER, PacketKind, PortId, RouterId,
+    Slots, stream,
 };
 use crate::topology::{Link, Peer};
 
@@ -107,7 +108,8 @@ impl<const CC: bool> FabricDomain<CC> {
             classes: network.classes,
             voq: network.queueing.by_output(),
             divided: network.divided(),
-            injection_vcs: parameters.injection_vcs,
+            injection_vcs: network.vcs(LinkKind::TERMINAL),
+            choice: network.routing.choice_at_nic(),
             max_packet: parameters.max_packet,
             alternatives: network.routing.has_alternatives(),
             acknowledge: parameters.acknowledge,

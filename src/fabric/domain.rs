@@ -23,7 +23,7 @@ use super::watch::Step;
 use crate::congestion::{About, Actions, Capabilities, Scheme};
 use crate::engine::{Domain, EventQueue};
 use crate::model::{Classes, DomainId, EndpointId, PacketKind, Signal, Slots, Time};
-use crate::routing::Hop;
+use crate::routing::{Hop, NicChoice};
 use crate::simulation::RunError;
 
 /// The parameters that the inner loops look at.
@@ -36,6 +36,8 @@ pub(super) struct Fixed {
     pub divided: bool,
     /// Virtual channels per class on links from NICs.
     pub injection_vcs: u8,
+    /// How NICs choose the virtual network of a packet, if they do.
+    pub choice: Option<NicChoice>,
     pub max_packet: u16,
     /// Whether packets that wait may go other ways than the first ([`crate::routing::Routing::has_alternatives`]).
     pub alternatives: bool,

@@ -204,9 +204,16 @@ impl Network {
     /// Virtual channels per traffic class on a link into a router.
     pub fn vcs(&self, kind: LinkKind) -> u8 {
         match kind {
-            LinkKind::TERMINAL => self.parameters.injection_vcs,
+            LinkKind::TERMINAL => self.injection_vcs(),
             _ => self.routing.vcs(kind),
         }
+    }
+
+    /// Virtual channels per traffic class on the link from a NIC: for each virtual network, if NICs choose those. 255 at most, which is
+    /// checked before anything runs.
+    fn injection_vcs(&self) -> u8 {
+        let networks = (self.routing.choice_at_nic()).map_or(1, |choice| choice.networks);
+        self.parameters.injection_vcs.saturating_mul(networks)
     }
 
     /// The parameters of a router.
@@ -251,14 +258,19 @@ impl Network {
         u128::from(queue) >= pipeline + u128::from(packets)
     }
 
-    /// Flits of one queue of a buffer behind a link: the buffer of a virtual channel is divided equally. One of size "auto" is
+    /// Flits of one queue of a buffer behind a link: the buffer of a virtual channel, or of a port, is divided equally. One of size "auto" is
     /// for each queue, since it is what a lone flow needs.
     pub fn queue_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
         let flits = self.parameters.buffer_flits(ends, link);
         match ends[1].buffer {
             Buffer::Auto => flits,
             Buffer::Size(_) => {
-                flits / u64::from(self.queueing.queues(link.kind, self.vcs(link.kind)).max(1))
+                let vcs = self.vcs(link.kind);
+                let parts = match ends[1].buffer_per {
+                    BufferPer::Vc | BufferPer::Port => self.queueing.queues(link.kind, vcs),
+                    BufferPer::Divided => self.queues(link.kind),
+                };
+                flits / u64::from(parts.max(1))
             }
         }
     }
@@ -275,7 +287,7 @@ impl Network {
             let link = self.topology.link(router, port);
             let buffers = match own.buffer_per {
                 BufferPer::Port => u32::from(self.classes.count()),
-                BufferPer::Vc => self.channels(link.kind),
+                BufferPer::Vc | BufferPer::Divided => self.channels(link.kind),
             };
             self.queue_flits([from, own], &link)
                 .saturating_mul(u64::from(buffers))

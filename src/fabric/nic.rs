@@ -12,6 +12,7 @@ use crate::model::{
     PacketKind, Stamp, Time,
 };
 use crate::queueing::Joining;
+use crate::routing::{NicChoice, NicRule};
 use crate::simulation::RunError;
 
 /// A network interface.
@@ -424,6 +425,9 @@ impl<const CC: bool> FabricDomain<CC> {
         let (queues, base) = (out.queues, out.channel_base);
         let vcs = self.fixed.injection_vcs;
         let nic = &self.nics[(output - self.first_nic_output) as usize];
+        if let Some(choice) = self.fixed.choice {
+            return self.chosen_injection(output, new, choice, now);
+        }
         let (source, last) = (nic.id, nic.vc);
         let first = u32::from(new.class) * queues;
         let (flits, mut again) = (u32::from(new.flits), NEVER);
@@ -447,6 +451,49 @@ impl<const CC: bool> FabricDomain<CC> {
             again = again.min(credit.enough_at(flits));
         }
         Err(again)
+    }
+
+    /// A queue with credits for a packet in the virtual network that the routing has the NIC choose; or when to look again. Of
+    /// virtual channels that the packet may take, that with less in its queue; of equal ones the first in turn.
+    #[inline(never)]
+    fn chosen_injection(
+        &mut self,
+        output: u32,
+        new: Sending,
+        choice: NicChoice,
+        now: Time,
+    ) -> Result<u16, Time> {
+        let out = &self.outputs[output as usize];
+        let (queues, base) = (out.queues, out.channel_base);
+        let nic = &self.nics[(output - self.first_nic_output) as usize];
+        let (source, last) = (nic.id, u32::from(nic.vc));
+        let vcs = u32::from(self.fixed.injection_vcs);
+        let each = vcs / u32::from(choice.networks);
+        let flits = u32::from(new.flits);
+        let (mut best, mut again) = (None, NEVER);
+        for step in 1..=vcs {
+            let vc = (last + step) % vcs;
+            let in_turn = (last / each + 1) % u32::from(choice.networks);
+            if choice.by == NicRule::InTurn && vc / each != in_turn {
+                continue;
+            }
+            let within = match self.fixed.divided {
+                true => self.divided_injection(source, new, vc as u8, queues),
+                false => vc,
+            };
+            let queue = (u32::from(new.class) * queues + within) as u16;
+            let channel = self.channel(base, queue);
+            let room = self.has_credit(channel, flits, now);
+            let home = self.home(channel);
+            let credit = &mut self.channels[home].credit;
+            credit.collect(now);
+            again = again.min(credit.enough_at(flits));
+            let used = credit.capacity - credit.available;
+            if room && best.is_none_or(|(least, _)| used < least) {
+                best = Some((used, queue));
+            }
+        }
+        best.map(|(_, queue)| queue).ok_or(again)
     }
 
     /// The queue of a packet in a virtual channel of its injection link that is divided into queues.
@@ -483,6 +530,9 @@ impl<const CC: bool> FabricDomain<CC> {
         } else {
             within
         } as u8;
+        if let Some(choice) = self.fixed.choice {
+            packet.flight.via = u32::from(state.vc / (self.fixed.injection_vcs / choice.networks));
+        }
         packet.head = now;
         packet.injected = now;
         if self.watched == Some((state.id, sequence)) {

@@ -207,7 +207,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// The queue under which the buffer of an input's queue is known: the first of those that share it.
     fn buffer_queue(&self, router: RouterId, port: PortId, queue: u16) -> u16 {
-        if self.network.router(router).buffer_per == crate::config::BufferPer::Vc {
+        if self.network.router(router).buffer_per != crate::config::BufferPer::Port {
             return queue;
         }
         let kind = self.network.topology.link(router, port).kind;

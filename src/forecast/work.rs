@@ -176,7 +176,7 @@ fn buffers(flows: &[Flow], network: &Network) -> f64 {
             kind => (network.vcs(kind), 2.0),
         };
         let buffers = match router.buffer_per {
-            BufferPer::Port => 1.0,
+            BufferPer::Port | BufferPer::Divided => 1.0,
             BufferPer::Vc => f64::from(vcs),
         };
         let one = buffers

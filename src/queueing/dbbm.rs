@@ -1,15 +1,12 @@
 //! Destination-based buffer management: queues by the destination modulo their number.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Joining, MOST_EACH, Queueing};
+use super::{Build, Divided, Joining, Queueing, check_number};
 use crate::config::{ConfigError, Section};
-use crate::model::{Invalid, LinkKind};
+use crate::model::LinkKind;
 use crate::registry::Entry;
-use crate::topology::Topology;
 
 /// A packet joins the queue of the number destination mod `queues`. Of congested and other destinations, those that differ in
 /// that do not block each other.
@@ -47,15 +44,9 @@ impl Queueing for Dbbm {
     }
 }
 
-fn build(section: &Section, _: &Arc<dyn Topology>) -> Result<Box<dyn Queueing>, ConfigError> {
+fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
     let params: Params = section.parse()?;
-    if !(1..=MOST_EACH).contains(&params.queues) {
-        return Err(section.refuse(Invalid::new(
-            "queues",
-            format!("{} queues of a virtual channel", params.queues),
-            format!("write a number from 1 to {MOST_EACH}"),
-        )));
-    }
+    check_number(params.queues).map_err(|invalid| section.refuse(invalid))?;
     Ok(Box::new(Dbbm(params)))
 }
 

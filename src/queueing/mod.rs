@@ -6,19 +6,25 @@
 //! routing that cannot deadlock cannot under any scheme: packets that wait for each other in a cycle of queues would wait for
 //! each other in a cycle of virtual channels.
 
+mod bands;
+mod bbq;
 mod dbbm;
+mod dbbq;
+mod flow2sl;
 pub mod refined;
 mod single;
 pub mod spread;
 mod vcs;
+mod vftree;
 mod voq_net;
 mod voq_sw;
 
 use std::sync::Arc;
 
 use crate::config::{ConfigError, Section};
-use crate::model::{EndpointId, LinkKind, PortId, RouterId};
+use crate::model::{EndpointId, Invalid, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
+use crate::routing::Routing;
 use crate::topology::Topology;
 
 use spread::Spread;
@@ -62,17 +68,60 @@ pub trait Queueing: Send + Sync {
     }
 }
 
-/// Builds a queueing scheme for a topology from its section.
-pub type Build = fn(&Section, &Arc<dyn Topology>) -> Result<Box<dyn Queueing>, ConfigError>;
+/// What a queueing scheme divides the queues of.
+#[derive(Clone, Copy)]
+pub struct Divided<'a> {
+    /// The network.
+    pub topology: &'a Arc<dyn Topology>,
+    /// Names the virtual channels.
+    pub routing: &'a dyn Routing,
+}
+
+/// Builds a queueing scheme for a network and its routing from its section.
+pub type Build = fn(&Section, Divided) -> Result<Box<dyn Queueing>, ConfigError>;
 
 /// All queueing schemes.
 pub const REGISTRY: &[Entry<Build>] = &[
     single::ENTRY,
     voq_sw::ENTRY,
     dbbm::ENTRY,
+    bbq::ENTRY,
+    dbbq::ENTRY,
+    flow2sl::ENTRY,
+    vftree::ENTRY,
     voq_net::ENTRY,
     vcs::ENTRY,
 ];
 
 /// The most queues of a virtual channel; a port has no more in all (`simulation/limits.rs`).
 const MOST_EACH: u32 = 1 << 16;
+
+/// Refuses a number of queues of a virtual channel that cannot be.
+fn check_number(queues: u32) -> Result<(), Invalid> {
+    if (1..=MOST_EACH).contains(&queues) {
+        return Ok(());
+    }
+    Err(Invalid::new(
+        "queues",
+        format!("{queues} queues of a virtual channel"),
+        format!("write a number from 1 to {MOST_EACH}"),
+    ))
+}
+
+/// Endpoints of a leaf router of the fat tree that a network is, refused if it is none.
+fn tree(topology: &Arc<dyn Topology>) -> Result<u32, Invalid> {
+    if topology.as_tree().is_none() {
+        return Err(Invalid::new(
+            "scheme",
+            format!(
+                "it goes by the leaf routers of a fat tree, and this is a {}",
+                topology.describe()
+            ),
+            "choose a fat tree, or another scheme, such as \"dbbm\"",
+        ));
+    }
+    let (leaf, _) = topology.attachment(0);
+    let at_leaf = (0..topology.endpoints()).take_while(|&one| topology.attachment(one).0 == leaf);
+    // One at least: the first.
+    Ok(at_leaf.count() as u32)
+}

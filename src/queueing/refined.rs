@@ -3,7 +3,7 @@
 
 use super::{Joining, Queueing};
 use crate::model::{Flight, LinkKind, RouterId};
-use crate::routing::{Here, Hop, Routing};
+use crate::routing::{Here, Hop, NicChoice, Routing};
 use crate::topology::{Peer, Topology};
 
 /// A routing in which every queue of a virtual channel is a virtual channel. For networks with at most 255 queues of a traffic
@@ -86,6 +86,10 @@ impl Routing for Refined<'_> {
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
         let hop = self.routing.route(flight, here);
         self.refined(hop, flight, here)
+    }
+
+    fn choice_at_nic(&self) -> Option<NicChoice> {
+        self.routing.choice_at_nic()
     }
 
     fn max_routers(&self) -> u32 {

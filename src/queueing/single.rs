@@ -1,15 +1,12 @@
 //! One queue per virtual channel.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Joining, Queueing};
+use super::{Build, Divided, Joining, Queueing};
 use crate::config::{ConfigError, Section};
 use crate::model::LinkKind;
 use crate::registry::Entry;
-use crate::topology::Topology;
 
 /// A single queue has no parameters.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -33,7 +30,7 @@ impl Queueing for Single {
     }
 }
 
-fn build(section: &Section, _: &Arc<dyn Topology>) -> Result<Box<dyn Queueing>, ConfigError> {
+fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
     let Params {} = section.parse()?;
     Ok(Box::new(Single))
 }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{EndpointId, Flight, Invalid, LinkKind, PortId, RouterId};
-use crate::routing::{Here, Hop, Load, Queue, Routing};
+use crate::routing::{Here, Hop, Load, NicChoice, Queue, Routing};
 use crate::topology::{Peer, Topology};
 
 /// Which virtual channel a packet takes.
@@ -135,6 +135,14 @@ impl Routing for Spreading {
     fn vcs(&self, kind: LinkKind) -> u8 {
         // More is refused when it is built.
         self.routing.vcs(kind).saturating_mul(self.spread.count)
+    }
+
+    fn orders(&self) -> &[Box<[usize]>] {
+        self.routing.orders()
+    }
+
+    fn choice_at_nic(&self) -> Option<NicChoice> {
+        self.routing.choice_at_nic()
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {

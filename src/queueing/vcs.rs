@@ -1,16 +1,13 @@
 //! More virtual channels than the routing needs: several in place of each, among which packets choose.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Joining, Queueing};
+use super::{Build, Divided, Joining, Queueing};
 use crate::config::{ConfigError, Section};
 use crate::model::{Invalid, LinkKind};
 use crate::queueing::spread::{Choice, Spread};
 use crate::registry::Entry;
-use crate::topology::Topology;
 
 /// Each virtual channel of the routing becomes `count` of them, on all links between routers. Each has a buffer of its own
 /// (`router.input_buffer`) and an output queue of its own, and takes its turn on the link. (On links from NICs there are
@@ -63,7 +60,7 @@ impl Queueing for Vcs {
 /// A port has no more queues that it looks at in one go.
 const MOST: u8 = 64;
 
-fn build(section: &Section, _: &Arc<dyn Topology>) -> Result<Box<dyn Queueing>, ConfigError> {
+fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
     let params: Params = section.parse()?;
     if !(1..=MOST).contains(&params.count) {
         return Err(section.refuse(Invalid::new(

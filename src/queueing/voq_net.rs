@@ -1,15 +1,12 @@
 //! Virtual output queues at the network level: a queue for every destination.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Joining, MOST_EACH, Queueing};
+use super::{Build, Divided, Joining, MOST_EACH, Queueing};
 use crate::config::{ConfigError, Section};
 use crate::model::{Invalid, LinkKind};
 use crate::registry::Entry;
-use crate::topology::Topology;
 
 /// Virtual output queues at the network level have no parameters.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -37,12 +34,9 @@ impl Queueing for VoqNet {
     }
 }
 
-fn build(
-    section: &Section,
-    topology: &Arc<dyn Topology>,
-) -> Result<Box<dyn Queueing>, ConfigError> {
+fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
     let Params {} = section.parse()?;
-    let endpoints = topology.endpoints();
+    let endpoints = network.topology.endpoints();
     if endpoints > MOST_EACH {
         return Err(section.refuse(Invalid::new(
             "scheme",

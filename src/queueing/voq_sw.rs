@@ -1,15 +1,12 @@
 //! Virtual output queues at the switch.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Joining, Queueing};
+use super::{Build, Divided, Joining, Queueing};
 use crate::config::{ConfigError, Section};
 use crate::model::LinkKind;
 use crate::registry::Entry;
-use crate::topology::Topology;
 
 /// Virtual output queues have no parameters.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -34,7 +31,7 @@ impl Queueing for VoqSw {
     }
 }
 
-fn build(section: &Section, _: &Arc<dyn Topology>) -> Result<Box<dyn Queueing>, ConfigError> {
+fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
     let Params {} = section.parse()?;
     Ok(Box::new(VoqSw))
 }

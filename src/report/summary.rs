@@ -33,6 +33,7 @@ pub fn table(topology: &str, digest: &Digest, run: &Run) -> String {
     if digest.jobs.len() > 1 {
         jobs(&mut lines, digest);
     }
+    cost(&mut lines, digest);
     notes(&mut lines, digest);
     course(&mut lines, digest.summary.packet_hops, run);
     lines.push(String::new());
@@ -103,6 +104,20 @@ fn scheme(lines: &mut Vec<String>, digest: &Digest) {
         .collect();
     if !acts.is_empty() {
         labelled(lines, "scheme", &format!("{name}: {}", acts.join(", ")));
+    }
+}
+
+/// What the buffers of routers cost.
+fn cost(lines: &mut Vec<String>, digest: &Digest) {
+    if let Some(cost) = &digest.cost {
+        let text = format!(
+            "{} of router buffers, {:.4} mm2; {} accesses, {:.4} mJ",
+            bytes(cost.buffer_bytes),
+            cost.area_mm2,
+            scaled(cost.accesses as f64),
+            cost.energy_nj * 1e-6,
+        );
+        labelled(lines, "cost", &text);
     }
 }
 
@@ -315,7 +330,7 @@ fn scheme_json(digest: &Digest) -> Value {
     Value::Object(all)
 }
 
-/// The summary as one JSON object: `summary`, `jobs`, `latency` and the counters of `scheme` as under `/data`, `notes` as a
+/// The summary as one JSON object: `summary`, `jobs`, `latency` the counters of `scheme` and, if asked for, `cost` as under `/data`, `notes` as a
 /// list, and `complete`.
 ///
 /// It is made of bit-identical values only, so it is the same for any number of ranks. A number that does not exist
@@ -323,14 +338,23 @@ fn scheme_json(digest: &Digest) -> Value {
 pub fn json(digest: &Digest, run: &Run) -> Value {
     let latency = digest.latency.iter();
     let jobs = digest.jobs.iter().enumerate();
-    json!({
+    let mut all = json!({
         "complete": run.stopped.is_none(),
         "summary": summary_json(&digest.summary),
         "jobs": jobs.map(|(index, job)| (job.name.clone(), job_json(index, job))).collect::<Map<_, _>>(),
         "latency": latency.map(|(class, stats)| (class.clone(), stats_json(stats))).collect::<Map<_, _>>(),
         "scheme": scheme_json(digest),
         "notes": digest.notes.iter().map(note_json).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(cost) = &digest.cost {
+        all["cost"] = json!({
+            "buffer_bytes": cost.buffer_bytes,
+            "accesses": cost.accesses,
+            "area_mm2": cost.area_mm2,
+            "energy_nj": cost.energy_nj,
+        });
+    }
+    all
 }
 
 fn note_json(note: &Note) -> Value {

@@ -68,6 +68,16 @@ pub struct Span {
     pub longest: u32,
 }
 
+impl Span {
+    /// Of the routes of both.
+    fn and(self, other: Span) -> Span {
+        Span {
+            shortest: self.shortest.min(other.shortest),
+            longest: self.longest.max(other.longest),
+        }
+    }
+}
+
 /// Where a packet is: router, input port and the virtual channel it came by, what its routing knows, and its source.
 type State = (RouterId, PortId, u8, Flight, EndpointId);
 /// Flights are compared as the bytes they are made of. The source is 0 if the algorithm does not ask for it.
@@ -141,11 +151,7 @@ impl<'a> Walker<'a> {
                 for destination in 0..self.topology.endpoints() {
                     for control in [false, true] {
                         let span = self.walk(source, destination, control)?;
-                        let so_far = all.unwrap_or(span);
-                        all = Some(Span {
-                            shortest: so_far.shortest.min(span.shortest),
-                            longest: so_far.longest.max(span.longest),
-                        });
+                        all = Some(all.map_or(span, |all| all.and(span)));
                     }
                 }
             }
@@ -179,16 +185,24 @@ impl<'a> Walker<'a> {
             flags: u8::from(control) * Flight::CONTROL,
             ..Flight::default()
         };
+        let networks = self.routing.choice_at_nic();
+        let networks = networks.map_or(1, |choice| u32::from(choice.networks));
         let span = loop {
             let anew = self.anew;
-            let explored = self.explore((router, in_port, 0, flight, source));
-            let span = explored.map_err(|(what, way)| Fault {
-                what,
-                source_endpoint: source,
-                destination,
-                way,
-            })?;
-            if self.anew == anew {
+            let mut all: Option<Span> = None;
+            for via in 0..networks {
+                // A NIC may choose any.
+                let flight = Flight { via, ..flight };
+                let explored = self.explore((router, in_port, 0, flight, source));
+                let span = explored.map_err(|(what, way)| Fault {
+                    what,
+                    source_endpoint: source,
+                    destination,
+                    way,
+                })?;
+                all = Some(all.map_or(span, |all| all.and(span)));
+            }
+            if let (Some(span), true) = (all, self.anew == anew) {
                 break span;
             }
             self.known.clear();

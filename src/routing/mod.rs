@@ -83,11 +83,40 @@ pub trait Here {
     fn max_packet(&self) -> u32;
 }
 
+/// How a NIC chooses the virtual network of a packet. The link to its router has the virtual channels of `nic.injection_vcs` for each
+/// network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NicChoice {
+    /// Virtual networks, 1 or more.
+    pub networks: u8,
+    /// Which of them.
+    pub by: NicRule,
+}
+
+/// What a NIC goes by when it chooses a virtual network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NicRule {
+    /// The one after that of the packet before it from the same NIC. If that has no room, the packet waits.
+    InTurn,
+    /// The one with less in the queue that the packet would join behind the link; of equal ones the first in turn.
+    LeastUsed,
+}
+
 /// A routing algorithm, fixed to one topology.
 #[allow(unused_variables)]
 pub trait Routing: Send + Sync {
     /// Virtual channels that one traffic class needs on links of `kind`.
     fn vcs(&self, kind: LinkKind) -> u8;
+    /// The orders in which its virtual networks take the dimensions of the network, each network with the same number of virtual
+    /// channels of a link, one network after the other. Empty: packets do not keep to an order.
+    fn orders(&self) -> &[Box<[usize]>] {
+        &[]
+    }
+    /// How a NIC chooses the virtual network of a packet that it sends; `flight.via` is its number. None: it does not, which is for
+    /// `route` to do.
+    fn choice_at_nic(&self) -> Option<NicChoice> {
+        None
+    }
     /// The next hop of a packet. Called once per router, when the packet comes to the head of its input queue or, with
     /// virtual output queues, when it arrives; `flight` keeps what the algorithm has to remember.
     /// At the destination's router it is the terminal port with virtual channel 0. Packets with `flight.is_control()`

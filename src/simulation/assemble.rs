@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::warnings::{Warning, warnings};
 use crate::config::{
-    AllEndpoints, ApplicationConfig, ConfigError, DriveConfig, Experiment, PatternConfig,
-    ProgramConfig, Receivers, Until, WorkloadConfig, suggest,
+    AllEndpoints, ApplicationConfig, ConfigError, CostConfig, DriveConfig, Experiment,
+    PatternConfig, ProgramConfig, Receivers, Until, WorkloadConfig, suggest,
 };
 use crate::congestion::{self, About, Scheme};
 use crate::engine::{Haste, Schedule};
@@ -13,7 +13,7 @@ use crate::fabric::{
     Application, Blueprint, Drive, FabricDomain, Network, Open, Rated, Recording, Traffic,
 };
 use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span, Time};
-use crate::queueing::{self, Queueing};
+use crate::queueing::{self, Divided, Queueing};
 use crate::registry::choose;
 use crate::routing::{self, Routing};
 use crate::topology::{self, Topology};
@@ -51,6 +51,8 @@ pub struct Plan {
     pub patience: Time,
     /// What can be run and does nothing, or measures nothing.
     pub warnings: Vec<Warning>,
+    /// What memory costs, if the experiment says so.
+    pub cost: Option<CostConfig>,
     /// What its traces hold, and what of that is simulated.
     pub traces: Vec<Note>,
 }
@@ -140,6 +142,7 @@ impl Plan {
             lookahead,
             patience,
             warnings: Vec::new(),
+            cost: experiment.cost.clone(),
             traces: notes::traces(experiment),
         };
         plan.warnings = warnings(experiment, &plan);
@@ -201,7 +204,11 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
         Some(build) => build(&topology),
         None => {
             let entry = choose(&experiment.queueing, queueing::REGISTRY)?;
-            (entry.build)(&experiment.queueing, &topology)?
+            let network = Divided {
+                topology: &topology,
+                routing: &*routing,
+            };
+            (entry.build)(&experiment.queueing, network)?
         }
     };
     let routing = match queueing.spread() {

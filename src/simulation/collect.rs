@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::assemble::{Plan, ends};
+use super::cost;
 use super::error::RunError;
 use super::notes::{inaction, notes};
 use super::rows;
@@ -235,6 +236,8 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.iterations = recording.iterations.then(|| rows::iterations(reports));
     data.packets = recording.packets.then(|| rows::packets(reports));
     data.messages = recording.messages.then(|| rows::messages(reports));
+    let network = plan.network();
+    data.cost = (plan.cost.as_ref()).map(|one| cost::cost(one, network, &data.ports));
     data.notes = plan.warnings.iter().filter_map(Warning::note).collect();
     data.notes.extend(plan.traces.iter().cloned());
     data.notes.extend(notes(&data));

@@ -35,6 +35,7 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
         network.routing.max_routers() <= u32::from(u8::MAX),
         "the routers that a packet has visited are counted in a byte"
     );
+    check_injection(experiment, network)?;
     check_names(topology.link_kinds());
     check_names(topology.router_kinds());
     if !topology.axes().is_empty() {
@@ -151,6 +152,21 @@ fn refuse_buffers(
     ))
 }
 
+/// Virtual channels on links from NICs are counted in a byte.
+fn check_injection(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
+    let vcs = u32::from(network.parameters.injection_vcs);
+    let networks = (network.routing.choice_at_nic()).map_or(1, |choice| u32::from(choice.networks));
+    let most = u32::from(u8::MAX) / networks;
+    if vcs <= most {
+        return Ok(());
+    }
+    Err(experiment.file.refuse(Invalid::new(
+        "nic.injection_vcs",
+        format!("{vcs} virtual channels for each of {networks} orders of dimensions on a link from a NIC"),
+        format!("write at most {most}"),
+    )))
+}
+
 /// The queues of the buffer that a router has behind a link.
 fn check_queues(
     experiment: &Experiment,
@@ -187,22 +203,26 @@ fn check_queues(
                 "the {each} queues that queueing.scheme makes of a virtual channel would share one buffer per port, and \
                  block each other there"
             ),
-            "write buffer_per = \"vc\", or queueing.scheme = \"voq_sw\" or \"single\"".into(),
+            "write buffer_per = \"vc\" or \"divided\", or queueing.scheme = \"voq_sw\" or \"single\"".into(),
         );
     }
     let longest = u64::from(network.parameters.max_packet);
     let flits = network.queue_flits([router, router], link);
+    let (parts, of) = match router.buffer_per {
+        BufferPer::Divided => (queues, format!("{vcs} virtual channels with ")),
+        BufferPer::Vc | BufferPer::Port => (each, String::new()),
+    };
     if flits < longest {
         return refuse(
             &key_of(experiment, network, kind, "input_buffer"),
             format!(
-                "{} flits in {each} queues (queueing.scheme) are {flits} flits for each, but the longest packet \
+                "{} flits in {of}{each} queues (queueing.scheme) are {flits} flits for each, but the longest packet \
                  (nic.max_packet) has {longest}",
                 network.parameters.buffer_flits([router, router], link)
             ),
             format!(
                 "write at least \"{} flits\", or \"auto\", or choose fewer queues",
-                longest * u64::from(each)
+                longest * u64::from(parts)
             ),
         );
     }

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod collect;
+mod cost;
 mod error;
 mod hang;
 mod limits;
@@ -16,6 +17,7 @@ mod watchman;
 
 pub use assemble::{BuildQueueing, BuildRouting, BuildScheme, Own, Plan};
 pub use collect::{Facts, counts_as_nothing, scheme_numbers};
+pub use cost::{area_mm2, buffer_bytes};
 pub use error::RunError;
 pub use machine::now;
 pub use run::{Observer, Outcome, run};

@@ -128,6 +128,10 @@ impl Records<'_> {
             ["jobs", job, ..] | ["latency" | "series", "job", job, ..] => self.job(job),
             ["iterations", job, ..] => self.job(job).and_then(|()| self.iterations(job)),
             ["occupancy", ..] => self.occupancy(),
+            ["cost", ..] if self.experiment.cost.is_none() => missing(
+                "the experiment does not say what memory costs",
+                "add a section [cost], which may be empty",
+            ),
             ["rates", whose @ .., _] if !need.rows => self.rates(&whose.join(".")),
             ["rates", whose @ ..] => self.rates(&whose.join(".")),
             ["ejection", class, ..] | ["series", "class", class, ..] => self.class(class),

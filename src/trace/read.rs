@@ -8,7 +8,7 @@ use super::error::TraceError;
 use super::hdf::{
     Failure, Outcome, get_column, get_list, get_number, get_numbers, get_text, get_texts, open,
 };
-use super::results::{Note, Run, Summary};
+use super::results::{Cost, Note, Run, Summary};
 use super::schema;
 use super::seal::{Kind, Unsealed, verify};
 use super::stats::{Digest, JobTotals, Shape, Stats};
@@ -163,6 +163,7 @@ fn stored(root: &Group, header: Header) -> Outcome<Stored> {
             jobs,
             scheme: (scheme.clone(), counters(&recorded)?),
             notes,
+            cost: read_cost(&data)?,
         },
         latency,
         scheme,
@@ -180,6 +181,22 @@ fn counters(at: &Group) -> Outcome<Vec<(String, u64)>> {
         }
     }
     Ok(all)
+}
+
+/// `/data/cost`, if it is there.
+fn read_cost(data: &Group) -> Outcome<Option<Cost>> {
+    if !data.link_exists("cost") {
+        return Ok(None);
+    }
+    let at = open(data, "cost")?;
+    let [buffer_bytes, accesses] = get_numbers::<u64, 2>(&at, &schema::COST_COUNTS)?;
+    let [area_mm2, energy_nj] = get_numbers::<f64, 2>(&at, &schema::COST_NUMBERS)?;
+    Ok(Some(Cost {
+        buffer_bytes,
+        accesses,
+        area_mm2,
+        energy_nj,
+    }))
 }
 
 fn read_run(at: &Group) -> Outcome<(Run, String)> {

@@ -29,6 +29,8 @@ pub struct Data {
     pub messages: Option<Messages>,
     /// `/data/scheme`: what the congestion-control scheme counted and wrote down.
     pub scheme: Scheme,
+    /// `/data/cost`, if the experiment says what memory costs.
+    pub cost: Option<Cost>,
     /// `/data/notes`: what is remarkable about the run, such as a job that came to a standstill.
     pub notes: Vec<Note>,
 }
@@ -344,6 +346,19 @@ pub struct SchemeColumn {
     pub about: String,
     /// Row by row.
     pub values: Vec<u64>,
+}
+
+/// `/data/cost`: what the buffers of all routers cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Of all input buffers and output queues.
+    pub buffer_bytes: u64,
+    /// Writes to them and reads from them in the whole run, each of as much as is accessed at once.
+    pub accesses: u64,
+    /// Their area, mm².
+    pub area_mm2: f64,
+    /// What the accesses took, nJ.
+    pub energy_nj: f64,
 }
 
 /// `/run`: how this run went; differs between runs.

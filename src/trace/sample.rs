@@ -210,6 +210,12 @@ pub fn data() -> Data {
                 .into(),
             }],
         },
+        cost: Some(Cost {
+            buffer_bytes: 12_582_912,
+            accesses: 9_135_780,
+            area_mm2: 24.96,
+            energy_nj: 822_220.2,
+        }),
         notes: vec![
             Note {
                 kind: "missing".into(),

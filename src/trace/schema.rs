@@ -650,3 +650,23 @@ pub const SCHEME_TEXTS: [Attribute; 1] = [attribute(
     "",
     "the congestion-control scheme; its counters stand beside it",
 )];
+
+/// Whole numbers on `/data/cost`.
+pub const COST_COUNTS: [Attribute; 2] = [
+    attribute(
+        "buffer_bytes",
+        "B",
+        "input buffers and output queues of all routers",
+    ),
+    attribute(
+        "accesses",
+        "1",
+        "writes to them and reads from them in the whole run, each of `cost.access`",
+    ),
+];
+
+/// Fractions on `/data/cost`.
+pub const COST_NUMBERS: [Attribute; 2] = [
+    attribute("area_mm2", "mm2", "their area"),
+    attribute("energy_nj", "nJ", "energy of the accesses"),
+];

@@ -1,7 +1,7 @@
 //! What a reader wants to know first: totals, latency percentiles, a line per job. The same from a run that has just
 //! ended and from a file.
 
-use super::results::{Data, Job, Latency, Note, Run, Summary};
+use super::results::{Cost, Data, Job, Latency, Note, Run, Summary};
 use crate::model::{Histogram, Time};
 
 /// The shape of a latency distribution. Without samples the means and the quantiles are NaN and the maxima are 0.
@@ -182,6 +182,8 @@ pub struct Digest {
     pub scheme: (String, Vec<(String, u64)>),
     /// What is remarkable about the run.
     pub notes: Vec<Note>,
+    /// What the buffers of routers cost, if the experiment says what memory costs.
+    pub cost: Option<Cost>,
 }
 
 impl Digest {
@@ -204,6 +206,7 @@ impl Data {
             jobs: self.jobs.iter().map(JobTotals::of).collect(),
             scheme: (self.scheme.name.clone(), self.scheme.counters.clone()),
             notes: self.notes.clone(),
+            cost: self.cost,
         }
     }
 }

@@ -172,6 +172,15 @@ fn write_data(at: &Group, data: &Data) -> Outcome<()> {
         write_rates(&group(at, "rates")?, rates)?;
     }
     write_scheme(&group(at, "scheme")?, &data.scheme)?;
+    if let Some(cost) = &data.cost {
+        let at = group(at, "cost")?;
+        put_numbers(
+            &at,
+            &schema::COST_COUNTS,
+            [cost.buffer_bytes, cost.accesses],
+        )?;
+        put_numbers(&at, &schema::COST_NUMBERS, [cost.area_mm2, cost.energy_nj])?;
+    }
     if let Some(packets) = &data.packets {
         write_packets(&group(at, "packets")?, packets)?;
     }

@@ -18,6 +18,10 @@ impl Routing for Dor {
         self.0.steps.vcs(kind)
     }
 
+    fn orders(&self) -> &[Box<[usize]>] {
+        self.0.all()
+    }
+
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
         self.0.next(flight, here)
     }

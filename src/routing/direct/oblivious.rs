@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use super::orders::{Orders, SeveralOrders};
-use super::steps::Steps;
 use crate::config::{ConfigError, Section};
 use crate::model::{Flight, LinkKind, RouterId};
 use crate::registry::Entry;
-use crate::routing::{Build, Here, Hop, Routing};
+use crate::routing::{Build, Here, Hop, NicChoice, NicRule, Routing};
 use crate::topology::Topology;
 
 /// The virtual network of a packet is the one after that of the packet before it from the same endpoint. The router of an
-/// endpoint keeps whose turn it is.
+/// endpoint keeps whose turn it is, or its NIC.
 struct Oblivious(Orders);
 
 impl Routing for Oblivious {
@@ -19,12 +18,23 @@ impl Routing for Oblivious {
         self.0.steps.vcs(kind)
     }
 
+    fn orders(&self) -> &[Box<[usize]>] {
+        self.0.all()
+    }
+
+    fn choice_at_nic(&self) -> Option<NicChoice> {
+        self.0.at_nic(NicRule::InTurn)
+    }
+
     fn words(&self, router: RouterId) -> u32 {
-        self.0.steps.terminals(router)
+        match self.choice_at_nic() {
+            Some(_) => 0,
+            None => self.0.steps.terminals(router),
+        }
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        if Steps::is_new(flight) && !self.0.steps.is_home(flight, here) {
+        if self.0.chooses_here(flight, here) {
             let word = here.in_port().into();
             let turn = here.recall(word);
             flight.via = turn as u32;
@@ -59,7 +69,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "oblivious",
     summary: "Several dimensions: the packets of a source take turns in the orders of dimensions, each with virtual channels of its own.",
     source: "Yebenes et al., TACO 2019, section 3.2 (OSHA); O1TURN of Seo et al., ISCA 2005, with a turn in place of chance",
-    examples: &["", "vcs = 8"],
+    examples: &["", "vcs = 8", "choose_at = \"nic\""],
     parameters: || schemars::schema_for!(SeveralOrders),
     build,
 };

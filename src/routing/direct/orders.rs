@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::steps::{Steps, not_for};
 use crate::config::{ConfigError, Section};
 use crate::model::{Flight, Invalid};
-use crate::routing::{Here, Hop};
+use crate::routing::{Here, Hop, NicChoice, NicRule};
 use crate::topology::Topology;
 use crate::topology::grid::{Grid, order_letters, parse_order};
 
@@ -28,6 +28,17 @@ pub struct OneOrder {
     pub vcs: Option<u8>,
 }
 
+/// Where the order of a packet is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChooseAt {
+    /// At the first router, when the packet is routed there.
+    #[default]
+    Router,
+    /// In the NIC, before the packet goes to the router.
+    Nic,
+}
+
 /// Parameters of routings that choose among orders of dimensions.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -39,6 +50,10 @@ pub struct SeveralOrders {
     /// elsewhere. More are divided equally among orders and, on a torus, two classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vcs: Option<u8>,
+    /// Where a packet's order is chosen. "router" (default): at its first router, where packets of all orders come from the NIC by the same
+    /// queues. "nic": in the NIC; the link to the router has virtual channels for each order (`nic.injection_vcs` of them), which
+    /// are the injection queues of Yebenes et al., TACO 2019, sections 3.2 and 5.
+    pub choose_at: ChooseAt,
 }
 
 /// Virtual networks, in each of which packets take the dimensions in another order. A packet stays in the one that was chosen
@@ -46,6 +61,7 @@ pub struct SeveralOrders {
 pub(super) struct Orders {
     pub steps: Steps,
     orders: Box<[Box<[usize]>]>,
+    choose_at: ChooseAt,
 }
 
 impl Orders {
@@ -61,19 +77,52 @@ impl Orders {
         };
         let steps = Steps::new(section, topology, 1, vcs)?;
         let orders = [order.into_boxed_slice()].into();
-        Ok(Orders { steps, orders })
+        Ok(Orders {
+            steps,
+            orders,
+            choose_at: ChooseAt::Router,
+        })
     }
 
     /// Several.
     pub fn several(section: &Section, topology: &Arc<dyn Topology>) -> Result<Orders, ConfigError> {
-        let SeveralOrders { orders, vcs } = section.parse()?;
+        let SeveralOrders {
+            orders,
+            vcs,
+            choose_at,
+        } = section.parse()?;
         let grid = grid(section, topology)?;
         let orders = match orders {
             None => x_and_y_first(grid),
             Some(given) => parse(section, grid, &given)?,
         };
         let steps = Steps::new(section, topology, orders.len(), vcs)?;
-        Ok(Orders { steps, orders })
+        Ok(Orders {
+            steps,
+            orders,
+            choose_at,
+        })
+    }
+
+    /// All of them, by the number of their virtual network.
+    pub fn all(&self) -> &[Box<[usize]>] {
+        &self.orders
+    }
+
+    /// Whether a packet that has just been injected is to be given its virtual network here.
+    pub fn chooses_here(&self, flight: &Flight, here: &dyn Here) -> bool {
+        self.choose_at == ChooseAt::Router
+            && Steps::is_new(flight)
+            && !self.steps.is_home(flight, here)
+    }
+
+    /// How NICs choose, if they do.
+    pub fn at_nic(&self, by: NicRule) -> Option<NicChoice> {
+        (self.choose_at == ChooseAt::Nic).then_some(NicChoice {
+            // At most `MOST_ORDERS`.
+            networks: self.orders.len() as u8,
+            by,
+        })
     }
 
     /// How many there are.

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use super::orders::{Orders, SeveralOrders};
-use super::steps::Steps;
 use crate::config::{ConfigError, Section};
 use crate::model::{Flight, LinkKind};
 use crate::registry::Entry;
-use crate::routing::{Build, Here, Hop, Routing};
+use crate::routing::{Build, Here, Hop, NicChoice, NicRule, Routing};
 use crate::topology::Topology;
 
 /// Where a packet is injected, a queue that it may join in each virtual network is looked at: what is in it there and in the
-/// buffer behind the link. The least decides, of equal ones chance, and it stands for the whole way.
+/// buffer behind the link. The least decides, of equal ones chance (in the NIC: turn), and it stands for the whole way.
 struct SourceAdaptive(Orders);
 
 impl SourceAdaptive {
@@ -44,15 +43,23 @@ impl Routing for SourceAdaptive {
         self.0.steps.vcs(kind)
     }
 
+    fn orders(&self) -> &[Box<[usize]>] {
+        self.0.all()
+    }
+
+    fn choice_at_nic(&self) -> Option<NicChoice> {
+        self.0.at_nic(NicRule::LeastUsed)
+    }
+
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        match Steps::is_new(flight) && !self.0.steps.is_home(flight, here) {
+        match self.0.chooses_here(flight, here) {
             true => self.decide(flight, here),
             false => self.0.next(flight, here),
         }
     }
 
     fn is_adaptive(&self) -> bool {
-        true
+        self.choice_at_nic().is_none() || self.0.steps.has_spares()
     }
 
     fn has_alternatives(&self) -> bool {
@@ -79,7 +86,7 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "source_adaptive",
     summary: "Several dimensions: the order of dimensions whose first queue at the source is shorter, each with virtual channels of its own.",
     source: "Yebenes et al., TACO 2019, section 3.2 (SASHA)",
-    examples: &["", "vcs = 8"],
+    examples: &["", "vcs = 8", "choose_at = \"nic\""],
     parameters: || schemars::schema_for!(SeveralOrders),
     build,
 };

@@ -4,12 +4,12 @@ use super::pattern::chosen;
 use super::{HOWS, Held, How, Moment, NotAMetric, RateStat, What};
 use crate::config::suggest;
 use crate::trace::schema::{
-    self, Attribute, JOB_COUNTS, JOB_LOADS, LATENCY_CLASSES, LATENCY_COUNTS, LATENCY_QUANTILES,
-    SERIES_JOB, SUMMARY_COUNTS, SUMMARY_LOADS,
+    self, Attribute, COST_COUNTS, COST_NUMBERS, JOB_COUNTS, JOB_LOADS, LATENCY_CLASSES,
+    LATENCY_COUNTS, LATENCY_QUANTILES, SERIES_JOB, SUMMARY_COUNTS, SUMMARY_LOADS,
 };
 use crate::trace::{Whose, endpoints_of};
 
-const FAMILIES: [&str; 10] = [
+const FAMILIES: [&str; 11] = [
     "summary",
     "latency",
     "jobs",
@@ -20,6 +20,7 @@ const FAMILIES: [&str; 10] = [
     "occupancy",
     "rates",
     "scheme",
+    "cost",
 ];
 /// The shares of a port's time: name and column.
 const SHARES: [(&str, &str); 3] = [
@@ -52,6 +53,11 @@ pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
             &[&SUMMARY_COUNTS[..], &SUMMARY_LOADS[..]],
         ),
         "latency" => latency(rest, jobs),
+        "cost" => attribute(
+            "data/cost".into(),
+            rest,
+            &[&COST_COUNTS[..], &COST_NUMBERS[..]],
+        ),
         "jobs" => of_jobs(name, rest, jobs),
         "iterations" => iterations(name, rest, jobs),
         "occupancy" => occupancy(name, rest),

@@ -1,11 +1,11 @@
 //! The groups of a result, with what they hold.
 
 use super::{
-    Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES,
-    LOAD_TEXTS, MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS, PORT_KINDS, PORTS, RATES, RECORD_TEXTS,
-    ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS, ROUTERS, RUN_HOSTS, RUN_NUMBERS,
-    RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB,
-    SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
+    COST_COUNTS, COST_NUMBERS, Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY,
+    LATENCY_COUNTS, LATENCY_QUANTILES, LOAD_TEXTS, MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS,
+    PORT_KINDS, PORTS, RATES, RECORD_TEXTS, ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS,
+    ROUTERS, RUN_HOSTS, RUN_NUMBERS, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS,
+    SERIES_ENDPOINT, SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
 };
 
 /// Every group of a result file, for documentation and tests.
@@ -123,6 +123,12 @@ pub const GROUPS: &[Group] = &[
                 where it was noted; and the record's own columns, which say in `units` and `long_name` what they are. Only if asked for \
                 (`output.scheme`).",
         attributes: &[&RECORD_TEXTS],
+        columns: &[],
+    },
+    Group {
+        path: "/data/cost",
+        about: "What the buffers of all routers cost, if the experiment has a section `[cost]`.",
+        attributes: &[&COST_COUNTS, &COST_NUMBERS],
         columns: &[],
     },
 ];

@@ -27,6 +27,7 @@ mod nearest_neighbor;
 mod nekbone;
 mod periodic_aggressor;
 mod ping_pong;
+mod ptrans;
 mod script;
 mod spread;
 mod sweep3d;
@@ -51,6 +52,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     sweep3d::ENTRY,
     alltoall::ENTRY,
     ping_pong::ENTRY,
+    ptrans::ENTRY,
     fft3d::ENTRY,
     script::ENTRY,
 ];

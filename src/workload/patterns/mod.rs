@@ -23,6 +23,7 @@ mod transpose;
 mod uniform;
 mod wc_hot;
 mod worst_case;
+mod zipf;
 
 /// What a pattern is built for.
 pub struct Members<'a> {
@@ -71,6 +72,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     wc_hot::ENTRY,
     neighbor_group::ENTRY,
     fixed_pairs::ENTRY,
+    zipf::ENTRY,
 ];
 
 /// Builds the pattern that `section` names, for the members of a workload.

@@ -30,6 +30,8 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("wc_hot", "destinations = 2"),
     ("wc_hot", "choice = \"first\""),
     ("neighbor_group", ""),
+    ("zipf", ""),
+    ("zipf", "s = 3.0"),
     ("fixed_pairs", ""),
     ("fixed_pairs", "bidirectional = true"),
 ];
