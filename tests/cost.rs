@@ -6,16 +6,16 @@ use weir::trace::Cost;
 
 const KNS: &str = "kind = \"kns\"\nk = 4\nn = 2";
 
-/// A KNS of 4 x 4 with input-queued routers, 1,000 bytes for each port.
+/// A KNS of 4 x 4 with input-queued routers, 960 bytes for each port.
 fn kns() -> Experiment {
     experiment(KNS, "hybrid_dor")
         .set("router.flit", "8 B")
         .set("nic.max_packet", "5 flits")
         .set("router.buffer_per", "divided")
-        .set("router.input_buffer", "125 flits")
+        .set("router.input_buffer", "120 flits")
         .set("router.output_queue", "none")
         .set("nic.acknowledge", false)
-        .set("cost.memory", "1000 B")
+        .set("cost.memory", "960 B")
         .set("cost.area_mm2", 0.5)
         .set("cost.access", "16 B")
         .set("cost.access_nj", 2.0)
@@ -46,15 +46,15 @@ fn cost(network: Experiment) -> Cost {
 
 #[test]
 fn area_and_energy_are_worked_out_of_sizes_and_accesses() {
-    // 16 nodes with 3 ports and 8 switches with 4: 80 buffers of 1,000 bytes, whatever divides them.
+    // 16 nodes with 3 ports and 8 switches with 4: 80 buffers of 960 bytes, whatever divides them.
     let plain = cost(kns());
-    assert_eq!((plain.buffer_bytes, plain.area_mm2), (80_000, 40.0));
+    assert_eq!((plain.buffer_bytes, plain.area_mm2), (76_800, 40.0));
     let banded = kns().set("queueing.scheme", "bbq");
-    assert_eq!(cost(banded).buffer_bytes, 80_000);
+    assert_eq!(cost(banded).buffer_bytes, 76_800);
     assert!((plain.energy_nj - 2.0 * plain.accesses as f64).abs() < 1e-9);
     // An output queue is memory, too: one of 50 flits of each queue behind a link, and of a port to a node. A packet is written and read twice.
     let queued = cost(kns().set("router.output_queue", "50 flits"));
-    assert_eq!(queued.buffer_bytes, 80_000 + 80 * 400);
+    assert_eq!(queued.buffer_bytes, 76_800 + 80 * 400);
     assert_eq!(queued.accesses, 2 * plain.accesses);
 }
 
@@ -66,6 +66,7 @@ fn the_defaults_are_those_of_the_paper() {
         .set("router.input_buffer", "128 KiB")
         .set("router.output_queue", "none")
         .set("router.flit", "64 B")
+        .set("nic.acknowledge", false)
         .set("cost", toml::Table::new())
         .uniform(0.2)
         .until("2 us");
@@ -80,7 +81,7 @@ fn the_defaults_are_those_of_the_paper() {
 fn what_is_no_memory_is_refused() {
     for (key, value, says) in [
         ("cost.memory", "4 flits", "cost.memory: is 4 flits"),
-        ("cost.access", "0 B", "cost.access: is 0"),
+        ("cost.access", "0 B", "cost.access: \"0 B\" is zero"),
     ] {
         let error = kns().set(key, value).uniform(0.1).until("1 us").try_plan();
         let text = error.err().expect("refused").render(false);

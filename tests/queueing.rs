@@ -117,6 +117,10 @@ fn no_scheme_can_deadlock_under_any_routing() {
         for (name, section) in routings(kind) {
             let routing = build(kind, &section, &network);
             for (scheme, queueing) in schemes(&network, &*routing) {
+                // Where a NIC chooses, routes are the same; what goes by its choice is one scheme.
+                if section.has("choose_at") && scheme != "dbbq" {
+                    continue;
+                }
                 let routing = build(kind, &section, &network);
                 let routing = match queueing.spread() {
                     None => routing,
