@@ -70,7 +70,7 @@ pub(super) struct ApplicationSection {
     #[serde(default)]
     pub name: Option<String>,
     /// Where it runs, in task order: "all", "rest" (those that no other workload names), "16..32" (16 to 31), a list,
-    /// or { count, placement, seed }. By default as many endpoints as tasks, or all.
+    /// { file = "hosts.txt" } (a list as text: numbers separated by white space, # begins a comment), or { count, placement, seed }. By default as many endpoints as tasks, or all.
     #[serde(default)]
     pub endpoints: Option<Endpoints>,
     /// Number of tasks; as many as endpoints by default.

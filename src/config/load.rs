@@ -5,6 +5,7 @@ use std::path::Path;
 use super::application::{self, ApplicationConfig, ApplicationSection, ProgramConfig, with_kind};
 use super::document::Document;
 use super::experiment::{CostConfig, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::mapping;
 use super::nearest::suggest;
 use super::presets;
 use super::sets::copy_name;
@@ -325,6 +326,7 @@ fn workload(
         let node = with_kind(base).overlaid(without_file(section.node));
         section = Section::new(Node { origin, ..node }, &path);
     }
+    let section = mapping::inlined(section, &path, folder)?;
     let copies = copies(&section)?;
     let is_application = ["motif", "trace"].map(|key| section.node.get(key).is_some());
     let one = match is_application {

@@ -13,6 +13,7 @@ mod document;
 mod error;
 mod experiment;
 mod load;
+mod mapping;
 mod nearest;
 mod presets;
 mod printable;

@@ -79,7 +79,7 @@ pub(super) struct TrafficSection {
     #[serde(default)]
     pub name: Option<String>,
     /// Who takes part: "all", "rest" (those that no other workload names), "16..32" (16 to 31), a list in task
-    /// order, or { count, placement, seed }.
+    /// order, { file = "hosts.txt" } (such a list, as text), or { count, placement, seed }.
     #[serde(default = "all")]
     pub endpoints: Endpoints,
     /// Whether these endpoints may also belong to other workloads.
@@ -259,7 +259,7 @@ pub enum Injection {
     Periodic,
 }
 
-const WHO: &str = "\"all\", \"rest\", a range such as \"16..32\", a list such as [3, 1, 4], or { count = 60, \
+const WHO: &str = "\"all\", \"rest\", a range such as \"16..32\", a list such as [3, 1, 4], { file = \"hosts.txt\" }, or { count = 60, \
                    placement = \"random\" }";
 
 struct EndpointsVisitor;
@@ -362,6 +362,12 @@ impl JsonSchema for Endpoints {
                 { "type": "string", "enum": ["all", "rest"] },
                 { "type": "string", "pattern": r"^\d+\.\.\d+$" },
                 list,
+                {
+                    "type": "object",
+                    "properties": { "file": { "type": "string" } },
+                    "required": ["file"],
+                    "additionalProperties": false,
+                },
                 count,
             ]
         })

@@ -328,3 +328,44 @@ fn windows_line_ends_change_nothing() {
     let experiment = good(&LEAST.replace('\n', "\r\n"), &[]);
     assert_eq!(experiment.resolved, good(LEAST, &[]).resolved);
 }
+
+#[test]
+fn a_file_says_where_tasks_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |text: &str| std::fs::write(folder.path().join("hosts.txt"), text).unwrap();
+    let text = "routing.algorithm = \"minimal\"\n[topology]\nkind = \"star\"\n[[workload]]\nload = 0.4\nmessage = \"4 flits\"\n\
+                endpoints = { file = \"hosts.txt\" }\npattern = { kind = \"uniform\" }\n[run]\nuntil = \"5 us\"\n";
+    let read = |text: &str| Experiment::from_text("e.toml", text, folder.path(), &[], &catalog());
+    write("# task 0\n7 3\n\n5   # and one more\n");
+    let experiment = read(text).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    assert_eq!(
+        experiment.workloads[0].endpoints,
+        Endpoints::List(vec![7, 3, 5])
+    );
+    // The experiment stands alone.
+    assert!(
+        experiment.resolved.contains("[7, 3, 5]"),
+        "{}",
+        experiment.resolved
+    );
+    write("7 3\n5 x\n");
+    let error = read(text).unwrap_err().render(false);
+    assert!(
+        error.contains("hosts.txt:2:3") && error.contains("\"x\" is not the number"),
+        "{error}"
+    );
+    write("7 3\n5 3\n");
+    let error = read(text).unwrap_err().render(false);
+    assert!(error.contains("endpoint 3 is listed twice"), "{error}");
+    let error = read(&text.replace("hosts.txt", "none.txt"))
+        .unwrap_err()
+        .render(false);
+    assert!(error.contains("none.txt cannot be read"), "{error}");
+    let both = text.replace("\"hosts.txt\"", "\"hosts.txt\", count = 3");
+    assert!(
+        read(&both)
+            .unwrap_err()
+            .render(false)
+            .contains("leave the other keys out")
+    );
+}
