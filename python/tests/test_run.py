@@ -1,7 +1,11 @@
 """`weir.run` and `weir.run_sweep`: what they start, what comes back, and how the program's errors arrive."""
 
 import os
+import signal
 import stat
+import subprocess
+import sys
+import time
 import tomllib
 
 import numpy
@@ -173,3 +177,22 @@ def test_numbers_of_numpy_are_numbers_and_none_is_refused():
     }
     with pytest.raises(TypeError, match="stop: TOML has no None"):
         toml.document({"workload": [{"stop": None}]})
+
+
+def test_an_interrupt_reaches_the_program_and_is_waited_for(tmp_path):
+    """As a notebook does it: the signal goes to Python alone. The program then ends by itself, with what it has to write."""
+    program = tmp_path / "pretender"
+    program.write_text(
+        f"#!/bin/sh\ntrap 'sleep 0.3; touch {tmp_path}/written; exit 130' INT\ntouch {tmp_path}/begun\n"
+        "for i in $(seq 400); do sleep 0.05; done\n"
+    )
+    program.chmod(0o755)
+    code = f"import weir; weir.run({DICT!r}, program={str(program)!r})"
+    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as python:
+        until = time.monotonic() + 60
+        while not (tmp_path / "begun").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        python.send_signal(signal.SIGINT)
+        _, said = python.communicate(timeout=60)
+    assert python.returncode != 0 and "KeyboardInterrupt" in said
+    assert (tmp_path / "written").exists() and not list(tmp_path.glob("*.toml"))
