@@ -425,7 +425,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let (queues, base) = (out.queues, out.channel_base);
         let vcs = self.fixed.injection_vcs;
         let nic = &self.nics[(output - self.first_nic_output) as usize];
-        if let Some(choice) = self.fixed.choice {
+        if let Some(choice) = self.choice() {
             return self.chosen_injection(output, new, choice, now);
         }
         let (source, last) = (nic.id, nic.vc);
@@ -516,7 +516,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// A head leaves its NIC.
     fn inject(&mut self, index: PacketIndex, nic: u32, queue: u16, now: Time) {
-        let divided = self.divided();
+        let (divided, choice) = (self.divided(), self.choice());
         let state = &mut self.nics[nic as usize];
         let sequence = state.next_packet;
         state.next_packet = sequence.wrapping_add(1);
@@ -530,7 +530,7 @@ impl<const CC: bool> FabricDomain<CC> {
         } else {
             within
         } as u8;
-        if let Some(choice) = self.fixed.choice {
+        if let Some(choice) = choice {
             packet.flight.via = u32::from(state.vc / (self.fixed.injection_vcs / choice.networks));
         }
         packet.head = now;

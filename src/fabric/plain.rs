@@ -8,10 +8,11 @@ use super::state::Timing;
 use crate::config::{BufferPer, CreditAt, Switching};
 use crate::congestion::{Capabilities, Scheme};
 use crate::model::LinkKind;
+use crate::routing::NicChoice;
 
 /// Whether a run is plain: without congestion control, virtual channels that are divided, packets that may go other ways than the
-/// first, ports with more queues than a word has bits, buffers that queues share, credits that are taken before a packet joins an output
-/// queue, and routers that store packets.
+/// first, NICs that choose among virtual networks, ports with more queues than a word has bits, buffers that queues share, credits that
+/// are taken before a packet joins an output queue, and routers that store packets.
 pub fn is_plain(network: &Network, scheme: &dyn Scheme) -> bool {
     let kinds = 0..network.topology.link_kinds().len();
     let classes = u32::from(network.classes.count());
@@ -24,6 +25,7 @@ pub fn is_plain(network: &Network, scheme: &dyn Scheme) -> bool {
     scheme.capabilities() == Capabilities::NONE
         && !network.divided()
         && !network.routing.has_alternatives()
+        && network.routing.choice_at_nic().is_none()
         && kinds.into_iter().all(few)
         && network.routers.iter().all(plain)
 }
@@ -33,6 +35,12 @@ impl<const CC: bool> FabricDomain<CC> {
     #[inline(always)]
     pub(super) fn divided(&self) -> bool {
         CC && self.fixed.divided
+    }
+
+    /// How NICs choose the virtual network of a packet, if they do.
+    #[inline(always)]
+    pub(super) fn choice(&self) -> Option<NicChoice> {
+        if CC { self.fixed.choice } else { None }
     }
 
     /// Whether packets that wait may go other ways than the first ([`crate::routing::Routing::has_alternatives`]).
