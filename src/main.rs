@@ -15,6 +15,7 @@ fn main() -> ExitCode {
     match arguments.command {
         Command::Run(options) => cli::run(&options),
         Command::Sweep(command) => cli::sweep(&command),
+        Command::Tune(options) => cli::tune(&options),
         Command::Check(options) => cli::check(&options),
         Command::List(options) => cli::list(&options),
         Command::Inspect(options) => cli::inspect(&options),

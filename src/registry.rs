@@ -2,7 +2,11 @@
 //!
 //! A variant is one file that ends in `pub const ENTRY: Entry<…>`, and one line in its folder's `REGISTRY`. The
 //! parameter struct in that file is the single source of the experiment file's keys, their defaults, the JSON Schema
-//! and what `weir list` prints: doc comments on the struct's fields are the documentation.
+//! and what `weir list` prints: doc comments on the struct's fields are the documentation. Extensions of the schema say what else
+//! there is to know of them: named settings ([`preset`]), and how far a number may be moved ([`range`]).
+
+pub mod preset;
+pub mod range;
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -48,4 +48,5 @@ mod sweep;
 mod topologies;
 mod traces;
 mod tree;
+mod tune;
 mod warnings;

@@ -140,7 +140,7 @@ fn keys(schema: &Json, root: &Json, path: &str, found: &mut Vec<Key>) {
     if let Some(name) = schema["$ref"].as_str() {
         let name = name.rsplit('/').next().unwrap();
         match name {
-            "Duration" | "Until" => add(Kind::Time, found),
+            "Duration" | "TimeSpan" | "Until" => add(Kind::Time, found),
             "Rate" => add(Kind::Rate, found),
             "Size" | "Allowance" | "Buffer" | "OutputQueue" | "Message" => add(Kind::Size, found),
             "Speedup" => add(Kind::Number, found),

@@ -26,6 +26,8 @@ pub enum Command {
     /// Run a study of many points (a job file), and check what it claims.
     #[command(subcommand)]
     Sweep(SweepCommand),
+    /// Search for the parameters of a congestion-control scheme that serve best.
+    Tune(TuneOptions),
     /// Check an experiment, print it with every default filled in, and say what it will take.
     Check(CheckOptions),
     /// List what an experiment may name: topologies, routings, queueing, schemes, patterns, motifs, traces.
@@ -42,6 +44,40 @@ pub enum Command {
     Completions(CompletionsOptions),
     /// Print the manual page weir(1), or write one page for each command into a directory.
     Man(ManOptions),
+}
+
+/// `weir tune`.
+#[derive(Args, Debug)]
+pub struct TuneOptions {
+    /// An experiment, or a job file with [tune] and [[criterion]] (TOML).
+    pub file: PathBuf,
+    /// Where the search goes, which is taken up again there. Default: out/NAME, after the name of the file.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Set a key of the experiment at all points: `run.until="20 us"`. May be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// The smaller search that [reduced] of the job file describes.
+    #[arg(long)]
+    pub reduced: bool,
+    /// Points that run at once.
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    pub jobs: usize,
+    /// MPI ranks of each point.
+    #[arg(long, value_name = "R", default_value_t = 1)]
+    pub ranks: u32,
+    /// What starts several ranks; their number and the program are added.
+    #[arg(long, value_name = "COMMAND", default_value = "mpirun -n")]
+    pub launcher: String,
+    /// Run nothing: write the job file of what is to be run next, which `weir sweep plan`, `run` and `submit` take.
+    #[arg(long)]
+    pub plan: bool,
+    /// Print one JSON object on standard output, and nothing else there.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// `weir completions`.

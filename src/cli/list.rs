@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::catalog::catalog;
 use crate::config::{ConfigError, PRESET, alternatives, nearest, reference, suggest};
+use crate::registry::range::Range;
 use crate::registry::{Catalog, Family, Variant, schema_json};
 
 /// Width of the text.
@@ -251,7 +252,42 @@ fn details(family: &Family, variant: &Variant) -> String {
         text.push('\n');
         text.push_str(&rows_of(&rows));
     }
+    text.push_str(&settings(variant));
+    text.push_str(&ranges(variant));
     text
+}
+
+/// Its named settings.
+fn settings(variant: &Variant) -> String {
+    let presets = variant.presets();
+    if presets.is_empty() {
+        return String::new();
+    }
+    let head = ["preset", "values", "whose"].map(String::from);
+    let rows = presets
+        .into_iter()
+        .map(|one| [one.name, one.values, one.summary]);
+    let rows: Vec<[String; 3]> = std::iter::once(head).chain(rows).collect();
+    format!("\n{}", rows_of(&rows))
+}
+
+/// What `weir tune` searches.
+fn ranges(variant: &Variant) -> String {
+    let head = ["tuned", "from", "to", "scales with"].map(String::from);
+    let row = |(key, range): (String, Range<String>)| match range {
+        Range::Numbers { from, to, of } => {
+            let number = |number: f64| format!("{number}{}", of.unit());
+            let with = of.scales_with().unwrap_or("nothing").to_string();
+            [key, number(from), number(to), with]
+        }
+        Range::Fixed(why) => [key, "-".into(), "-".into(), format!("not tuned: {why}")],
+    };
+    let rows: Vec<[String; 4]> = variant.ranges().into_iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<[String; 4]> = std::iter::once(head).chain(rows).collect();
+    format!("\n{}", rows_of(&rows))
 }
 
 /// One row per parameter; the parameters of an inner table follow it with their path.
@@ -295,7 +331,7 @@ fn follow<'a>(schema: &'a Json, root: &'a Json) -> &'a Json {
 /// The type of a parameter in the user's words.
 fn type_of(schema: &Json, root: &Json) -> String {
     match reference(schema) {
-        Some("Duration") => return "time".into(),
+        Some("Duration" | "TimeSpan") => return "time".into(),
         Some("Rate") => return "bandwidth".into(),
         Some("Size" | "Allowance") => return "amount of data".into(),
         Some(name) => return type_of(&root["$defs"][name], root),

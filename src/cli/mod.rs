@@ -15,6 +15,7 @@ mod run;
 mod schema;
 mod signals;
 pub(crate) mod sweep;
+mod tune;
 mod watch;
 
 use std::borrow::Cow;
@@ -26,6 +27,7 @@ pub use check::check;
 pub use launch::{Failure, on_all_ranks, together};
 pub use run::run;
 pub use sweep::sweep;
+pub use tune::tune;
 
 use args::{
     CompletionsOptions, ExportOptions, InspectOptions, ListOptions, ManOptions, ReportOptions,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::catalog::catalog;
 use crate::config::{PRESET, fixed_sections};
-use crate::registry::{Catalog, Family, Variant};
+use crate::registry::{Catalog, Family, Variant, preset};
 
 /// JSON Schema (draft 2020-12) of a whole experiment file. Every variant of every registry is in it.
 pub fn schema() -> Json {
@@ -188,6 +188,17 @@ fn one_variant(
     refer(&mut schema, &renamed);
     let mut properties = Map::new();
     properties.insert(dispatch.to_string(), json!({ "const": variant.name }));
+    let presets = variant.presets();
+    if !presets.is_empty() {
+        let names: Vec<&str> = presets.iter().map(|one| one.name.as_str()).collect();
+        let words = presets
+            .iter()
+            .map(|one| format!("`{}`: {} ({}).", one.name, one.summary, one.values));
+        let words: Vec<String> = words.collect();
+        let description = format!("Values for what is not said here. {}", words.join(" "));
+        let property = json!({ "enum": names, "description": description });
+        properties.insert(preset::KEY.to_string(), property);
+    }
     if let Json::Object(parameters) = schema["properties"].take() {
         properties.extend(parameters);
     }

@@ -235,6 +235,29 @@ impl Given {
         Given::new(Node { value, origin }, self.path.clone())
     }
 
+    /// A value that nobody wrote in a file.
+    ///
+    /// # Errors
+    /// If the text is no TOML.
+    pub fn of_text(toml: &str) -> Result<Given, ConfigError> {
+        let section = Section::from_toml(&format!("value = {toml}"))?;
+        let node = section.node.get("value").map(|member| member.value.clone());
+        Ok(Given::new(node.unwrap_or(section.node), ""))
+    }
+
+    /// This table with those members of another in the place of its own; tables inside are merged likewise.
+    pub fn overlaid(&self, over: &Given) -> Given {
+        Given::new(
+            self.node.clone().overlaid(over.node.clone()),
+            self.path.clone(),
+        )
+    }
+
+    /// As TOML on one line.
+    pub fn toml(&self) -> String {
+        inline(&self.node)
+    }
+
     /// The names of the elements, if this is a list of workloads.
     pub fn element_names(&self) -> Vec<String> {
         element_names(&self.node)

@@ -11,6 +11,7 @@ use super::presets;
 use super::sets::copy_name;
 use super::shelf::{Shelf, file_name, from_file, without_file};
 use super::tree::{Member, Node, Value};
+use super::variant_preset::with_preset;
 use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
 use super::{ConfigError, Section, check, resolve};
 use crate::model::Invalid;
@@ -35,8 +36,17 @@ pub(super) const SECTIONS: [&str; 11] = [
 const MOST_WORKLOADS: usize = u16::MAX as usize;
 
 /// What a job file has besides: see the room `study`.
-pub(crate) const STUDY: [&str; 7] = [
-    "title", "axis", "exclude", "seeds", "figure", "claims", "reduced",
+pub(crate) const STUDY: [&str; 10] = [
+    "title",
+    "axis",
+    "only",
+    "exclude",
+    "seeds",
+    "criterion",
+    "figure",
+    "claims",
+    "reduced",
+    "tune",
 ];
 
 impl Experiment {
@@ -88,7 +98,10 @@ pub(super) fn sections_to_experiment(
         router,
         router_kinds,
         nic: section(&file, "nic")?.parse::<NicConfig>()?,
-        congestion: choosing_scheme(&file, "congestion", "none", "schemes")?,
+        congestion: with_preset(
+            choosing_scheme(&file, "congestion", "none", "schemes")?,
+            &catalog.schemes,
+        )?,
         workloads: workloads(&file, folder, catalog)?,
         run: run(&file)?,
         output: section(&file, "output")?.parse::<OutputConfig>()?,
@@ -113,11 +126,13 @@ fn known_sections(root: &Node) -> Result<(), ConfigError> {
         if STUDY.contains(&member.key.as_str()) {
             return Err(ConfigError::at(
                 &member.origin,
-                format!(
-                    "`{}` makes this a job file, which is run as a sweep",
-                    member.key
-                ),
-                "`weir sweep plan FILE` shows its points, `weir sweep run FILE --out DIR` runs them",
+                format!("`{}` makes this a job file, of many runs", member.key),
+                match member.key.as_str() {
+                    "tune" => "`weir tune FILE --out DIR` searches its parameters",
+                    _ => {
+                        "`weir sweep plan FILE` shows its points, `weir sweep run FILE --out DIR` runs them"
+                    }
+                },
             ));
         }
         if !SECTIONS.contains(&member.key.as_str()) {

@@ -27,6 +27,7 @@ mod shelf;
 mod tests;
 mod tree;
 mod units;
+mod variant_preset;
 mod words;
 mod workload;
 
@@ -40,10 +41,10 @@ pub use experiment::{
 pub(crate) use nearest::{nearest, suggest};
 pub(crate) use presets::KEY as PRESET;
 pub use ready::{PRESETS, READY, READY_WORKLOADS};
-pub(crate) use resolve::{alternatives, reference};
+pub(crate) use resolve::{alternatives, named, reference};
 pub(crate) use schema::fixed_sections;
 pub use section::Section;
-pub use units::{Allowance, Duration, Rate, Size};
+pub use units::{Allowance, Duration, Rate, Size, TimeSpan};
 pub use words::{Buffer, OutputQueue, Speedup, Until};
 pub use workload::{
     DriveConfig, Endpoints, Injection, Message, PatternConfig, Placement, WorkloadConfig,

@@ -9,7 +9,7 @@ use super::application::{ApplicationSection, ProgramConfig};
 use super::experiment::Experiment;
 use super::tree::{Member, Node, Value};
 use super::workload::{DriveConfig, Elsewhere, TrafficSection, WorkloadConfig};
-use super::{Allowance, Duration, Rate, Section, Size};
+use super::{Allowance, Duration, Rate, Section, Size, TimeSpan};
 use crate::registry::{Catalog, Family, Variant, schema_json};
 
 /// The schema of a variant's parameters as JSON.
@@ -31,6 +31,11 @@ pub(super) fn definition<'a>(schema: &'a Json, root: &'a Json) -> &'a Json {
 /// The name of the definition that a schema refers to.
 pub(crate) fn reference(schema: &Json) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix("#/$defs/")
+}
+
+/// The name of the definition of a parameter, or of what it is if it is there.
+pub(crate) fn named(schema: &Json) -> Option<&str> {
+    reference(schema).or_else(|| alternatives(schema).into_iter().find_map(reference))
 }
 
 /// The schemas of which one must hold.
@@ -255,6 +260,7 @@ fn table_schema<'a>(members: &[Member], schema: &'a Json, root: &'a Json) -> &'a
 fn quantity(text: &str, schema: &Json, root: &Json) -> Option<String> {
     match reference(schema) {
         Some("Duration") => text.parse::<Duration>().ok().map(|d| d.to_string()),
+        Some("TimeSpan") => text.parse::<TimeSpan>().ok().map(|s| s.to_string()),
         Some("Rate") => text.parse::<Rate>().ok().map(|r| r.to_string()),
         Some("Allowance") => text.parse::<Allowance>().ok().map(|s| s.to_string()),
         Some("Size") => text.parse::<Size>().ok().map(|s| s.to_string()),

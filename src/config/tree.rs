@@ -115,6 +115,19 @@ impl Node {
         }
     }
 
+    /// The same value as one that nobody wrote.
+    pub fn forgotten(self) -> Node {
+        let value = match self.value {
+            Value::Array(items) => Value::Array(items.into_iter().map(Node::forgotten).collect()),
+            Value::Table(members) => {
+                let member = |one: Member| Member::default(&one.key, one.value.forgotten());
+                Value::Table(members.into_iter().map(member).collect())
+            }
+            other => other,
+        };
+        Node::default(value)
+    }
+
     /// The members, if this is a table.
     pub fn members(&self) -> &[Member] {
         match &self.value {

@@ -468,6 +468,9 @@ fn concat_words(words: &Words) -> String {
     format!("{} with its unit", words.what)
 }
 
+mod time_span;
+pub use time_span::TimeSpan;
+
 text_quantity!(Duration, TIME);
 text_quantity!(Rate, RATE);
 text_quantity!(Size, SIZE);

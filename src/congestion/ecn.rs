@@ -3,46 +3,64 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::record::{REACTIONS, Record};
-use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Port, Scheme};
-use crate::config::{Buffer, Duration};
+use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Port, Scheme, times};
+use crate::config::{Buffer, TimeSpan};
 use crate::model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time};
 use crate::registry::Entry;
+use crate::registry::preset::Preset;
+use crate::registry::range::{packet_times, round_trips, shares};
 
 /// Explicit congestion notification in the manner of InfiniBand. A router marks a packet that leaves by an output for
 /// which much is queued; the destination's acknowledgement carries the mark back; the source then leaves a delay
 /// between packets to that destination, which grows with each mark and shrinks with time. The delay outlives the queue
 /// pair: forgetting it whenever the pair runs empty would do nothing against messages of one packet.
+///
+/// The defaults are those of the paper (`preset = "jiang2015"`) in packet times of its network, 24 ns: with longer packets, or slower
+/// links, a step of 24 ns would slow nobody.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
     /// Mark when more than this share of `buffer` is queued for an output, over 0.
+    #[schemars(extend("x-range" = shares(0.1, 1.0)))]
     threshold: f64,
     /// What `threshold` is a share of: "auto" is the output queue of one virtual channel (one longest packet if there are
     /// no output queues), otherwise a size in flits or packets.
     buffer: Buffer,
     /// What each mark adds to the delay between packets to its destination, from the tail of one to the head of the next.
-    increment: Duration,
+    #[schemars(extend("x-range" = packet_times(0.25, 64.0)))]
+    increment: TimeSpan,
     /// How often the delay shrinks.
-    decrement_timer: Duration,
+    #[schemars(extend("x-range" = packet_times(1.0, 64.0)))]
+    decrement_timer: TimeSpan,
     /// By how much it shrinks each time.
-    decrement: Duration,
+    #[schemars(extend("x-range" = packet_times(0.01, 1.0)))]
+    decrement: TimeSpan,
     /// The longest delay; without limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
-    max_delay: Option<Duration>,
+    #[schemars(extend("x-range" = packet_times(10.0, 1_000.0)))]
+    max_delay: Option<TimeSpan>,
     /// The least time between two increments of one delay: marks that come sooner are ignored. Every mark counts by default, as
     /// the paper's table says; one round trip keeps packets that were all under way at once from being counted one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    min_interval: Option<Duration>,
+    #[schemars(extend("x-range" = round_trips(0.25, 4.0)))]
+    min_interval: Option<TimeSpan>,
 }
+
+const PRESETS: &[Preset] = &[Preset {
+    name: "jiang2015",
+    summary: "the paper's, made for packets of 24 ns (2,400 bits at 100 Gb/s)",
+    values: r#"threshold = 0.5, increment = "24 ns", decrement_timer = "96 ns", decrement = "1 ns""#,
+}];
 
 impl Default for Parameters {
     fn default() -> Self {
         Parameters {
             threshold: 0.5,
             buffer: Buffer::Auto,
-            increment: Duration(24_000),
-            decrement_timer: Duration(96_000),
-            decrement: Duration(1_000),
+            increment: TimeSpan::PacketTimes(1_000_000),
+            decrement_timer: TimeSpan::PacketTimes(4_000_000),
+            decrement: TimeSpan::PacketTimes(40_000),
             max_delay: None,
             min_interval: None,
         }
@@ -109,10 +127,32 @@ impl Scheme for Ecn {
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
-        vec![(
-            "threshold",
-            format!("more than {}", about.flits(self.threshold)),
-        )]
+        let threshold = format!("more than {}", about.flits(self.threshold));
+        let longest = match self.max_delay {
+            LATEST => "without limit".to_string(),
+            delay => about.packet_times(delay),
+        };
+        // What marks on every packet can sustain: each adds a step, and a packet goes every delay.
+        let timers = self.timer as f64 / self.decrement.max(1) as f64;
+        let sustained = times(timers, self.increment as f64);
+        let mut all = vec![
+            ("threshold", threshold),
+            (
+                "increment",
+                format!(
+                    "{}; marks on every packet sustain delays of {}",
+                    about.packet_times(self.increment),
+                    about.packet_times(sustained)
+                ),
+            ),
+            ("decrement_timer", about.packet_times(self.timer)),
+            ("decrement", about.packet_times(self.decrement)),
+            ("max_delay", longest),
+        ];
+        if self.min_interval > 0 {
+            all.push(("min_interval", about.packet_times(self.min_interval)));
+        }
+        all
     }
 
     fn acts(&self) -> Option<Acts> {
@@ -192,7 +232,8 @@ pub const ENTRY: Entry<Build> = Entry {
             let what = "the threshold is not above 0";
             return refuse("threshold", what, "give a share such as 0.5");
         }
-        if parameters.decrement_timer.0 == 0 {
+        let timer = about.time(parameters.decrement_timer);
+        if timer == 0 {
             let what = "the timer has no length";
             return refuse("decrement_timer", what, "give a time such as \"96 ns\"");
         }
@@ -202,12 +243,14 @@ pub const ENTRY: Entry<Build> = Entry {
         };
         Ok(Box::new(Ecn {
             threshold: (capacity as f64 * parameters.threshold) as u32,
-            increment: parameters.increment.0,
-            timer: parameters.decrement_timer.0,
-            decrement: parameters.decrement.0,
+            increment: about.time(parameters.increment),
+            timer,
+            decrement: about.time(parameters.decrement),
             // Then a delay and an increment, after a tail, are still a time.
-            max_delay: parameters.max_delay.map_or(LATEST, |delay| delay.0),
-            min_interval: parameters.min_interval.map_or(0, |interval| interval.0),
+            max_delay: parameters
+                .max_delay
+                .map_or(LATEST, |delay| about.time(delay)),
+            min_interval: (parameters.min_interval).map_or(0, |interval| about.time(interval)),
             paces: FxHashMap::default(),
         }))
     },

@@ -7,11 +7,13 @@ use super::refusals::Refusals;
 use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
-    check_speculation, check_threshold, grant, nack,
+    check_speculation, check_threshold, grant, nack, speculation_timeout,
 };
-use crate::config::{ConfigError, Duration, Section, Size};
+use crate::config::{ConfigError, Section, Size, TimeSpan};
 use crate::model::{Classes, ControlKind, Origin, PacketKind, Time};
 use crate::registry::Entry;
+use crate::registry::preset::Preset;
+use crate::registry::range::{Range, counts, factors, packet_times, packets};
 
 /// Last-hop reservation. Every packet is sent speculatively at once. The router in front of an endpoint drops
 /// speculative packets while more than a threshold is queued for the endpoint, those first that have come first; it
@@ -19,29 +21,42 @@ use crate::registry::Entry;
 /// again, without loss. So no control packet takes the endpoint's link.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
     /// Flits queued for an endpoint in its router, of all classes, beyond which speculative packets are dropped.
+    #[schemars(extend("x-range" = packets(4.0, 100.0)))]
     threshold: Size,
     /// Whether routers before the last drop, too: packets that have been in queues for longer than `timeout`. They give no
     /// time, and the packet is sent speculatively again.
     fabric_drop: bool,
-    /// With `fabric_drop`: how long a speculative packet may be in queues before the last router; at most 16 us.
-    timeout: Duration,
+    /// With `fabric_drop`: how long a speculative packet may be in queues before the last router; at most 16 us. (The paper's 1 us
+    /// are 42 packet times of its network.)
+    #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
+    timeout: TimeSpan,
     /// How often a packet is sent again speculatively before all such packets for its destination go together with a
     /// reservation, 0 to 200. The paper says "repeated".
+    #[schemars(extend("x-range" = counts(1.0, 16.0)))]
     retries: u8,
     /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    #[schemars(extend("x-range" = factors(1.0, 1.5)))]
     slack: f64,
     /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    #[schemars(extend("x-range" = Range::Fixed("for tests of recovery")))]
     loss: f64,
 }
+
+const PRESETS: &[Preset] = &[Preset {
+    name: "jiang2015",
+    summary: "the paper's, made for flits of 100 bits and packets of 24 ns",
+    values: r#"threshold = "1000 flits", timeout = "1 us""#,
+}];
 
 impl Default for Parameters {
     fn default() -> Self {
         Parameters {
             threshold: Size::Flits(1_000),
             fabric_drop: false,
-            timeout: Duration(1_000_000),
+            timeout: TimeSpan::PacketTimes(42_000_000),
             retries: 3,
             slack: SLACK,
             loss: 0.0,
@@ -67,16 +82,26 @@ impl Policy {
         about: &About,
         threshold: Size,
         fabric_drop: bool,
-        timeout: Duration,
+        timeout: TimeSpan,
         loss: f64,
     ) -> Result<Policy, ConfigError> {
-        let timeout = fabric_drop.then_some(timeout.0);
+        let timeout = fabric_drop.then(|| speculation_timeout(about, timeout));
         check_speculation(section, about, loss, timeout)?;
         Ok(Policy {
             threshold: check_threshold(section, about, threshold)?,
             timeout: timeout.unwrap_or(Time::MAX),
             loss,
         })
+    }
+
+    /// What the parameters come to.
+    pub(super) fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        let threshold = format!("more than {}", about.flits(self.threshold));
+        let timeout = match self.timeout {
+            Time::MAX => "of no effect (fabric_drop = false)".to_string(),
+            timeout => about.packet_times(timeout),
+        };
+        vec![("threshold", threshold), ("timeout", timeout)]
     }
 
     pub(super) fn allowed(&self, port: &Port) -> Time {
@@ -115,6 +140,10 @@ impl Scheme for Lhrp {
     /// Reservations exist only where routers before the last drop, too.
     fn acts(&self) -> Option<Acts> {
         Some(Acts::dropping("threshold"))
+    }
+
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        self.policy.effective(about)
     }
 
     fn classes(&self) -> Classes {

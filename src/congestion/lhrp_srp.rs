@@ -11,39 +11,54 @@ use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
     nack,
 };
-use crate::config::{Duration, Size};
+use crate::config::{Duration, Size, TimeSpan};
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
+use crate::registry::preset::Preset;
+use crate::registry::range::{Range, counts, factors, packet_times, packets};
 
 /// LHRP for small messages and SRP for large ones, with one schedule per endpoint, which the router in front of it
 /// holds: reservations end there, and grants begin there. The speculative packets of both are dropped as LHRP's are.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
     /// Messages of this size and more begin with a reservation (SRP), smaller ones do not (LHRP).
+    #[schemars(extend("x-range" = packets(1.0, 16.0)))]
     reserve_from: Size,
     /// Flits queued for an endpoint in its router, of all classes, beyond which speculative packets are dropped.
+    #[schemars(extend("x-range" = packets(4.0, 100.0)))]
     threshold: Size,
     /// Whether routers before the last drop, too: packets that have been in queues for longer than `timeout`.
     fabric_drop: bool,
     /// With `fabric_drop`: how long a speculative packet may be in queues before the last router; at most 16 us.
-    timeout: Duration,
+    #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
+    timeout: TimeSpan,
     /// How often a packet of a small message is sent again speculatively after such a loss before it goes with a
     /// reservation, 0 to 200.
+    #[schemars(extend("x-range" = counts(1.0, 16.0)))]
     retries: u8,
     /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    #[schemars(extend("x-range" = factors(1.0, 1.5)))]
     slack: f64,
     /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    #[schemars(extend("x-range" = Range::Fixed("for tests of recovery")))]
     loss: f64,
 }
+
+const PRESETS: &[Preset] = &[Preset {
+    name: "jiang2015",
+    summary: "the paper's, made for flits of 100 bits and packets of 24 of them",
+    values: r#"reserve_from = "48 flits", threshold = "1000 flits", timeout = "1 us""#,
+}];
 
 impl Default for Parameters {
     fn default() -> Self {
         Parameters {
-            reserve_from: Size::Flits(48),
+            reserve_from: Size::Packets(2),
             threshold: Size::Flits(1_000),
             fabric_drop: false,
-            timeout: Duration(1_000_000),
+            timeout: Duration(1_000_000).into(),
             retries: 3,
             slack: SLACK,
             loss: 0.0,
@@ -88,6 +103,14 @@ impl Scheme for LhrpSrp {
 
     fn acts(&self) -> Option<Acts> {
         Some(Acts::dropping("threshold"))
+    }
+
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        // More than 32 bits of flits no message has.
+        let from = u32::try_from(self.reserve_from).unwrap_or(u32::MAX);
+        let mut all = vec![("reserve_from", about.flits(from))];
+        all.extend(self.policy.effective(about));
+        all
     }
 
     fn classes(&self) -> Classes {

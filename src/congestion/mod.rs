@@ -22,7 +22,7 @@ mod sst_cm;
 #[cfg(test)]
 mod testing;
 
-use crate::config::{ConfigError, Duration, Section, Size};
+use crate::config::{ConfigError, Duration, Section, Size, TimeSpan};
 use crate::model::{Bandwidth, FlitSize, Invalid, LATEST, Origin, Packet, Time};
 use crate::registry::Entry;
 use kinds::{GRANT, NACK};
@@ -49,6 +49,9 @@ pub struct About {
     pub input_buffer: u32,
     /// Endpoints of the network.
     pub endpoints: u32,
+    /// What a longest packet takes from one end of the network to the other, and its acknowledgement back, while nothing else
+    /// is under way, ps.
+    pub round_trip: Time,
     /// Whether data packets are acknowledged.
     pub acknowledge: bool,
 }
@@ -63,17 +66,30 @@ impl About {
         Time::try_from(time).unwrap_or(LATEST).min(LATEST)
     }
 
+    /// What a longest packet takes on an endpoint's link, ps.
+    pub fn packet_time(&self) -> Time {
+        self.link_time(self.max_packet.into())
+    }
+
+    /// A time that may be given in units of this network, ps.
+    pub fn time(&self, span: TimeSpan) -> Time {
+        span.time(self.packet_time(), self.round_trip)
+    }
+
     /// An amount of data in words: flits, and longest packets.
     pub fn flits(&self, flits: u32) -> String {
         let packets = f64::from(flits) / f64::from(self.max_packet);
         format!("{flits} flits ({packets:.1} longest packets)")
     }
 
-    /// A time in words: as it is, and in times that a longest packet takes on an endpoint's link.
+    /// A time in words: as it is, and in units of this network.
     pub fn packet_times(&self, time: Time) -> String {
-        let one = self.link_time(self.max_packet.into()).max(1);
-        let packets = time as f64 / one as f64;
-        format!("{} ({packets:.2} packet times)", Duration(time))
+        let packets = time as f64 / self.packet_time().max(1) as f64;
+        let trips = time as f64 / self.round_trip.max(1) as f64;
+        format!(
+            "{} ({packets:.2} packet times, {trips:.2} round trips)",
+            Duration(time)
+        )
     }
 
     /// Packets and flits of a message. One without content is a packet, too.
@@ -152,6 +168,14 @@ fn times(factor: f64, time: f64) -> Time {
 
 /// The longest queueing time that a packet can remember, ps.
 const LONGEST_WAIT: Time = u16::MAX as Time * Packet::WAIT_UNIT;
+
+/// How long a speculative packet may be in queues, ps. What is given in units of the network is as long as can be kept at most.
+fn speculation_timeout(about: &About, timeout: TimeSpan) -> Time {
+    match timeout {
+        TimeSpan::Time(time) => time.0,
+        relative => about.time(relative).min(LONGEST_WAIT - 1),
+    }
+}
 
 /// Checks what all schemes with speculative packets share.
 fn check_speculation(

@@ -9,11 +9,13 @@ use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
-    check_speculation, nack,
+    check_speculation, nack, speculation_timeout,
 };
-use crate::config::Duration;
+use crate::config::TimeSpan;
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
+use crate::registry::preset::Preset;
+use crate::registry::range::{Range, counts, factors, packet_times};
 
 /// Small-message speculative reservation: every packet is sent speculatively at once; only one that was dropped asks
 /// for a time, and is sent without loss then. The packets of a longer message each do so on their own.
@@ -22,23 +24,35 @@ use crate::registry::Entry;
 /// for packets under way; a real NIC holds them until they are acknowledged.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
-    /// How long a speculative packet may be in queues, summed over all routers; at most 16 us.
-    timeout: Duration,
+    /// How long a speculative packet may be in queues, summed over all routers; at most 16 us. (The paper's 1 us are 42 packet times of
+    /// its network; where packets are longer, it would drop them beside any other that uses the same link.)
+    #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
+    timeout: TimeSpan,
     /// How many dropped packets of one queue pair may be on their way to be sent again, from the reservation to the
     /// acknowledgement; others wait for their turn, and new packets go on speculatively. 0: any number. The paper does
     /// not say.
+    #[schemars(extend("x-range" = counts(1.0, 64.0)))]
     reservations: u32,
     /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    #[schemars(extend("x-range" = factors(1.0, 1.5)))]
     slack: f64,
     /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    #[schemars(extend("x-range" = Range::Fixed("for tests of recovery")))]
     loss: f64,
 }
+
+const PRESETS: &[Preset] = &[Preset {
+    name: "jiang2015",
+    summary: "the paper's, made for packets of 24 ns (2,400 bits at 100 Gb/s)",
+    values: r#"timeout = "1 us""#,
+}];
 
 impl Default for Parameters {
     fn default() -> Self {
         Parameters {
-            timeout: Duration(1_000_000),
+            timeout: TimeSpan::PacketTimes(42_000_000),
             reservations: 1,
             slack: SLACK,
             loss: 0.0,
@@ -129,6 +143,10 @@ impl Scheme for Smsrp {
         Some(Acts::dropping("timeout"))
     }
 
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        vec![("timeout", about.packet_times(self.timeout))]
+    }
+
     fn classes(&self) -> Classes {
         Classes::RESERVED
     }
@@ -179,9 +197,10 @@ pub const ENTRY: Entry<Build> = Entry {
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
-        check_speculation(section, about, parameters.loss, Some(parameters.timeout.0))?;
+        let timeout = speculation_timeout(about, parameters.timeout);
+        check_speculation(section, about, parameters.loss, Some(timeout))?;
         Ok(Box::new(Smsrp {
-            timeout: parameters.timeout.0,
+            timeout,
             reservations: parameters.reservations,
             loss: parameters.loss,
             about: *about,

@@ -6,12 +6,14 @@ use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
-    Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
-    check_speculation, nack,
+    About, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
+    check_speculation, nack, speculation_timeout,
 };
-use crate::config::Duration;
+use crate::config::{Duration, TimeSpan};
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
+use crate::registry::preset::Preset;
+use crate::registry::range::{Range, factors, packet_times};
 
 /// Speculative reservation. Every message begins with a reservation, which leaves as soon as the message is the first of its
 /// queue pair, and to which the destination answers with a time to send. Until the answer is here the source sends speculatively, in a class of low priority that routers drop from when
@@ -22,19 +24,29 @@ use crate::registry::Entry;
 /// acknowledgements, nor for what is sent again.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-presets" = PRESETS))]
 pub(super) struct Parameters {
     /// How long a speculative packet may be in queues, summed over all routers; at most 16 us.
-    pub timeout: Duration,
+    #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
+    pub timeout: TimeSpan,
     /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    #[schemars(extend("x-range" = factors(1.0, 1.5)))]
     pub slack: f64,
     /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    #[schemars(extend("x-range" = Range::Fixed("for tests of recovery")))]
     pub loss: f64,
 }
+
+const PRESETS: &[Preset] = &[Preset {
+    name: "jiang2015",
+    summary: "the paper's",
+    values: r#"timeout = "1 us""#,
+}];
 
 impl Default for Parameters {
     fn default() -> Self {
         Parameters {
-            timeout: Duration(1_000_000),
+            timeout: Duration(1_000_000).into(),
             slack: SLACK,
             loss: 0.0,
         }
@@ -64,6 +76,10 @@ impl Scheme for Srp {
             reserves: true,
             ..Capabilities::NONE
         }
+    }
+
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        vec![("timeout", about.packet_times(self.timeout))]
     }
 
     fn classes(&self) -> Classes {
@@ -119,9 +135,10 @@ pub const ENTRY: Entry<Build> = Entry {
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
-        check_speculation(section, about, parameters.loss, Some(parameters.timeout.0))?;
+        let timeout = speculation_timeout(about, parameters.timeout);
+        check_speculation(section, about, parameters.loss, Some(timeout))?;
         Ok(Box::new(Srp {
-            timeout: parameters.timeout.0,
+            timeout,
             loss: parameters.loss,
             source: Handshakes::new(*about),
             scheduler: Scheduler::new(section, *about, parameters.slack, 1)?,

@@ -1,125 +1,22 @@
+mod parameters;
+
 use std::collections::hash_map::Entry as Slot;
 
 use rustc_hash::FxHashMap;
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
+use schemars::schema_for;
 
 use super::{
     About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
     Scheme, check_threshold, times,
 };
-use crate::config::{Buffer, ConfigError, Section, Size};
+use crate::config::{Buffer, ConfigError, Section};
 use crate::model::{Classes, EndpointId, Invalid, NEVER, Signal, Time};
 use crate::registry::Entry;
-
-/// The congestion management of the simulator SST: the last router counts, for each of its endpoints, the data that waits
-/// for it and the sources that send to it. When both are too many it tells each of these sources to pause, and then to
-/// send to that endpoint (and no other) at 1/N of its link, where N is the number of sources. Signals take the time of an
-/// empty network.
-///
-/// Choices of ours where the paper is silent: a source that joins while control is on pauses as well, by what waits
-/// then; nothing is expected of a source before its pause is over (the pause may be longer than the time-out, and control
-/// would end before it has begun); a time-out is looked at when it is over, not only when the port sends.
-/// `preset = "sst"` has what SST's public code does instead. (There a source that is held back keeps all that waits behind
-/// it in its NIC: `nic.order = "fifo"`.)
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Parameters {
-    /// The values of what is not said here: "paper", or "sst" (pauses = "all", spare = 2, timeout_active = 5.0, expiry =
-    /// "departures", release = "after_pause").
-    preset: Preset,
-    /// So many sources or more make an incast …
-    streams: u32,
-    /// … if so much or more waits in the last router.
-    threshold: Size,
-    /// The pause, as a multiple of the time that what waits takes on the endpoint's link.
-    pause: f64,
-    /// Who pauses when a source joins while control is on: "joining" (that source) or "all".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pauses: Option<Pauses>,
-    /// A source may send at 1/(N + spare) of its link.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    spare: Option<u32>,
-    /// A source counts no more when nothing has come from it for so many times N times the time of `mtu` on the link.
-    timeout: f64,
-    /// The same while control is on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timeout_active: Option<f64>,
-    /// When sources are found to be timed out: "due" or "departures".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expiry: Option<Expiry>,
-    /// When a source that is limited no more sends: "at_once" or "after_pause".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    release: Option<Release>,
-    /// The longest packet that sources are reckoned to send: "auto" is nic.max_packet.
-    mtu: Buffer,
-    /// Shorter packets do not make their sender one of the sources.
-    smallest: Size,
-}
-
-impl Default for Parameters {
-    fn default() -> Self {
-        Parameters {
-            preset: Preset::Paper,
-            streams: 8,
-            threshold: Size::Bits(32 * 1024 * 8),
-            pause: 4.0,
-            pauses: None,
-            spare: None,
-            timeout: 1.5,
-            timeout_active: None,
-            expiry: None,
-            release: None,
-            mtu: Buffer::Auto,
-            smallest: Size::Bits(128 * 8),
-        }
-    }
-}
-
-/// Whose reading.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Preset {
-    /// The paper's: pauses = "joining", spare = 0, timeout_active as timeout, expiry = "due", release = "at_once".
-    Paper,
-    /// That of SST's public code.
-    Sst,
-}
-
-/// Who pauses when a source joins.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Pauses {
-    /// That source.
-    Joining,
-    /// All sources, each time by all that waits then.
-    All,
-}
-
-/// When sources are found to be timed out.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Expiry {
-    /// As soon as they are. A source's pauses do not count.
-    Due,
-    /// When the port sends a packet, and for N + 1 in place of N. Only the first pause that a source is told puts its time-out
-    /// off; during a later one it may be timed out.
-    Departures,
-}
+use parameters::{Expiry, Parameters, Pauses, Release};
 
 /// The kind of signal: the first word holds the endpoint that congestion is about, and N (0: no limit) in the upper half;
 /// the second one how long to pause, ps.
 const LIMIT: u16 = 0;
-
-/// When a source that is limited no more sends.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Release {
-    /// At once.
-    AtOnce,
-    /// When it might have sent its next packet under the limit: in SST nothing wakes its NIC before.
-    AfterPause,
-}
 
 /// A source that counts at a port.
 #[derive(Clone, Copy, Debug)]
@@ -355,6 +252,20 @@ impl Scheme for SstCm {
         &["incasts_begun", "incasts_ended", "pauses"]
     }
 
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        let threshold = format!("{} or more", about.flits(self.threshold));
+        // Nobody waits for less than the threshold.
+        let least = times(self.pause, about.link_time(self.threshold.into()) as f64);
+        let [idle, active] = self.timeouts.map(|one| about.packet_times(times(one, 1.0)));
+        vec![
+            ("threshold", threshold),
+            ("pause", format!("at least {}", about.packet_times(least))),
+            ("timeout", format!("{idle} for each source")),
+            ("timeout_active", format!("{active} for each source")),
+            ("smallest", about.flits(self.smallest.into())),
+        ]
+    }
+
     fn classes(&self) -> Classes {
         Classes::of_data(self.about.acknowledge)
     }
@@ -515,17 +426,7 @@ impl SstCm {
             let what = "this is no multiple of a time";
             return refuse("pause", what, "give a number of 0 or more, such as 4.0");
         }
-        let (pauses, spare, active, expiry, release) = match parameters.preset {
-            Preset::Paper => {
-                let timeout = parameters.timeout;
-                (Pauses::Joining, 0, timeout, Expiry::Due, Release::AtOnce)
-            }
-            Preset::Sst => {
-                let (expiry, release) = (Expiry::Departures, Release::AfterPause);
-                (Pauses::All, 2, 5.0, expiry, release)
-            }
-        };
-        let active = parameters.timeout_active.unwrap_or(active);
+        let active = parameters.timeout_active.unwrap_or(parameters.timeout);
         for (key, factor) in [("timeout", parameters.timeout), ("timeout_active", active)] {
             if !(factor > 0.0 && factor <= 1e6) {
                 let what = "this is no multiple of a time";
@@ -544,11 +445,11 @@ impl SstCm {
             streams: parameters.streams,
             threshold: check_threshold(section, about, parameters.threshold)?,
             pause: parameters.pause,
-            pauses: parameters.pauses.unwrap_or(pauses),
-            spare: parameters.spare.unwrap_or(spare),
+            pauses: parameters.pauses,
+            spare: parameters.spare,
             timeouts: [parameters.timeout, active].map(|factor| factor * mtu),
-            expiry: parameters.expiry.unwrap_or(expiry),
-            release: parameters.release.unwrap_or(release),
+            expiry: parameters.expiry,
+            release: parameters.release,
             smallest: u16::try_from(smallest).unwrap_or(u16::MAX),
             watches: Vec::new(),
             limits: FxHashMap::default(),

@@ -118,6 +118,7 @@ pub fn about(max_packet: u16, output_queue: u32) -> About {
         output_queue: Some(output_queue),
         input_buffer: 4 * u32::from(max_packet),
         endpoints: 32,
+        round_trip: 1_000_000,
         acknowledge: false,
     }
 }

@@ -22,6 +22,7 @@ mod crossbar;
 mod crowd;
 mod domain;
 mod drops;
+pub mod empty;
 mod event;
 mod expected;
 mod hosts;

@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::domain::FabricDomain;
+use super::empty;
 use super::event::EventKind;
 use super::state::{OutIndex, Wire};
-use crate::model::{EndpointId, Flight, LATEST, PortId, RouterId, Signal, Time};
-use crate::routing::{Here, Hop, Load, Queue};
-use crate::topology::Peer;
+use crate::model::{EndpointId, LATEST, PortId, RouterId, Signal, Time};
 
 /// The signals of a domain.
 #[derive(Default)]
@@ -125,75 +124,15 @@ impl<const CC: bool> FabricDomain<CC> {
     /// What a packet without length takes from a router to an endpoint through an empty network, ps. It begins at the
     /// router's port `port`, so its route is that of a packet which has come in there.
     fn unloaded(&self, router: RouterId, port: PortId, to: EndpointId) -> Time {
-        let topology = &self.network.topology;
-        let mut flight = Flight {
-            destination: to,
-            via: 0,
-            phase: 0,
-            steps: 0,
-            flags: Flight::CONTROL,
-            routers: 0,
-        };
-        let mut here = EmptyNetwork {
-            router,
-            in_port: if port == Signal::ENDPOINT { 0 } else { port },
-        };
-        let mut time: Time = 0;
-        for _ in 0..=self.network.routing.max_routers() {
-            let hop = self.network.routing.route(&mut flight, &mut here);
-            self.network.routing.take(&mut flight, here.router, hop);
-            let crossing = self.network.router(here.router).latency;
-            let hop_time = crossing + topology.link(here.router, hop.port).latency;
-            time = time.saturating_add(hop_time);
-            match topology.peer(here.router, hop.port) {
-                Peer::Router(router, in_port) => here = EmptyNetwork { router, in_port },
-                Peer::Endpoint(_) | Peer::Unused => break,
-            }
-        }
-        time
-    }
-}
-
-/// A router at which nothing waits; of several shortest ways the first is taken.
-struct EmptyNetwork {
-    router: RouterId,
-    in_port: PortId,
-}
-
-impl Here for EmptyNetwork {
-    fn router(&self) -> RouterId {
-        self.router
-    }
-    fn in_port(&self) -> PortId {
-        self.in_port
-    }
-    fn source(&self) -> EndpointId {
-        0
-    }
-    fn job(&self) -> u16 {
-        0
-    }
-    fn pick(&mut self, _: u32) -> u32 {
-        0
-    }
-    fn backlog(&mut self, _: PortId) -> u32 {
-        0
-    }
-    fn queue(&mut self, _: PortId) -> Queue {
-        Queue::default()
-    }
-    fn load(&mut self, _: Hop) -> Load {
-        Load {
-            used: 0,
-            queued: 0,
-            free: u32::MAX,
-        }
-    }
-    fn recall(&mut self, _: u32) -> u64 {
-        0
-    }
-    fn remember(&mut self, _: u32, _: u64) {}
-    fn max_packet(&self) -> u32 {
-        1
+        let in_port = if port == Signal::ENDPOINT { 0 } else { port };
+        let crossing = |router| self.network.router(router).latency;
+        let (topology, routing) = (&self.network.topology, &self.network.routing);
+        empty::way(
+            topology.as_ref(),
+            routing.as_ref(),
+            &crossing,
+            (router, in_port),
+            to,
+        )
     }
 }

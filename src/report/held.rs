@@ -70,6 +70,7 @@ fn heat(cells: Vec<f64>, columns: usize, rows: usize, [x, y]: [&str; 2]) -> Heat
         x_edges: edges(columns),
         y_edges: edges(rows),
         cells,
+        ..Heat::default()
     }
 }
 

@@ -276,6 +276,7 @@ fn picture(all: &Occupancy) -> Option<(Heat, String)> {
             .map(|step| edge(step, routers, together[1]) as f64)
             .collect(),
         cells,
+        ..Heat::default()
     };
     let says = match together {
         [1, 1] => String::new(),
@@ -328,6 +329,7 @@ pub fn stalled(result: &ResultFile, kind: &str) -> Outcome<Option<Heat>> {
         x_edges: edges(router),
         y_edges: edges(port),
         cells,
+        ..Heat::default()
     }))
 }
 

@@ -10,7 +10,7 @@ use crate::config::{
 use crate::congestion::{self, About, Scheme};
 use crate::engine::{Haste, Schedule};
 use crate::fabric::{
-    Application, Blueprint, Drive, FabricDomain, Network, Open, Rated, Recording, Traffic,
+    Application, Blueprint, Drive, FabricDomain, Network, Open, Rated, Recording, Traffic, empty,
 };
 use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span, Time};
 use crate::queueing::{self, Divided, Queueing};
@@ -224,7 +224,9 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
     let link = topology.link(router, port);
     let usual = router_parameters(&experiment.router);
     let input_buffer = parameters.buffer_flits([&usual, &usual], &link);
-    let about = About {
+    let crossing = |router| routers[topology.router_kind(router).index()].latency;
+    let round_trip = empty::round_trip(topology.as_ref(), routing.as_ref(), &crossing);
+    let mut about = About {
         flit: parameters.flit,
         max_packet: parameters.max_packet,
         bandwidth: link.bandwidth,
@@ -233,7 +235,11 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
         input_buffer: u32::try_from(input_buffer).unwrap_or(u32::MAX),
         endpoints: topology.endpoints(),
         acknowledge: parameters.acknowledge,
+        round_trip,
     };
+    // The packet, and a flit that acknowledges it.
+    let lengths = about.link_time(u64::from(about.max_packet) + 1);
+    about.round_trip = round_trip.saturating_add(lengths).min(LATEST);
     let scheme = match own.scheme {
         Some(build) => build(&about),
         None => {

@@ -22,6 +22,10 @@ pub struct Figure {
     /// For a line, bar or stacked figure: metrics of the table. Else what is drawn: `series.job.hot.delivered_bytes`,
     /// `latency.message`, `ports.local`, `occupancy`.
     pub y: Vec<FigureY>,
+    /// The axis (its index) that lies upwards in a map.
+    pub up: Option<usize>,
+    /// Points that a map shows by their names.
+    pub marks: Vec<Mark>,
     /// The axis (its index) whose values are curves.
     pub series: Option<usize>,
     /// The axis whose values are panels.
@@ -42,6 +46,15 @@ pub struct Figure {
     pub y_range: Option<[f64; 2]>,
     /// Below the figure.
     pub caption: Option<String>,
+}
+
+/// A point of a map with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// What it is called.
+    pub label: String,
+    /// The index of its value on the axis along the bottom, and on that which lies upwards.
+    pub at: [usize; 2],
 }
 
 /// What lies along the bottom.
@@ -72,7 +85,7 @@ impl FigureKind {
     pub fn of_the_table(self) -> bool {
         matches!(
             self,
-            FigureKind::Line | FigureKind::Bar | FigureKind::Stacked
+            FigureKind::Line | FigureKind::Bar | FigureKind::Stacked | FigureKind::Map
         )
     }
 }
@@ -108,7 +121,10 @@ impl Figure {
                 return Err(given.refuse(invalid));
             }
         }
+        let up = axis("up", &file.up)?;
         let figure = Figure {
+            up,
+            marks: read_map(given, &file, axes, x.as_ref(), up)?,
             y: y.into_iter().map(|(_, y)| y).collect(),
             x,
             series: axis("series", &file.series)?,
@@ -171,6 +187,59 @@ fn read_x(
     }
     let metric = metric_at(&at, name, jobs)?;
     Ok(Some(FigureX::Metric(metric)))
+}
+
+/// That a map has two axes of numbers, and another figure nothing that is a map's; the marks of the map.
+fn read_map(
+    given: &Given,
+    file: &FigureFile,
+    axes: &[Axis],
+    x: Option<&FigureX>,
+    up: Option<usize>,
+) -> Result<Vec<Mark>, ConfigError> {
+    let refuse = |key: &str, message: &str, remedy: &str| {
+        Err(given.refuse(Invalid::new(key, message, remedy)))
+    };
+    if file.kind != FigureKind::Map {
+        let of_a_map = [("up", file.up.is_some()), ("marks", file.marks.is_some())];
+        return match of_a_map.iter().find(|(_, there)| *there) {
+            Some((key, _)) => refuse(key, "this is for maps only", "remove it, or kind = \"map\""),
+            None => Ok(Vec::new()),
+        };
+    }
+    let (Some(FigureX::Axis(x)), Some(up)) = (x, up) else {
+        return refuse(
+            "",
+            "a map lies over two axes",
+            "name them with `x` and `up`",
+        );
+    };
+    if *x == up {
+        return refuse("up", "this is the axis `x` as well", "name another one");
+    }
+    for (key, axis) in [("x", *x), ("up", up)] {
+        if !axes[axis].numeric() {
+            let message = "the values of this axis are no numbers of one unit";
+            return refuse(key, message, "a map needs numbers along both of its axes");
+        }
+    }
+    if file.series.is_some() {
+        let remedy = "remove it, or name the axis in `panel`";
+        return refuse("series", "a map has no curves", remedy);
+    }
+    let marks = given.get("marks").and_then(|given| given.items());
+    let labels = file.marks.iter().flatten().map(|mark| mark.label.clone());
+    let mark = |(given, label): (Given, String)| {
+        let at = Selection::of(&given, "at", axes)?;
+        match (at.on(*x), at.on(up), at.axes.len()) {
+            (Some(&[x]), Some(&[up]), 2) => Ok(Mark { label, at: [x, up] }),
+            _ => Err(given.wrong(
+                "a mark has a place on both axes of the map, and on no other",
+                "write at = { axis = value, axis = value }",
+            )),
+        }
+    };
+    marks.into_iter().flatten().zip(labels).map(mark).collect()
 }
 
 fn need(at: &Given, y: &FigureY, selection: &Selection) -> Need {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::tune::TuneFile;
+
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, IgnoredAny};
@@ -9,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 /// A value of any type that is read with its place, as a `Given`; here it makes the key a known one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Elsewhere;
 
 impl<'de> Deserialize<'de> for Elsewhere {
@@ -100,6 +102,58 @@ impl Scale {
     }
 }
 
+/// `[[criterion]]`: what points are ranked by. The table gets a column for each, and one with their score: the weighted mean of
+/// their grades. The grade is 1 where the criterion is `best` or better, 0 where it is `worst` or worse, and in proportion between.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CriterionFile {
+    /// Its name; its column is `criterion.NAME`.
+    pub name: String,
+    /// What is measured.
+    pub metric: String,
+    /// Divide by this: another metric, a number, or a text with a unit; of a tuned experiment also the label of a `[[tune.reference]]`,
+    /// for the same metric there.
+    #[serde(default)]
+    pub of: Option<BoundFile>,
+    /// Which way is better; needed where `best` and `worst` are not both given.
+    #[serde(default)]
+    pub goal: Option<Goal>,
+    /// What has the full grade; by default the best value that any point has.
+    #[serde(default)]
+    pub best: Option<BoundFile>,
+    /// What has none; by default the worst value that any point has.
+    #[serde(default)]
+    pub worst: Option<BoundFile>,
+    /// Its weight in the score, more than 0.
+    #[serde(default = "one")]
+    pub weight: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Goal {
+    /// More.
+    Max,
+    /// Less.
+    Min,
+}
+
+/// A point that a map shows by its name.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MarkFile {
+    /// What it is called.
+    pub label: String,
+    /// Where it is: axis = value, for the two axes of the map.
+    #[expect(dead_code, reason = "read with its place")]
+    pub at: Elsewhere,
+}
+
 /// What a figure shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -118,6 +172,9 @@ pub enum FigureKind {
     Ternary,
     /// A matrix, as of `/data/occupancy`.
     Heatmap,
+    /// Metrics as colours over two axes of numbers, `x` and `up`: a panel for each metric. What was not run has the colour of the nearest
+    /// point that was. Where other axes differ as well, the point with the best score is shown.
+    Map,
 }
 
 /// The scale of an axis of a figure.
@@ -160,6 +217,12 @@ pub struct FigureFile {
     pub x: Option<String>,
     /// The metric, or several.
     pub y: Names,
+    /// The axis that lies upwards in a map.
+    #[serde(default)]
+    pub up: Option<String>,
+    /// Of a map: points that are shown by their names, { label, at = { axis = value, … } }.
+    #[serde(default)]
+    pub marks: Option<Vec<MarkFile>>,
     /// The axis whose values are curves or colours.
     #[serde(default)]
     pub series: Option<String>,
@@ -353,6 +416,10 @@ pub struct ReducedFile {
     #[serde(default)]
     #[expect(dead_code, reason = "read with its place")]
     pub axis: Option<Elsewhere>,
+    /// Keys of `[tune]` and their values.
+    #[serde(default)]
+    #[expect(dead_code, reason = "read with its place")]
+    pub tune: Option<Elsewhere>,
     /// In place of the study's seeds.
     #[serde(default)]
     #[expect(dead_code, reason = "read with its place")]
@@ -366,6 +433,8 @@ pub fn schemas() -> (Map<String, Json>, Map<String, Json>) {
     let axis = generator.subschema_for::<AxisFile>().to_value();
     let figure = generator.subschema_for::<FigureFile>().to_value();
     let claim = generator.subschema_for::<ClaimFile>().to_value();
+    let criterion = generator.subschema_for::<CriterionFile>().to_value();
+    let tune = generator.subschema_for::<TuneFile>().to_value();
     let reduced = generator.subschema_for::<ReducedFile>().to_value();
     let list = |items: Json| json!({ "type": "array", "items": items });
     sections.insert(
@@ -386,6 +455,14 @@ pub fn schemas() -> (Map<String, Json>, Map<String, Json>) {
         "exclude".into(),
         list(json!({ "type": "object", "description": excluded })),
     );
+    let only =
+        "Combinations that are run: axis = value, or a list of values; all others are left out.";
+    sections.insert(
+        "only".into(),
+        list(json!({ "type": "object", "description": only })),
+    );
+    sections.insert("criterion".into(), list(criterion));
+    sections.insert("tune".into(), tune);
     sections.insert("figure".into(), list(figure));
     sections.insert("claims".into(), list(claim));
     sections.insert("reduced".into(), reduced);

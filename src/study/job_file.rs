@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::axis::Axis;
 use super::claim::Claim;
+use super::criterion::Criterion;
 use super::figure::Figure;
 use super::file::{ReducedFile, Scale};
 use super::metric::Metric;
+use super::metric::names::SCORE;
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
-use crate::config::{ConfigError, Document, Given};
+use crate::config::{ConfigError, Document, Given, suggest};
 use crate::model::Invalid;
 
 /// Where the key of the seed is.
@@ -46,7 +48,11 @@ pub struct Study {
     pub claims: Vec<Claim>,
     /// How it was changed from the command line.
     pub options: Options,
+    /// The combinations that are run; None: all that are not excluded.
+    pub(super) only: Option<Vec<(Selection, Given)>>,
     pub(super) excluded: Vec<(Selection, Given)>,
+    /// What points are ranked by.
+    pub(super) criteria: Vec<Criterion>,
     /// What figures and claims need of the results.
     pub(super) needs: Vec<Need>,
     /// The experiment, without what makes it a study.
@@ -73,11 +79,18 @@ impl Study {
     }
 
     fn of(mut document: Document, path: &Path, options: &Options) -> Result<Study, ConfigError> {
+        if let Some(tune) = document.take("tune") {
+            return Err(tune.wrong(
+                "the parameters of this experiment are searched, which a sweep does not do",
+                "`weir tune FILE --out DIR` does",
+            ));
+        }
         let reduced = take_reduced(&mut document, path, options)?;
         options.sets.iter().try_for_each(|set| document.set(set))?;
         let title = title(&mut document, path)?;
-        let [axes, excludes, figures, claims] =
-            ["axis", "exclude", "figure", "claims"].map(|key| list(&mut document, key));
+        let [axes, only, excludes, criteria, figures, claims] =
+            ["axis", "only", "exclude", "criterion", "figure", "claims"]
+                .map(|key| list(&mut document, key));
         let mut axes = each(&axes?, Axis::read)?;
         distinct(&axes, options)?;
         let whole = axes.clone();
@@ -93,11 +106,21 @@ impl Study {
         }
         let jobs = jobs(&document, &axes);
         // The smaller study may lack values that exclusions and figures of the whole one name.
-        let excluded = each(&excludes?, |given| {
+        let within = |given: &Given| {
             let selection = Selection::read(given, &whole)?.within(&whole, &axes);
             Ok(selection.map(|selection| (selection, given.clone())))
-        })?;
-        let excluded = excluded.into_iter().flatten().collect();
+        };
+        let excluded = each(&excludes?, within)?.into_iter().flatten().collect();
+        let only = only?;
+        let some = !only.is_empty();
+        let only: Vec<_> = each(&only, within)?.into_iter().flatten().collect();
+        let criteria = criteria?;
+        let read = each(&criteria, |given| Criterion::read(given, &jobs))?;
+        unique_ids(
+            "name",
+            read.iter().map(|(one, _)| one.name.as_str()).zip(&criteria),
+        )?;
+        let (criteria, ranked): (Vec<Criterion>, Vec<Vec<Need>>) = read.into_iter().unzip();
         let figures = each(&figures?, |given| match Figure::read(given, &axes, &jobs) {
             Err(_) if reduced.is_some() => Figure::read(given, &whole, &jobs).map(|_| None),
             read => read.map(Some),
@@ -113,15 +136,16 @@ impl Study {
             }
         })?;
         let claims: Vec<_> = claims.into_iter().flatten().collect();
+        let ids = claims.iter();
         unique_ids(
-            claims
-                .iter()
-                .map(|((claim, _), given)| (claim.id.as_str(), given)),
+            "id",
+            ids.map(|((claim, _), given)| (claim.id.as_str(), given)),
         )?;
         let (claims, own): (Vec<Claim>, Vec<Vec<Need>>) =
             claims.into_iter().map(|(read, _)| read).unzip();
         needs.extend(own.concat());
-        Ok(Study {
+        needs.extend(ranked.concat());
+        let study = Study {
             path: path.to_path_buf(),
             title,
             axes,
@@ -129,9 +153,33 @@ impl Study {
             figures,
             claims,
             options: options.clone(),
+            only: some.then_some(only),
             excluded,
+            criteria,
             needs,
             base: document,
+        };
+        study.scores_are_there()?;
+        Ok(study)
+    }
+
+    /// That what figures and claims call a score or a criterion is one.
+    fn scores_are_there(&self) -> Result<(), ConfigError> {
+        let own: Vec<Metric> = self.criteria.iter().map(Criterion::column).collect();
+        let mut names: Vec<&str> = own.iter().map(Metric::name).collect();
+        if !names.is_empty() {
+            names.push(SCORE);
+        }
+        let metrics = self.metrics();
+        let wanted = metrics.iter().filter(|metric| metric.is_derived());
+        let mut missing = wanted.filter(|metric| !names.contains(&metric.name()));
+        missing.next().map_or(Ok(()), |metric| {
+            let remedy = match names.as_slice() {
+                [] => "add a [[criterion]]".to_string(),
+                names => suggest(metric.name(), "names", names, '`'),
+            };
+            let message = format!("{:?} is no criterion of this study", metric.name());
+            Err(ConfigError::new(message, remedy))
         })
     }
 
@@ -145,13 +193,15 @@ impl Study {
         scale(&self.options)
     }
 
-    /// The metrics that figures and claims need, each once, in the order of the file.
+    /// The metrics that figures, claims and criteria need, each once, in the order of the file.
     pub fn metrics(&self) -> Vec<Metric> {
         let figures = self.figures.iter().flat_map(Figure::metrics);
         let claims = self.claims.iter().flat_map(Claim::metrics);
+        let criteria = self.criteria.iter().flat_map(Criterion::metrics);
         let mut seen = HashSet::new();
         figures
             .chain(claims)
+            .chain(criteria)
             .filter(|metric| seen.insert(metric.name().to_string()))
             .cloned()
             .collect()
@@ -172,7 +222,7 @@ fn other_scale(claim: &Given, scale: Scale) -> bool {
     text.is_some_and(|text| known.contains(&text) && text != scale.name())
 }
 
-fn title(document: &mut Document, path: &Path) -> Result<String, ConfigError> {
+pub(super) fn title(document: &mut Document, path: &Path) -> Result<String, ConfigError> {
     let Some(given) = document.take("title") else {
         let name = path.file_stem().unwrap_or_default();
         return Ok(name.to_string_lossy().into_owned());
@@ -182,7 +232,7 @@ fn title(document: &mut Document, path: &Path) -> Result<String, ConfigError> {
 }
 
 /// The tables of `[[key]]`.
-fn list(document: &mut Document, key: &str) -> Result<Vec<Given>, ConfigError> {
+pub(super) fn list(document: &mut Document, key: &str) -> Result<Vec<Given>, ConfigError> {
     let Some(given) = document.take(key) else {
         return Ok(Vec::new());
     };
@@ -201,12 +251,15 @@ fn each<T>(
     given.iter().map(read).collect()
 }
 
-fn unique_ids<'a>(ids: impl Iterator<Item = (&'a str, &'a Given)>) -> Result<(), ConfigError> {
+fn unique_ids<'a>(
+    key: &str,
+    ids: impl Iterator<Item = (&'a str, &'a Given)>,
+) -> Result<(), ConfigError> {
     let mut seen = HashSet::new();
     for (id, given) in ids {
         if !seen.insert(id) {
             return Err(given.refuse(Invalid::new(
-                "id",
+                key,
                 format!("{id:?} is there twice"),
                 "give each its own name",
             )));
@@ -264,7 +317,7 @@ fn distinct(axes: &[Axis], options: &Options) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn read_seeds(given: &Given, document: &Document) -> Result<Vec<u64>, ConfigError> {
+pub(super) fn read_seeds(given: &Given, document: &Document) -> Result<Vec<u64>, ConfigError> {
     const HOW: &str = "write a number of seeds, or a list of seeds";
     if let Some(count) = given.whole() {
         if !(1..=100_000).contains(&count) {
@@ -329,6 +382,9 @@ fn take_reduced(
         return Ok(None);
     };
     let _: ReducedFile = given.section().parse()?;
+    if let Some(tune) = given.get("tune") {
+        return Err(tune.wrong("there is no section [tune]", "remove it"));
+    }
     if !options.reduced {
         return Ok(None);
     }

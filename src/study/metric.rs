@@ -3,6 +3,7 @@
 //!
 //! A name is the path in `/data` with dots, without the `_ps` of times, which become ns.
 
+mod kept;
 pub(super) mod names;
 pub mod pattern;
 mod read;
@@ -10,6 +11,7 @@ mod read;
 use crate::config::Duration;
 use crate::model::Time;
 use crate::trace::Whose;
+use kept::Kept;
 
 /// A number of a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +52,10 @@ enum What {
     },
     /// How evenly endpoints received: Jain's index of their sums.
     Fairness { column: String },
+    /// What is left of a throughput in the window, or when it is back.
+    Kept { column: String, kept: Kept },
+    /// Made of other columns of the table: the score of a study, or one of its criteria.
+    Derived { unit: String },
     /// A sum of latencies over a count: the mean latency in each bin.
     Mean {
         sum: String,
@@ -165,9 +171,13 @@ impl Metric {
         };
         let what = names::what(name, jobs)?;
         let window = window.map(|window| read_window(name, window)).transpose()?;
+        if let What::Kept { .. } = &what {
+            Kept::check(name, window)?;
+        }
         let windowed = matches!(
             what,
             What::Series { .. }
+                | What::Kept { .. }
                 | What::Fairness { .. }
                 | What::Mean { .. }
                 | What::Ejection { .. }
@@ -189,6 +199,21 @@ impl Metric {
         Ok(Metric { name, what, window })
     }
 
+    /// A column that is made of others.
+    pub(super) fn derived(name: String, unit: &str) -> Metric {
+        let unit = unit.to_string();
+        Metric {
+            name,
+            what: What::Derived { unit },
+            window: None,
+        }
+    }
+
+    /// Whether it is made of other columns of the table.
+    pub(super) fn is_derived(&self) -> bool {
+        matches!(self.what, What::Derived { .. })
+    }
+
     /// Its name in the one form that it has in tables.
     pub fn name(&self) -> &str {
         &self.name
@@ -202,10 +227,16 @@ impl Metric {
     /// Its unit: `"ns"`, `"B"`, `"flits"`; empty for counts and fractions.
     pub fn unit(&self) -> &str {
         match &self.what {
+            What::Series {
+                how: How::Variation,
+                ..
+            } => "",
             What::Attribute { unit, .. }
             | What::Jobs { unit, .. }
             | What::Series { unit, .. }
             | What::Ports { unit, .. } => unit,
+            What::Kept { kept, .. } => kept.unit(),
+            What::Derived { unit } => unit,
             What::Mean { .. } | What::Iteration { .. } => "ns",
             What::Occupancy { .. } => "B",
             What::Rates { stat, .. } => match stat {

@@ -7,6 +7,7 @@
 mod axis;
 mod cell;
 mod claim;
+mod criterion;
 mod dir;
 mod figure;
 mod file;
@@ -20,13 +21,15 @@ pub mod sweep;
 mod table;
 #[cfg(test)]
 mod tests;
+pub mod tune;
 mod verdict;
 
 pub use axis::{Axis, AxisValue, quantity};
 pub use cell::cell;
 pub use claim::Claim;
+pub use criterion::Criterion;
 pub use dir::{PointDir, Reason, State, StateName, Status, SweepDir};
-pub use figure::{Figure, FigureX, FigureY, heat_time};
+pub use figure::{Figure, FigureX, FigureY, Mark, heat_time};
 pub use file::{Along, FigureKind, Scale, ScaleKind, SeedsBy, Slope, schemas};
 pub use job_file::{Options, Study};
 pub use metric::Metric;

@@ -1,11 +1,12 @@
 //! The points of a study: one experiment for each combination of the values of its axes and each seed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use sha2::{Digest, Sha256};
 
 use super::job_file::{SEED, Study};
 use super::needs::Unmet;
+use super::selection::Selection;
 use crate::config::{ConfigError, Experiment};
 use crate::forecast::Work;
 use crate::registry::Catalog;
@@ -106,25 +107,9 @@ impl Study {
 
     /// All combinations of values that are not excluded.
     fn places(&self) -> Result<Vec<Vec<usize>>, ConfigError> {
-        let lengths: Vec<usize> = self.axes.iter().map(|axis| axis.values.len()).collect();
-        let count = lengths.iter().try_fold(1usize, |product, &length| {
-            product.checked_mul(length).filter(|&count| count <= MOST)
-        });
-        let count = count.ok_or_else(|| {
-            ConfigError::new(
-                format!("{}: more than {MOST} points", self.path.display()),
-                "leave out values or axes",
-            )
-        })?;
         let mut used = vec![false; self.excluded.len()];
         let mut places = Vec::new();
-        for number in 0..count {
-            let mut rest = number;
-            let mut at = vec![0; lengths.len()];
-            for (place, &length) in at.iter_mut().zip(&lengths).rev() {
-                *place = rest % length;
-                rest /= length;
-            }
+        for at in self.combinations()? {
             let mut wanted = true;
             for ((selection, _), used) in self.excluded.iter().zip(&mut used) {
                 if selection.has(&at) {
@@ -141,10 +126,52 @@ impl Study {
                 "remove it, or name values that meet",
             ));
         }
-        match (places.is_empty(), self.excluded.first()) {
+        let asked = self.excluded.iter().chain(self.only.iter().flatten());
+        match (places.is_empty(), asked.last()) {
             (true, Some((_, given))) => Err(given.wrong("no point is left", "exclude less")),
             _ => Ok(places),
         }
+    }
+
+    /// All combinations that are asked for, each once.
+    fn combinations(&self) -> Result<BTreeSet<Vec<usize>>, ConfigError> {
+        let all = Selection::default();
+        let asked: Vec<&Selection> = match &self.only {
+            Some(only) => only.iter().map(|(selection, _)| selection).collect(),
+            None => vec![&all],
+        };
+        let mut found = BTreeSet::new();
+        for selection in asked {
+            let values = |axis: usize| match selection.on(axis) {
+                Some(values) => values.to_vec(),
+                None => (0..self.axes[axis].values.len()).collect(),
+            };
+            let values: Vec<Vec<usize>> = (0..self.axes.len()).map(values).collect();
+            let count = values.iter().try_fold(1usize, |product, own| {
+                product
+                    .checked_mul(own.len())
+                    .filter(|&count| count <= MOST)
+            });
+            let few = count.is_some_and(|count| found.len() + count <= MOST);
+            if !few {
+                return Err(ConfigError::new(
+                    format!("{}: more than {MOST} points", self.path.display()),
+                    "leave out values or axes",
+                ));
+            }
+            let mut own = vec![Vec::new()];
+            for values in values {
+                let longer = |at: &Vec<usize>| {
+                    let at = at.clone();
+                    values
+                        .iter()
+                        .map(move |&value| [at.as_slice(), &[value]].concat())
+                };
+                own = own.iter().flat_map(longer).collect();
+            }
+            found.extend(own);
+        }
+        Ok(found)
     }
 
     fn experiment(

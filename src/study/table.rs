@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io;
 
 use super::cell::cell;
+use super::criterion::add_scores;
 use super::dir::{State, SweepDir};
 use super::job_file::Study;
 use super::metric::Metric;
@@ -55,6 +56,8 @@ impl Table {
                 metrics.push(metric);
             }
         }
+        // Criteria are made of the other columns.
+        metrics.retain(|metric| !metric.is_derived());
         let rows = points.iter().map(|point| {
             let mut values = vec![None; metrics.len()];
             if done(point.index) {
@@ -76,10 +79,10 @@ impl Table {
                 values,
             })
         });
-        Ok(Table {
-            rows: rows.collect::<Result<_, TraceError>>()?,
-            metrics,
-        })
+        let mut rows = rows.collect::<Result<Vec<Row>, TraceError>>()?;
+        let scores = add_scores(&study.criteria, &metrics, &mut rows);
+        metrics.extend(scores);
+        Ok(Table { rows, metrics })
     }
 
     /// The column of a metric.

@@ -89,7 +89,7 @@ impl Draw {
         if let Some(name) = schema["$ref"].as_str() {
             let name = name.rsplit('/').next().unwrap_or(name);
             return match name {
-                "Duration" => Some(self.one(TIMES).into()),
+                "Duration" | "TimeSpan" => Some(self.one(TIMES).into()),
                 "Rate" => Some(self.one(RATES).into()),
                 "Size" | "Allowance" => Some(self.one(SIZES).into()),
                 _ => self.value(&root["$defs"][name], root),

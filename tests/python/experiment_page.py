@@ -4,7 +4,7 @@ usage: experiment_page.py [--check] weir page.md
 
 Without --check the part between the two marks of the page is written anew. With it nothing is written: the program
 fails if that part is not what it should be, or if an example of the page (a block of toml with a whole experiment) is
-refused by `weir check`, or `weir sweep plan` for job files.
+refused by `weir check`, or `weir sweep plan` and `weir tune --plan` for job files.
 """
 
 import json
@@ -16,12 +16,12 @@ import tempfile
 
 BEGIN, END = "<!-- made from weir schema -->\n", "<!-- end -->\n"
 # What quantities are called, and sections that list variants: the key that chooses, and the name for `weir list`.
-QUANTITIES = {"Duration": "time", "Rate": "bandwidth", "Size": "amount of data"}
+QUANTITIES = {"Duration": "time", "TimeSpan": "time", "Rate": "bandwidth", "Size": "amount of data"}
 CHOSEN_BY = {"topology": "kind", "routing": "algorithm", "queueing": "scheme", "congestion": "scheme", "pattern": "kind", "motif": "kind", "trace": "format"}
 # Keys at the top that are no sections.
 KEYS = ["preset"]
 # What only job files have.
-STUDY = ["title", "seeds", "axis", "exclude", "figure", "claims", "reduced"]
+STUDY = ["title", "seeds", "axis", "only", "exclude", "criterion", "figure", "claims", "reduced", "tune"]
 TYPES = {"integer": "whole number", "boolean": "`true` or `false`", "string": "text", "number": "number", "object": "table"}
 
 
@@ -156,11 +156,14 @@ def check_examples(program, page, text):
     if not whole:
         sys.exit(f"{page} has no whole experiment as an example")
     for example in whole:
-        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file, tempfile.TemporaryDirectory() as out:
             file.write(example)
             file.flush()
             command = ["sweep", "plan"] if "[[axis]]" in example else ["check"]
-            done = subprocess.run([program, *command, file.name], capture_output=True, text=True)
+            arguments = [file.name]
+            if "[tune]" in example:
+                command, arguments = ["tune"], [file.name, "--plan", "--out", out]
+            done = subprocess.run([program, *command, *arguments], capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{page}: an example is refused:\n{example}\n{done.stderr}")
     print(f"{len(whole)} examples are good experiments")

@@ -4,7 +4,7 @@ usage: run_ready.py weir directory [file…]
 
 An experiment is run with all of its times shrunk by one factor, so that it keeps its shape: what starts in the middle
 of the run still does. Of a job file with axes the smaller study that its [reduced] describes is run as a sweep, and its
-claims have to hold; without [reduced] its points are planned and the first one is run. A network is run under uniform traffic with every routing that is made for it. With files, only
+claims have to hold; without [reduced] its points are planned and the first one is run. Of one with [tune] the smaller search is run. A network is run under uniform traffic with every routing that is made for it. With files, only
 these. Results go to the directory. A run has to end well and to deliver packets.
 """
 
@@ -100,8 +100,23 @@ def run_study(program, file, out, job):
     print(f"{file}: {len(points)} points planned, a smaller study run in {time.monotonic() - began:.1f} s", flush=True)
 
 
+def run_search(program, file, out):
+    began = time.monotonic()
+    out = os.path.join(out, os.path.splitext(file)[0])
+    done = weir(program, "tune", file, "--plan", "--out", os.path.join(out, "whole"))
+    if done.returncode != 0:
+        sys.exit(f"{file}: weir tune --plan: exit code {done.returncode}\n{done.stderr}")
+    done = weir(program, "tune", file, "--reduced", "-j", str(os.cpu_count()), "--out", os.path.join(out, "reduced"))
+    if done.returncode != 0:
+        sys.exit(f"{file}: weir tune: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    print(f"{file}: planned, a smaller search run in {time.monotonic() - began:.1f} s", flush=True)
+
+
 def run_job(program, file, out):
     job, study = is_study(file)
+    if "tune" in job:
+        run_search(program, file, out)
+        return
     if study:
         run_study(program, file, out, job)
         return

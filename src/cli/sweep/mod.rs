@@ -3,7 +3,7 @@
 mod args;
 mod expect;
 mod points;
-mod run;
+pub(in crate::cli) mod run;
 mod show;
 mod submit;
 
@@ -47,22 +47,33 @@ pub fn sweep(command: &SweepCommand) -> ExitCode {
 }
 
 /// A study with its points and its directory.
-struct Sweep {
-    study: Study,
-    points: Vec<Point>,
-    dir: SweepDir,
-    out: PathBuf,
+pub(in crate::cli) struct Sweep {
+    pub study: Study,
+    pub points: Vec<Point>,
+    pub dir: SweepDir,
+    pub out: PathBuf,
 }
 
 fn bad(error: &ConfigError) -> Failure {
     Failure::wrong(error)
 }
 
-fn failed(error: impl std::fmt::Display) -> Failure {
+pub(in crate::cli) fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::failed(format!("error: {error}"))
 }
 
 impl Sweep {
+    /// The sweep whose job file lies in its own directory.
+    pub fn in_own(out: &Path) -> Result<Sweep, Failure> {
+        Sweep::open(&JobOptions {
+            file: SweepDir::new(out).job(),
+            out: Some(out.to_path_buf()),
+            sets: Vec::new(),
+            reduced: false,
+            json: false,
+        })
+    }
+
     fn open(job: &JobOptions) -> Result<Sweep, Failure> {
         let options = Options {
             sets: job.sets.clone(),
@@ -119,7 +130,7 @@ impl Sweep {
     }
 
     /// Writes the table.
-    fn collect(&self) -> Result<Table, Failure> {
+    pub fn collect(&self) -> Result<Table, Failure> {
         let table = Table::collect(&self.study, &self.points, &self.dir).map_err(failed)?;
         table.write(&self.study, &self.dir).map_err(failed)?;
         Ok(table)
@@ -160,7 +171,7 @@ impl Sweep {
     }
 }
 
-fn default_out(file: &Path) -> PathBuf {
+pub(in crate::cli) fn default_out(file: &Path) -> PathBuf {
     Path::new("out").join(file.file_stem().unwrap_or_default())
 }
 

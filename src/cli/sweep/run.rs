@@ -31,35 +31,65 @@ fn run_some(options: &RunOptions, retry: bool) -> Result<u8, Failure> {
         sweep.tell_warnings();
     }
     let chosen = chosen(options, &sweep, retry)?;
-    check_ranks("--ranks", options.ranks, &chosen)?;
-    let settings = Settings {
-        program: std::env::current_exe().map_err(failed)?,
-        jobs: options.jobs.max(1),
-        ranks: options.ranks.max(1),
-        launcher: options
-            .launcher
-            .split_whitespace()
-            .map(String::from)
-            .collect(),
+    let how = How {
+        jobs: options.jobs,
+        ranks: options.ranks,
+        launcher: &options.launcher,
+        quiet: options.quiet,
         again: retry,
     };
-    sweep.prepare()?;
     let stop = stop_at_signals()?;
+    let outcome = run_points(&sweep, &chosen, &how, &stop)?;
+    if outcome.stopped {
+        return Ok(stopped());
+    }
+    finish(options, &sweep, outcome)
+}
+
+/// How points are run.
+pub(in crate::cli) struct How<'a> {
+    /// Points at once.
+    pub jobs: usize,
+    /// MPI ranks of each.
+    pub ranks: u32,
+    /// What starts several ranks.
+    pub launcher: &'a str,
+    /// No progress on standard error.
+    pub quiet: bool,
+    /// Whether points that have failed run again.
+    pub again: bool,
+}
+
+/// Runs what is missing of some points.
+pub(in crate::cli) fn run_points(
+    sweep: &Sweep,
+    chosen: &[&Point],
+    how: &How,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    check_ranks("--ranks", how.ranks, chosen)?;
+    let settings = Settings {
+        program: std::env::current_exe().map_err(failed)?,
+        jobs: how.jobs.max(1),
+        ranks: how.ranks.max(1),
+        launcher: how.launcher.split_whitespace().map(String::from).collect(),
+        again: how.again,
+    };
+    sweep.prepare()?;
     let mut teller = Teller {
-        sweep: &sweep,
-        quiet: options.quiet,
+        sweep,
+        quiet: how.quiet,
         ended: 0,
         all: chosen.len(),
     };
-    let outcome = sweep::run(&chosen, &sweep.dir, &settings, &stop, &mut |event| {
-        teller.tell(&event);
-    })
-    .map_err(failed)?;
-    if outcome.stopped {
-        tell("stopped; the same command goes on from here");
-        return Ok(STOPPED);
-    }
-    finish(options, &sweep, outcome)
+    let tell = &mut |event: Event| teller.tell(&event);
+    sweep::run(chosen, &sweep.dir, &settings, stop, tell).map_err(failed)
+}
+
+/// Says that the sweep was stopped; the exit code of that.
+pub(in crate::cli) fn stopped() -> u8 {
+    tell("stopped; the same command goes on from here");
+    STOPPED
 }
 
 /// The points to be run.
@@ -104,7 +134,7 @@ pub(super) fn check_ranks(flag: &str, ranks: u32, points: &[&Point]) -> Result<(
 }
 
 /// A flag that Ctrl-C, SIGTERM and SIGHUP raise.
-fn stop_at_signals() -> Result<Arc<AtomicBool>, Failure> {
+pub(in crate::cli) fn stop_at_signals() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
     on_signals(move |_| raised.store(true, Ordering::Relaxed)).map_err(failed)?;

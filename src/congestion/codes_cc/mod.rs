@@ -204,6 +204,28 @@ impl Scheme for CodesCc {
         ]
     }
 
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        let level = |share: f64| match self.buffer {
+            Some(flits) => about.flits((f64::from(flits) * share) as u32),
+            None => match about.output_queue {
+                Some(flits) => format!(
+                    "{} for each virtual channel of the port",
+                    about.flits((f64::from(flits) * share) as u32)
+                ),
+                None => "nothing, without output queues".to_string(),
+            },
+        };
+        let mut all = vec![
+            ("threshold", format!("more than {}", level(self.threshold))),
+            ("release", format!("at most {}", level(self.release))),
+        ];
+        if let Measure::Periods(clock) = self.measure {
+            all.push(("period", about.packet_times(clock.period)));
+        }
+        all.push(("latency", about.packet_times(self.latency)));
+        all
+    }
+
     fn classes(&self) -> Classes {
         Classes::of_data(self.about.acknowledge)
     }

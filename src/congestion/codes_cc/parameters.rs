@@ -2,9 +2,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ejection::Clock;
-use crate::config::{Buffer, ConfigError, Duration, Section};
+use crate::config::{Buffer, ConfigError, Duration, Section, TimeSpan};
 use crate::congestion::About;
 use crate::model::Invalid;
+use crate::registry::preset::Preset;
+use crate::registry::range::{Range, counts, factors, packet_times, shares};
 
 /// The congestion control of the simulator CODES, after HPE Cray's patents: a router whose port holds too much throttles
 /// all endpoints that have packets there, until the port has drained. A throttled endpoint injects at the rate at which
@@ -15,12 +17,15 @@ use crate::model::Invalid;
 /// the new number; an endpoint that several ports throttle keeps the largest; orders are counted by port, not by router.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-presets" = PRESETS))]
 pub(super) struct Parameters {
     /// A port is congested when more than this share of `buffer` waits for it.
+    #[schemars(extend("x-range" = shares(0.05, 0.9)))]
     pub threshold: f64,
     /// It is not congested any more when no more than this share of `buffer` waits, and the time is over that draining
     /// it to there takes.
     /// Adaptive routing that allows a minimal way a longer queue than this (PAR's `bias`: 4 packets) keeps ports congested that it could relieve.
+    #[schemars(extend("x-range" = shares(0.0, 0.05)))]
     pub release: f64,
     /// What the two are shares of: "auto" is all output queues of the port, otherwise a size.
     pub buffer: Buffer,
@@ -30,28 +35,43 @@ pub(super) struct Parameters {
     pub cardinality: Cardinality,
     /// The least share itself, where it does not depend on a number of endpoints: the authors' public code has 0.01.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-range" = factors(0.001, 0.1)))]
     pub minimum: Option<f64>,
     /// So much less than that a throttled endpoint sends, as a share of it, so that what waits in the network drains. The paper has
     /// none.
+    #[schemars(extend("x-range" = shares(0.0, 0.8)))]
     pub headroom: f64,
-    /// Endpoints count what is delivered of theirs over periods of this length, 500 µs by default … All of them together should see
+    /// Endpoints count what is delivered of theirs over periods of this length, 3,000 packet times by default … All of them together should see
     /// many packets even at the least share: a share that is rounded to whole packets and then not less than the least is above it in the
     /// mean, and the queue grows. (The paper gives no length. With 10 µs, as in the authors' public code, 5 periods see 3 packets of 4 KiB
     /// at 1/100 of 25 GB/s, and 99 sources send 1.2 times what one endpoint takes.)
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub period: Option<Duration>,
+    #[schemars(extend("x-range" = packet_times(100.0, 10_000.0)))]
+    pub period: Option<TimeSpan>,
     /// … and take the mean of so many; 5 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-range" = counts(1.0, 20.0)))]
     pub periods: Option<u32>,
     /// In place of periods: the rate is that of so many of the endpoint's last packets, over the time in which any were under way.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-range" = counts(4.0, 256.0)))]
     pub packets: Option<u32>,
     /// How long all signals are under way. Less than the least latency between domains (groups, pods) is exact on one
     /// rank, and refused on several.
+    #[schemars(extend("x-range" = Range::Fixed("of the machine, not of the scheme")))]
     pub latency: Duration,
     /// The ports that are watched: "all" ports of routers, or those of the "last_hop", which endpoints are attached to.
     pub ports: Ports,
 }
+
+/// The period by default, packet times: at 1/100 of its link an endpoint sends 30 packets in it.
+const PERIOD: TimeSpan = TimeSpan::PacketTimes(3_000_000_000);
+
+const PRESETS: &[Preset] = &[Preset {
+    name: "mcglohon2021",
+    summary: "the paper's shares; the length of periods is ours for its network (4 KiB at 25 GiB/s), the paper has none",
+    values: r#"threshold = 0.3, release = 0.1, period = "500 us", periods = 5"#,
+}];
 
 /// To what a throttled endpoint is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -201,13 +221,13 @@ impl Parameters {
             let what = "the rate is measured over packets, not over periods";
             return refuse(other, what, "remove it, or `packets`");
         }
-        let period = self.period.unwrap_or(Duration(500_000_000));
-        if period.0 == 0 {
+        let period = about.time(self.period.unwrap_or(PERIOD));
+        if period == 0 {
             let what = "a period has to have a length";
             return refuse("period", what, "give a time such as \"500 us\"");
         }
         let periods = counts("periods", self.periods.unwrap_or(5))?;
-        if self.latency.0 / period.0 > 10_000 {
+        if self.latency.0 / period > 10_000 {
             let what = "signals are under way for more than 10,000 periods";
             return refuse(
                 "latency",
@@ -215,11 +235,11 @@ impl Parameters {
                 "give a shorter latency or a longer `period`",
             );
         }
-        let span = u128::from(period.0) * u128::from(periods);
+        let span = u128::from(period) * u128::from(periods);
         // 60 bits and 10, times 64.
         let bits = span.saturating_mul(u128::from(about.bandwidth.0)) / 1_000_000_000_000;
         Ok(Measure::Periods(Clock {
-            period: period.0,
+            period,
             periods,
             latency: self.latency.0,
             full: u64::try_from(bits / u128::from(about.flit.0))

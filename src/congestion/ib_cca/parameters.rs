@@ -8,9 +8,11 @@ use super::IbCca;
 use super::marking::{Marking, VictimMask};
 use super::table::{Rule, Shape, Wanted};
 use super::throttle::{Rules, Throttle};
-use crate::config::{Allowance, Buffer, ConfigError, Duration, Section, Size};
-use crate::model::{Invalid, LATEST, Time};
+use crate::config::{Allowance, Buffer, ConfigError, Section, Size, TimeSpan};
+use crate::model::{Invalid, LATEST};
 use crate::registry::Entry;
+use crate::registry::preset::Preset;
+use crate::registry::range::{Range, counts, packet_times, shares};
 
 /// The congestion control architecture of InfiniBand. A router sets a bit (FECN) in packets that leave by a port for which more waits
 /// than a threshold; the destination tells the source (BECN); the source moves up an index into a table of inter-packet delays (IPD) by
@@ -20,14 +22,18 @@ use crate::registry::Entry;
 /// the network where the paper says so. They do what the paper shows on its networks; on others, tune them.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-presets" = PRESETS))]
 pub struct Parameters {
     /// The switch threshold of all ports, from 0 (nothing is marked) and 1 (marks late) to 15 (marks early).
+    #[schemars(extend("x-range" = counts(1.0, 15.0)))]
     threshold: u8,
     /// The threshold of ports to endpoints, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-range" = counts(1.0, 15.0)))]
     endpoint_threshold: Option<u8>,
     /// What threshold 1 means: the share of `buffer` that waits for the port, more than 0. Threshold t means (16 - t) / 15 of it.
     /// InfiniBand leaves the meaning to the switch; Pfister et al.: 90%.
+    #[schemars(extend("x-range" = shares(0.1, 1.0)))]
     threshold_share: f64,
     /// What `threshold_share` is a share of: "auto" is the input buffer of one virtual lane at an endpoint's router port, otherwise a size.
     /// What waits is counted in all input buffers and output queues of the router, on all virtual lanes.
@@ -36,15 +42,19 @@ pub struct Parameters {
     /// another longest packet, because what is congested lies behind it.
     victim_mask: VictimMask,
     /// So many packets that would be marked leave a port unmarked between two that are marked.
+    #[schemars(extend("x-range" = counts(1.0, 64.0)))]
     marking_rate: u16,
     /// Packets with less payload are not marked.
+    #[schemars(extend("x-range" = Range::Fixed("what may be marked is no question of tuning")))]
     packet_size: Allowance,
     /// How a source is told.
     becn: Becn,
     /// The length of a notification of its own (`becn = "cn"`).
+    #[schemars(extend("x-range" = Range::Fixed("of the machine, not of the scheme")))]
     cn_size: Size,
     /// 1: acknowledgements and notifications share the virtual lane of the data, as in the paper. 2: they have one of their own, which
     /// goes first.
+    #[schemars(extend("x-range" = Range::Fixed("of the machine, not of the scheme")))]
     virtual_lanes: u8,
     /// What a notification slows.
     reaction: Reaction,
@@ -52,24 +62,37 @@ pub struct Parameters {
     table: Shape,
     /// Entries of the table, 2 to 16,384 (default: 128).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-range" = counts(16.0, 1024.0)))]
     entries: Option<u16>,
     /// The last entry, from the tail of a packet to the head of the next. Default: all other endpoints can inject a longest packet each
     /// (21 us on the paper's 32 endpoints).
     #[serde(skip_serializing_if = "Option::is_none")]
-    max_ipd: Option<Duration>,
+    #[schemars(extend("x-range" = packet_times(4.0, 1_000.0)))]
+    max_ipd: Option<TimeSpan>,
     /// What a notification adds to the index, 1 or more.
+    #[schemars(extend("x-range" = counts(1.0, 128.0)))]
     ccti_increase: u16,
     /// The largest index (default: the last of the table).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-range" = counts(8.0, 127.0)))]
     ccti_limit: Option<u16>,
     /// The smallest index.
+    #[schemars(extend("x-range" = Range::Fixed("more than 0 slows who meets no congestion")))]
     ccti_min: u16,
     /// How often the index shrinks. Default: half the delay at the largest index, which is 10.5 us on the paper's 32 endpoints.
     #[serde(skip_serializing_if = "Option::is_none")]
-    recovery_timer: Option<Duration>,
+    #[schemars(extend("x-range" = packet_times(1.0, 256.0)))]
+    recovery_timer: Option<TimeSpan>,
     /// By how much it shrinks each time, 1 or more.
+    #[schemars(extend("x-range" = counts(1.0, 16.0)))]
     recovery_decrease: u16,
 }
+
+const PRESETS: &[Preset] = &[Preset {
+    name: "pfister2005",
+    summary: "the paper's for its 32 endpoints (2 KiB at 3 GB/s)",
+    values: r#"threshold = 1, threshold_share = 0.9, max_ipd = "21 us", ccti_increase = 5, recovery_timer = "10.5 us""#,
+}];
 
 /// How a source is told that one of its packets was marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -207,7 +230,8 @@ impl Parameters {
             }
         }
         let half = || (table[usize::from(limit)] / 2).max(1);
-        let timer: Time = self.recovery_timer.map_or_else(half, |time| time.0);
+        let given = self.recovery_timer.map(|time| about.time(time));
+        let timer = given.unwrap_or_else(half);
         if timer == 0 {
             let what = "the timer has no length";
             let remedy = "give a time such as \"10.5 us\"";

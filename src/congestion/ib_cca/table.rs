@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::About;
-use crate::config::{Duration, Section};
+use crate::config::{Duration, Section, TimeSpan};
 use crate::model::{Invalid, LATEST, Time};
 
 /// Entries of a table, if nobody says how many: one block of them is 64 in InfiniBand, and the paper tries increases of up to 128.
@@ -41,7 +41,7 @@ pub enum Rule {
 pub struct Wanted<'a> {
     pub shape: &'a Shape,
     pub entries: Option<u16>,
-    pub max_ipd: Option<Duration>,
+    pub max_ipd: Option<TimeSpan>,
 }
 
 impl Wanted<'_> {
@@ -49,7 +49,8 @@ impl Wanted<'_> {
     fn longest(&self, about: &About) -> Time {
         let others = u64::from(about.endpoints.saturating_sub(1).max(1));
         let fair = || about.link_time(others.saturating_mul(u64::from(about.max_packet)));
-        self.max_ipd.map_or_else(fair, |given| given.0).min(LATEST)
+        let given = self.max_ipd.map(|given| about.time(given));
+        given.unwrap_or_else(fair).min(LATEST)
     }
 
     /// The delays by index, ps: two or more, none longer than [`LATEST`].

@@ -1,9 +1,14 @@
 use super::super::testing::{Seen, about, at, last_timer, section};
+use super::parameters::PRESETS;
 use super::*;
 
 /// Packets of 32 flits (2 KiB): 80 ns.
 fn scheme(preset: &str) -> SstCm {
-    let text = format!("scheme = \"sst_cm\"\npreset = \"{preset}\"");
+    let preset = PRESETS
+        .iter()
+        .find(|one| one.name == preset)
+        .expect("one of them");
+    let text = format!("scheme = \"sst_cm\"\n{}", preset.values.replace(", ", "\n"));
     let mut scheme = SstCm::new(&section(&text), &about(32, 512)).expect("good");
     scheme.start(4, 2);
     scheme
@@ -50,7 +55,7 @@ fn said(actions: &mut Actions) -> (Vec<(EndpointId, u64, Time)>, Option<Time>) {
 
 /// Eight sources, a packet each at 0, 1, … 7 ns; control begins with the last one if so much waits.
 fn incast(level: u32) -> (SstCm, Actions) {
-    incast_under("paper", level)
+    incast_under("mcglohon2021", level)
 }
 
 fn incast_under(preset: &str, level: u32) -> (SstCm, Actions) {
@@ -79,7 +84,7 @@ fn an_incast_is_eight_sources_and_32_kib() {
 
 #[test]
 fn small_packets_make_no_stream_and_ports_to_routers_are_left_alone() {
-    let (mut scheme, mut actions) = (scheme("paper"), Actions::default());
+    let (mut scheme, mut actions) = (scheme("mcglohon2021"), Actions::default());
     for source in 0..20 {
         scheme.on_route(&mut at(&mut actions, port(600), 0), &packet(source, 1));
         let inner = Port {
@@ -155,7 +160,7 @@ fn signal(n: u64, pause: Time) -> Signal {
 
 #[test]
 fn a_source_pauses_and_then_keeps_its_share_to_that_endpoint_only() {
-    let mut scheme = scheme("paper");
+    let mut scheme = scheme("mcglohon2021");
     scheme.on_signal(0, &signal(8, 500_000));
     assert_eq!(scheme.ready_at(0, 9, 1_000_000), 1_500_000);
     assert_eq!(

@@ -2,8 +2,8 @@
 
 use plotters::prelude::*;
 
-use super::cartesian::{Grid, colour_bar, frame, ticks_across, ticks_up};
-use super::style::px;
+use super::cartesian::{Grid, Inside, colour_bar, frame, ticks_across, ticks_up};
+use super::style::{Ink, LABEL, px, text};
 use super::{Area, Outcome, nothing};
 use crate::report::figure::Heat;
 
@@ -50,13 +50,58 @@ pub fn draw(heat: &Heat, area: &Area) -> Outcome {
                     inside.held(heat.x_edges[from], heat.y_edges[row + 1]),
                     inside.held(heat.x_edges[to], heat.y_edges[row]),
                 ];
+                // Without a seam above the row below.
+                let [top, (right, bottom)] = corners;
+                let corners = [top, (right, bottom + i32::from(row > 0))];
                 let fill = colour(f64::from(shade) / SHADES).filled();
                 inside.area.draw(&Rectangle::new(corners, fill))?;
             }
             from = to;
         }
     }
+    annotate(heat, &inside)?;
     colour_bar(&right, &value, colour)
+}
+
+/// Dots where something was measured, and rings with names.
+fn annotate(heat: &Heat, inside: &Inside) -> Outcome {
+    // The colours below are the same on any page.
+    let (paper, ink) = (WHITE, BLACK);
+    for [x, y] in &heat.dots {
+        let at = inside.held(*x, *y);
+        inside.area.draw(&Circle::new(at, px(3), ink.filled()))?;
+        inside.area.draw(&Circle::new(at, px(2), paper.filled()))?;
+    }
+    let (width, _) = inside.area.dim_in_pixel();
+    for (name, [x, y]) in &heat.marks {
+        let at = inside.held(*x, *y);
+        inside
+            .area
+            .draw(&Circle::new(at, px(7), paper.stroke_width(6)))?;
+        inside
+            .area
+            .draw(&Circle::new(at, px(7), ink.stroke_width(3)))?;
+        let words = text(LABEL, Ink::Strong).color(&ink);
+        let (long, high) = inside.area.estimate_text_size(name, &words)?;
+        let (long, high) = (long as i32, high as i32);
+        // On the side where there is room.
+        let left = match at.0 + px(14) + long > width as i32 {
+            true => (at.0 - px(14) - long).max(px(2)),
+            false => at.0 + px(14),
+        };
+        let top = (at.1 - high / 2).max(px(2));
+        let corners = [
+            (left - px(3), top - px(2)),
+            (left + long + px(3), top + high + px(2)),
+        ];
+        inside
+            .area
+            .draw(&Rectangle::new(corners, paper.mix(0.85).filled()))?;
+        inside
+            .area
+            .draw(&Text::new(name.as_str(), (left, top), words))?;
+    }
+    Ok(())
 }
 
 /// Viridis: even steps of lightness, for any colour vision.

@@ -120,6 +120,7 @@ fn plots() -> Vec<Plot> {
             },
             y_edges: edges,
             cells,
+            ..Heat::default()
         }));
     }
     plots

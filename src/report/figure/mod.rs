@@ -157,6 +157,10 @@ pub struct Heat {
     pub y_edges: Vec<f64>,
     /// Row by row, from the bottom up. NaN is a hole.
     pub cells: Vec<f64>,
+    /// Places that were measured, where not all of them were.
+    pub dots: Vec<[f64; 2]>,
+    /// Places with a name.
+    pub marks: Vec<(String, [f64; 2])>,
 }
 
 impl Figure {

@@ -1,6 +1,7 @@
 //! The figures of a sweep, as its job file asks for them.
 
 mod groups;
+mod map;
 mod rows;
 mod table;
 #[cfg(test)]
@@ -49,6 +50,7 @@ impl Sweep<'_> {
         let groups = Groups::of(self, wanted);
         let (panels, data) = match wanted.kind {
             FigureKind::Line => table::lines(self, wanted, &groups),
+            FigureKind::Map => map::maps(self, wanted),
             FigureKind::Bar | FigureKind::Stacked => table::bars(self, wanted, &groups),
             FigureKind::Time => rows::over_time(self, wanted, &groups)?,
             FigureKind::Distribution => rows::distribution(self, wanted, &groups)?,
@@ -57,6 +59,7 @@ impl Sweep<'_> {
         };
         let mut caption: Vec<String> = wanted.caption.iter().cloned().collect();
         caption.extend(self.means(wanted, &groups));
+        caption.extend(map::said(&panels));
         caption.extend(off_the_scale(&panels));
         caption.extend(self.missing(&groups));
         caption.push(self.parameters(&groups));
@@ -83,7 +86,7 @@ impl Sweep<'_> {
             FigureKind::Time => {
                 format!("Means of {count} seeds; bands from the least to the largest.")
             }
-            FigureKind::Stacked => format!("Means of {count} seeds."),
+            FigureKind::Stacked | FigureKind::Map => format!("Means of {count} seeds."),
             FigureKind::Distribution | FigureKind::Ternary => format!("{count} seeds together."),
             FigureKind::Heatmap => format!("The first of {count} seeds."),
         })
@@ -185,6 +188,8 @@ fn usual(study: &Study) -> Vec<study::Figure> {
             kind: FigureKind::Line,
             x: Some(FigureX::Axis(x)),
             y: vec![FigureY::Metric(Metric::parse(name, &[]).ok()?)],
+            up: None,
+            marks: Vec::new(),
             series: (0..study.axes.len()).find(|axis| *axis != x),
             panel: None,
             selection: study::Selection::default(),

@@ -1,5 +1,6 @@
 //! From the name of a metric to what it is.
 
+use super::kept::Kept;
 use super::pattern::chosen;
 use super::{HOWS, Held, How, Moment, NotAMetric, RateStat, What};
 use crate::config::suggest;
@@ -9,7 +10,7 @@ use crate::trace::schema::{
 };
 use crate::trace::{Whose, endpoints_of};
 
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 13] = [
     "summary",
     "latency",
     "jobs",
@@ -21,7 +22,12 @@ const FAMILIES: [&str; 11] = [
     "rates",
     "scheme",
     "cost",
+    SCORE,
+    CRITERION,
 ];
+/// The column with the score of a point, and what those of its criteria begin with.
+pub(in crate::study) const SCORE: &str = "score";
+pub(in crate::study) const CRITERION: &str = "criterion";
 /// The shares of a port's time: name and column.
 const SHARES: [(&str, &str); 3] = [
     ("busy_share", "busy_ps"),
@@ -66,8 +72,16 @@ pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
         "rates" => rates(name, rest, jobs),
         "ejection" if !rest.is_empty() => Ok(What::Ejection { class: rest.into() }),
         "scheme" if !rest.is_empty() => Ok(What::Scheme { name: rest.into() }),
+        SCORE if rest.is_empty() => Ok(derived()),
+        CRITERION if !rest.is_empty() => Ok(derived()),
         "ejection" | "scheme" => Err(unknown(name, "", "names", &[])),
         _ => Err(unknown(name, family, "metrics begin with", &FAMILIES)),
+    }
+}
+
+fn derived() -> What {
+    What::Derived {
+        unit: String::new(),
     }
 }
 
@@ -246,6 +260,21 @@ fn series(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     if column.starts_with("endpoint.") {
         return of_endpoints(name, column, last);
     }
+    if let Some(kept) = Kept::parse(name, last) {
+        let What::Series {
+            column,
+            per_task: None,
+            ..
+        } = series(name, &format!("{column}.mean"), jobs)?
+        else {
+            return Err(NotAMetric {
+                message: format!("{name:?}: this column is no throughput"),
+                remedy: "name what is delivered, as in `series.job.md.delivered_bytes`".into(),
+            });
+        };
+        let kept = kept?;
+        return Ok(What::Kept { column, kept });
+    }
     let how = how(name, last)?;
     let Some(of_job) = column.strip_prefix("job.") else {
         let flits = schema::SERIES_CLASS[0].name;
@@ -309,6 +338,10 @@ fn of_endpoints(name: &str, column: &str, last: &str) -> Outcome<What> {
                 column = own.name
             ),
         });
+    }
+    if let Some(kept) = Kept::parse(name, last) {
+        let (column, kept) = (column.to_string(), kept?);
+        return Ok(What::Kept { column, kept });
     }
     if last == "fairness" {
         let column = column.to_string();

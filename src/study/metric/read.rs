@@ -62,6 +62,9 @@ impl Metric {
                 value.zip(tasks).map(|(value, tasks)| value / tasks)
             }
             What::Fairness { column } => self.fairness(result, column)?,
+            What::Kept { column, kept } => self.kept(result, column, *kept)?,
+            // The table makes it.
+            What::Derived { .. } => None,
             What::Mean { sum, count, how } => self.mean(result, sum, count, *how)?,
             What::Share { kind, column } => share(result, kind, column)?,
             What::Beyond {

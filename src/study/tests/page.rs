@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::catalog::catalog;
+use crate::study::tune::Tune;
 use crate::study::{Metric, Options, Study};
 
 fn page() -> String {
@@ -24,7 +25,11 @@ fn every_example_is_a_good_addition_to_the_first() {
     let (first, rest) = examples.split_first().expect("examples");
     assert!(first.contains("[topology]") && first.lines().count() > 30);
     assert!(rest.len() > 10, "{} examples", rest.len());
-    for example in [&""].into_iter().chain(rest) {
+    let searched = |example: &&&str| example.contains("[tune]");
+    for example in [&""]
+        .into_iter()
+        .chain(rest.iter().filter(|one| !searched(one)))
+    {
         for reduced in [false, example.contains("[reduced]")] {
             let options = Options {
                 sets: vec![],
@@ -38,6 +43,23 @@ fn every_example_is_a_good_addition_to_the_first() {
             assert!(points.len() > 1);
         }
     }
+}
+
+#[test]
+fn every_search_is_one() {
+    let page = page();
+    let examples = examples(&page).into_iter();
+    let folder = tempfile::TempDir::new().expect("a directory");
+    let mut found = 0;
+    for example in examples.filter(|example| example.contains("[tune]")) {
+        let path = folder.path().join("job.toml");
+        std::fs::write(&path, example).expect("a file");
+        let tune = Tune::read(&path, &Options::default(), &catalog());
+        let tune = tune.unwrap_or_else(|error| panic!("{example}\n{}", error.render(false)));
+        assert!(!tune.grid.is_empty());
+        found += 1;
+    }
+    assert!(found > 0, "{found} searches");
 }
 
 #[test]
