@@ -352,6 +352,33 @@ fn refusal(experiment: &Experiment) -> String {
 }
 
 #[test]
+fn virtual_channels_that_make_no_sense_are_refused() {
+    let vcs = |network: Experiment, count: i64| {
+        network
+            .uniform(0.5)
+            .set("queueing.scheme", "vcs")
+            .set("queueing.count", count)
+    };
+    // The dragonfly's routing has three on its local links.
+    let dragonfly = || Experiment::dragonfly(2, 4, 2).set("routing.algorithm", "valiant");
+    for (experiment, says) in [
+        (
+            vcs(Experiment::tree(2, 2), 0),
+            "queueing.count: 0 virtual channels",
+        ),
+        (
+            vcs(Experiment::tree(2, 2), 65),
+            "write a number from 1 to 64",
+        ),
+    ] {
+        let found = refusal(&experiment);
+        assert!(found.contains(says), "{says:?} is not in\n{found}");
+    }
+    vcs(Experiment::tree(2, 2), 64).plan();
+    vcs(dragonfly(), 5).plan();
+}
+
+#[test]
 fn queues_that_make_no_sense_are_refused() {
     let dbbm = |queues: i64| {
         Experiment::tree(2, 2)
