@@ -22,7 +22,7 @@ mod sst_cm;
 #[cfg(test)]
 mod testing;
 
-use crate::config::{ConfigError, Duration, Section, Size, TimeSpan};
+use crate::config::{ConfigError, Section, Size, TimeSpan};
 use crate::model::{Bandwidth, FlitSize, Invalid, LATEST, Origin, Packet, Time};
 use crate::registry::Entry;
 use kinds::{GRANT, NACK};
@@ -76,20 +76,19 @@ impl About {
         span.time(self.packet_time(), self.round_trip)
     }
 
-    /// An amount of data in words: flits, and longest packets.
+    /// An amount of data in words: flits, bytes, and longest packets.
     pub fn flits(&self, flits: u32) -> String {
         let packets = f64::from(flits) / f64::from(self.max_packet);
-        format!("{flits} flits ({packets:.1} longest packets)")
+        let bytes = u64::from(flits) as f64 * f64::from(self.flit.0) / 8.0;
+        format!("{flits} flits ({bytes} B, {packets:.1} longest packets)")
     }
 
-    /// A time in words: as it is, and in units of this network.
+    /// A time in words: in ns, and in units of this network.
     pub fn packet_times(&self, time: Time) -> String {
         let packets = time as f64 / self.packet_time().max(1) as f64;
         let trips = time as f64 / self.round_trip.max(1) as f64;
-        format!(
-            "{} ({packets:.2} packet times, {trips:.2} round trips)",
-            Duration(time)
-        )
+        let ns = time as f64 / 1e3;
+        format!("{ns} ns ({packets:.2} packet times, {trips:.2} round trips)")
     }
 
     /// Packets and flits of a message. One without content is a packet, too.
