@@ -27,6 +27,7 @@ mod nic_order;
 mod out_dir;
 mod own_routings;
 mod own_schemes;
+mod physics_flows;
 mod physics_queue;
 mod physics_rates;
 mod physics_schemes;

@@ -14,10 +14,11 @@ use weir::topology::{self, Topology};
 use weir::trace::Packets;
 
 /// A small network of every kind.
-const NETWORKS: [&str; 8] = [
+const NETWORKS: [&str; 9] = [
     "kind = \"dragonfly\"\nendpoints_per_router = 1\nrouters_per_group = 3\nglobal_links_per_router = 1\ngroups = 4",
     "kind = \"dragonfly\"\nendpoints_per_router = 2\nrouters_per_group = 2\nglobal_links_per_router = 2\ngroups = 3",
     "kind = \"kary_ntree\"\nk = 2\nn = 3",
+    "kind = \"kary_ntree\"\nk = 3\nn = 2\nhorizontal_width = 1",
     "kind = \"folded_clos\"\nradix = 4\nlevels = 2",
     "kind = \"torus\"\nsizes = [4, 3]",
     "kind = \"mesh\"\nsizes = [3, 3]",
@@ -31,6 +32,7 @@ const LINKS: &str = "bandwidth = \"100 Gbps\", latency = \"10 ns\"";
 fn network(text: &str) -> Arc<dyn Topology> {
     let kinds: &[&str] = match text.contains("dragonfly") {
         true => &["terminal", "local", "global"],
+        _ if text.contains("horizontal") => &["terminal", "global", "horizontal"],
         _ if text.contains("n = 3") => &["terminal", "local", "global"],
         _ if text.contains("tree") || text.contains("clos") => &["terminal", "global"],
         false => &["terminal", "link"],

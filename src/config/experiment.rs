@@ -143,6 +143,20 @@ pub enum NicOrder {
     Message,
 }
 
+/// By which flows are sent whose rates the congestion control sets. r is the rate of a flow, d the length of its packet, D what has been
+/// sent of its message (Birk and Zdornov, section 6.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Discipline {
+    /// Inter-packet delay: each flow by itself, a packet every d / r.
+    #[default]
+    Ipd,
+    /// Shaped virtual clock: the same, and of the flows that may send the one with the least D / r.
+    Svc,
+    /// Periodic selection: a packet every d / R, where R is the sum of the rates of the NIC's flows, and that of the flow with the least D / r.
+    Ps,
+}
+
 /// `[nic]`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -157,6 +171,13 @@ pub struct NicConfig {
     /// Which message goes first: "fair" takes each destination in turn, "fifo" messages in the order in which they were posted,
     /// "message" each message in turn.
     pub order: NicOrder,
+    /// By which flows are sent whose rates the congestion control sets: "ipd" (the default), "svc" or "ps". Of schemes that set rates only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discipline: Option<Discipline>,
+    /// Where flows are managed (routing "adaptive_flow", schemes that announce flows): shorter messages are no flows. They go at
+    /// once, by default ports and at no rate. Default: every message is a flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_from: Option<Size>,
 }
 
 impl Default for NicConfig {
@@ -166,6 +187,8 @@ impl Default for NicConfig {
             acknowledge: true,
             injection_vcs: 1,
             order: NicOrder::Fair,
+            discipline: None,
+            flow_from: None,
         }
     }
 }
@@ -216,6 +239,10 @@ pub struct OutputConfig {
     /// Record `/data/iterations`: when the iterations of applications began and ended.
     #[serde(skip_serializing_if = "is_no")]
     pub iterations: bool,
+    /// Record `/data/flows`, every message and its rate, and `/data/phases`, the optimum of all of them together for the ways that they took.
+    /// Messages shorter than `nic.flow_from` do not count.
+    #[serde(skip_serializing_if = "is_no")]
+    pub flows: bool,
     /// Record `/data/rates`: at which share of their link's bandwidth the congestion control lets endpoints inject.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<RatesConfig>,
@@ -276,6 +303,7 @@ impl Default for OutputConfig {
             packets: false,
             messages: false,
             iterations: false,
+            flows: false,
             rates: None,
             scheme: Vec::new(),
             received: None,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::model::{EndpointId, Flight, Origin, Packet, PacketKind, Time};
+use crate::model::{EndpointId, Flight, LinkRate, Origin, Packet, PacketKind, Time};
 
 /// An output of a router, as a scheme sees it.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,8 @@ pub struct Port {
     pub level: u32,
     /// Flits that its output queues hold, of one traffic class; 0 if routers have none.
     pub capacity: u32,
+    /// How long flits take on its link.
+    pub rate: LinkRate,
 }
 
 /// A packet, as a scheme sees it on its way.
@@ -78,6 +80,8 @@ pub struct Actions {
     pub(crate) recorded: u32,
     /// Rows for those: which, and the scheme's own columns.
     pub(crate) rows: Vec<(usize, Vec<u64>)>,
+    /// Destinations of the flows that a NIC probes.
+    pub(crate) probes: Vec<EndpointId>,
 }
 
 impl Actions {
@@ -108,6 +112,11 @@ impl Actions {
             self.any = true;
             self.rows.push((number, values.to_vec()));
         }
+    }
+
+    pub(crate) fn probe(&mut self, to: EndpointId) {
+        self.any = true;
+        self.probes.push(to);
     }
 
     pub(crate) fn control_later(&mut self, time: Time, control: Control) {
@@ -177,6 +186,9 @@ pub trait NicContext {
     fn wake(&mut self, time: Time, number: u64);
     /// Writes a row of a record whose place is an endpoint: see [`Actions::record`].
     fn record(&mut self, number: usize, values: &[u64]);
+    /// Sends a control packet the way of an open flow and back, with the header as the hook leaves it ([`super::Scheme::on_flow_packet`],
+    /// [`super::Scheme::on_flow_back`]); nothing if one is under way. Only of schemes that declare `announces`.
+    fn probe(&mut self, to: EndpointId);
     /// Tells an endpoint something out of band. Only of schemes that declare `signals`.
     fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]);
 }

@@ -319,6 +319,7 @@ mod tests {
             last_hop: false,
             level,
             capacity: 384,
+            rate: crate::model::LinkRate::instant(),
         };
         assert!(ecn().mark(&port(193), &packet(7), true));
         assert!(!ecn().mark(&port(193), &packet(7), false));

@@ -6,6 +6,7 @@
 mod codes_cc;
 mod context;
 mod ecn;
+mod fixed_rate;
 mod handshake;
 mod ib_cca;
 mod kinds;
@@ -14,6 +15,7 @@ mod lhrp_srp;
 mod none;
 mod record;
 mod refusals;
+mod saa;
 mod scheduler;
 mod scheme;
 mod smsrp;
@@ -21,6 +23,7 @@ mod srp;
 mod sst_cm;
 #[cfg(test)]
 mod testing;
+mod window;
 
 use crate::config::{ConfigError, Section, Size, TimeSpan};
 use crate::model::{Bandwidth, FlitSize, Invalid, LATEST, Origin, Packet, Time};
@@ -30,8 +33,8 @@ use kinds::{GRANT, NACK};
 pub use context::{Actions, Control, NicContext, PacketView, Port, PortContext};
 pub use record::{Place, Record, RecordColumn};
 pub use scheme::{
-    Act, Acts, Capabilities, CloneScheme, DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED,
-    Scheme,
+    Act, Acts, Capabilities, CloneScheme, DROPPED_FABRIC, DROPPED_LAST_HOP, FlowRate, HELD_BACK,
+    MARKED, Scheme,
 };
 
 /// What a scheme may know of the network when it is built.
@@ -54,6 +57,8 @@ pub struct About {
     pub round_trip: Time,
     /// Whether data packets are acknowledged.
     pub acknowledge: bool,
+    /// Whether the routing keeps circuits, so that control packets set them up.
+    pub circuits: bool,
 }
 
 impl About {
@@ -132,6 +137,9 @@ pub const REGISTRY: &[Entry<Build>] = &[
     lhrp_srp::ENTRY,
     codes_cc::ENTRY,
     sst_cm::ENTRY,
+    saa::ENTRY,
+    window::ENTRY,
+    fixed_rate::ENTRY,
 ];
 
 /// Whether several schemes may send control packets of this name.

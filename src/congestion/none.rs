@@ -13,7 +13,8 @@ struct Parameters {}
 /// The baseline.
 #[derive(Clone, Copy, Debug)]
 pub struct NoControl {
-    acknowledge: bool,
+    /// Whether there are control packets.
+    control: bool,
 }
 
 impl Scheme for NoControl {
@@ -26,7 +27,7 @@ impl Scheme for NoControl {
     }
 
     fn classes(&self) -> Classes {
-        Classes::of_data(self.acknowledge)
+        Classes::of_data(self.control)
     }
 }
 
@@ -38,7 +39,7 @@ pub const ENTRY: Entry<Build> = Entry {
     parameters: || schema_for!(Parameters),
     build: |section, about| {
         section.parse::<Parameters>()?;
-        let acknowledge = about.acknowledge;
-        Ok(Box::new(NoControl { acknowledge }))
+        let control = about.acknowledge || about.circuits;
+        Ok(Box::new(NoControl { control }))
     },
 };

@@ -1,7 +1,7 @@
 use super::About;
 use super::context::{NicContext, PacketView, Port, PortContext};
 use super::record::Record;
-use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Signal, Time};
+use crate::model::{Classes, ControlKind, EndpointId, FlowStep, Origin, PacketKind, Signal, Time};
 
 /// What a scheme does. Each capability is independent of the others, and the fabric asks the hooks of those that are
 /// declared only.
@@ -41,6 +41,28 @@ pub struct Capabilities {
     pub receives: bool,
     /// Routers and endpoints send signals out of band: [`Scheme::on_signal`].
     pub signals: bool,
+    /// It is told of flows, from a control packet that goes the way of each before it to one behind it: [`Scheme::on_flow_start`],
+    /// [`Scheme::on_flow_packet`], [`Scheme::on_flow_back`], [`Scheme::on_flow_end`]. Only with routings that lead all packets of a flow one
+    /// way.
+    pub announces: bool,
+    /// It sets the rates of flows, at which the NIC's discipline (`nic.discipline`) sends them: [`Scheme::rate`].
+    pub rates: bool,
+}
+
+/// A rate: so many flits in so much time, both more than 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowRate {
+    /// Flits.
+    pub flits: u64,
+    /// Time, ps.
+    pub time: Time,
+}
+
+impl FlowRate {
+    /// Flits per picosecond.
+    pub fn flits_per_ps(self) -> f64 {
+        self.flits as f64 / self.time.max(1) as f64
+    }
 }
 
 impl Capabilities {
@@ -61,6 +83,8 @@ impl Capabilities {
         arrivals: false,
         receives: false,
         signals: false,
+        announces: false,
+        rates: false,
     };
 }
 
@@ -192,6 +216,20 @@ pub trait Scheme: CloneScheme + Send + Sync {
     fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
         now
     }
+    /// At a source: the rate of the flow of a NIC to a destination; None: as fast as its link.
+    fn rate(&mut self, nic: u32, to: EndpointId, now: Time) -> Option<FlowRate> {
+        None
+    }
+    /// At a source: a message begins as a flow. The header as the hook leaves it goes with the control packet that goes before it.
+    fn on_flow_start(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {}
+    /// At a port: a control packet leaves on the way of its flow, with its header. At [`FlowStep::Start`] the flow is new to the link, at
+    /// [`FlowStep::End`] all of it has gone by.
+    fn on_flow_packet(&mut self, port: &Port, step: FlowStep, header: &mut [u64]) {}
+    /// At a source: such a control packet has come back from the destination, with the header that it arrived there with. After
+    /// [`FlowStep::Start`] the flow may send.
+    fn on_flow_back(&mut self, nic: &mut dyn NicContext, to: EndpointId, step: FlowStep) {}
+    /// At a source: the last packet of a flow is sent. The header as the hook leaves it goes with the control packet behind it.
+    fn on_flow_end(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {}
     /// At a source: a queue pair sends a new packet now; its tail leaves at `tail`.
     fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, tail: Time) {}
     /// At a source: the share of its link's bandwidth at which a NIC may inject, from 0 to 1; of a scheme that limits

@@ -21,6 +21,8 @@ pub struct Seen {
     pub signals: Vec<(EndpointId, u16, [u64; 2])>,
     /// Number of the record, values.
     pub rows: Vec<(usize, Vec<u64>)>,
+    /// Destinations of flows.
+    pub probes: Vec<EndpointId>,
 }
 
 impl Seen {
@@ -35,6 +37,7 @@ impl Seen {
             timers: Vec::new(),
             signals: Vec::new(),
             rows: Vec::new(),
+            probes: Vec::new(),
         }
     }
 }
@@ -71,6 +74,10 @@ impl NicContext for Seen {
 
     fn record(&mut self, number: usize, values: &[u64]) {
         self.rows.push((number, values.to_vec()));
+    }
+
+    fn probe(&mut self, to: EndpointId) {
+        self.probes.push(to);
     }
 
     fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]) {
@@ -120,6 +127,7 @@ pub fn about(max_packet: u16, output_queue: u32) -> About {
         endpoints: 32,
         round_trip: 1_000_000,
         acknowledge: false,
+        circuits: false,
     }
 }
 

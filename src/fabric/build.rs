@@ -9,6 +9,8 @@ use super::credit::Credit;
 use super::crowd::{Crowds, HeadQueues, MOST_BITS};
 use super::domain::{FabricDomain, Fixed};
 use super::event::Keys;
+use super::flow_log::FlowLog;
+use super::flows::{FlowKinds, Flows};
 use super::hosts::Hosts;
 use super::inbox::Inbox;
 use super::later::Later;
@@ -23,6 +25,7 @@ use super::resend::Resends;
 use super::ring::{Requests, Ring};
 use super::samples::{Rated, Samples};
 use super::send_queues::SendQueues;
+use super::shaper::Shaper;
 use super::signals::Signals;
 use super::source::{Source, Traffic};
 use super::state::{Channel, Input, Model, Output, Rings, Router, Timing, Upstream, Wire};
@@ -70,12 +73,17 @@ fn bits(numbers: impl Iterator<Item = u8>) -> u8 {
 }
 
 /// The traffic class of each kind of packet.
-fn classes_of(classes: Classes, own: &[ControlKind]) -> [u8; PacketKind::MOST] {
+fn classes_of(
+    classes: Classes,
+    own: &[ControlKind],
+    behind_data: PacketKind,
+) -> [u8; PacketKind::MOST] {
     let mut class_of = [classes.control; PacketKind::MOST];
     class_of[PacketKind::DATA.index()] = classes.data;
     for (place, kind) in (0..).zip(own) {
         assert!(
-            (classes.control..classes.count()).contains(&kind.class),
+            (classes.control..classes.count()).contains(&kind.class)
+                || PacketKind::own(place) == behind_data,
             "the scheme sends {} packets in a class without control packets",
             kind.name
         );
@@ -95,15 +103,23 @@ impl<const CC: bool> FabricDomain<CC> {
         });
         let models: Vec<Model> = models.collect();
         let Recording {
-            packets, messages, ..
+            packets,
+            messages,
+            flows,
+            ..
         } = blueprint.recording;
         let mut applications = blueprint.traffic.iter().filter_map(Traffic::application);
         let can = scheme.capabilities();
         assert!(CC || is_plain(network, scheme), "compiled for plain runs");
-        let heard =
-            CC || parameters.acknowledge || packets || messages || applications.next().is_some();
-        let own = scheme.kinds();
-        let class_of = classes_of(network.classes, own);
+        let heard = CC
+            || parameters.acknowledge
+            || packets
+            || messages
+            || flows
+            || applications.next().is_some();
+        let own = &network.kinds[..];
+        let flow_kinds = FlowKinds::after(scheme.kinds().len() as u8, &network.flows);
+        let class_of = classes_of(network.classes, own, flow_kinds.end);
         let fixed = Fixed {
             classes: network.classes,
             voq: network.queueing.by_output(),
@@ -116,7 +132,7 @@ impl<const CC: bool> FabricDomain<CC> {
             unheard: !heard,
             loss: scheme.loss(),
             can,
-            at_departure: can.marks || can.stamps || can.observes,
+            at_departure: can.marks || can.stamps || can.observes || can.announces,
             mark_from: scheme.mark_from(),
             heard: bits(can.listens.iter().map(|&kind| kind.number())),
             timed: bits(
@@ -126,7 +142,11 @@ impl<const CC: bool> FabricDomain<CC> {
                     .map(|(place, _)| PacketKind::own(place).number()),
             ),
             class_of,
-            kinds: PacketKind::own(0).index() + own.len(),
+            kinds: PacketKind::own(0).index() + network.kinds.len(),
+            log_flows: blueprint.recording.flows,
+            flows: network.flows,
+            flow_kinds,
+            discipline: network.discipline,
             intercepted: bits(can.intercepts.iter().map(|&kind| class_of[kind.index()])),
         };
         // Three delays.
@@ -166,6 +186,9 @@ impl<const CC: bool> FabricDomain<CC> {
                 ..Actions::default()
             },
             later: Later::default(),
+            flows: Flows::default(),
+            flow_log: FlowLog::default(),
+            shaper: Shaper::default(),
             signals: Signals::new(blueprint.hurry),
             first_nic_output: 0,
             outboxes: Vec::new(),
@@ -190,6 +213,7 @@ impl<const CC: bool> FabricDomain<CC> {
         domain.add_ports();
         domain.add_nics();
         domain.add_inboxes();
+        domain.flows = Flows::new(domain.outputs.len(), network.flows.cache);
         let rings = domain.outputs.len() * usize::from(fixed.classes.count());
         domain.rings = Rings {
             outputs: vec![Ring::default(); rings].into(),

@@ -62,8 +62,13 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// Routes a packet, and lets it cross at once or makes it wait. `behind`: it has waited behind others.
     fn route(&mut self, index: PacketIndex, input: InIndex, behind: bool, now: Time) {
+        let held = match CC && self.fixed.flows.held {
+            true => self.held_way(index, input),
+            false => None,
+        };
         let (routing, flight, mut here) = self.view(index, input, now);
-        let (hop, place) = (routing.route(flight, &mut here), here.place);
+        let hop = held.unwrap_or_else(|| routing.route(flight, &mut here));
+        let place = here.place;
         let (output, queue) = self.way(hop, place, index);
         let packet = self.pool.get_mut(index);
         packet.flight.routers = packet.flight.routers.saturating_add(1);
@@ -71,6 +76,9 @@ impl<const CC: bool> FabricDomain<CC> {
             self.watch_arrival = packet.head;
         }
         let in_queue = std::mem::replace(&mut packet.queue, queue);
+        if CC && let Some(step) = packet.flight.flow_step() {
+            self.flow_passes(step, index, input, (output, hop));
+        }
         if CC
             && (self.fixed.can.drops || self.fixed.intercepted != 0)
             && self.taken_here(index, (input, in_queue), output, now)

@@ -2,6 +2,8 @@ use std::sync::Arc;
 
 use super::crowd::{Crowds, HeadQueues};
 use super::event::{EventKind, Keys};
+use super::flow_log::FlowLog;
+use super::flows::{FlowKinds, FlowRules, Flows};
 use super::hosts::Hosts;
 use super::inbox::{Inbox, Paper};
 use super::later::Later;
@@ -15,11 +17,13 @@ use super::resend::Resends;
 use super::ring::Requests;
 use super::samples::Samples;
 use super::send_queues::SendQueues;
+use super::shaper::Shaper;
 use super::signals::Signals;
 use super::source::{Source, Traffic};
 use super::state::{Channel, Input, Model, OutIndex, Output, Rings, Router, Timing};
 use super::stats::Stats;
 use super::watch::Step;
+use crate::config::Discipline;
 use crate::congestion::{About, Actions, Capabilities, Scheme};
 use crate::engine::{Domain, EventQueue};
 use crate::model::{Classes, DomainId, EndpointId, PacketKind, Signal, Slots, Time};
@@ -63,6 +67,14 @@ pub(super) struct Fixed {
     pub kinds: usize,
     /// A bit for each class with control packets that the last router may take.
     pub intercepted: u8,
+    /// Whether flows are recorded.
+    pub log_flows: bool,
+    /// How flows are managed.
+    pub flows: FlowRules,
+    /// The control packets that do it.
+    pub flow_kinds: FlowKinds,
+    /// By which flows are sent at the rates that the scheme sets, if it sets any.
+    pub discipline: Option<Discipline>,
 }
 
 /// A part of the network, simulated as one unit: some routers, the endpoints attached to them, and everything that
@@ -109,6 +121,12 @@ pub struct FabricDomain<const CC: bool> {
     pub(super) actions: Actions,
     /// What the scheme does at a later time: timers at NICs, control packets.
     pub(super) later: Later,
+    /// Flows whose ways are set up.
+    pub(super) flows: Flows,
+    /// What is recorded of flows.
+    pub(super) flow_log: FlowLog,
+    /// What NICs have sent at the rates of flows.
+    pub(super) shaper: Shaper,
     /// What the scheme says out of band.
     pub(super) signals: Signals,
     pub(super) first_nic_output: OutIndex,
@@ -189,7 +207,8 @@ impl<const CC: bool> FabricDomain<CC> {
     /// Packets that are in this domain: in queues and on wires. Those that wait in a NIC to be injected do not count.
     pub fn packets_in_flight(&self) -> u64 {
         let mut waiting = 0;
-        for control in self.nics.iter().flat_map(|nic| &nic.control) {
+        let waits = |nic: &Nic| nic.control.into_iter().chain([nic.ends]);
+        for control in self.nics.iter().flat_map(waits) {
             let mut at = control.head;
             while at != crate::model::NO_PACKET {
                 waiting += 1;
@@ -219,6 +238,8 @@ impl<const CC: bool> FabricDomain<CC> {
             + self.resends.capacity() * size_of::<Resends>()
             + self.sources.capacity() * size_of::<Source>()
             + self.hosts.memory_bytes()
+            + self.flows.memory_bytes()
+            + self.shaper.memory_bytes()
             + self.scheme.memory_bytes();
         let mail = self.outboxes.iter().map(|post| {
             post.headers.capacity() * 8

@@ -95,6 +95,15 @@ impl Here for EmptyNetwork {
         0
     }
     fn remember(&mut self, _: u32, _: u64) {}
+    fn flows(&mut self, _: PortId) -> u32 {
+        0
+    }
+    fn circuit(&mut self) -> Option<PortId> {
+        None
+    }
+    fn keep_circuit(&mut self, _: PortId) -> bool {
+        false
+    }
     fn max_packet(&self) -> u32 {
         1
     }

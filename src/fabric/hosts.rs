@@ -262,7 +262,8 @@ impl<const CC: bool> FabricDomain<CC> {
             self.fault.get_or_insert(RunError::Oversized { job, bytes });
             return;
         }
-        if CC && self.fixed.can.retransmits && !self.about.countable(8 * bytes) {
+        let counts = CC && (self.fixed.can.retransmits || self.fixed.flows.managed);
+        if counts && !self.about.countable(8 * bytes) {
             let job = self.traffic[usize::from(job)].name.clone();
             self.fault = Some(RunError::TooLong { job, bytes });
             return;

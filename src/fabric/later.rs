@@ -47,6 +47,9 @@ impl<const CC: bool> FabricDomain<CC> {
             self.schedule(EventKind::Scheme, output, time);
         }
         self.actions.later.clear();
+        while let Some(to) = self.actions.probes.pop() {
+            self.probe_flow(nic, to, now);
+        }
     }
 
     /// Does everything that is due at `now`, at whatever NIC, in the order of NICs; the events of the others find nothing.

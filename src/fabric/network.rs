@@ -1,12 +1,15 @@
 use std::sync::Arc;
 
+use super::flows::FlowRules;
 use super::state::{Output, Wire};
 use crate::config::{
-    Arbitration, Backlog, Buffer, BufferPer, CreditAt, NicOrder, OutputQueue, Speedup, Switching,
+    Arbitration, Backlog, Buffer, BufferPer, CreditAt, Discipline, NicOrder, OutputQueue, Speedup,
+    Switching,
 };
 use crate::congestion::About;
 use crate::model::{
-    Classes, DomainId, EndpointId, FlitSize, LinkKind, LinkRate, NEVER, Origin, RouterId, Time,
+    Classes, ControlKind, DomainId, EndpointId, FlitSize, LinkKind, LinkRate, NEVER, Origin,
+    RouterId, Time,
 };
 use crate::queueing::{Joining, Queueing};
 use crate::routing::{Hop, Routing};
@@ -139,6 +142,12 @@ pub struct Network {
     pub about: About,
     /// Whether the scheme talks out of band, to any endpoint of the network.
     pub signals: bool,
+    /// The kinds of control packets besides acknowledgements: the scheme's, then those that manage flows.
+    pub kinds: Vec<ControlKind>,
+    /// How flows are managed.
+    pub flows: FlowRules,
+    /// By which flows are sent at the rates that the scheme sets; None if it sets none.
+    pub discipline: Option<Discipline>,
 }
 
 impl Network {

@@ -1,6 +1,7 @@
 //! Network interfaces: queue pairs, segmentation, the turn of each destination, reassembly and acknowledgements.
 
 use super::domain::FabricDomain;
+use super::flows::manages;
 use super::nic_context::AtNic;
 use super::pool::{Fifo, Pool};
 use super::resend::Resend;
@@ -24,6 +25,8 @@ pub struct Nic {
     pub wire: Fifo,
     /// Control packets that wait to be sent, by class from the lowest control class on.
     pub control: [Fifo; 3],
+    /// Control packets that go behind the data of their flows.
+    pub ends: Fifo,
     /// Queue pairs with something to send.
     pub ring: PairRing,
     /// Number of the next message; begins again at its end ([`Origin::message`]).
@@ -41,6 +44,7 @@ impl Nic {
             id,
             wire: Fifo::EMPTY,
             control: [Fifo::EMPTY; 3],
+            ends: Fifo::EMPTY,
             ring: PairRing::EMPTY,
             next_message: 0,
             next_packet: 0,
@@ -50,7 +54,7 @@ impl Nic {
 
     /// True if no message and no control packet waits to be sent.
     pub fn is_idle(&self) -> bool {
-        self.ring.turn == NONE && self.control.iter().all(Fifo::is_empty)
+        self.ring.turn == NONE && self.ends.is_empty() && self.control.iter().all(Fifo::is_empty)
     }
 }
 
@@ -102,9 +106,9 @@ pub fn blank(destination: EndpointId, class: u8, control: bool, flits: u16, now:
 }
 
 /// Why a NIC sends nothing now.
-struct Blocked {
+pub(super) struct Blocked {
     /// When to look again.
-    again: Time,
+    pub again: Time,
     /// Whether a packet is ready but has no credit.
     starved: bool,
 }
@@ -203,10 +207,21 @@ impl<const CC: bool> FabricDomain<CC> {
                 }
             }
         }
+        if CC && let Some(found) = self.next_end(nic, output, now, &mut blocked) {
+            return Ok(found);
+        }
+        if CC && let Some(discipline) = self.fixed.discipline {
+            let found = self.next_shaped(discipline, nic, output, now, &mut blocked);
+            return found.ok_or(blocked);
+        }
         let ring = self.nics[nic as usize].ring;
         let mut at = ring.turn;
         for _ in 0..self.sends.candidates(&ring) {
             let pair = *self.sends.pair(at);
+            if CC && self.fixed.flows.managed && !self.flows.may_send(nic, pair.destination) {
+                at = pair.next;
+                continue;
+            }
             if CC && self.fixed.can.paces {
                 let time = self.scheme.ready_at(nic, pair.destination, now);
                 if time > now {
@@ -260,6 +275,31 @@ impl<const CC: bool> FabricDomain<CC> {
             }
         }
         None
+    }
+
+    /// A control packet that goes behind the data of its flow.
+    #[inline]
+    fn next_end(
+        &mut self,
+        nic: u32,
+        output: u32,
+        now: Time,
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u16)> {
+        let head = self.nics[nic as usize].ends.head;
+        if head == NO_PACKET {
+            return None;
+        }
+        match self.injection_queue(output, Sending::of(&self.pool, head), now) {
+            Ok(queue) => {
+                self.nics[nic as usize].ends.pop(&self.pool);
+                Some((head, queue))
+            }
+            Err(time) => {
+                blocked.starve(time);
+                None
+            }
+        }
     }
 
     /// A packet that is sent again.
@@ -318,7 +358,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// The next packet of a queue pair.
-    fn packet_of_pair(
+    pub(super) fn packet_of_pair(
         &mut self,
         nic: u32,
         pair: u32,
@@ -331,14 +371,14 @@ impl<const CC: bool> FabricDomain<CC> {
         let flit = self.about.flit;
         let most = u64::from(self.fixed.max_packet) * u64::from(flit.0);
         let payload = message.left.min(most);
-        let last = payload == message.left;
+        let (first, last) = (message.left == message.bits, payload == message.left);
         let flits = flit.flits(payload) as u16;
         let class = if CC && self.fixed.can.drops {
             Classes::LOSSY
         } else {
             self.fixed.classes.data
         };
-        let part = if CC && self.fixed.can.retransmits {
+        let part = if CC && (self.fixed.can.retransmits || self.fixed.flows.managed) {
             ((message.bits - message.left) / most) as u32
         } else {
             0
@@ -358,6 +398,9 @@ impl<const CC: bool> FabricDomain<CC> {
             Ok(queue) => {
                 let packet = blank(destination, class, false, flits, now);
                 let index = self.pool.insert(packet, origin);
+                if first && self.fixed.log_flows {
+                    self.flow_starts(destination, &origin, now);
+                }
                 let ring = &mut self.nics[nic as usize].ring;
                 let next = self.sends.take(nic, ring, pair, payload);
                 let leaves = !(CC && self.fixed.can.retransmits);
@@ -384,6 +427,9 @@ impl<const CC: bool> FabricDomain<CC> {
                         scheme.on_message_sent(nic, destination, &origin);
                     });
                 }
+                if CC && last && self.fixed.flows.managed {
+                    self.flow_is_sent(nic, destination, now);
+                }
                 self.begin_message(nic, next, now);
                 Some((index, queue))
             }
@@ -403,12 +449,18 @@ impl<const CC: bool> FabricDomain<CC> {
     /// Tells a scheme that reserves of the message that has become the first of a queue pair, if there is one.
     #[inline]
     fn begin_message(&mut self, nic: u32, pair: Option<u32>, now: Time) {
-        if !(CC && self.fixed.can.reserves) {
+        if !(CC && (self.fixed.can.reserves || self.fixed.flows.managed)) {
             return;
         }
         let Some(pair) = pair else {
             return;
         };
+        if self.fixed.flows.managed {
+            self.begin_flow(nic, pair, now);
+        }
+        if !self.fixed.can.reserves {
+            return;
+        }
         let (to, first) = (
             self.sends.pair(pair).destination,
             self.sends.pair(pair).first,
@@ -568,6 +620,12 @@ impl<const CC: bool> FabricDomain<CC> {
             }
             return;
         }
+        if CC && self.fixed.flows.managed {
+            self.check_order(nic, &origin);
+        }
+        if self.fixed.log_flows {
+            self.flow_arrives(&origin, now);
+        }
         if CC && self.fixed.can.receives {
             let view = PacketView::of(&packet, &origin);
             self.at_nic(nic, now, |scheme, nic| scheme.on_delivery(nic, &view));
@@ -603,6 +661,9 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// A control packet is at its endpoint.
     fn take_control(&mut self, nic: u32, packet: &Packet, origin: &Origin, now: Time) {
+        if self.fixed.flows.managed && manages(&packet.flight, origin, self.fixed.flow_kinds) {
+            return self.take_flow_packet(nic, packet, origin, now);
+        }
         let can = &self.fixed.can;
         let (retransmits, windows) = (can.retransmits, can.windows);
         if self.fixed.heard & 1 << origin.kind != 0 {

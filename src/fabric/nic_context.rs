@@ -121,6 +121,10 @@ impl NicContext for AtNic<'_> {
         self.actions.record(number, values);
     }
 
+    fn probe(&mut self, to: EndpointId) {
+        self.actions.probe(to);
+    }
+
     fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]) {
         self.actions.signal(to, kind, words);
     }

@@ -23,6 +23,7 @@ pub fn is_plain(network: &Network, scheme: &dyn Scheme) -> bool {
             && router.switching == Switching::CutThrough
     };
     scheme.capabilities() == Capabilities::NONE
+        && !network.flows.managed
         && !network.divided()
         && !network.routing.has_alternatives()
         && network.routing.choice_at_nic().is_none()

@@ -17,6 +17,7 @@ impl<const CC: bool> FabricDomain<CC> {
             output,
             last_hop: matches!(out.wire, Wire::Endpoint(_)),
             level: out.waiting + out.queued,
+            rate: self.timing(output).rate,
             capacity: self
                 .timing(output)
                 .output_queue
@@ -85,6 +86,13 @@ impl<const CC: bool> FabricDomain<CC> {
     pub(super) fn leaves_router(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
         let can = &self.fixed.can;
         let (marks, stamps, observes) = (can.marks, can.stamps, can.observes);
+        if can.announces
+            && let Some(step) = self.pool.get(index).flight.flow_step()
+        {
+            let port = self.port(output);
+            let header = self.pool.header_mut(index);
+            self.scheme.on_flow_packet(&port, step, header);
+        }
         if marks {
             self.mark(index, output);
         }

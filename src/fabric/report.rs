@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::domain::FabricDomain;
+use super::flow_log::FlowReport;
 use super::hosts::{IterationRow, TaskRow};
 use super::inbox::Inbox;
 use super::series::Series;
@@ -75,6 +76,12 @@ pub struct DomainReport {
     pub tasks: Vec<TaskRow>,
     /// Their iterations, if asked for.
     pub iterations: Vec<IterationRow>,
+    /// What is recorded of flows.
+    pub flows: FlowReport,
+    /// Whether flows are left that are not over.
+    pub flows_left: bool,
+    /// How often a router kept a port for a flow, and how often there was no room to.
+    pub circuits: [u64; 2],
     /// What the scheme has counted.
     pub scheme: Vec<u64>,
     /// Queues whose credits are not all home: router, port, queue over all classes, missing flits.
@@ -128,6 +135,9 @@ impl<const CC: bool> FabricDomain<CC> {
             rates_interval,
             tasks: self.task_rows(end),
             iterations: self.iteration_rows(),
+            flows: self.flow_report(),
+            flows_left: !self.flows.are_over(),
+            circuits: self.flows.counts,
             scheme: self.scheme.counts(),
             credits_missing: self.credits_missing(),
         }

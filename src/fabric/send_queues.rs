@@ -215,7 +215,7 @@ impl SendQueues {
     }
 
     /// The queue pair for a destination, if there is one: by search among a few, through the index among many.
-    fn find_pair(&self, nic: u32, state: &PairRing, destination: EndpointId) -> Option<u32> {
+    pub fn find_pair(&self, nic: u32, state: &PairRing, destination: EndpointId) -> Option<u32> {
         if state.indexed {
             return self.index.get(&(nic, destination)).copied();
         }

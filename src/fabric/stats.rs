@@ -26,6 +26,8 @@ pub struct Recording {
     pub messages: bool,
     /// Keep a row for each iteration of each application.
     pub iterations: bool,
+    /// Keep the ways of flows.
+    pub flows: bool,
 }
 
 /// Latencies of what was sent in the measurement window and of what arrived in it, each in one histogram of three: most of
@@ -386,7 +388,7 @@ impl Stats {
         let counts = job.series.at(bin);
         counts[MESSAGES] += 1;
         counts[MESSAGE_LATENCY] = counts[MESSAGE_LATENCY].saturating_add(latency);
-        if self.recording.messages {
+        if self.recording.messages || self.recording.flows {
             self.message_rows.push([
                 u64::from(origin.source),
                 u64::from(origin.message),

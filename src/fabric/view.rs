@@ -1,5 +1,6 @@
 use super::crowd::{CROWD, Crowds};
 use super::domain::{FabricDomain, Fixed};
+use super::flows::Flows;
 use super::memory::Memory;
 use super::network::Network;
 use super::state::{Channel, InIndex, Model, Output, Router, Timing};
@@ -25,6 +26,7 @@ pub struct RouterView<'a, const CC: bool> {
     channels: &'a mut Slots<Channel>,
     crowds: &'a mut Crowds,
     memory: &'a mut Memory,
+    flows: &'a mut Flows,
     now: Time,
 }
 
@@ -54,6 +56,7 @@ impl<const CC: bool> FabricDomain<CC> {
             channels: &mut self.channels,
             crowds: &mut self.crowds,
             memory: &mut self.memory,
+            flows: &mut self.flows,
             now,
         };
         (self.network.routing.as_ref(), &mut packet.flight, view)
@@ -200,6 +203,21 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
 
     fn remember(&mut self, word: u32, value: u64) {
         *self.memory.word(self.place, word) = value;
+    }
+
+    fn flows(&mut self, port: PortId) -> u32 {
+        self.flows.passing(self.router.base + u32::from(port))
+    }
+
+    fn circuit(&mut self) -> Option<PortId> {
+        self.flows
+            .circuit(self.input, self.origin.source, self.destination)
+            .map(|hop| hop.port)
+    }
+
+    fn keep_circuit(&mut self, port: PortId) -> bool {
+        let flow = (self.origin.source, self.destination);
+        self.flows.keep(self.input, flow, port)
     }
 
     fn max_packet(&self) -> u32 {

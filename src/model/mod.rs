@@ -20,7 +20,8 @@ pub use histogram::Histogram;
 pub use invalid::Invalid;
 pub use outstanding::Outstanding;
 pub use packet::{
-    Classes, ControlKind, Flight, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp,
+    Classes, ControlKind, Flight, FlowStep, NO_PACKET, Origin, Packet, PacketIndex, PacketKind,
+    Stamp,
 };
 pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, fraction_53, next_53, stream, unit};

@@ -136,11 +136,65 @@ impl Flight {
     pub const WATCHED: u8 = 2;
     /// A scheme marked it (congestion was seen).
     pub const MARKED: u8 = 4;
+    /// A control packet that sets the way of its flow up: routings that keep circuits choose for it.
+    pub const SETUP: u8 = 8;
+    /// A control packet that goes the way of its flow behind the last packet of it, and takes its circuits down.
+    pub const TEARDOWN: u8 = 16;
+    /// A control packet that goes the way of its flow.
+    pub const PROBE: u8 = 32;
 
     /// Whether it is a control packet, which always goes minimally.
     #[inline]
     pub fn is_control(&self) -> bool {
         self.flags & Flight::CONTROL != 0
+    }
+
+    /// Whether it sets the way of its flow up.
+    #[inline]
+    pub fn is_setup(&self) -> bool {
+        self.flags & Flight::SETUP != 0
+    }
+
+    /// Whether it goes the way of its flow: data, and the control packets that follow it.
+    #[inline]
+    pub fn goes_by_circuits(&self) -> bool {
+        !self.is_control() || self.flags & (Flight::PROBE | Flight::TEARDOWN) != 0
+    }
+
+    /// What it does for its flow, of the control packets that manage flows.
+    #[inline]
+    pub fn flow_step(&self) -> Option<FlowStep> {
+        match self.flags & (Flight::SETUP | Flight::TEARDOWN | Flight::PROBE) {
+            Flight::SETUP => Some(FlowStep::Start),
+            Flight::TEARDOWN => Some(FlowStep::End),
+            Flight::PROBE => Some(FlowStep::Probe),
+            _ => None,
+        }
+    }
+}
+
+/// What a control packet on the way of a flow does for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowStep {
+    /// Before anything of the flow is sent: it sets the way up.
+    Start,
+    /// Asks the links of the way.
+    Probe,
+    /// Behind the last packet of the flow: takes down what was set up.
+    End,
+}
+
+impl FlowStep {
+    /// All, by their numbers.
+    pub const ALL: [FlowStep; 3] = [FlowStep::Start, FlowStep::Probe, FlowStep::End];
+
+    /// The bit of [`Flight::flags`].
+    pub fn flag(self) -> u8 {
+        match self {
+            FlowStep::Start => Flight::SETUP,
+            FlowStep::Probe => Flight::PROBE,
+            FlowStep::End => Flight::TEARDOWN,
+        }
     }
 }
 

@@ -49,6 +49,13 @@ impl LinkRate {
         LinkRate { ps_per_flit_q20: 0 }
     }
 
+    /// Picoseconds that so many flits occupy the link, one after the other; [`Time::MAX`] if they are more than that.
+    pub fn time_of(self, flits: u64) -> Time {
+        let scaled = u128::from(flits) * u128::from(self.ps_per_flit_q20);
+        let time = (scaled + (1 << (Self::PLACES - 1))) >> Self::PLACES;
+        Time::try_from(time).unwrap_or(Time::MAX)
+    }
+
     /// Picoseconds that `flits` occupy the link.
     #[inline]
     pub fn time(self, flits: u16) -> Time {

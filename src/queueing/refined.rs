@@ -3,7 +3,7 @@
 
 use super::{Joining, Queueing};
 use crate::model::{Flight, LinkKind, RouterId};
-use crate::routing::{Here, Hop, NicChoice, Routing};
+use crate::routing::{Circuits, Here, Hop, NicChoice, Routing};
 use crate::topology::{Peer, Topology};
 
 /// A routing in which every queue of a virtual channel is a virtual channel. For networks with at most 255 queues of a traffic
@@ -102,6 +102,14 @@ impl Routing for Refined<'_> {
 
     fn words(&self, router: RouterId) -> u32 {
         self.routing.words(router)
+    }
+
+    fn circuits(&self) -> Option<Circuits> {
+        self.routing.circuits()
+    }
+
+    fn one_way(&self) -> bool {
+        self.routing.one_way()
     }
 
     fn has_alternatives(&self) -> bool {

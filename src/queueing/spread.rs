@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{EndpointId, Flight, Invalid, LinkKind, PortId, RouterId};
-use crate::routing::{Here, Hop, Load, NicChoice, Queue, Routing};
+use crate::routing::{Circuits, Here, Hop, Load, NicChoice, Queue, Routing};
 use crate::topology::{Peer, Topology};
 
 /// Which virtual channel a packet takes.
@@ -193,6 +193,15 @@ impl Routing for Spreading {
     fn take(&self, flight: &mut Flight, router: RouterId, hop: Hop) {
         self.routing.take(flight, router, self.own(router, hop));
     }
+
+    fn circuits(&self) -> Option<Circuits> {
+        self.routing.circuits()
+    }
+
+    /// Packets of a flow take any of several virtual channels.
+    fn one_way(&self) -> bool {
+        false
+    }
 }
 
 /// What the routing sees: a channel of its own holds what those in its place hold together.
@@ -248,6 +257,18 @@ impl Here for Narrow<'_> {
 
     fn remember(&mut self, word: u32, value: u64) {
         self.here.remember(word, value);
+    }
+
+    fn flows(&mut self, port: PortId) -> u32 {
+        self.here.flows(port)
+    }
+
+    fn circuit(&mut self) -> Option<PortId> {
+        self.here.circuit()
+    }
+
+    fn keep_circuit(&mut self, port: PortId) -> bool {
+        self.here.keep_circuit(port)
     }
 
     fn max_packet(&self) -> u32 {

@@ -34,6 +34,7 @@ pub fn table(topology: &str, digest: &Digest, run: &Run) -> String {
         jobs(&mut lines, digest);
     }
     cost(&mut lines, digest);
+    phases(&mut lines, digest);
     notes(&mut lines, digest);
     course(&mut lines, digest.summary.packet_hops, run);
     lines.push(String::new());
@@ -218,6 +219,41 @@ fn missing(lines: &mut Vec<String>, digest: &Digest) {
     }
 }
 
+/// So many phases are shown.
+const PHASES: usize = 8;
+
+/// How long each phase took, beside the least that it could for the ways that its flows took.
+fn phases(lines: &mut Vec<String>, digest: &Digest) {
+    let phases = &digest.phases;
+    if !phases.job.is_empty() {
+        lines.push(String::new());
+    }
+    for row in 0..phases.job.len().min(PHASES) {
+        let job = digest.jobs.get(phases.job[row] as usize);
+        let time = match phases.end_ps[row] {
+            0 => "not over".to_string(),
+            end => format!(
+                "in {}, {:.4} of the optimum for their ways",
+                simulated(end.saturating_sub(phases.begin_ps[row])),
+                phases.stretch[row]
+            ),
+        };
+        let text = format!(
+            "{} {}: {} flows {time} ({}); up to {} flows on a link",
+            job.map_or("?", |job| &job.name),
+            phases.phase[row],
+            whole(phases.flows[row]),
+            simulated(phases.optimum_ps[row]),
+            phases.contention[row],
+        );
+        labelled(lines, "phase", &text);
+    }
+    let more = phases.job.len().saturating_sub(PHASES);
+    if more > 0 {
+        labelled(lines, "", &format!("and {more} more, in --json"));
+    }
+}
+
 /// So many notes are shown.
 const NOTES: usize = 8;
 
@@ -344,6 +380,7 @@ pub fn json(digest: &Digest, run: &Run) -> Value {
         "jobs": jobs.map(|(index, job)| (job.name.clone(), job_json(index, job))).collect::<Map<_, _>>(),
         "latency": latency.map(|(class, stats)| (class.clone(), stats_json(stats))).collect::<Map<_, _>>(),
         "scheme": scheme_json(digest),
+        "phases": phases_json(digest),
         "notes": digest.notes.iter().map(note_json).collect::<Vec<_>>(),
     });
     if let Some(cost) = &digest.cost {
@@ -355,6 +392,26 @@ pub fn json(digest: &Digest, run: &Run) -> Value {
         });
     }
     all
+}
+
+fn phases_json(digest: &Digest) -> Value {
+    let phases = &digest.phases;
+    let row = |row: usize| {
+        json!({
+            "job": digest.jobs.get(phases.job[row] as usize).map(|job| job.name.clone()),
+            "phase": phases.phase[row],
+            "begin_ps": phases.begin_ps[row],
+            "end_ps": phases.end_ps[row],
+            "flows": phases.flows[row],
+            "optimum_ps": phases.optimum_ps[row],
+            "stretch": phases.stretch[row],
+            "rate_ratio": phases.rate_ratio[row],
+            "measured_ratio": phases.measured_ratio[row],
+            "contention": phases.contention[row],
+            "mean_contention": phases.mean_contention[row],
+        })
+    };
+    (0..phases.job.len()).map(row).collect()
 }
 
 fn note_json(note: &Note) -> Value {
@@ -494,6 +551,7 @@ mod tests {
         let mut data = sample::data();
         data.jobs.truncate(1);
         data.notes.clear();
+        data.phases = None;
         let text = table("", &data.digest(), &sample::run());
         assert!(!text.contains("stencil"), "{text}");
         assert!(text.starts_with("simulated"), "{text}");

@@ -1,7 +1,7 @@
 //! Every route that an algorithm could ever take, and whether they can deadlock.
 //!
 //! A [`Walker`] replays a routing algorithm with scripted choices: each `pick` takes every value, each `backlog` and `load` is
-//! once nothing and once far more than any threshold, and each word that the algorithm keeps at a router has every value
+//! once nothing and once far more than any threshold, circuits are kept or find no room, and each word that the algorithm keeps at a router has every value
 //! that was ever written there. What it meets is kept by state (router, port of arrival, route state of the packet, and its
 //! source if the algorithm asks for that) and not by path, so that small networks are walked completely in well under a
 //! second. The job is always the first.
@@ -142,15 +142,15 @@ impl<'a> Walker<'a> {
     }
 
     /// Walks every route between all pairs of endpoints (an endpoint and itself included), for data and for control
-    /// packets. Returns the lengths of the routes.
+    /// packets, and for those that set up circuits. Returns the lengths of the routes.
     pub fn walk_all(&mut self) -> Result<Span, Fault> {
         let mut all: Option<Span> = None;
         loop {
             let anew = self.anew;
             for source in 0..self.topology.endpoints() {
                 for destination in 0..self.topology.endpoints() {
-                    for control in [false, true] {
-                        let span = self.walk(source, destination, control)?;
+                    for flags in self.kinds_of_packets() {
+                        let span = self.walk_packet(source, destination, *flags)?;
                         all = Some(all.map_or(span, |all| all.and(span)));
                     }
                 }
@@ -179,10 +179,28 @@ impl<'a> Walker<'a> {
         destination: EndpointId,
         control: bool,
     ) -> Result<Span, Fault> {
+        self.walk_packet(source, destination, u8::from(control) * Flight::CONTROL)
+    }
+
+    /// The flags of the packets that are routed differently. Those that set circuits up come first: what they keep others read.
+    fn kinds_of_packets(&self) -> &'static [u8] {
+        const ALL: &[u8] = &[Flight::CONTROL | Flight::SETUP, 0, Flight::CONTROL];
+        match self.routing.circuits() {
+            Some(_) => ALL,
+            None => &ALL[1..],
+        }
+    }
+
+    fn walk_packet(
+        &mut self,
+        source: EndpointId,
+        destination: EndpointId,
+        flags: u8,
+    ) -> Result<Span, Fault> {
         let (router, in_port) = self.topology.attachment(source);
         let flight = Flight {
             destination,
-            flags: u8::from(control) * Flight::CONTROL,
+            flags,
             ..Flight::default()
         };
         let networks = self.routing.choice_at_nic();
@@ -380,8 +398,9 @@ impl<'a> Walker<'a> {
     ) -> Result<Vec<(R, Flight)>, String> {
         let mut outcomes = Vec::new();
         let mut seen = FxHashSet::default();
-        let place = (router, in_port, source);
-        let mut script = Script::new(self.topology, self.routing, place, &self.memory);
+        let ends = (source, flight.destination);
+        let place = (router, in_port);
+        let mut script = Script::new(self.topology, self.routing, place, ends, &self.memory);
         let mut done = false;
         for _ in 0..MOST_CHOICES {
             let mut flight = flight;

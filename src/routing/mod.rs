@@ -79,6 +79,12 @@ pub trait Here {
     fn recall(&mut self, word: u32) -> u64;
     /// Writes such a word.
     fn remember(&mut self, word: u32, value: u64);
+    /// Flows that go out by `port`: set up and not torn down. Of routings that keep circuits ([`Routing::circuits`]), like the two below.
+    fn flows(&mut self, port: PortId) -> u32;
+    /// The port that this router keeps for the packet's flow (source and destination) where the packet came in.
+    fn circuit(&mut self) -> Option<PortId>;
+    /// Keeps a port for the packet's flow until it is torn down; false if the cache of the input is full.
+    fn keep_circuit(&mut self, port: PortId) -> bool;
     /// The longest packet in flits, for biases that are counted in packets.
     fn max_packet(&self) -> u32;
 }
@@ -100,6 +106,13 @@ pub enum NicRule {
     InTurn,
     /// The one with less in the queue that the packet would join behind the link; of equal ones the first in turn.
     LeastUsed,
+}
+
+/// What routers keep of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Circuits {
+    /// Flows that an input port keeps a port for, at most.
+    pub cache: u32,
 }
 
 /// A routing algorithm, fixed to one topology.
@@ -131,6 +144,16 @@ pub trait Routing: Send + Sync {
     /// Words of memory that the algorithm keeps at `router` ([`Here::recall`]): flow tables, pointers that go round.
     fn words(&self, router: RouterId) -> u32 {
         0
+    }
+    /// Set if routers keep the ways of flows ([`Here::circuit`]), which NICs then set up before they send anything of a message and tear
+    /// down behind it. Packets that set up ([`Flight::is_setup`]) are routed by choice, and all of the flow behind them
+    /// ([`Flight::goes_by_circuits`]) by what was kept.
+    fn circuits(&self) -> Option<Circuits> {
+        None
+    }
+    /// Whether all packets from one endpoint to another go one way, control packets too, as long as a flow lasts.
+    fn one_way(&self) -> bool {
+        self.circuits().is_some()
     }
     /// Whether packets that have to wait may go other ways than the first: whether `alternatives` and `take` are called.
     fn has_alternatives(&self) -> bool {

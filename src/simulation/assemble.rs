@@ -11,6 +11,7 @@ use crate::congestion::{self, About, Scheme};
 use crate::engine::{Haste, Schedule};
 use crate::fabric::{
     Application, Blueprint, Drive, FabricDomain, Network, Open, Rated, Recording, Traffic, empty,
+    flow_kinds,
 };
 use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span, Time};
 use crate::queueing::{self, Divided, Queueing};
@@ -27,7 +28,7 @@ use crate::workload::sizes::Sizes;
 use crate::workload::tasks::{Job, Mpi};
 
 use super::parameters::{parameters, router_parameters, routers};
-use super::{limits, notes};
+use super::{flows, limits, notes};
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -118,7 +119,7 @@ impl Plan {
         // Nothing is left to do once all applications are done, unless other traffic never stops.
         let endless = |traffic: &Traffic| traffic.application().is_none() && traffic.stop == NEVER;
         let until_done = completes && traffic.iter().any(endless);
-        if scheme.capabilities().retransmits {
+        if scheme.capabilities().retransmits || network.flows.managed {
             check_lengths(experiment, &traffic, &network)?;
         }
         let schedule = Schedule { window, end, haste };
@@ -236,6 +237,7 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
         endpoints: topology.endpoints(),
         acknowledge: parameters.acknowledge,
         round_trip,
+        circuits: routing.circuits().is_some(),
     };
     // The packet, and a flit that acknowledges it.
     let lengths = about.link_time(u64::from(about.max_packet) + 1);
@@ -247,8 +249,15 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
             (entry.build)(&experiment.congestion, &about)?
         }
     };
+    let flows = flows::rules(experiment, routing.as_ref(), scheme.as_ref(), &parameters)?;
+    let discipline = flows::discipline(experiment, scheme.as_ref())?;
+    let mut kinds = scheme.kinds().to_vec();
+    kinds.extend(flow_kinds(&flows, scheme.classes()));
     let network = Network {
         classes: scheme.classes(),
+        kinds,
+        flows,
+        discipline,
         topology,
         routing,
         queueing,
@@ -279,7 +288,8 @@ fn recording(experiment: &Experiment) -> Recording {
         scheme: 0,
         packets: experiment.output.packets,
         messages: experiment.output.messages,
-        iterations: experiment.output.iterations,
+        iterations: experiment.output.iterations || experiment.output.flows,
+        flows: experiment.output.flows,
     }
 }
 
@@ -396,16 +406,17 @@ fn one_workload(
     network: &Network,
     experiment: &Experiment,
 ) -> Result<Traffic, ConfigError> {
-    let seed = experiment.run.seed;
+    let seed = own_seed(experiment.run.seed, number);
     let (drive, tasks, stop) = match &workload.drive {
         DriveConfig::Pattern(pattern) => {
             let stop = pattern.stop.map_or(NEVER, |stop| stop.0);
-            let drive = open_loop(workload, pattern, number, &tasks, network, seed)?;
+            let drive = open_loop(workload, pattern, &tasks, network, seed)?;
             (Drive::Pattern(drive), tasks, stop)
         }
         DriveConfig::Motif(job) => {
-            let (application, tasks) =
-                application(workload, job, &tasks, network, experiment.output.iterations)?;
+            let iterations = experiment.output.iterations || experiment.output.flows;
+            let (mut application, tasks) = application(workload, job, &tasks, network, iterations)?;
+            application.job.motif.draw(seed);
             (Drive::Motif(application), tasks, NEVER)
         }
     };
@@ -436,19 +447,22 @@ fn one_workload(
     })
 }
 
+/// The seed of what is drawn once for a workload.
+fn own_seed(seed: u64, number: usize) -> u64 {
+    seed ^ (PATTERN_SEED << 32 | number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 fn open_loop(
     workload: &WorkloadConfig,
     config: &PatternConfig,
-    number: usize,
     tasks: &[EndpointId],
     network: &Network,
     seed: u64,
 ) -> Result<Open, ConfigError> {
-    let own_seed = seed ^ (PATTERN_SEED << 32 | number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let about = Members {
         endpoints: tasks,
         topology: &network.topology,
-        seed: own_seed,
+        seed,
         load: config.load,
     };
     let pattern = patterns::build(&config.pattern, &about)?;
@@ -517,7 +531,7 @@ fn application(
     Ok((application, endpoints))
 }
 
-/// Schemes that send packets again name the packets of a message by 32 bits. (Of applications, whose messages are not known before they send
+/// Schemes that send packets again, and flows, name the packets of a message by 32 bits. (Of applications, whose messages are not known before they send
 /// them, the domains check it.)
 fn check_lengths(
     experiment: &Experiment,
@@ -532,8 +546,8 @@ fn check_lengths(
         None => Ok(()),
         Some(Traffic { number, .. }) => Err(experiment.workloads[usize::from(*number)].section.refuse(Invalid::new(
             "message",
-            "a message of more than 4,294,967,295 packets, with a scheme that drops packets and has to count them",
-            "write a smaller message or a larger nic.max_packet, or choose another congestion.scheme",
+            "a message of more than 4,294,967,295 packets, with a scheme or a routing that has to count them",
+            "write a smaller message or a larger nic.max_packet, or choose another congestion.scheme or routing",
         ))),
     }
 }

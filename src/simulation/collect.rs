@@ -6,11 +6,12 @@ use super::assemble::{Plan, ends};
 use super::cost;
 use super::error::RunError;
 use super::notes::{inaction, notes};
+use super::phases;
 use super::rows;
 use super::warnings::Warning;
 use crate::congestion::{self, DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
 use crate::engine::{End, Transport, gather};
-use crate::fabric::{DomainReport, FabricDomain, JobStats, Step, Tally, Totals, Traffic};
+use crate::fabric::{DomainReport, FabricDomain, JobStats, Network, Step, Tally, Totals, Traffic};
 use crate::model::{Bandwidth, Histogram, Outstanding, PacketKind, Span, Time};
 use crate::trace::schema::LATENCY_CLASSES;
 use crate::trace::{Data, Job, Latency, Scheme, Summary};
@@ -126,6 +127,10 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
             "{generated} messages generated and {received} received, but the network is idle"
         )));
     }
+    if reports.iter().any(|report| report.flows_left) {
+        let what = "the network is idle, but routers keep ways of flows";
+        return Err(RunError::Conservation(what.into()));
+    }
     match reports
         .iter()
         .flat_map(|report| &report.credits_missing)
@@ -208,12 +213,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         scheme: Scheme {
             name: plan.scheme.name().into(),
             records: rows::records(reports, plan),
-            ..scheme(
-                plan.scheme.as_ref(),
-                plan.network().parameters.acknowledge,
-                reports,
-                everyone,
-            )
+            ..scheme(plan.scheme.as_ref(), plan.network(), reports, everyone)
         },
         ..Data::default()
     };
@@ -234,6 +234,10 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.occupancy = (recording.occupancy > 0).then(|| rows::occupancy(reports, flit_bits));
     data.rates = (recording.rates > 0).then(|| rows::rates(reports, plan));
     data.iterations = recording.iterations.then(|| rows::iterations(reports));
+    if recording.flows {
+        let (flows, phases) = phases::tables(reports, plan);
+        (data.flows, data.phases) = (Some(flows), Some(phases));
+    }
     data.packets = recording.packets.then(|| rows::packets(reports));
     data.messages = recording.messages.then(|| rows::messages(reports));
     let network = plan.network();
@@ -251,6 +255,9 @@ const RESENT_GRANTED: &str = "resent_granted";
 const RESENT_SPECULATIVE: &str = "resent_speculative";
 const ABSORBED: &str = "reservations_absorbed";
 
+/// Of routings that keep circuits: how often a router kept a port for a flow, and how often there was no room to.
+const CIRCUITS: [&str; 2] = ["circuits_kept", "circuits_refused"];
+
 /// Whether a number of `/data/scheme` is recorded by those schemes only that do what it counts, so that it is 0 of all others:
 /// what fabric and schemes count alike.
 pub fn counts_as_nothing(name: &str) -> bool {
@@ -262,6 +269,8 @@ pub fn counts_as_nothing(name: &str) -> bool {
         MARKED,
         HELD_BACK,
         ABSORBED,
+        CIRCUITS[0],
+        CIRCUITS[1],
     ];
     let share = name
         .strip_prefix("ejected_")
@@ -272,10 +281,10 @@ pub fn counts_as_nothing(name: &str) -> bool {
 }
 
 /// The names of the numbers that a run under a scheme has in `/data/scheme`.
-pub fn scheme_numbers(own: &dyn congestion::Scheme, acknowledge: bool) -> Vec<String> {
+pub fn scheme_numbers(own: &dyn congestion::Scheme, network: &Network) -> Vec<String> {
     let Scheme {
         counters, shares, ..
-    } = scheme(own, acknowledge, &[], 0.0);
+    } = scheme(own, network, &[], 0.0);
     let counters = counters.into_iter().map(|(name, _)| name);
     counters
         .chain(shares.into_iter().map(|(name, _)| name))
@@ -283,12 +292,12 @@ pub fn scheme_numbers(own: &dyn congestion::Scheme, acknowledge: bool) -> Vec<St
 }
 
 /// The kinds of packets of a run, with their names in results.
-fn kinds(own: &dyn congestion::Scheme, acknowledge: bool) -> Vec<(PacketKind, &'static str)> {
+fn kinds(network: &Network) -> Vec<(PacketKind, &'static str)> {
     let mut kinds = vec![(PacketKind::DATA, "data")];
-    if acknowledge {
+    if network.parameters.acknowledge {
         kinds.push((PacketKind::ACK, "ack"));
     }
-    let own = (0..).zip(own.kinds());
+    let own = (0..).zip(&network.kinds);
     kinds.extend(own.map(|(place, kind)| (PacketKind::own(place), kind.name)));
     kinds
 }
@@ -296,14 +305,14 @@ fn kinds(own: &dyn congestion::Scheme, acknowledge: bool) -> Vec<(PacketKind, &'
 /// What packets were for, and what became of them.
 fn scheme(
     own: &dyn congestion::Scheme,
-    acknowledge: bool,
+    network: &Network,
     reports: &[DomainReport],
     capacity: f64,
 ) -> Scheme {
     let sum = |field: &dyn Fn(&Tally) -> u64| -> u64 {
         reports.iter().map(|r| field(&r.totals.tally)).sum()
     };
-    let kinds = kinds(own, acknowledge);
+    let kinds = kinds(network);
     let mut counters: Vec<(String, u64)> = kinds
         .iter()
         .map(|(kind, name)| {
@@ -345,6 +354,12 @@ fn scheme(
     ];
     let others = others.into_iter().filter(|(does, ..)| *does);
     counters.extend(others.map(|(_, name, count)| (name.to_string(), count)));
+    if network.flows.cache.is_some() {
+        for (at, name) in CIRCUITS.into_iter().enumerate() {
+            let count = reports.iter().map(|report| report.circuits[at]).sum();
+            counters.push((name.into(), count));
+        }
+    }
     counters.extend(own.counters().iter().enumerate().map(|(at, name)| {
         let counts = reports.iter().filter_map(|report| report.scheme.get(at));
         // A sum of times may be too large: then it stays at the largest number.

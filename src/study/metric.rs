@@ -43,6 +43,13 @@ enum What {
         moment: Moment,
         how: How,
     },
+    /// A number of a phase of a job.
+    Phase {
+        job: String,
+        phase: u64,
+        column: &'static str,
+        unit: &'static str,
+    },
     /// A column of `/data/series` as one number, perhaps over the number of tasks of a job.
     Series {
         column: String,
@@ -234,6 +241,7 @@ impl Metric {
             What::Attribute { unit, .. }
             | What::Jobs { unit, .. }
             | What::Series { unit, .. }
+            | What::Phase { unit, .. }
             | What::Ports { unit, .. } => unit,
             What::Kept { kept, .. } => kept.unit(),
             What::Derived { unit } => unit,

@@ -127,6 +127,7 @@ impl Records<'_> {
         match parts.as_slice() {
             ["jobs", job, ..] | ["latency" | "series", "job", job, ..] => self.job(job),
             ["iterations", job, ..] => self.job(job).and_then(|()| self.iterations(job)),
+            ["phases", job, ..] => self.job(job).and_then(|()| self.phases()),
             ["occupancy", ..] => self.occupancy(),
             ["cost", ..] if self.experiment.cost.is_none() => missing(
                 "the experiment does not say what memory costs",
@@ -179,6 +180,13 @@ impl Records<'_> {
                 "iterations are not recorded",
                 "set output.iterations = true",
             ),
+        }
+    }
+
+    fn phases(&self) -> Outcome {
+        match self.experiment.output.flows {
+            true => Ok(()),
+            false => missing("phases are not recorded", "set output.flows = true"),
         }
     }
 
@@ -266,8 +274,7 @@ impl Records<'_> {
 
     /// A counter of the scheme; or a column of one of its records, which is asked for.
     fn scheme(&self, name: &str, rows: bool) -> Outcome {
-        let acknowledge = self.plan.network().parameters.acknowledge;
-        let numbers = scheme_numbers(self.plan.scheme.as_ref(), acknowledge);
+        let numbers = scheme_numbers(self.plan.scheme.as_ref(), self.plan.network());
         let names: Vec<&str> = numbers.iter().map(String::as_str).collect();
         let column = match rows {
             true => name.split_once('.'),

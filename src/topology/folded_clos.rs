@@ -72,6 +72,7 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
     let shape = Shape {
         down,
         up: vec![radix / 2; below],
+        width: 0,
         levels_key: "levels",
         ports_key: "radix",
     };
@@ -79,6 +80,7 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
         terminal: params.terminal,
         local: params.local,
         global: params.global,
+        horizontal: None,
     };
     Tree::new(
         format!("folded_clos: routers of {radix} ports"),

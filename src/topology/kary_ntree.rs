@@ -2,7 +2,8 @@
 //! ports down only).
 //!
 //! Petrini and Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997;
-//! the tree of Birk and Zdornov, section 4.2. As an extended generalised fat tree: m = (k, …, k), w = (1, k, …, k).
+//! the tree of Birk and Zdornov, section 4.2, and with `horizontal_width` their modified one. As an extended generalised fat tree:
+//! m = (k, …, k), w = (1, k, …, k).
 
 use std::sync::Arc;
 
@@ -25,6 +26,10 @@ pub struct Params {
     pub k: u32,
     /// Levels of routers, 1 or more. With 1 there is a single router with k endpoints.
     pub n: u32,
+    /// Links between two neighbouring routers of a logical node, which are the routers that lead down to the same endpoints.
+    /// Default: 0. Of the routings, `adaptive_flow` takes them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub horizontal_width: u32,
     /// The links between endpoints and leaf routers.
     pub terminal: LinkParams,
     /// The links between the routers of a pod. Trees of one or two levels have none, and need no such section.
@@ -33,6 +38,14 @@ pub struct Params {
     /// The links between pods and top routers. A tree of one level has none, and needs no such section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub global: Option<LinkParams>,
+    /// The links between neighbouring routers of a logical node. Needed with `horizontal_width` in a tree of two levels or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizontal: Option<LinkParams>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+fn is_zero(width: &u32) -> bool {
+    *width == 0
 }
 
 /// Builds the tree, or says which parameter does not fit and what to do.
@@ -56,6 +69,7 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
     let shape = Shape {
         down: vec![k; n as usize],
         up: vec![k; n as usize - 1],
+        width: params.horizontal_width,
         levels_key: "n",
         ports_key: "k",
     };
@@ -63,6 +77,7 @@ pub fn tree(params: &Params) -> Result<Tree, Invalid> {
         terminal: params.terminal,
         local: params.local,
         global: params.global,
+        horizontal: params.horizontal,
     };
     Tree::new(format!("kary_ntree: {k}-ary {n}-tree"), &shape, &links)
 }
@@ -79,6 +94,7 @@ pub const ENTRY: Entry<Build> = Entry {
     source: "Petrini and Vanneschi, IPPS 1997; Birk and Zdornov, section 4.2",
     examples: &[
         r#"k = 4, n = 3, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
+        r#"k = 3, n = 3, horizontal_width = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }, horizontal = { bandwidth = "50 Gbps", latency = "30 ns" }"#,
         r#"k = 4, n = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
     ],
     parameters: || schemars::schema_for!(Params),

@@ -253,6 +253,8 @@ fn line(params: &Params) -> Result<Tree, Invalid> {
         terminal: params.link,
         local: Some(params.link),
         global: Some(params.link),
+        horizontal_width: 0,
+        horizontal: None,
     })
 }
 

@@ -12,16 +12,21 @@
 //! and comes in there by port s mod m_{l+1}. So the way down from a router to an endpoint below it is fixed, and the
 //! way up is free.
 //!
+//! The replicas of a subtree (on the top level: all routers) are a *logical node*. Where the tree has horizontal links, each of them
+//! has so many to the one before it and to the one after it: [`horizontal`].
+//!
 //! # Numbers
 //!
 //! The subtrees just below the top are the *pods*. The routers of a pod are numbered in one piece, leaf routers
 //! first; the top routers come last. Endpoint e is at port e mod m₁ of leaf router ⌊e / m₁⌋ (counted without the
-//! others). Ports of a router: those down, then those up.
+//! others). Ports of a router: those down, those up, those to the replica before it, those to the one after it.
 //!
 //! # Domains
 //!
 //! Each pod is a domain, and the top routers are dealt out to the pods in turn. A tree of one level has one router,
 //! one pod and one domain.
+
+pub mod horizontal;
 
 use std::ops::Range;
 
@@ -30,7 +35,7 @@ use crate::model::{
     DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind,
 };
 
-/// The three kinds of links of a tree.
+/// The kinds of links of a tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Links {
     pub terminal: LinkParams,
@@ -38,6 +43,8 @@ pub(super) struct Links {
     pub local: Option<LinkParams>,
     /// Needed from two levels on.
     pub global: Option<LinkParams>,
+    /// Needed where there are horizontal links.
+    pub horizontal: Option<LinkParams>,
 }
 
 impl Links {
@@ -73,6 +80,8 @@ pub(super) struct Shape {
     pub down: Vec<u32>,
     /// Ports up of the levels below the top, leaf routers first; one less than `down`, each at least 1.
     pub up: Vec<u32>,
+    /// Horizontal links between two neighbours of a logical node.
+    pub width: u32,
     /// The key of the number of levels.
     pub levels_key: &'static str,
     /// The key of the ports of a router.
@@ -92,6 +101,8 @@ struct Level {
     reach_below: u32,
     /// Routers that share their subtree, W_l.
     replicas: u32,
+    /// Horizontal links between two of them that are neighbours.
+    width: u32,
     /// The first router of the level within its pod; at the top: among all routers.
     first: u32,
 }
@@ -119,6 +130,8 @@ pub struct Tree {
     terminal: Link,
     local: Link,
     global: Link,
+    /// None if they are not given, and no routers are linked with others of their logical node.
+    horizontal: Option<Link>,
 }
 
 impl Tree {
@@ -126,11 +139,14 @@ impl Tree {
     pub const LOCAL: LinkKind = LinkKind(1);
     /// Links between pods and top routers.
     pub const GLOBAL: LinkKind = LinkKind(2);
+    /// Links between neighbouring routers of a logical node.
+    pub const HORIZONTAL: LinkKind = LinkKind(3);
 
     const LINK_KINDS: &[KindName] = &[
         KindName::Borrowed("terminal"),
         KindName::Borrowed("local"),
         KindName::Borrowed("global"),
+        KindName::Borrowed("horizontal"),
     ];
 
     /// Builds the tree. `name` says what it is, for [`Topology::describe`].
@@ -154,16 +170,12 @@ impl Tree {
         let (mut reach, mut replicas) = (1u32, 1u32);
         for (index, &down) in shape.down.iter().enumerate() {
             let up = shape.up.get(index).copied().unwrap_or(0);
-            if down
-                .checked_add(up)
-                .is_none_or(|ports| ports > u32::from(PortId::MAX))
-            {
+            let width = if replicas > 1 { shape.width } else { 0 };
+            let ports = u64::from(down) + u64::from(up) + 2 * u64::from(width);
+            if ports > u64::from(PortId::MAX) {
                 return Err(Invalid::new(
                     shape.ports_key,
-                    format!(
-                        "a router would have {} ports",
-                        u64::from(down) + u64::from(up)
-                    ),
+                    format!("a router would have {ports} ports"),
                     format!("a router has at most {} ports", PortId::MAX),
                 ));
             }
@@ -175,6 +187,7 @@ impl Tree {
                 reach,
                 reach_below,
                 replicas,
+                width,
                 first: 0,
             });
             replicas = replicas.checked_mul(up.max(1)).ok_or_else(too_large)?;
@@ -183,9 +196,9 @@ impl Tree {
         let top = &levels[levels.len() - 1];
         let routers = top.first.checked_add(top.replicas).ok_or_else(too_large)?;
         let ports = |level: &Level| {
-            u128::from(reach / level.reach)
-                * u128::from(level.replicas)
-                * u128::from(level.down + level.up)
+            let vertical = u128::from(level.replicas) * u128::from(level.down + level.up);
+            let horizontal = 2 * u128::from(level.width) * u128::from(level.replicas - 1);
+            u128::from(reach / level.reach) * (vertical + horizontal)
         };
         let all_ports = levels.iter().map(ports).sum();
         // Pods are alike, but for one top router more or less.
@@ -200,6 +213,7 @@ impl Tree {
             terminal: links.terminal()?,
             local: links.inner(Tree::LOCAL, links.local, 3, levels.len())?,
             global: links.inner(Tree::GLOBAL, links.global, 2, levels.len())?,
+            horizontal: links.horizontal(&levels)?,
             levels,
         })
     }
@@ -382,8 +396,8 @@ impl Topology for Tree {
     }
 
     fn ports(&self, router: RouterId) -> PortId {
-        let level = &self.levels[self.place(router).level];
-        (level.down + level.up) as PortId
+        let place = self.place(router);
+        self.levels[place.level].sideways(place.replica).right.end
     }
 
     fn peer(&self, router: RouterId, port: PortId) -> Peer {
@@ -395,13 +409,19 @@ impl Topology for Tree {
         } else if port < level.down + level.up {
             self.peer_above(place, port - level.down)
         } else {
-            Peer::Unused
+            self.peer_beside(place, port as PortId)
         }
     }
 
     fn link(&self, router: RouterId, port: PortId) -> Link {
         let place = self.place(router);
-        let down = u32::from(port) < self.levels[place.level].down;
+        let level = &self.levels[place.level];
+        let down = u32::from(port) < level.down;
+        if let Some(horizontal) = self.horizontal
+            && u32::from(port) >= level.down + level.up
+        {
+            return horizontal;
+        }
         // The level of the link's upper end.
         let upper = if down { place.level } else { place.level + 1 };
         if upper == 0 {
@@ -414,7 +434,10 @@ impl Topology for Tree {
     }
 
     fn link_kinds(&self) -> &[KindName] {
-        Tree::LINK_KINDS
+        match self.horizontal {
+            Some(_) => Tree::LINK_KINDS,
+            None => &Tree::LINK_KINDS[..Tree::HORIZONTAL.index()],
+        }
     }
 
     /// Leaf routers, those of the levels between, and top routers; those that there are.
@@ -443,16 +466,21 @@ impl Topology for Tree {
         let up = |level: &Level| self.routers_on(level) * u64::from(level.up);
         let local = self.levels[..below].iter().map(up).sum();
         let global = self.levels[below..top].iter().map(up).sum();
-        super::Links::of([
+        let vertical = [
             (self.terminal, u64::from(self.endpoints), false),
             (self.local, local, false),
             (self.global, global, self.pods > 1),
-        ])
+        ];
+        // Those of the top join pods, to which the top routers are dealt out in turn.
+        let horizontal = self
+            .horizontal
+            .map(|link| (link, self.horizontal_links(), self.pods > 1));
+        super::Links::of(vertical.into_iter().chain(horizontal))
     }
 
     fn all_ports(&self) -> u64 {
         let ports = |level: &Level| self.routers_on(level) * u64::from(level.down + level.up);
-        self.levels.iter().map(ports).sum()
+        self.levels.iter().map(ports).sum::<u64>() + 2 * self.horizontal_links()
     }
 
     fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
@@ -522,8 +550,12 @@ impl Topology for Tree {
     }
 
     fn describe(&self) -> String {
+        let horizontal = match self.horizontal_links() {
+            0 => String::new(),
+            links => format!(", {links} horizontal links"),
+        };
         format!(
-            "{}: {} endpoints, {} routers on {} levels ({} leaf, {} top), {} pods",
+            "{}: {} endpoints, {} routers on {} levels ({} leaf, {} top), {} pods{horizontal}",
             self.name,
             self.endpoints,
             self.routers,

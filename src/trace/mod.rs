@@ -29,8 +29,8 @@ pub use partial::{Partial, remove_leftovers, replace};
 pub use rates::{RatesOverTime, Whose};
 pub use read::{Entry, Header, Stored, StoredLatency, read, read_header};
 pub use results::{
-    Cost, Data, Iterations, Job, JobSeries, Latency, Messages, Note, Occupancy, Packets, Ports,
-    Rates, Routers, Run, Scheme, SchemeColumn, SchemeRecord, Series, Summary,
+    Cost, Data, Flows, Iterations, Job, JobSeries, Latency, Messages, Note, Occupancy, Packets,
+    Phases, Ports, Rates, Routers, Run, Scheme, SchemeColumn, SchemeRecord, Series, Summary,
 };
 pub use stats::{Digest, JobTotals, Shape, Stats};
 pub use write::write;

@@ -8,14 +8,17 @@ use super::error::TraceError;
 use super::hdf::{
     Failure, Outcome, get_column, get_list, get_number, get_numbers, get_text, get_texts, open,
 };
-use super::results::{Cost, Note, Run, Summary};
-use super::schema;
+use super::results::{Cost, Note, Phases, Run, Summary};
+use super::schema::{self, Column};
 use super::seal::{Kind, Unsealed, verify};
 use super::stats::{Digest, JobTotals, Shape, Stats};
 use crate::model::Time;
 
 /// More buckets than a histogram of 64-bit times can have.
 const MOST_BUCKETS: usize = 1 << 13;
+
+/// More phases than programs have parts.
+const MOST_PHASES: usize = 1 << 28;
 
 /// Groups are nested this deep at most; a file with a circle of links is foreign.
 const DEEPEST: usize = 8;
@@ -162,6 +165,7 @@ fn stored(root: &Group, header: Header) -> Outcome<Stored> {
                 .collect(),
             jobs,
             scheme: (scheme.clone(), counters(&recorded)?),
+            phases: read_phases(&data)?,
             notes,
             cost: read_cost(&data)?,
         },
@@ -269,6 +273,67 @@ fn read_summary(at: &Group) -> Outcome<Summary> {
         offered_load,
         accepted_load,
     })
+}
+
+/// Phases, if they were recorded.
+fn read_phases(data: &Group) -> Outcome<Phases> {
+    if !data.link_exists("phases") {
+        return Ok(Phases::default());
+    }
+    let at = open(data, "phases")?;
+    let [
+        job,
+        phase,
+        begin,
+        end,
+        flows,
+        optimum,
+        stretch,
+        ratio,
+        measured,
+        most,
+        mean,
+    ] = &schema::PHASES;
+    let whole = |column: &Column| get_column::<u64>(&at, column.name, MOST_PHASES);
+    let short = |column: &Column| get_column::<u32>(&at, column.name, MOST_PHASES);
+    let real = |column: &Column| get_column::<f64>(&at, column.name, MOST_PHASES);
+    let phases = Phases {
+        job: short(job)?,
+        phase: short(phase)?,
+        begin_ps: whole(begin)?,
+        end_ps: whole(end)?,
+        flows: whole(flows)?,
+        optimum_ps: whole(optimum)?,
+        stretch: real(stretch)?,
+        rate_ratio: real(ratio)?,
+        measured_ratio: real(measured)?,
+        contention: whole(most)?,
+        mean_contention: real(mean)?,
+    };
+    let rows = phases.job.len();
+    let whole = [
+        &phases.begin_ps,
+        &phases.end_ps,
+        &phases.flows,
+        &phases.optimum_ps,
+        &phases.contention,
+    ];
+    let real = [
+        &phases.stretch,
+        &phases.rate_ratio,
+        &phases.measured_ratio,
+        &phases.mean_contention,
+    ];
+    let even = phases.phase.len() == rows
+        && whole.iter().all(|column| column.len() == rows)
+        && real.iter().all(|column| column.len() == rows);
+    match even {
+        true => Ok(phases),
+        false => Err(Failure::Content(format!(
+            "{} has columns of different length",
+            at.name()
+        ))),
+    }
 }
 
 fn read_notes(at: &Group, count: u64) -> Outcome<Vec<Note>> {

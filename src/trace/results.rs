@@ -25,6 +25,10 @@ pub struct Data {
     pub iterations: Option<Iterations>,
     /// `/data/packets`, if asked for.
     pub packets: Option<Packets>,
+    /// `/data/phases`, if asked for.
+    pub phases: Option<Phases>,
+    /// `/data/flows`, if asked for.
+    pub flows: Option<Flows>,
     /// `/data/messages`, if asked for.
     pub messages: Option<Messages>,
     /// `/data/scheme`: what the congestion-control scheme counted and wrote down.
@@ -290,6 +294,62 @@ pub struct Packets {
     pub injected_ps: Vec<Time>,
     /// When its tail reached the receiver, ps.
     pub delivered_ps: Vec<Time>,
+}
+
+/// `/data/phases`: one row per phase of each job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Phases {
+    /// Job, in the order of the experiment file.
+    pub job: Vec<u32>,
+    /// Number of the phase, from 0.
+    pub phase: Vec<u32>,
+    /// When its first flow was generated, ps.
+    pub begin_ps: Vec<Time>,
+    /// When its last flow had come, ps.
+    pub end_ps: Vec<Time>,
+    /// Flows.
+    pub flows: Vec<u64>,
+    /// The largest weight of a link, ps.
+    pub optimum_ps: Vec<Time>,
+    /// The time of the phase over the optimum.
+    pub stretch: Vec<f64>,
+    /// The least normalised rate of a flow over the least that is calculated.
+    pub rate_ratio: Vec<f64>,
+    /// The same of rates in the measurement window.
+    pub measured_ratio: Vec<f64>,
+    /// The most flows on a link.
+    pub contention: Vec<u64>,
+    /// The mean over flows of the most flows on a link of its way.
+    pub mean_contention: Vec<f64>,
+}
+
+/// `/data/flows`: one row per flow that has begun.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flows {
+    /// Job, in the order of the experiment file.
+    pub job: Vec<u32>,
+    /// Number of its phase.
+    pub phase: Vec<u32>,
+    /// Sending endpoint.
+    pub source: Vec<u32>,
+    /// Receiving endpoint.
+    pub destination: Vec<u32>,
+    /// Length, bytes.
+    pub bytes: Vec<u64>,
+    /// When it was generated, ps.
+    pub generated_ps: Vec<Time>,
+    /// When its first head left its NIC, ps.
+    pub started_ps: Vec<Time>,
+    /// When it was received whole, ps.
+    pub received_ps: Vec<Time>,
+    /// The largest weight of a link on its way, ps.
+    pub optimum_ps: Vec<Time>,
+    /// The share of its endpoint's link at which it was sent.
+    pub rate: Vec<f64>,
+    /// The same in the measurement window.
+    pub measured_rate: Vec<f64>,
+    /// The most flows on a link of its way.
+    pub contention: Vec<u64>,
 }
 
 /// `/data/messages`: one row per received message.

@@ -607,6 +607,95 @@ pub const ITERATIONS: [Column; 6] = [
     column("ended", "u64", "1", "those of them that ended it"),
 ];
 
+/// Columns of `/data/phases`, one row per phase of each job: of an application its iterations, else all that it does. Flows of other jobs do
+/// not count.
+pub const PHASES: [Column; 11] = [
+    column("job", "u32", "1", "index of the job"),
+    column("phase", "u32", "1", "number of the phase, from 0"),
+    column("begin_ps", "u64", "ps", "when its first flow was generated"),
+    column(
+        "end_ps",
+        "u64",
+        "ps",
+        "when its last flow had come; 0 if one had not when the run ended",
+    ),
+    column("flows", "u64", "1", "flows that have begun"),
+    column(
+        "optimum_ps",
+        "u64",
+        "ps",
+        "the time that the most loaded link takes to carry the flows over it: the least for the ways that they took \
+         (Birk and Zdornov, theorem 1)",
+    ),
+    column(
+        "stretch",
+        "f64",
+        "1",
+        "end_ps - begin_ps over optimum_ps; NaN if a flow had not come",
+    ),
+    column(
+        "rate_ratio",
+        "f64",
+        "1",
+        "the least normalised rate of a flow, from its first head to its last tail, over the least that the optimum calculates; \
+         NaN if a flow had not come",
+    ),
+    column(
+        "measured_ratio",
+        "f64",
+        "1",
+        "the same of rates in the measurement window, from the first packet that came in it to the last; 0 if fewer than two packets of a flow came",
+    ),
+    column("contention", "u64", "1", "most flows on a link"),
+    column(
+        "mean_contention",
+        "f64",
+        "1",
+        "mean over the flows of the most flows on a link of its way",
+    ),
+];
+
+/// Columns of `/data/flows`, one row per flow that has begun.
+pub const FLOWS: [Column; 12] = [
+    column("job", "u32", "1", "index of the job"),
+    column("phase", "u32", "1", "number of its phase"),
+    column("source", "u32", "1", "sending endpoint"),
+    column("destination", "u32", "1", "receiving endpoint"),
+    column("bytes", "u64", "B", "length of the flow"),
+    column("generated_ps", "u64", "ps", "when it was generated"),
+    column(
+        "started_ps",
+        "u64",
+        "ps",
+        "when its first head left the NIC",
+    ),
+    column(
+        "received_ps",
+        "u64",
+        "ps",
+        "when it was received whole; 0 if it was not",
+    ),
+    column(
+        "optimum_ps",
+        "u64",
+        "ps",
+        "the time that the most loaded link of its way takes to carry the flows of its phase over it",
+    ),
+    column(
+        "rate",
+        "f64",
+        "1",
+        "its flits from started_ps to received_ps as a share of its endpoint's link; NaN if it was not received",
+    ),
+    column(
+        "measured_rate",
+        "f64",
+        "1",
+        "the same in the measurement window, from the first packet that came in it to the last",
+    ),
+    column("contention", "u64", "1", "most flows on a link of its way"),
+];
+
 /// Columns of `/data/packets`, one row per delivered data packet.
 pub const PACKETS: [Column; 9] = [
     column("source", "u32", "1", "sending endpoint"),

@@ -1,7 +1,7 @@
 //! What a reader wants to know first: totals, latency percentiles, a line per job. The same from a run that has just
 //! ended and from a file.
 
-use super::results::{Cost, Data, Job, Latency, Note, Run, Summary};
+use super::results::{Cost, Data, Job, Latency, Note, Phases, Run, Summary};
 use crate::model::{Histogram, Time};
 
 /// The shape of a latency distribution. Without samples the means and the quantiles are NaN and the maxima are 0.
@@ -180,6 +180,8 @@ pub struct Digest {
     pub jobs: Vec<JobTotals>,
     /// The congestion-control scheme, and its counters.
     pub scheme: (String, Vec<(String, u64)>),
+    /// Phases, if they were recorded.
+    pub phases: Phases,
     /// What is remarkable about the run.
     pub notes: Vec<Note>,
     /// What the buffers of routers cost, if the experiment says what memory costs.
@@ -205,6 +207,7 @@ impl Data {
                 .collect(),
             jobs: self.jobs.iter().map(JobTotals::of).collect(),
             scheme: (self.scheme.name.clone(), self.scheme.counters.clone()),
+            phases: self.phases.clone().unwrap_or_default(),
             notes: self.notes.clone(),
             cost: self.cost,
         }

@@ -271,6 +271,8 @@ fn an_empty_result_is_a_result() {
         rates: Some(Rates::default()),
         iterations: Some(Iterations::default()),
         packets: Some(Packets::default()),
+        phases: Some(Phases::default()),
+        flows: Some(Flows::default()),
         messages: Some(Messages::default()),
         ..Data::default()
     };

@@ -12,8 +12,8 @@ use super::hdf::{
 use super::network::{write_ports, write_routers};
 use super::partial::Partial;
 use super::results::{
-    Data, Iterations, Job, Latency, Messages, Note, Occupancy, Packets, Rates, Run, Scheme,
-    SchemeColumn, SchemeRecord, Series, Summary,
+    Data, Flows, Iterations, Job, Latency, Messages, Note, Occupancy, Packets, Phases, Rates, Run,
+    Scheme, SchemeColumn, SchemeRecord, Series, Summary,
 };
 use super::scale::{put_scales, put_table, scale_rows};
 use super::schema;
@@ -183,6 +183,12 @@ fn write_data(at: &Group, data: &Data) -> Outcome<()> {
     }
     if let Some(packets) = &data.packets {
         write_packets(&group(at, "packets")?, packets)?;
+    }
+    if let Some(phases) = &data.phases {
+        write_phases(&group(at, "phases")?, phases)?;
+    }
+    if let Some(flows) = &data.flows {
+        write_flows(&group(at, "flows")?, flows)?;
     }
     if let Some(messages) = &data.messages {
         write_messages(&group(at, "messages")?, messages)?;
@@ -489,6 +495,49 @@ fn write_packets(at: &Group, packets: &Packets) -> Outcome<()> {
             Values::U64(&packets.generated_ps),
             Values::U64(&packets.injected_ps),
             Values::U64(&packets.delivered_ps),
+        ],
+    )
+}
+
+fn write_phases(at: &Group, phases: &Phases) -> Outcome<()> {
+    put_table(
+        at,
+        &schema::PHASES,
+        phases.job.len(),
+        [
+            Values::U32(&phases.job),
+            Values::U32(&phases.phase),
+            Values::U64(&phases.begin_ps),
+            Values::U64(&phases.end_ps),
+            Values::U64(&phases.flows),
+            Values::U64(&phases.optimum_ps),
+            Values::F64(&phases.stretch),
+            Values::F64(&phases.rate_ratio),
+            Values::F64(&phases.measured_ratio),
+            Values::U64(&phases.contention),
+            Values::F64(&phases.mean_contention),
+        ],
+    )
+}
+
+fn write_flows(at: &Group, flows: &Flows) -> Outcome<()> {
+    put_table(
+        at,
+        &schema::FLOWS,
+        flows.job.len(),
+        [
+            Values::U32(&flows.job),
+            Values::U32(&flows.phase),
+            Values::U32(&flows.source),
+            Values::U32(&flows.destination),
+            Values::U64(&flows.bytes),
+            Values::U64(&flows.generated_ps),
+            Values::U64(&flows.started_ps),
+            Values::U64(&flows.received_ps),
+            Values::U64(&flows.optimum_ps),
+            Values::F64(&flows.rate),
+            Values::F64(&flows.measured_rate),
+            Values::U64(&flows.contention),
         ],
     )
 }

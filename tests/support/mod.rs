@@ -115,6 +115,18 @@ impl Here for Place {
     fn remember(&mut self, _: u32, _: u64) {
         unreachable!("nothing here keeps words")
     }
+    fn flows(&mut self, _: u16) -> u32 {
+        0
+    }
+
+    fn circuit(&mut self) -> Option<u16> {
+        None
+    }
+
+    fn keep_circuit(&mut self, _: u16) -> bool {
+        false
+    }
+
     fn max_packet(&self) -> u32 {
         24
     }

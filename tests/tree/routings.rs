@@ -60,6 +60,18 @@ impl Here for Fixed {
     fn remember(&mut self, _: u32, _: u64) {
         unreachable!("nothing here keeps words")
     }
+    fn flows(&mut self, _: PortId) -> u32 {
+        0
+    }
+
+    fn circuit(&mut self) -> Option<PortId> {
+        None
+    }
+
+    fn keep_circuit(&mut self, _: PortId) -> bool {
+        false
+    }
+
     fn max_packet(&self) -> u32 {
         16
     }

@@ -19,6 +19,7 @@ fn port(level: u32) -> Port {
         last_hop: true,
         level,
         capacity: 1_000,
+        rate: crate::model::LinkRate::instant(),
     }
 }
 

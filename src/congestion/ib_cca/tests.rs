@@ -9,6 +9,7 @@ fn network() -> About {
     About {
         input_buffer: 36 * 32,
         acknowledge: true,
+        circuits: false,
         ..about(32, 512)
     }
 }
@@ -32,6 +33,7 @@ fn port(level: u32, last_hop: bool) -> Port {
         last_hop,
         level,
         capacity: 0,
+        rate: crate::model::LinkRate::instant(),
     }
 }
 
@@ -151,6 +153,7 @@ fn a_service_level_is_slowed_as_a_whole() {
 fn notifications_of_their_own_answer_marked_packets() {
     let about = About {
         acknowledge: false,
+        circuits: false,
         ..network()
     };
     let mut scheme = parameters::build(&section("becn = \"cn\""), &about).expect("good");

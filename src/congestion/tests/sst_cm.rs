@@ -20,6 +20,7 @@ fn port(level: u32) -> Port {
         last_hop: true,
         level,
         capacity: 512,
+        rate: crate::model::LinkRate::instant(),
     }
 }
 

@@ -69,6 +69,7 @@ pub(super) struct Script<'a> {
     router: RouterId,
     in_port: PortId,
     source: EndpointId,
+    destination: EndpointId,
     memory: &'a Memory,
     /// What was decided, out of how many.
     decisions: Vec<(u32, u32)>,
@@ -85,11 +86,12 @@ pub(super) struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    /// At a router, for a packet that came by a port and from a source.
+    /// At a router, for a packet that came by a port, from a source to a destination.
     pub fn new(
         topology: &'a dyn Topology,
         routing: &'a dyn Routing,
-        (router, in_port, source): (RouterId, PortId, EndpointId),
+        (router, in_port): (RouterId, PortId),
+        (source, destination): (EndpointId, EndpointId),
         memory: &'a Memory,
     ) -> Self {
         Script {
@@ -98,6 +100,7 @@ impl<'a> Script<'a> {
             router,
             in_port,
             source,
+            destination,
             memory,
             decisions: Vec::new(),
             played: 0,
@@ -154,6 +157,36 @@ impl<'a> Script<'a> {
             "asks for the {what} of port {port} of router {router}, which is not in use"
         ));
         false
+    }
+
+    /// Any of the values that a word ever had.
+    fn any_value(&mut self, word: u32) -> u64 {
+        if let Some(&known) = self.words.get(&word) {
+            return known;
+        }
+        let count = self.memory.count(self.router, word);
+        let number = self.decide(count);
+        let value = self.memory.value(self.router, word, number);
+        self.words.insert(word, value);
+        value
+    }
+
+    /// The word, after those of the routing, in which what is kept for the packet's flow at its input is written down; a fault where
+    /// there is none.
+    fn circuit_word(&mut self) -> Option<u32> {
+        if self.routing.circuits().is_none() {
+            self.fault = Some("asks for circuits, and keeps none".into());
+            return None;
+        }
+        self.asked_source.set(true);
+        let endpoints = u64::from(self.topology.endpoints());
+        let flow = u64::from(self.source) * endpoints + u64::from(self.destination);
+        let own = u64::from(self.in_port) * endpoints * endpoints + flow;
+        let word = u64::from(self.routing.words(self.router)) + own;
+        if word > u64::from(u32::MAX) {
+            self.fault = Some("too many flows to be told apart: walk a smaller network".into());
+        }
+        u32::try_from(word).ok()
     }
 
     /// Whether there is a word; a fault if not.
@@ -236,14 +269,7 @@ impl Here for Script<'_> {
         if !self.has_word(word) {
             return 0;
         }
-        if let Some(&known) = self.words.get(&word) {
-            return known;
-        }
-        let count = self.memory.count(self.router, word);
-        let number = self.decide(count);
-        let value = self.memory.value(self.router, word, number);
-        self.words.insert(word, value);
-        value
+        self.any_value(word)
     }
 
     fn remember(&mut self, word: u32, value: u64) {
@@ -251,6 +277,29 @@ impl Here for Script<'_> {
             self.words.insert(word, value);
             self.written.insert((word, value));
         }
+    }
+
+    fn flows(&mut self, port: PortId) -> u32 {
+        self.backlog(port)
+    }
+
+    /// Every port that was ever kept for the flow at this input, or none.
+    fn circuit(&mut self) -> Option<PortId> {
+        let word = self.circuit_word()?;
+        let kept = self.any_value(word);
+        (kept > 0).then(|| (kept - 1) as PortId)
+    }
+
+    fn keep_circuit(&mut self, port: PortId) -> bool {
+        let Some(word) = self.circuit_word() else {
+            return false;
+        };
+        let room = self.decide(2) == 0;
+        if room {
+            self.words.insert(word, u64::from(port) + 1);
+            self.written.insert((word, u64::from(port) + 1));
+        }
+        room
     }
 
     fn max_packet(&self) -> u32 {

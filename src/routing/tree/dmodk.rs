@@ -31,6 +31,10 @@ impl Routing for DModK {
         Hop { port, vc: 0 }
     }
 
+    fn one_way(&self) -> bool {
+        true
+    }
+
     fn max_routers(&self) -> u32 {
         self.0.diameter_routers()
     }

@@ -3,8 +3,10 @@
 //! Going up never follows going down, so the links can be put in an order that every route follows: those up by level,
 //! then those down by level. One virtual channel is enough for freedom from deadlock.
 //!
-//! All of them are minimal, and differ in how they choose among the ways up: so none is called `minimal`.
+//! All but `adaptive_flow`, which takes horizontal links too, are minimal, and differ in how they choose among the ways up: so none is
+//! called `minimal`.
 
+pub mod adaptive_flow;
 pub mod adaptive_up;
 pub mod dmodk;
 pub mod random_up;
@@ -23,7 +25,12 @@ use crate::topology::tree::Tree;
 /// What fat trees can be routed by.
 pub const ROUTINGS: Routings = Routings {
     topologies: &["kary_ntree", "folded_clos"],
-    entries: &[dmodk::ENTRY, random_up::ENTRY, adaptive_up::ENTRY],
+    entries: &[
+        dmodk::ENTRY,
+        random_up::ENTRY,
+        adaptive_up::ENTRY,
+        adaptive_flow::ENTRY,
+    ],
 };
 
 /// The parameters of a routing that has none.
@@ -41,6 +48,15 @@ pub(super) fn tree(
     algorithm: &str,
 ) -> Result<Tree, ConfigError> {
     let NoParams {} = section.parse()?;
+    tree_of(section, topology, algorithm)
+}
+
+/// The same, whatever the parameters.
+fn tree_of(
+    section: &Section,
+    topology: &Arc<dyn Topology>,
+    algorithm: &str,
+) -> Result<Tree, ConfigError> {
     topology.as_tree().cloned().ok_or_else(|| {
         section.refuse(Invalid::new(
             "algorithm",

@@ -10,11 +10,12 @@ use crate::trace::schema::{
 };
 use crate::trace::{Whose, endpoints_of};
 
-const FAMILIES: [&str; 13] = [
+const FAMILIES: [&str; 14] = [
     "summary",
     "latency",
     "jobs",
     "iterations",
+    "phases",
     "series",
     "ports",
     "ejection",
@@ -66,6 +67,7 @@ pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
         ),
         "jobs" => of_jobs(name, rest, jobs),
         "iterations" => iterations(name, rest, jobs),
+        "phases" => phases(name, rest, jobs),
         "occupancy" => occupancy(name, rest),
         "series" => series(name, rest, jobs),
         "ports" => ports(name, rest),
@@ -177,6 +179,42 @@ fn iterations(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
         number,
         moment: *moment,
         how,
+    })
+}
+
+/// The numbers of phases: name, column, unit.
+const PHASES: [(&str, &str, &str); 10] = [
+    ("begin", "begin_ps", "ns"),
+    ("end", "end_ps", "ns"),
+    ("time", "time", "ns"),
+    ("flows", "flows", ""),
+    ("optimum", "optimum_ps", "ns"),
+    ("stretch", "stretch", ""),
+    ("rate_ratio", "rate_ratio", ""),
+    ("measured_ratio", "measured_ratio", ""),
+    ("contention", "contention", ""),
+    ("mean_contention", "mean_contention", ""),
+];
+
+/// `phases.app.0.stretch`.
+fn phases(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
+    let (job, rest) = split(name, rest)?;
+    known_job(job, jobs)?;
+    let (phase, last) = split(name, rest)?;
+    let phase = phase.parse().map_err(|_| NotAMetric {
+        message: format!("{name:?}: {phase:?} is no phase"),
+        remedy: "write its number, from 0: `phases.app.0.stretch`".into(),
+    })?;
+    let found = PHASES.iter().find(|(own, ..)| *own == last);
+    let (_, column, unit) = found.ok_or_else(|| {
+        let names = PHASES.map(|(name, ..)| name);
+        unknown(name, last, "ends", &names)
+    })?;
+    Ok(What::Phase {
+        job: job.into(),
+        phase,
+        column,
+        unit,
     })
 }
 

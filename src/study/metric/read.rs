@@ -45,6 +45,9 @@ impl Metric {
                 moment,
                 how,
             } => iteration(result, pattern, *number, *moment, *how)?,
+            What::Phase {
+                job, phase, column, ..
+            } => of_phase(result, job, *phase, column)?,
             What::Series {
                 column,
                 per_task,
@@ -286,6 +289,37 @@ fn iteration(result: &ResultFile, pattern: &str, number: u64, moment: Moment, ho
         values.push(ps as f64 / 1e3);
     }
     Ok(one(how, values.into_iter()))
+}
+
+/// A number of a phase of a job; times in ns.
+fn of_phase(result: &ResultFile, job: &str, phase: u64, column: &str) -> Outcome {
+    const GROUP: &str = "data/phases";
+    let Some(index) = result.number(&format!("data/jobs/{job}"), "index")? else {
+        return Ok(None);
+    };
+    let Some([jobs, phases]) = result.table(GROUP, ["job", "phase"])? else {
+        return Ok(None);
+    };
+    let mut rows = 0..jobs.len();
+    let Some(row) = rows.find(|&row| jobs[row] == index as u64 && phases[row] == phase) else {
+        return Ok(None);
+    };
+    let whole = |name: &str| -> Outcome {
+        let rows = result.column(GROUP, name)?;
+        Ok(rows.and_then(|rows| rows.get(row).map(|&x| x as f64)))
+    };
+    match column {
+        "time" => {
+            let (begin, end) = (whole("begin_ps")?, whole("end_ps")?);
+            Ok(begin.zip(end).map(|(begin, end)| (end - begin) / 1e3))
+        }
+        "stretch" | "rate_ratio" | "measured_ratio" | "mean_contention" => {
+            let rows = result.fractions(GROUP, column)?;
+            Ok(rows.and_then(|rows| rows.get(row).copied()))
+        }
+        times if times.ends_with("_ps") => Ok(whole(times)?.map(|ps| ps / 1e3)),
+        counts => whole(counts),
+    }
 }
 
 /// A counter; or a record, a column of it, and how to make one number of that.

@@ -1,11 +1,12 @@
 //! The groups of a result, with what they hold.
 
 use super::{
-    COST_COUNTS, COST_NUMBERS, Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY,
+    COST_COUNTS, COST_NUMBERS, FLOWS, Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY,
     LATENCY_COUNTS, LATENCY_QUANTILES, LOAD_TEXTS, MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS,
-    PORT_KINDS, PORTS, RATES, RECORD_TEXTS, ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS,
-    ROUTERS, RUN_HOSTS, RUN_NUMBERS, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS,
-    SERIES_ENDPOINT, SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS,
+    PHASES, PORT_KINDS, PORTS, RATES, RECORD_TEXTS, ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS,
+    ROUTER_KINDS, ROUTERS, RUN_HOSTS, RUN_NUMBERS, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS,
+    SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS,
+    SUMMARY_LOADS,
 };
 
 /// Every group of a result file, for documentation and tests.
@@ -100,6 +101,20 @@ pub const GROUPS: &[Group] = &[
         about: "One row per delivered data packet. Only if asked for.",
         attributes: &[],
         columns: &[&PACKETS],
+    },
+    Group {
+        path: "/data/phases",
+        about: "How long phases of communication took, and how long at the least they could for the ways that their flows took. \
+                Only if asked for (`output.flows`).",
+        attributes: &[],
+        columns: &[&PHASES],
+    },
+    Group {
+        path: "/data/flows",
+        about: "One row per flow that has begun: a message that is no request and no step of a collective operation, and no shorter than \
+                `nic.flow_from`; by job, phase, source, then number. Only if asked for (`output.flows`).",
+        attributes: &[],
+        columns: &[&FLOWS],
     },
     Group {
         path: "/data/messages",

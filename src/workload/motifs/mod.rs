@@ -26,6 +26,7 @@ mod milc;
 mod nearest_neighbor;
 mod nekbone;
 mod periodic_aggressor;
+mod permutations;
 mod ping_pong;
 mod ptrans;
 mod script;
@@ -45,6 +46,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     periodic_aggressor::ENTRY,
     fixed_pairs::ENTRY,
     spread::ENTRY,
+    permutations::ENTRY,
     allreduce::ENTRY,
     halo3d26::ENTRY,
     halo3d::ENTRY,

@@ -17,7 +17,7 @@ mod fixed_pairs;
 mod hot_background;
 mod hotspot;
 mod neighbor_group;
-mod permutation;
+pub(in crate::workload) mod permutation;
 mod tornado;
 mod transpose;
 mod uniform;

@@ -109,7 +109,7 @@ fn check(list: &[u32], count: u32) -> Result<(), Invalid> {
 
 /// A random permutation of `0..count` (2 or more) without fixed points, each with the same chance: shuffles until
 /// there is none, which takes 2.7 attempts on average whatever the length. An attempt ends at its first fixed point.
-fn derangement(count: u32, rng: &mut Rng) -> Box<[u32]> {
+pub(in crate::workload) fn derangement(count: u32, rng: &mut Rng) -> Box<[u32]> {
     let mut partners: Box<[u32]> = (0..count).collect();
     loop {
         let good = (0..count).rev().all(|last| {

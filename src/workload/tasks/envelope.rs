@@ -62,6 +62,16 @@ impl Envelope {
         number.wrapping_sub(expected) & ((1 << Envelope::BITS) - 1)
     }
 
+    /// Whether the message carries content from one task to another, and not what tasks agree by: requests, or steps of collective
+    /// operations (of those that ask for leave first the content counts).
+    pub fn is_content(self) -> bool {
+        match self.kind {
+            EnvelopeKind::Eager => self.tag < COLLECTIVE_TAG,
+            EnvelopeKind::Data => true,
+            EnvelopeKind::Request | EnvelopeKind::Clear | EnvelopeKind::Received => false,
+        }
+    }
+
     /// As a stamp that is not [`Stamp::NONE`].
     pub fn to_stamp(self) -> Stamp {
         let above_tag = u64::from(self.kind as u8) << Envelope::BITS | u64::from(self.number);

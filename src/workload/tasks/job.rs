@@ -11,6 +11,11 @@ pub trait Motif: Send + Sync {
     /// is written). A part may be empty.
     fn part(&self, part: u32, script: &mut Script) -> bool;
 
+    /// Draws what is drawn once for all tasks, by a seed of the run and the workload. Called once, before all else.
+    fn draw(&mut self, seed: u64) {
+        let _ = seed;
+    }
+
     /// Whether an iteration begins with this part; each part is one, unless a motif says otherwise. For records only.
     fn begins_iteration(&self, part: u32) -> bool {
         let _ = part;
