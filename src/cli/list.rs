@@ -38,9 +38,10 @@ fn list_from(
     if what == PRESETS || what == PRESET {
         return name.map_or_else(|| Ok(presets(catalog)), |name| preset(catalog, name));
     }
-    let chosen = families
-        .into_iter()
-        .find(|family| family.name == what || family.one == what);
+    let chosen = families.into_iter().find(|family| {
+        let section = family.section.trim_matches(['[', ']']);
+        family.name == what || family.one == what || section == what
+    });
     let Some(family) = chosen else {
         return match name {
             None => anywhere(catalog, what),
@@ -563,6 +564,9 @@ mod tests {
         // Of several topologies.
         let text = list(Some("ugal"), None).unwrap();
         assert!(text.matches("routing ugal\n").count() > 1, "{text}");
+        // By its section.
+        let text = list(Some("congestion"), None).unwrap();
+        assert_eq!(text, list(Some("schemes"), None).unwrap());
         let error = list(Some("ecm"), None).unwrap_err();
         assert_eq!(error.remedy(), Some("did you mean \"ecn\"?"));
         let all = json();

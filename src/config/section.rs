@@ -98,12 +98,28 @@ impl Section {
                 ),
                 format!("write {key} = \"…\"{}", self.see_list()),
             )),
-            None => Err(ConfigError::at(
-                &self.node.origin,
-                self.about("", &format!("the key `{key}` is missing")),
-                format!("add {key} = \"…\"{}", self.see_list()),
-            )),
+            None => Err(self.misspelt(key).unwrap_or_else(|| {
+                ConfigError::at(
+                    &self.node.origin,
+                    self.about("", &format!("the key `{key}` is missing")),
+                    format!("add {key} = \"…\"{}", self.see_list()),
+                )
+            })),
         }
+    }
+
+    /// The error that a key of this section is called almost like `key`, which is missing.
+    fn misspelt(&self, key: &str) -> Option<ConfigError> {
+        // Parameters of variants are keys of the section, too: only a slip of the hand is told from them.
+        let slip = |member: &&Member| {
+            member.key.len() > 3 && strsim::damerau_levenshtein(&member.key, key) <= 2
+        };
+        let member = self.node.members().iter().find(slip)?;
+        Some(ConfigError::at(
+            &member.origin,
+            self.about("", &format!("unknown key `{}`", member.key)),
+            format!("did you mean `{key}`?{}", self.see_list()),
+        ))
     }
 
     /// The error that the variant this section chooses does not exist, with the nearest of `names` and all of them.

@@ -242,6 +242,15 @@ fn missing_parts() {
         &["routing: the key `algorithm` is missing"],
     );
     assert_refused(
+        "algorithm = \"minimal\"",
+        "algorthm = \"minimal\"",
+        6,
+        &[
+            "routing: unknown key `algorthm`",
+            "did you mean `algorithm`?",
+        ],
+    );
+    assert_refused(
         "load = 0.4\n",
         "",
         8,
