@@ -110,7 +110,7 @@ impl<const CC: bool> FabricDomain<CC> {
         } = blueprint.recording;
         let mut applications = blueprint.traffic.iter().filter_map(Traffic::application);
         let can = scheme.capabilities();
-        assert!(CC || is_plain(network, scheme), "compiled for plain runs");
+        assert!(CC || is_plain(blueprint, scheme), "compiled for plain runs");
         let heard = CC
             || parameters.acknowledge
             || packets

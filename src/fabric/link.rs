@@ -352,7 +352,7 @@ impl<const CC: bool> FabricDomain<CC> {
             (Wire::Endpoint(_), false) | (_, true) => {}
             (_, false) => self.take_place(index, output),
         }
-        if self.fixed.log_flows && output < self.first_nic_output {
+        if self.logs_flows() && output < self.first_nic_output {
             self.flow_hops(index, output);
         }
         if CC && self.fixed.at_departure && output < self.first_nic_output {

@@ -1,20 +1,17 @@
-//! Network interfaces: queue pairs, segmentation, the turn of each destination, reassembly and acknowledgements.
+//! Network interfaces as senders: queue pairs, segmentation, the turn of each destination.
 
 use super::domain::FabricDomain;
-use super::flows::manages;
+use super::injection::Sending;
 use super::nic_context::AtNic;
-use super::pool::{Fifo, Pool};
+use super::pool::Fifo;
 use super::resend::Resend;
 use super::send_queues::{Message, NONE, PairRing};
 use super::signals::Speaker;
 use crate::congestion::{PacketView, Scheme};
 use crate::model::{
-    Classes, EndpointId, Flight, LinkKind, NEVER, NO_PACKET, Origin, Packet, PacketIndex,
-    PacketKind, Stamp, Time,
+    Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp,
+    Time,
 };
-use crate::queueing::Joining;
-use crate::routing::{NicChoice, NicRule};
-use crate::simulation::RunError;
 
 /// A network interface.
 #[derive(Clone, Debug)]
@@ -34,7 +31,7 @@ pub struct Nic {
     /// Number of the next packet; begins again at its end ([`Origin::sequence`]).
     pub next_packet: u32,
     /// Virtual channel used last.
-    vc: u8,
+    pub(super) vc: u8,
 }
 
 impl Nic {
@@ -71,27 +68,6 @@ pub struct NewMessage {
     pub job: u16,
     /// What tasks of an application know it by.
     pub stamp: Stamp,
-}
-
-/// What a packet that is to be sent needs a queue for.
-#[derive(Clone, Copy)]
-struct Sending {
-    destination: EndpointId,
-    class: u8,
-    job: u16,
-    flits: u16,
-}
-
-impl Sending {
-    fn of(pool: &Pool, index: PacketIndex) -> Sending {
-        let packet = pool.get(index);
-        Sending {
-            destination: packet.flight.destination,
-            class: packet.class,
-            job: pool.origin(index).job,
-            flits: packet.flits,
-        }
-    }
 }
 
 /// A packet that has not gone anywhere.
@@ -398,7 +374,7 @@ impl<const CC: bool> FabricDomain<CC> {
             Ok(queue) => {
                 let packet = blank(destination, class, false, flits, now);
                 let index = self.pool.insert(packet, origin);
-                if first && self.fixed.log_flows {
+                if first && self.logs_flows() {
                     self.flow_starts(destination, &origin, now);
                 }
                 let ring = &mut self.nics[nic as usize].ring;
@@ -468,221 +444,6 @@ impl<const CC: bool> FabricDomain<CC> {
         let origin = self.sends.message(first).origin(self.nics[nic as usize].id);
         self.pool.hold_header(NO_PACKET);
         self.at_nic(nic, now, |scheme, nic| scheme.on_message(nic, to, &origin));
-    }
-
-    /// A queue with credits for a packet, of the virtual channels in turn; or when to look again.
-    #[inline]
-    fn injection_queue(&mut self, output: u32, new: Sending, now: Time) -> Result<u16, Time> {
-        let out = &self.outputs[output as usize];
-        let (queues, base) = (out.queues, out.channel_base);
-        let vcs = self.fixed.injection_vcs;
-        let nic = &self.nics[(output - self.first_nic_output) as usize];
-        if let Some(choice) = self.choice() {
-            return self.chosen_injection(output, new, choice, now);
-        }
-        let (source, last) = (nic.id, nic.vc);
-        let first = u32::from(new.class) * queues;
-        let (flits, mut again) = (u32::from(new.flits), NEVER);
-        for step in 1..=u16::from(vcs) {
-            let turn = u16::from(last) + step;
-            let vc = if turn < u16::from(vcs) {
-                turn
-            } else {
-                turn - u16::from(vcs)
-            };
-            let within = match self.divided() {
-                true => self.divided_injection(source, new, vc as u8, queues),
-                false => u32::from(vc),
-            };
-            let queue = (first + within) as u16;
-            let channel = self.channel(base, queue);
-            if self.has_credit(channel, flits, now) {
-                return Ok(queue);
-            }
-            let credit = &self.channels[self.home(channel)].credit;
-            again = again.min(credit.enough_at(flits));
-        }
-        Err(again)
-    }
-
-    /// A queue with credits for a packet in the virtual network that the routing has the NIC choose; or when to look again. Of
-    /// virtual channels that the packet may take, that with less in its queue; of equal ones the first in turn.
-    #[inline(never)]
-    fn chosen_injection(
-        &mut self,
-        output: u32,
-        new: Sending,
-        choice: NicChoice,
-        now: Time,
-    ) -> Result<u16, Time> {
-        let out = &self.outputs[output as usize];
-        let (queues, base) = (out.queues, out.channel_base);
-        let nic = &self.nics[(output - self.first_nic_output) as usize];
-        let (source, last) = (nic.id, u32::from(nic.vc));
-        let vcs = u32::from(self.fixed.injection_vcs);
-        let each = vcs / u32::from(choice.networks);
-        let flits = u32::from(new.flits);
-        let (mut best, mut again) = (None, NEVER);
-        for step in 1..=vcs {
-            let vc = (last + step) % vcs;
-            let in_turn = (last / each + 1) % u32::from(choice.networks);
-            if choice.by == NicRule::InTurn && vc / each != in_turn {
-                continue;
-            }
-            let within = match self.fixed.divided {
-                true => self.divided_injection(source, new, vc as u8, queues),
-                false => vc,
-            };
-            let queue = (u32::from(new.class) * queues + within) as u16;
-            let channel = self.channel(base, queue);
-            let room = self.has_credit(channel, flits, now);
-            let home = self.home(channel);
-            let credit = &mut self.channels[home].credit;
-            credit.collect(now);
-            again = again.min(credit.enough_at(flits));
-            let used = credit.capacity - credit.available;
-            if room && best.is_none_or(|(least, _)| used < least) {
-                best = Some((used, queue));
-            }
-        }
-        best.map(|(_, queue)| queue).ok_or(again)
-    }
-
-    /// The queue of a packet in a virtual channel of its injection link that is divided into queues.
-    #[inline(never)]
-    fn divided_injection(&self, source: EndpointId, new: Sending, vc: u8, queues: u32) -> u32 {
-        let vcs = self.fixed.injection_vcs;
-        let each = queues / u32::from(vcs);
-        let joining = Joining {
-            from: None,
-            kind: LinkKind::TERMINAL,
-            vc,
-            vcs,
-            source,
-            destination: new.destination,
-            class: new.class,
-            job: new.job,
-        };
-        u32::from(vc) * each + self.network.part(&joining, each)
-    }
-
-    /// A head leaves its NIC.
-    fn inject(&mut self, index: PacketIndex, nic: u32, queue: u16, now: Time) {
-        let (divided, choice) = (self.divided(), self.choice());
-        let state = &mut self.nics[nic as usize];
-        let sequence = state.next_packet;
-        state.next_packet = sequence.wrapping_add(1);
-        let output = self.first_nic_output + nic;
-        let packet = self.pool.get_mut(index);
-        packet.queue = queue;
-        let queues = self.outputs[output as usize].queues;
-        let within = u32::from(queue) - u32::from(packet.class) * queues;
-        state.vc = if divided {
-            within / (queues / u32::from(self.fixed.injection_vcs))
-        } else {
-            within
-        } as u8;
-        if let Some(choice) = choice {
-            packet.flight.via = u32::from(state.vc / (self.fixed.injection_vcs / choice.networks));
-        }
-        packet.head = now;
-        packet.injected = now;
-        if self.watched == Some((state.id, sequence)) {
-            // Numbers come again after 2³² packets.
-            self.watched = None;
-            packet.flight.flags |= Flight::WATCHED;
-        }
-        let origin = self.pool.origin_mut(index);
-        origin.sequence = sequence;
-        self.stats.injected(origin, nic, now);
-        self.send(index, output, now);
-    }
-
-    /// A tail is at its endpoint.
-    pub(super) fn arrive_at_endpoint(&mut self, nic: u32, now: Time) {
-        if let Some(index) = self.nics[nic as usize].wire.pop(&self.pool) {
-            self.deliver_packet(index, nic, now);
-        }
-    }
-
-    /// A tail is at its endpoint at `now`, or will be.
-    pub(super) fn deliver_packet(&mut self, index: PacketIndex, nic: u32, now: Time) {
-        let packet = *self.pool.get(index);
-        let origin = *self.pool.origin(index);
-        if CC {
-            self.pool.hold_header(index);
-        }
-        self.pool.remove(index);
-        self.stats.delivered(&packet, &origin, nic, now);
-        if !origin.is(PacketKind::DATA) {
-            if CC {
-                self.take_control(nic, &packet, &origin, now);
-            }
-            return;
-        }
-        if CC && self.fixed.flows.managed {
-            self.check_order(nic, &origin);
-        }
-        if self.fixed.log_flows {
-            self.flow_arrives(&origin, now);
-        }
-        if CC && self.fixed.can.receives {
-            let view = PacketView::of(&packet, &origin);
-            self.at_nic(nic, now, |scheme, nic| scheme.on_delivery(nic, &view));
-        }
-        let whole = self
-            .partial
-            .add(&origin, origin.source, packet.flight.destination);
-        if whole {
-            self.stats
-                .received(&origin, packet.flight.destination, nic, now);
-            if CC && self.fixed.can.messages {
-                self.at_nic(nic, now, |scheme, nic| {
-                    scheme.on_message_received(nic, &origin);
-                });
-            }
-        }
-        if self.fixed.acknowledge {
-            let ack = self.at_nic(nic, now, |_, nic| {
-                nic.queue(PacketKind::ACK, origin.source, 1, origin)
-            });
-            if CC {
-                self.pool.get_mut(ack).flight.flags |= packet.flight.flags & Flight::MARKED;
-                self.pool.give_header(ack);
-            }
-        }
-        if self.fixed.acknowledge || (CC && (self.fixed.can.receives || self.fixed.can.messages)) {
-            self.kick_nic(nic, now);
-        }
-        if whole && origin.stamp() != Stamp::NONE {
-            self.message_arrives(nic, &origin, now);
-        }
-    }
-
-    /// A control packet is at its endpoint.
-    fn take_control(&mut self, nic: u32, packet: &Packet, origin: &Origin, now: Time) {
-        if self.fixed.flows.managed && manages(&packet.flight, origin, self.fixed.flow_kinds) {
-            return self.take_flow_packet(nic, packet, origin, now);
-        }
-        let can = &self.fixed.can;
-        let (retransmits, windows) = (can.retransmits, can.windows);
-        if self.fixed.heard & 1 << origin.kind != 0 {
-            let marked = packet.flight.flags & Flight::MARKED != 0;
-            self.at_nic(nic, now, |scheme, nic| {
-                scheme.on_control(nic, origin, marked);
-            });
-        }
-        if retransmits && self.fixed.timed & 1 << origin.kind != 0 && origin.is_beyond() {
-            let job = self.traffic[usize::from(origin.job)].name.clone();
-            self.fault.get_or_insert(RunError::GrantTooLate { job });
-        }
-        if retransmits || windows {
-            self.kick_nic(nic, now);
-        }
-        let acknowledged = origin.is(PacketKind::ACK);
-        if retransmits && acknowledged && origin.stamp() != Stamp::NONE {
-            self.packet_acknowledged(nic, origin, now);
-        }
     }
 
     /// Calls a hook at a NIC, then does what it asks for. The header that the hook sees is the one that the pool holds.

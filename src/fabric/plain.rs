@@ -1,9 +1,10 @@
 //! What most networks do without. The fabric is compiled twice: for plain runs, in which none of it is there and nobody asks
 //! for it, and for all others.
 
+use super::build::Blueprint;
 use super::crowd::{CROWD, MOST_BITS};
 use super::domain::FabricDomain;
-use super::network::{Network, RouterParameters};
+use super::network::RouterParameters;
 use super::state::Timing;
 use crate::config::{BufferPer, CreditAt, Switching};
 use crate::congestion::{Capabilities, Scheme};
@@ -11,9 +12,10 @@ use crate::model::LinkKind;
 use crate::routing::NicChoice;
 
 /// Whether a run is plain: without congestion control, virtual channels that are divided, packets that may go other ways than the
-/// first, NICs that choose among virtual networks, ports with more queues than a word has bits, buffers that queues share, credits that
-/// are taken before a packet joins an output queue, and routers that store packets.
-pub fn is_plain(network: &Network, scheme: &dyn Scheme) -> bool {
+/// first, NICs that choose among virtual networks, flows that are managed or recorded, ports with more queues than a word has bits,
+/// buffers that queues share, credits that are taken before a packet joins an output queue, and routers that store packets.
+pub fn is_plain(blueprint: &Blueprint, scheme: &dyn Scheme) -> bool {
+    let network = &blueprint.network;
     let kinds = 0..network.topology.link_kinds().len();
     let classes = u32::from(network.classes.count());
     let few = |kind| network.queues(LinkKind(kind as u8)).saturating_mul(classes) <= MOST_BITS;
@@ -24,6 +26,7 @@ pub fn is_plain(network: &Network, scheme: &dyn Scheme) -> bool {
     };
     scheme.capabilities() == Capabilities::NONE
         && !network.flows.managed
+        && !blueprint.recording.flows
         && !network.divided()
         && !network.routing.has_alternatives()
         && network.routing.choice_at_nic().is_none()
@@ -32,6 +35,12 @@ pub fn is_plain(network: &Network, scheme: &dyn Scheme) -> bool {
 }
 
 impl<const CC: bool> FabricDomain<CC> {
+    /// Whether flows are recorded.
+    #[inline(always)]
+    pub(super) fn logs_flows(&self) -> bool {
+        CC && self.fixed.log_flows
+    }
+
     /// Whether virtual channels are divided into several queues.
     #[inline(always)]
     pub(super) fn divided(&self) -> bool {

@@ -79,7 +79,7 @@ pub fn run(
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    match is_plain(plan.network(), plan.scheme.as_ref()) {
+    match is_plain(&plan.blueprint, plan.scheme.as_ref()) {
         true => run_with::<false>(plan, transport, observer),
         false => run_with::<true>(plan, transport, observer),
     }

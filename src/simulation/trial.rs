@@ -50,7 +50,7 @@ pub fn trial(
     step: Duration,
     enough: &mut dyn FnMut(&Sample) -> bool,
 ) -> Result<Trial, RunError> {
-    match is_plain(plan.network(), plan.scheme.as_ref()) {
+    match is_plain(&plan.blueprint, plan.scheme.as_ref()) {
         true => trial_with::<false>(plan, step, enough),
         false => trial_with::<true>(plan, step, enough),
     }

@@ -1,0 +1,224 @@
+use super::*;
+use crate::config::{Duration, Size};
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// How many routers there are, which is
+    /// a number.
+    routers: u32,
+    /// How routers are joined.
+    #[serde(default)]
+    wire: Wire,
+    /// How it is arranged.
+    #[serde(default)]
+    order: Order,
+    /// Memory, if any.
+    memory: Option<Size>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+struct Wire {
+    /// From end to end.
+    latency: Duration,
+}
+
+impl Default for Wire {
+    fn default() -> Self {
+        Wire {
+            latency: Duration(5_000),
+        }
+    }
+}
+
+#[derive(Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    #[default]
+    Forward,
+    /// The other way.
+    Backward,
+}
+
+fn made_up() -> Catalog {
+    let mut catalog = catalog();
+    catalog.topologies.variants = vec![Variant {
+        name: "ring",
+        summary: "Routers in a circle.",
+        source: "Folklore, section 1.",
+        examples: &[""],
+        topologies: &[],
+        parameters: || schema_for!(Params),
+    }];
+    catalog.ready = &[(
+        "ring-12",
+        "# Twelve\n# in a ring. From nowhere.\nkind = \"ring\"\n",
+    )];
+    catalog
+}
+
+#[test]
+fn one_variant_with_its_parameters() {
+    let text = list_from(&made_up(), Some("topologies"), Some("ring")).unwrap();
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    assert_eq!(
+        lines,
+        [
+            "topology ring",
+            "",
+            "  Routers in a circle.",
+            "  Source: Folklore, section 1.",
+            "",
+            "  [topology] kind = \"ring\"",
+            "",
+            "  key           type                    default    meaning",
+            "  routers       whole number            required   How many routers there are, which is a number.",
+            "  wire          table                   see below  How routers are joined.",
+            "  wire.latency  time                    \"5 ns\"     From end to end.",
+            "  order         \"forward\" | \"backward\"  \"forward\"  How it is arranged.",
+            "  memory        amount of data          none       Memory, if any.",
+        ],
+        "{text}"
+    );
+}
+
+#[test]
+fn a_family_and_its_ready_networks() {
+    let text = list_from(&made_up(), Some("topology"), None).unwrap();
+    assert!(text.contains("topologies ([topology] kind = \"…\")\n  ring  Routers in a circle."));
+    assert!(text.contains("ring-12  Twelve in a ring.\n"), "{text}");
+    let text = list_from(&made_up(), Some("topologies"), Some("ring-12")).unwrap();
+    assert!(text.contains("kind = \"ring\""));
+    let text = list(Some("motifs"), None).unwrap();
+    assert!(text.contains("ready applications ([[workload]] file = \"…\")\n"));
+    assert!(text.contains("\n  lammps-2048 "), "{text}");
+    let text = list(Some("motifs"), Some("lammps-2048")).unwrap();
+    assert!(
+        text.starts_with("# [[workload]] file = \"lammps-2048\"\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn presets_are_listed_and_shown() {
+    let mut catalog = made_up();
+    catalog.presets = &[(
+        "slow",
+        "# Slow routers. Very.\n[router]\nlatency = \"1 ms\"\n",
+    )];
+    for what in ["presets", "preset"] {
+        let text = list_from(&catalog, Some(what), None).unwrap();
+        assert_eq!(
+            text,
+            "presets (preset = \"…\" at the top of the file)\n  slow  Slow routers.\n"
+        );
+    }
+    assert!(list(None, None).unwrap().contains("  booksim2 "));
+    let text = list_from(&catalog, Some("presets"), Some("slow")).unwrap();
+    assert!(
+        text.starts_with("# preset = \"slow\"\n# Slow routers"),
+        "{text}"
+    );
+    let error = list_from(&catalog, Some("presets"), Some("slwo")).unwrap_err();
+    assert_eq!(error.message, "there is no preset called \"slwo\"");
+    assert!(error.remedy().unwrap().contains("did you mean \"slow\"?"));
+}
+
+#[test]
+fn a_name_is_found_in_any_family() {
+    let text = list(Some("ecn"), None).unwrap();
+    assert!(text.contains("decrement_timer"), "{text}");
+    // Of several topologies.
+    let text = list(Some("ugal"), None).unwrap();
+    assert!(text.matches("routing ugal\n").count() > 1, "{text}");
+    // By its section.
+    let text = list(Some("congestion"), None).unwrap();
+    assert_eq!(text, list(Some("schemes"), None).unwrap());
+    let error = list(Some("ecm"), None).unwrap_err();
+    assert_eq!(error.remedy(), Some("did you mean \"ecn\"?"));
+    let all = json();
+    let schemes = all["schemes"]["variants"].as_array().unwrap();
+    let ecn = schemes.iter().find(|one| one["name"] == "ecn").unwrap();
+    assert!(ecn["parameters"]["properties"]["increment"].is_object());
+}
+
+#[test]
+fn routings_stand_below_their_topologies() {
+    let mut catalog = made_up();
+    let routing = |name, topologies| Variant {
+        name,
+        topologies,
+        ..catalog.topologies.variants[0]
+    };
+    catalog.routings.variants = vec![
+        routing("minimal", &["ring"] as &[&str]),
+        routing("minimal", &["star", "bus"]),
+        routing("far", &["star", "bus"]),
+    ];
+    let text = list_from(&catalog, Some("routings"), None).unwrap();
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    let summary = "Routers in a circle.";
+    assert_eq!(
+        lines,
+        [
+            " for ring",
+            &format!("  minimal  {summary}"),
+            " for star, bus",
+            &format!("  minimal  {summary}"),
+            &format!("  far      {summary}"),
+        ]
+    );
+    let text = list_from(&catalog, Some("routings"), Some("minimal")).unwrap();
+    assert!(text.contains("For topologies: ring\n"), "{text}");
+    assert!(text.contains("For topologies: star, bus\n"), "{text}");
+}
+
+#[test]
+fn everything_at_once_and_nothing_yet() {
+    let text = list(None, None).unwrap();
+    for family in catalog().families() {
+        assert!(text.contains(family.name));
+        for variant in &family.variants {
+            assert!(text.contains(variant.name) && !variant.summary.is_empty());
+            let page = list(Some(family.name), Some(variant.name)).unwrap();
+            assert!(page.contains(variant.summary.split(' ').next().unwrap()));
+        }
+    }
+    let mut empty = catalog();
+    empty.motifs.variants.clear();
+    let text = list_from(&empty, Some("motifs"), None).unwrap();
+    assert!(text.contains("There are no motifs yet."));
+    assert!(
+        list(Some("schemes"), Some("none"))
+            .unwrap()
+            .contains("no parameters")
+    );
+}
+
+#[test]
+fn unknown_names_are_helped() {
+    let error = list(Some("topologys"), None).unwrap_err();
+    assert!(error.message.contains("\"topologys\""));
+    assert!(
+        error
+            .remedy()
+            .unwrap()
+            .contains("did you mean \"topologies\"?")
+    );
+    let error = list_from(&made_up(), Some("topologies"), Some("rign")).unwrap_err();
+    assert_eq!(error.message, "there is no topology called \"rign\"");
+    assert!(error.remedy().unwrap().contains("\"ring\", \"ring-12\""));
+}
+
+#[test]
+fn long_texts_are_wrapped() {
+    let text = wrap(&"word ".repeat(60), "    ");
+    assert!(text.lines().count() > 2);
+    assert!(
+        text.lines()
+            .all(|line| line.len() <= WIDTH && line.starts_with("    word"))
+    );
+}
