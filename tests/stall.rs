@@ -42,6 +42,20 @@ impl Clockwise {
             })
             .expect("the routers of a group are linked")
     }
+
+    /// The port of a router that leads to the next one of its group.
+    fn port_on(&self, from: u32) -> u16 {
+        let members = self.topology.domain_routers(self.topology.group_of(from));
+        let next = (self.topology.local_index(from) as usize + 1) % members.len();
+        self.port_to(from, members[next])
+    }
+
+    /// The port of a router that leads to another group, if it has one.
+    fn port_out(&self, from: u32, group: u32) -> Option<u16> {
+        (0..self.topology.ports(from)).find(|&port| {
+            matches!(self.topology.peer(from, port), weir::topology::Peer::Router(other, _) if self.topology.group_of(other) == group)
+        })
+    }
 }
 
 impl Routing for Clockwise {
@@ -52,14 +66,14 @@ impl Routing for Clockwise {
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
         let at = here.router();
         let (to, terminal) = self.topology.attachment(flight.destination);
-        let group = self.topology.group_of(at);
-        assert_eq!(group, self.topology.group_of(to), "traffic inside groups");
+        let (group, there) = (self.topology.group_of(at), self.topology.group_of(to));
         let port = if at == to {
             terminal
+        } else if group != there {
+            // No packet of these tests leaves its group, but the length of the way may be asked for.
+            self.port_out(at, there).unwrap_or_else(|| self.port_on(at))
         } else if self.groups.contains(&group) {
-            let members = self.topology.domain_routers(group);
-            let next = (self.topology.local_index(at) as usize + 1) % members.len();
-            self.port_to(at, members[next])
+            self.port_on(at)
         } else {
             self.port_to(at, to)
         };
