@@ -1,5 +1,6 @@
 """`weir.run` and `weir.run_sweep`: what they start, what comes back, and how the program's errors arrive."""
 
+import functools
 import os
 import signal
 import stat
@@ -188,7 +189,11 @@ def test_an_interrupt_reaches_the_program_and_is_waited_for(tmp_path):
     )
     program.chmod(0o755)
     code = f"import weir; weir.run({DICT!r}, program={str(program)!r})"
-    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as python:
+    # What is started in the background inherits that interrupts are ignored; a notebook's kernel does not.
+    listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=listening
+    ) as python:
         until = time.monotonic() + 60
         while not (tmp_path / "begun").exists() and time.monotonic() < until:
             time.sleep(0.05)
