@@ -3,9 +3,8 @@
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{About, Acts, Build, Capabilities, FlowRate, HELD_BACK, Scheme};
+use super::{About, Acts, Build, Capabilities, FlowRate, Scheme};
 use crate::config::{ConfigError, Section};
-use crate::congestion::Act;
 use crate::model::{Classes, EndpointId, Invalid, Time};
 use crate::registry::Entry;
 use crate::registry::range::shares;
@@ -55,15 +54,7 @@ impl Scheme for FixedRate {
     }
 
     fn acts(&self) -> Option<Acts> {
-        let held = Act {
-            counters: &[HELD_BACK],
-            did: "held a source back",
-            parameter: "share",
-        };
-        Some(Acts {
-            notices: held,
-            responds: held,
-        })
+        Some(Acts::pacing("share"))
     }
 
     fn rate(&mut self, _: u32, _: EndpointId, _: Time) -> Option<FlowRate> {

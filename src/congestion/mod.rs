@@ -25,8 +25,10 @@ mod sst_cm;
 mod testing;
 mod window;
 
+use rustc_hash::FxHashMap;
+
 use crate::config::{ConfigError, Section, Size, TimeSpan};
-use crate::model::{Bandwidth, FlitSize, Invalid, LATEST, Origin, Packet, Time};
+use crate::model::{Bandwidth, EndpointId, FlitSize, Invalid, LATEST, Origin, Packet, Time};
 use crate::registry::Entry;
 use kinds::{GRANT, NACK};
 
@@ -165,6 +167,13 @@ fn grant(packet: &PacketView, origin: &Origin, time: Time) -> Control {
         kind: GRANT,
         ..nack(packet, origin, Some(time))
     }
+}
+
+/// Bytes of memory that tables of flows hold, one table for each NIC.
+fn flow_bytes<T>(nics: &[FxHashMap<EndpointId, T>]) -> usize {
+    let each = size_of::<EndpointId>() + size_of::<T>();
+    let held = |flows: &FxHashMap<_, T>| size_of_val(flows) + flows.capacity() * each;
+    nics.iter().map(held).sum()
 }
 
 /// A multiple of a time, rounded down; [`LATEST`] if it is longer.

@@ -13,7 +13,9 @@ use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{About, Build, Capabilities, FlowRate, NicContext, PacketView, Port, Scheme};
+use super::{
+    About, Build, Capabilities, FlowRate, NicContext, PacketView, Port, Scheme, flow_bytes,
+};
 use crate::config::{ConfigError, Duration, Section};
 use crate::model::{
     Classes, ControlKind, EndpointId, FlowStep, Invalid, LinkRate, Origin, PacketKind, Stamp, Time,
@@ -143,9 +145,7 @@ impl Scheme for Saa {
     }
 
     fn memory_bytes(&self) -> usize {
-        let each = size_of::<EndpointId>() + size_of::<Flow>();
-        let held = |flows: &FxHashMap<_, _>| size_of_val(flows) + flows.capacity() * each;
-        8 * (self.ports.len() + self.sources.len()) + self.flows.iter().map(held).sum::<usize>()
+        8 * (self.ports.len() + self.sources.len()) + flow_bytes(&self.flows)
     }
 
     fn on_flow_start(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {

@@ -99,6 +99,17 @@ pub struct Act {
     pub parameter: &'static str,
 }
 
+impl Act {
+    /// A source had to wait.
+    const fn holding_back(parameter: &'static str) -> Act {
+        Act {
+            counters: &[HELD_BACK],
+            did: "held a source back",
+            parameter,
+        }
+    }
+}
+
 /// How a scheme acts: first it notices congestion, then it does something to traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acts {
@@ -127,11 +138,16 @@ impl Acts {
                 did: "marked a packet",
                 parameter: threshold,
             },
-            responds: Act {
-                counters: &[HELD_BACK],
-                did: "held a source back",
-                parameter: response,
-            },
+            responds: Act::holding_back(response),
+        }
+    }
+
+    /// Of a scheme whose sources wait and nothing else shows: the parameter to look at.
+    pub const fn pacing(parameter: &'static str) -> Acts {
+        let held = Act::holding_back(parameter);
+        Acts {
+            notices: held,
+            responds: held,
         }
     }
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{About, Act, Acts, Build, Capabilities, HELD_BACK, NicContext, PacketView, Scheme};
+use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Scheme, flow_bytes};
 use crate::config::{ConfigError, Section};
 use crate::model::{Classes, EndpointId, Invalid, NEVER, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -102,15 +102,7 @@ impl Scheme for Window {
     }
 
     fn acts(&self) -> Option<Acts> {
-        let held = Act {
-            counters: &[HELD_BACK],
-            did: "held a source back",
-            parameter: "most",
-        };
-        Some(Acts {
-            notices: held,
-            responds: held,
-        })
+        Some(Acts::pacing("most"))
     }
 
     fn start(&mut self, nics: usize, _: usize) {
@@ -118,9 +110,7 @@ impl Scheme for Window {
     }
 
     fn memory_bytes(&self) -> usize {
-        let each = size_of::<EndpointId>() + size_of::<Flow>();
-        let held = |flows: &FxHashMap<_, _>| size_of_val(flows) + flows.capacity() * each;
-        self.flows.iter().map(held).sum()
+        flow_bytes(&self.flows)
     }
 
     fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {

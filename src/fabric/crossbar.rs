@@ -371,11 +371,11 @@ impl<const CC: bool> FabricDomain<CC> {
         let queue = &self.channels[channel];
         let room = self.timing(output).output_queue.unwrap_or(u32::MAX) - queue.flits;
         if room < flits {
-            let router = &self.routers[self.inputs[output as usize].router as usize];
+            let (router, port) = self.port_of(output);
             self.fault.get_or_insert(RunError::QueueFull {
                 simulated_ps: now,
-                router: router.id,
-                port: output - router.base,
+                router,
+                port: port.into(),
                 flits: queue.flits,
             });
         }

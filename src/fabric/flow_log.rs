@@ -95,23 +95,12 @@ impl<const CC: bool> FabricDomain<CC> {
     pub(super) fn flow_report(&mut self) -> FlowReport {
         let mut rows = std::mem::take(&mut self.flow_log.rows);
         rows.sort_unstable();
-        let mut hops = Vec::with_capacity(self.flow_log.hops.len());
-        for router in self.routers.iter() {
-            for port in 0..u32::from(router.ports) {
-                hops.push((router.base + port, router.id, port));
-            }
-        }
-        let place: FxHashMap<OutIndex, (u32, u32)> = hops
-            .into_iter()
-            .map(|(output, router, port)| (output, (router, port)))
-            .collect();
         let log = std::mem::take(&mut self.flow_log.hops).into_iter();
         let mut hops: Vec<FlowHop> = log
             .map(|((output, source, message), flits)| {
-                let (router, port) = place[&output];
-                let [router, port, source, message] =
-                    [router, port, source, message].map(u64::from);
-                [router, port, source, message, flits]
+                let (router, port) = self.port_of(output);
+                let [router, source, message] = [router, source, message].map(u64::from);
+                [router, port.into(), source, message, flits]
             })
             .collect();
         hops.sort_unstable();

@@ -6,9 +6,15 @@ use super::nic::blank;
 use super::signals::Speaker;
 use super::state::{OutIndex, Wire};
 use crate::congestion::{Control, PacketView, Place, Port, PortContext, Scheme};
-use crate::model::{Flight, NO_PACKET, Origin, PacketIndex, PacketKind, Time};
+use crate::model::{Flight, NO_PACKET, Origin, PacketIndex, PacketKind, PortId, RouterId, Time};
 
 impl<const CC: bool> FabricDomain<CC> {
+    /// The router and the port that an output of a router is.
+    pub(super) fn port_of(&self, output: OutIndex) -> (RouterId, PortId) {
+        let router = &self.routers[self.inputs[output as usize].router as usize];
+        (router.id, (output - router.base) as PortId)
+    }
+
     /// An output as the scheme sees it.
     #[inline]
     pub(super) fn port(&self, output: OutIndex) -> Port {
@@ -180,8 +186,8 @@ impl<const CC: bool> FabricDomain<CC> {
         let place = match speaker {
             Speaker::Nic(nic) => [u64::from(self.nics[nic as usize].id), 0],
             Speaker::Port(output) => {
-                let router = &self.routers[self.inputs[output as usize].router as usize];
-                [u64::from(router.id), u64::from(output - router.base)]
+                let (router, port) = self.port_of(output);
+                [u64::from(router), u64::from(port)]
             }
         };
         let records = self.scheme.records();

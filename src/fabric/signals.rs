@@ -66,8 +66,8 @@ impl<const CC: bool> FabricDomain<CC> {
         let mut signals = std::mem::take(&mut self.actions.signals);
         let (router, from, port) = match speaker {
             Speaker::Port(output) => {
-                let router = &self.routers[self.inputs[output as usize].router as usize];
-                (router.id, router.id, (output - router.base) as PortId)
+                let (router, port) = self.port_of(output);
+                (router, router, port)
             }
             Speaker::Nic(nic) => {
                 let id = self.nics[nic as usize].id;

@@ -55,11 +55,6 @@ impl<const CC: bool> FabricDomain<CC> {
         waits
     }
 
-    /// The port of a router that is an output of this domain.
-    fn port_of(&self, router: RouterId, output: u32) -> PortId {
-        (output - self.flat_port(router, 0)) as PortId
-    }
-
     /// The buffer that a packet needs behind an output, if it has no credit for it and none is on its way.
     fn lacks_credit(
         &self,
@@ -72,19 +67,14 @@ impl<const CC: bool> FabricDomain<CC> {
         let packet = self.pool.get(index);
         // The queue of a packet that waits has been used.
         let channel = self.used_channel(out.channel_base, out_queue)?;
-        let share = self.channels[channel].share;
-        let credit = &self.channels[channel - share as usize].credit;
+        let credit = &self.channels[self.home(channel)].credit;
         if matches!(out.wire, Wire::Endpoint(_))
             || credit.enough_at(u32::from(packet.flits)) != NEVER
             || credit.available >= u32::from(packet.flits)
         {
             return None;
         }
-        match self
-            .network
-            .topology
-            .peer(router, self.port_of(router, output))
-        {
+        match self.network.topology.peer(router, self.port_of(output).1) {
             Peer::Router(router, port) => Some(Place {
                 output: false,
                 router,
@@ -192,7 +182,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if held == 0 || held + flits <= capacity {
             return None;
         }
-        let port = self.port_of(router, request.output);
+        let (_, port) = self.port_of(request.output);
         Some(Wait {
             at,
             needs: Place {

@@ -1,4 +1,4 @@
-use super::crowd::{CROWD, Crowds};
+use super::crowd::Crowds;
 use super::domain::{FabricDomain, Fixed};
 use super::flows::Flows;
 use super::memory::Memory;
@@ -80,7 +80,7 @@ impl<const CC: bool> RouterView<'_, CC> {
     fn lent(&mut self, out: &Output, lowest: u8) -> u64 {
         let classes = self.fixed.classes.count();
         let mut used = 0u64;
-        if CC && out.channel_base >= CROWD {
+        if FabricDomain::<CC>::is_crowd(out.channel_base) {
             for class in lowest..classes {
                 used += self.crowds.lent(out.channel_base, class).taken(self.now);
             }
@@ -126,7 +126,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let timing = &timings[out.timing as usize];
         let lowest = self.lowest(timing);
         let used = self.lent(out, lowest);
-        let used = match CC && timing.prepaid {
+        let used = match FabricDomain::<CC>::is_prepaid(timing) {
             // What is in the output queue has its credit, and is counted below.
             true => used.saturating_sub(out.queued.into()),
             false => used,
@@ -148,7 +148,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let lowest = self.lowest(timing);
         let used = self.lent(out, lowest);
         let classes = lowest..self.fixed.classes.count();
-        let queued = match CC && out.channel_base >= CROWD {
+        let queued = match FabricDomain::<CC>::is_crowd(out.channel_base) {
             true => self.crowds.queued(out, classes, self.channels),
             false => {
                 let base = out.channel_base;
@@ -160,7 +160,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         };
         let below = if lowest == 0 { 0 } else { out.lossy };
         let beyond = used
-            - if CC && timing.prepaid {
+            - if FabricDomain::<CC>::is_prepaid(timing) {
                 u64::from(queued)
             } else {
                 0
@@ -186,7 +186,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let queue = (u32::from(self.class) * out.queues + queue) as u16;
         let channel = self.crowds.channel(out.channel_base, queue, self.channels);
         let (queued, share) = (self.channels[channel].flits, self.channels[channel].share);
-        let prepaid = CC && self.timings[out.timing as usize].prepaid;
+        let prepaid = FabricDomain::<CC>::is_prepaid(&self.timings[out.timing as usize]);
         let credit = &mut self.channels[channel - share as usize].credit;
         credit.collect(self.now);
         let unpaid = if prepaid { 0 } else { queued };

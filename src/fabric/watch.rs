@@ -53,9 +53,8 @@ impl<const CC: bool> FabricDomain<CC> {
         let from = if output >= self.first_nic_output {
             Place::Nic(self.nics[(output - self.first_nic_output) as usize].id)
         } else {
-            let at = self.routers.partition_point(|router| router.base <= output) - 1;
-            let router = &self.routers[at];
-            Place::Router(router.id, (output - router.base) as PortId)
+            let (router, port) = self.port_of(output);
+            Place::Router(router, port)
         };
         // The head reached this place when it left the one before: the last step says when that will be.
         let arrived = match from {

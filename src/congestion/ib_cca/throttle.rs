@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::congestion::flow_bytes;
 use crate::model::{EndpointId, Time};
 
 /// The flow that stands for all of a NIC, whose service level is slowed as a whole.
@@ -126,9 +127,7 @@ impl Throttle {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        let each = size_of::<EndpointId>() + size_of::<Flow>();
-        let held = |flows: &FxHashMap<_, _>| size_of_val(flows) + flows.capacity() * each;
-        self.flows.iter().map(held).sum::<usize>() + size_of_val(&*self.rules.table)
+        flow_bytes(&self.flows) + size_of_val(&*self.rules.table)
     }
 }
 
