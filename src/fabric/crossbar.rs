@@ -42,6 +42,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// A packet is in an input's buffer.
+    #[inline(always)]
     pub(super) fn enter(&mut self, index: PacketIndex, input: InIndex, now: Time) {
         if self.fixed.voq {
             self.route(index, input, false, now);
@@ -452,10 +453,18 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// The request of a ring that is served next, by the router's arbitration; those that may not cross are left
     /// waiting for what they lack.
+    #[inline(always)]
     fn pick(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
-        if first == NO_REQUEST {
-            return None;
+        // Of a class that has nothing waiting nothing need be called.
+        match first {
+            NO_REQUEST => None,
+            _ => self.pick_from(first, side, now),
         }
+    }
+
+    /// The same of a ring that is not empty.
+    #[inline(never)]
+    fn pick_from(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
         // All are at one router.
         let arbitration = self.model(self.requests.get(first).output).arbitration;
         let mut best: Option<((Time, u32), RequestIndex)> = None;
@@ -626,6 +635,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 
     /// A credit will be usable at an output from `time` on.
+    #[inline(always)]
     pub(super) fn take_credit(&mut self, output: OutIndex, queue: u16, flits: u16, time: Time) {
         let base = self.outputs[output as usize].channel_base;
         let channel = self.channel(base, queue);
@@ -634,15 +644,27 @@ impl<const CC: bool> FabricDomain<CC> {
         self.channels[channel]
             .credit
             .give(time, u32::from(flits), passed);
-        let out = &self.outputs[output as usize];
         if Self::is_crowd(base) {
-            let class = u32::from(queue) / out.queues;
-            let lent = self.crowds.lent(base, class as u8);
-            lent.give(time, u32::from(flits), passed);
+            self.take_lent(output, queue, flits, time);
         }
-        if out.stalled_since == NEVER {
-            return;
+        if self.outputs[output as usize].stalled_since != NEVER {
+            self.wake_stalled(output, time);
         }
+    }
+
+    /// The same of what the queues of a port with many have lent each other.
+    #[inline(never)]
+    fn take_lent(&mut self, output: OutIndex, queue: u16, flits: u16, time: Time) {
+        let out = &self.outputs[output as usize];
+        let class = u32::from(queue) / out.queues;
+        let passed = self.queue.passed();
+        let lent = self.crowds.lent(out.channel_base, class as u8);
+        lent.give(time, u32::from(flits), passed);
+    }
+
+    /// Those who wait at an output for credits are looked at when there are some.
+    #[inline(never)]
+    fn wake_stalled(&mut self, output: OutIndex, time: Time) {
         if output < self.first_nic_output && self.timing(output).credit_to_cross {
             self.wake_output(output, time);
         } else {

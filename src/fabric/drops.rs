@@ -75,9 +75,18 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says, those first that came
     /// first; sees to it that the others are looked at in time.
+    #[inline(always)]
     pub(super) fn shed(&mut self, output: OutIndex, now: Time) {
-        let ring =
-            output as usize * usize::from(self.fixed.classes.count()) + usize::from(Classes::LOSSY);
+        // Mostly there are none.
+        let (ring, _) = self.ring_places(output, 0, Classes::LOSSY);
+        if self.rings.outputs[ring].next != NO_REQUEST {
+            self.shed_waiting(output, ring, now);
+        }
+    }
+
+    /// The same where such packets wait: `ring` is theirs.
+    #[inline(never)]
+    fn shed_waiting(&mut self, output: OutIndex, ring: usize, now: Time) {
         while self.rings.outputs[ring].next != NO_REQUEST {
             let port = self.port(output);
             let allowed = self.scheme.queueing_limit(&port);

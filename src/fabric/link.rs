@@ -20,6 +20,7 @@ struct Choice {
 impl<const CC: bool> FabricDomain<CC> {
     /// A packet has crossed; its head is at the output queue's end at `packet.head`. If nothing is in its way it
     /// takes the link at once, which saves an event: whatever crosses later is ready later.
+    #[inline(always)]
     pub(super) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
         let (queue, flits, ready) = (packet.queue, u32::from(packet.flits), packet.head);
@@ -265,7 +266,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// The first packet of an output's queue, if it is ready and has credits; otherwise `choice` takes note of when
     /// that may be.
-    #[inline]
+    #[inline(always)]
     fn may_leave(
         &mut self,
         channel: usize,

@@ -160,6 +160,8 @@ pub struct Stats {
     pub accepted_bits: u64,
     /// Width of the time bins, ps: [`Recording::bin`], doubled as often as there would have been more than [`MOST_BINS`].
     pub bin_width: Time,
+    /// The bin asked for last, and when it begins: most things happen in the same as what happened before.
+    recent: (usize, Time),
     /// Ejected flits per class and bin.
     pub ejected: Vec<Series<1>>,
     pub delivered: u64,
@@ -202,6 +204,7 @@ impl Stats {
             flit_bits,
             accepted_bits: 0,
             bin_width: recording.bin,
+            recent: (0, 0),
             ejected: vec![Series::default(); usize::from(classes)],
             delivered: 0,
             tally: Tally::default(),
@@ -236,12 +239,21 @@ impl Stats {
 
     #[inline]
     fn bin(&mut self, time: Time) -> usize {
-        let bin = time / self.bin_width;
-        if bin < MOST_BINS {
-            return bin as usize;
+        let (bin, from) = self.recent;
+        match time.wrapping_sub(from) < self.bin_width {
+            true => bin,
+            false => self.other_bin(time),
         }
-        self.widen_bins(time);
-        (time / self.bin_width) as usize
+    }
+
+    #[inline(never)]
+    fn other_bin(&mut self, time: Time) -> usize {
+        if time / self.bin_width >= MOST_BINS {
+            self.widen_bins(time);
+        }
+        let bin = time / self.bin_width;
+        self.recent = (bin as usize, bin * self.bin_width);
+        bin as usize
     }
 
     /// Doubles the width of the time bins until there is one for `time`.

@@ -35,6 +35,9 @@ impl Span {
     /// moment falls within it or does not.
     #[inline]
     pub fn share(self, amount: u64, head: Time, tail: Time) -> u64 {
+        if self.from <= head && tail < self.to {
+            return amount;
+        }
         let within = tail.min(self.to).saturating_sub(head.max(self.from));
         let whole = tail - head;
         if within < whole {
