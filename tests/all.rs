@@ -43,6 +43,7 @@ mod routings;
 mod same_bits;
 mod shell;
 mod signals;
+mod slowdown;
 mod stall;
 mod support;
 mod sweep;

@@ -132,9 +132,9 @@ impl Run<'_> {
                 "not searched (name them in tune.parameters, or allow more tune.runs): {names}"
             ));
         }
-        let seeds = tune.seeds();
+        let each = tune.runs_of_each();
         tell(format!(
-            "{} runs at most, {seeds} for each setting",
+            "{} runs at most, {each} for each setting",
             tune.runs
         ));
     }

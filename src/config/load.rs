@@ -36,12 +36,13 @@ pub(super) const SECTIONS: [&str; 11] = [
 const MOST_WORKLOADS: usize = u16::MAX as usize;
 
 /// What a job file has besides: see the room `study`.
-pub(crate) const STUDY: [&str; 10] = [
+pub(crate) const STUDY: [&str; 11] = [
     "title",
     "axis",
     "only",
     "exclude",
     "seeds",
+    "metrics",
     "criterion",
     "figure",
     "claims",

@@ -251,6 +251,7 @@ fn need(at: &Given, y: &FigureY, selection: &Selection) -> Need {
             rows: true,
             from: heat_time(name).unwrap_or(0),
             selection: selection.clone(),
+            slowdown: None,
         },
     }
 }
@@ -273,23 +274,17 @@ fn read_y(
         let invalid = Invalid::new("y", "nothing to draw", "name at least one metric");
         return Err(given.refuse(invalid));
     }
-    let one = |at: &Given, name: &str| match file.kind.of_the_table() {
-        true => metric_at(at, name, jobs).map(FigureY::Metric),
-        false => rows_at(at, file.kind, name, jobs),
-    };
     let mut all = Vec::new();
     for (at, name) in names {
-        // What is one number of several jobs is not drawn for each of them.
-        let whole =
-            !name.contains('*') || file.kind.of_the_table() && Metric::parse(name, jobs).is_ok();
-        if whole {
-            let y = one(&at, name)?;
-            all.push((at, y));
+        if file.kind.of_the_table() {
+            let metrics = metrics_at(&at, name, jobs)?.into_iter();
+            all.extend(metrics.map(|metric| (at.clone(), FigureY::Metric(metric))));
             continue;
         }
         let each = pattern::each(name, jobs);
         for name in each.map_err(|error| at.wrong(error.message, error.remedy))? {
-            all.push((at.clone(), one(&at, &name)?));
+            let y = rows_at(&at, file.kind, &name, jobs)?;
+            all.push((at.clone(), y));
         }
     }
     Ok(all)
@@ -353,6 +348,21 @@ pub fn heat_time(name: &str) -> Option<Time> {
     let (what, time) = name.split_once('@')?;
     let time: Duration = time.trim().parse().ok()?;
     (what.trim() == "occupancy").then_some(time.0)
+}
+
+/// The metrics that a name means: one for each job where a `*` is in it that no number of several explains.
+pub(super) fn metrics_at(
+    at: &Given,
+    name: &str,
+    jobs: &[String],
+) -> Result<Vec<Metric>, ConfigError> {
+    if !name.contains('*') || Metric::parse(name, jobs).is_ok() {
+        return Ok(vec![metric_at(at, name, jobs)?]);
+    }
+    let each = pattern::each(name, jobs);
+    let each = each.map_err(|error| at.wrong(error.message, error.remedy))?;
+    let metrics = each.iter().map(|name| metric_at(at, name, jobs));
+    metrics.collect()
 }
 
 /// The metric called `name`; `at` is where it is named.

@@ -461,6 +461,12 @@ pub fn schemas() -> (Map<String, Json>, Map<String, Json>) {
         "only".into(),
         list(json!({ "type": "object", "description": only })),
     );
+    let more = "Metrics that the table is to have besides those of figures, claims and criteria; a `*` in a job's name stands for each that it \
+                fits.";
+    sections.insert(
+        "metrics".into(),
+        json!({ "type": "array", "items": { "type": "string" }, "description": more }),
+    );
     sections.insert("criterion".into(), list(criterion));
     sections.insert("tune".into(), tune);
     sections.insert("figure".into(), list(figure));

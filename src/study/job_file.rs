@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::axis::Axis;
 use super::claim::Claim;
 use super::criterion::Criterion;
-use super::figure::Figure;
+use super::figure::{Figure, metrics_at};
 use super::file::{ReducedFile, Scale};
 use super::metric::Metric;
 use super::metric::names::SCORE;
@@ -51,6 +51,8 @@ pub struct Study {
     /// The combinations that are run; None: all that are not excluded.
     pub(super) only: Option<Vec<(Selection, Given)>>,
     pub(super) excluded: Vec<(Selection, Given)>,
+    /// What the table has besides.
+    pub(super) columns: Vec<Metric>,
     /// What points are ranked by.
     pub(super) criteria: Vec<Criterion>,
     /// What figures and claims need of the results.
@@ -105,6 +107,7 @@ impl Study {
             }
         }
         let jobs = jobs(&document, &axes);
+        let (columns, wanted) = columns(&mut document, &jobs)?;
         // The smaller study may lack values that exclusions and figures of the whole one name.
         let within = |given: &Given| {
             let selection = Selection::read(given, &whole)?.within(&whole, &axes);
@@ -145,6 +148,7 @@ impl Study {
             claims.into_iter().map(|(read, _)| read).unzip();
         needs.extend(own.concat());
         needs.extend(ranked.concat());
+        needs.extend(wanted);
         let study = Study {
             path: path.to_path_buf(),
             title,
@@ -155,6 +159,7 @@ impl Study {
             options: options.clone(),
             only: some.then_some(only),
             excluded,
+            columns,
             criteria,
             needs,
             base: document,
@@ -193,13 +198,14 @@ impl Study {
         scale(&self.options)
     }
 
-    /// The metrics that figures, claims and criteria need, each once, in the order of the file.
+    /// The metrics that the study asks for, and those that its figures, claims and criteria need: each once, in the order of the file.
     pub fn metrics(&self) -> Vec<Metric> {
         let figures = self.figures.iter().flat_map(Figure::metrics);
         let claims = self.claims.iter().flat_map(Claim::metrics);
         let criteria = self.criteria.iter().flat_map(Criterion::metrics);
         let mut seen = HashSet::new();
-        figures
+        (self.columns.iter())
+            .chain(figures)
             .chain(claims)
             .chain(criteria)
             .filter(|metric| seen.insert(metric.name().to_string()))
@@ -242,6 +248,31 @@ pub(super) fn list(document: &mut Document, key: &str) -> Result<Vec<Given>, Con
             format!("write [[{key}]] and its keys on the lines below"),
         )
     })
+}
+
+/// The metrics of `metrics = [ … ]`, and what they need of the results.
+fn columns(
+    document: &mut Document,
+    jobs: &[String],
+) -> Result<(Vec<Metric>, Vec<Need>), ConfigError> {
+    let how = "write metrics = [\"slowdown.md\", \"jobs.md.communication\"]";
+    let Some(given) = document.take("metrics") else {
+        return Ok((Vec::new(), Vec::new()));
+    };
+    let items = given.items();
+    let items = items.ok_or_else(|| given.wrong("expected a list of names", how))?;
+    let mut columns = Vec::new();
+    let mut needs = Vec::new();
+    for item in items {
+        let name = item
+            .text()
+            .ok_or_else(|| item.wrong("expected a name in quotes", how))?;
+        for metric in metrics_at(&item, name, jobs)? {
+            needs.push(Need::metric(&item, &metric, &Selection::default()));
+            columns.push(metric);
+        }
+    }
+    Ok((columns, needs))
 }
 
 fn each<T>(

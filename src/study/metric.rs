@@ -7,11 +7,13 @@ mod kept;
 pub(super) mod names;
 pub mod pattern;
 mod read;
+mod slowdown;
 
 use crate::config::Duration;
 use crate::model::Time;
 use crate::trace::Whose;
 use kept::Kept;
+pub use slowdown::{Ran, Slowdown};
 
 /// A number of a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +63,8 @@ enum What {
     Fairness { column: String },
     /// What is left of a throughput in the window, or when it is back.
     Kept { column: String, kept: Kept },
+    /// A job against itself alone.
+    Slowdown(Slowdown),
     /// Made of other columns of the table: the score of a study, or one of its criteria.
     Derived { unit: String },
     /// A sum of latencies over a count: the mean latency in each bin.
@@ -92,6 +96,23 @@ enum What {
     Rates { whose: Whose, stat: RateStat },
     /// A counter of the scheme, or a column of one of its records as one number.
     Scheme { name: String },
+}
+
+impl What {
+    /// Whether it can be limited to a window of time.
+    fn has_window(&self) -> bool {
+        match self {
+            What::Slowdown(slowdown) => slowdown.what().is_some_and(What::has_window),
+            What::Series { .. }
+            | What::Kept { .. }
+            | What::Fairness { .. }
+            | What::Mean { .. }
+            | What::Ejection { .. }
+            | What::Occupancy { .. }
+            | What::Rates { .. } => true,
+            _ => false,
+        }
+    }
 }
 
 /// One number of many.
@@ -181,17 +202,7 @@ impl Metric {
         if let What::Kept { .. } = &what {
             Kept::check(name, window)?;
         }
-        let windowed = matches!(
-            what,
-            What::Series { .. }
-                | What::Kept { .. }
-                | What::Fairness { .. }
-                | What::Mean { .. }
-                | What::Ejection { .. }
-                | What::Occupancy { .. }
-                | What::Rates { .. }
-        );
-        if window.is_some() && !windowed {
+        if window.is_some() && !what.has_window() {
             return Err(NotAMetric {
                 message: format!("{name:?} is one number for the whole run"),
                 remedy: "leave out the window after `@`: only `series`, `ejection`, `occupancy` and `rates` \
@@ -252,6 +263,7 @@ impl Metric {
                 RateStat::FirstBelow(_) | RateStat::LastBelow(_) => "ns",
             },
             What::Share { .. }
+            | What::Slowdown(_)
             | What::Beyond { .. }
             | What::Ejection { .. }
             | What::Fairness { .. }

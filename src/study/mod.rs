@@ -4,6 +4,7 @@
 //! of a result, `Table` the numbers of all points, `Claim` a statement about them. `SweepDir` knows where everything
 //! lies, `sweep` runs what is missing.
 
+mod alone;
 mod axis;
 mod cell;
 mod claim;
@@ -33,7 +34,7 @@ pub use figure::{Figure, FigureX, FigureY, Mark, heat_time};
 pub use file::{Along, FigureKind, Scale, ScaleKind, SeedsBy, Slope, schemas};
 pub use job_file::{Options, Study};
 pub use metric::Metric;
-pub use point::Point;
+pub use point::{Point, Role};
 pub use selection::Selection;
 pub use table::{Row, Table};
 pub use verdict::{Seeds, Verdict};

@@ -1,8 +1,9 @@
 //! What figures and claims need of the results, against what the points of the study will record.
 
+use super::metric::names::SLOWDOWN;
 use super::metric::of_record;
 use super::metric::pattern::fits;
-use super::metric::{Metric, NotAMetric};
+use super::metric::{Metric, NotAMetric, Slowdown};
 use super::selection::Selection;
 use crate::config::{ConfigError, Duration, Experiment, Given, Until, suggest};
 use crate::model::{LinkKind, Time};
@@ -22,6 +23,8 @@ pub(super) struct Need {
     pub from: Time,
     /// At which points.
     pub selection: Selection,
+    /// Which jobs it needs alone.
+    pub slowdown: Option<Slowdown>,
 }
 
 impl Need {
@@ -33,6 +36,7 @@ impl Need {
             rows: false,
             from: metric.from(),
             selection: selection.clone(),
+            slowdown: metric.slowdown().cloned(),
         }
     }
 }
@@ -124,7 +128,14 @@ impl Records<'_> {
     fn have(&self, need: &Need) -> Outcome {
         let name = need.name.split('@').next().unwrap_or_default().trim();
         let parts: Vec<&str> = name.split('.').collect();
-        match parts.as_slice() {
+        // What a job alone is compared by is recorded in both runs, or in neither.
+        let parts = match parts.as_slice() {
+            [SLOWDOWN, job] => return self.job(job),
+            [SLOWDOWN, jobs, _] if jobs.contains('*') => return self.job(jobs),
+            [SLOWDOWN, rest @ ..] => rest,
+            all => all,
+        };
+        match parts {
             ["jobs", job, ..] | ["latency" | "series", "job", job, ..] => self.job(job),
             ["iterations", job, ..] => self.job(job).and_then(|()| self.iterations(job)),
             ["phases", job, ..] => self.job(job).and_then(|()| self.phases()),

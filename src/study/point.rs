@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use sha2::{Digest, Sha256};
 
+use super::alone::Baselines;
 use super::job_file::{SEED, Study};
 use super::needs::Unmet;
 use super::selection::Selection;
@@ -17,7 +18,7 @@ use crate::trace::schema;
 const MOST: usize = 1_000_000;
 
 /// Operations of the programs of its applications that are looked at, for what a point is to do.
-const EFFORT: u64 = 20_000;
+pub(super) const EFFORT: u64 = 20_000;
 
 /// Hexadecimal digits of a hash.
 const DIGITS: usize = 16;
@@ -40,19 +41,58 @@ pub struct Point {
     pub work: Work,
     /// What does nothing in it.
     pub warnings: Vec<Warning>,
+    /// Whether it is a point of the study or what such points are compared with.
+    pub role: Role,
+}
+
+/// What a run of a study is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// One of its points, a row of the table.
+    Own {
+        /// Jobs whose slowdown is asked for, and the place of the run in which each is alone.
+        alone: Vec<(String, usize)>,
+    },
+    /// A job of some points alone. Its place on the axes is that of the first of them.
+    Alone {
+        /// The job.
+        job: String,
+        /// On which axes they differ.
+        varies: Vec<bool>,
+    },
 }
 
 impl Point {
     /// `routing=minimal load=0.3`: the names of its axes and its labels there; the seed if there are several.
+    /// Of a job alone: what all that are compared with it have in common.
     pub fn label(&self, study: &Study) -> String {
-        let axes = study.axes.iter().zip(&self.at);
+        let axes = study.axes.iter().enumerate();
+        let axes = axes.filter_map(|(axis, own)| Some((own, self.value(study, axis)?)));
         let mut words: Vec<String> = axes
-            .map(|(axis, &value)| format!("{}={}", axis.name, axis.values[value].label))
+            .map(|(axis, label)| format!("{}={label}", axis.name))
             .collect();
         if study.seeds.as_ref().is_some_and(|seeds| seeds.len() > 1) || words.is_empty() {
             words.push(format!("seed={}", self.seed));
         }
-        words.join(" ")
+        match &self.role {
+            Role::Own { .. } => words.join(" "),
+            Role::Alone { job, .. } => format!("{job} alone {}", words.join(" ")),
+        }
+    }
+
+    /// The label of its value on an axis; None where it stands for several.
+    pub fn value<'a>(&self, study: &'a Study, axis: usize) -> Option<&'a str> {
+        let one = match &self.role {
+            Role::Own { .. } => true,
+            Role::Alone { varies, .. } => !varies[axis],
+        };
+        let value = &study.axes[axis].values[self.at[axis]];
+        one.then_some(value.label.as_str())
+    }
+
+    /// Whether it is a row of the table.
+    pub fn is_own(&self) -> bool {
+        matches!(self.role, Role::Own { .. })
     }
 }
 
@@ -73,7 +113,8 @@ pub(super) fn hash_of(resolved: &str) -> String {
 }
 
 impl Study {
-    /// All points in order: the last axis changes fastest, and the seed faster still.
+    /// All points in order: the last axis changes fastest, and the seed faster still. After them the runs of jobs alone that slowdowns are
+    /// measured against.
     ///
     /// # Errors
     /// If an experiment cannot be run, an axis changes nothing, two points are the same, or no point records what a
@@ -82,12 +123,14 @@ impl Study {
         let places = self.places()?;
         let mut points: Vec<Point> = Vec::new();
         let mut unmet = Unmet::new(&self.needs, self.options.reduced);
+        let mut baselines = Baselines::new(&self.needs);
         for at in places {
             for seed in self.seeds.as_deref().map_or(vec![None], |seeds| {
                 seeds.iter().copied().map(Some).collect()
             }) {
                 let (experiment, plan) = self.experiment(&at, seed, catalog)?;
                 unmet.look(&at, &experiment, &plan);
+                baselines.look((points.len(), &at), &experiment, &plan, catalog)?;
                 let work = Work::of(&experiment, &plan, EFFORT);
                 points.push(Point {
                     index: points.len(),
@@ -97,11 +140,13 @@ impl Study {
                     experiment,
                     work,
                     warnings: plan.warnings,
+                    role: Role::Own { alone: Vec::new() },
                 });
             }
         }
         self.no_two_alike(&points)?;
         unmet.none_left()?;
+        baselines.add(&mut points)?;
         Ok(points)
     }
 

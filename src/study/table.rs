@@ -7,8 +7,8 @@ use super::cell::cell;
 use super::criterion::add_scores;
 use super::dir::{State, SweepDir};
 use super::job_file::Study;
-use super::metric::Metric;
-use super::point::Point;
+use super::metric::{Metric, Ran};
+use super::point::{Point, Role};
 use crate::trace::{self, Frame, ResultFile, TraceError, replace};
 
 /// The table of a study.
@@ -58,12 +58,26 @@ impl Table {
         }
         // Criteria are made of the other columns.
         metrics.retain(|metric| !metric.is_derived());
-        let rows = points.iter().map(|point| {
+        let open = |at: usize| ResultFile::open(&dir.point(&points[at].hash).result());
+        let rows = points.iter().filter(|point| point.is_own()).map(|point| {
             let mut values = vec![None; metrics.len()];
             if done(point.index) {
-                let result = ResultFile::open(&dir.point(&point.hash).result())?;
+                let result = open(point.index)?;
+                let alone = alone(point, done, open)?;
+                let ran = |result, at: usize| Ran {
+                    result,
+                    experiment: &points[at].experiment,
+                };
+                let alone = alone.iter().map(|one| {
+                    let result = one.result.as_ref();
+                    (one.job, result.map(|result| ran(result, one.run)))
+                });
+                let alone: Vec<(&str, Option<Ran>)> = alone.collect();
                 for (value, metric) in values.iter_mut().zip(&metrics) {
-                    *value = metric.read(&result)?;
+                    *value = match metric.slowdown() {
+                        Some(_) => metric.compared(ran(&result, point.index), &alone)?,
+                        None => metric.read(&result)?,
+                    };
                 }
             }
             Ok(Row {
@@ -171,6 +185,34 @@ impl Table {
     }
 }
 
+/// A job of a point alone.
+struct Alone<'a> {
+    job: &'a str,
+    /// The place of its run.
+    run: usize,
+    /// None if it is not there yet.
+    result: Option<ResultFile>,
+}
+
+/// The jobs of a point alone.
+fn alone(
+    point: &Point,
+    done: impl Fn(usize) -> bool,
+    open: impl Fn(usize) -> Result<ResultFile, TraceError>,
+) -> Result<Vec<Alone<'_>>, TraceError> {
+    let Role::Own { alone } = &point.role else {
+        return Ok(Vec::new());
+    };
+    let all = alone.iter().map(|&(ref job, run)| {
+        Ok(Alone {
+            job,
+            run,
+            result: done(run).then(|| open(run)).transpose()?,
+        })
+    });
+    all.collect()
+}
+
 /// A number so that it is read back exactly; nothing for what is not known.
 fn shown(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
@@ -185,6 +227,19 @@ pub(super) fn jobs(points: &[Point]) -> Vec<String> {
     names.filter(|name| seen.insert(name.clone())).collect()
 }
 
+/// Those of them that are applications.
+fn applications(points: &[Point]) -> Vec<String> {
+    let workloads = points.iter().flat_map(|point| &point.experiment.workloads);
+    let applications = workloads.filter(|one| one.enabled && one.job().is_some());
+    let mut names: Vec<String> = Vec::new();
+    for workload in applications {
+        if !names.contains(&workload.name) {
+            names.push(workload.name.clone());
+        }
+    }
+    names
+}
+
 const SUMMARY: [&str; 7] = [
     "offered_load",
     "accepted_load",
@@ -196,7 +251,7 @@ const SUMMARY: [&str; 7] = [
 ];
 const LATENCY: [&str; 7] = ["samples", "mean", "p50", "p90", "p99", "p999", "max"];
 
-/// What every table has, whether it is asked for or not: totals, and the latencies of all classes.
+/// What every table has, whether it is asked for or not: totals, the communication time of applications, and the latencies of all classes.
 fn usual(
     points: &[Point],
     dir: &SweepDir,
@@ -217,10 +272,12 @@ fn usual(
     }
     classes.retain(|class| there.contains(class) || there.is_empty());
     let summary = SUMMARY.iter().map(|name| format!("summary.{name}"));
+    let spent = applications(points);
+    let spent = spent.iter().map(|job| format!("jobs.{job}.communication"));
     let latency = classes.iter().flat_map(|class| {
         LATENCY
             .iter()
             .map(move |stat| format!("latency.{class}.{stat}"))
     });
-    Ok(summary.chain(latency).collect())
+    Ok(summary.chain(spent).chain(latency).collect())
 }

@@ -21,7 +21,7 @@ CHOSEN_BY = {"topology": "kind", "routing": "algorithm", "queueing": "scheme", "
 # Keys at the top that are no sections.
 KEYS = ["preset"]
 # What only job files have.
-STUDY = ["title", "seeds", "axis", "only", "exclude", "criterion", "figure", "claims", "reduced", "tune"]
+STUDY = ["title", "seeds", "metrics", "axis", "only", "exclude", "criterion", "figure", "claims", "reduced", "tune"]
 TYPES = {"integer": "whole number", "boolean": "`true` or `false`", "string": "text", "number": "number", "object": "table"}
 
 
@@ -114,7 +114,7 @@ class Page:
         if schema.get("type") == "array" and name not in STUDY:
             self.listed(name, schema["items"])
             return
-        several = schema.get("type") == "array"
+        several = schema.get("type") == "array" and schema["items"].get("type") != "string"
         if name in KEYS or name in STUDY and not several and "properties" not in self.follow(schema):
             self.lines += [f"### `{name}`", "", schema["description"], ""]
             return

@@ -8,7 +8,7 @@ use super::{Sweep, claims_json, claims_text, code_of, failed};
 use crate::cli::console::write_out;
 use crate::cli::launch::Failure;
 use crate::report::format::{bytes, scaled, wall};
-use crate::study::{Point, State};
+use crate::study::{Point, Role, State};
 
 fn states(sweep: &Sweep) -> Vec<State> {
     let state = |point: &Point| {
@@ -37,14 +37,18 @@ pub fn plan(options: &PlanOptions) -> Result<u8, Failure> {
 fn plan_json(sweep: &Sweep, states: &[State], outlook: &Outlook) -> Value {
     let axes = &sweep.study.axes;
     let one = |((point, state), expected): ((&Point, &State), &Expected)| {
-        let places = axes.iter().zip(&point.at);
-        let at: serde_json::Map<String, Value> = places
-            .map(|(axis, &value)| (axis.name.clone(), json!(axis.values[value].label)))
+        let at: serde_json::Map<String, Value> = (axes.iter().enumerate())
+            .map(|(axis, own)| (own.name.clone(), json!(point.value(&sweep.study, axis))))
             .collect();
+        let alone = match &point.role {
+            Role::Own { .. } => None,
+            Role::Alone { job, .. } => Some(job),
+        };
         json!({
             "point": point.index,
             "hash": point.hash,
             "axes": at,
+            "alone": alone,
             "seed": point.seed,
             "state": state.name(),
             "endpoints": point.work.endpoints,
@@ -68,17 +72,20 @@ fn plan_json(sweep: &Sweep, states: &[State], outlook: &Outlook) -> Value {
 
 fn plan_text(sweep: &Sweep, states: &[State], outlook: &Outlook) -> String {
     let study = &sweep.study;
+    let own = sweep.points.iter().filter(|point| point.is_own()).count();
+    let alone = own < sweep.points.len();
     let mut table: Vec<Vec<String>> = vec![
         ["point", "hash", "state"]
             .map(str::to_string)
             .into_iter()
             .chain(study.axes.iter().map(|axis| axis.name.clone()))
+            .chain(alone.then(|| "job".to_string()))
             .chain(["seed", "packet-hops", "memory", "time"].map(str::to_string))
             .collect(),
     ];
     let points = sweep.points.iter().zip(states).zip(&outlook.points);
     for ((point, state), expected) in points {
-        let labels = study.axes.iter().zip(&point.at);
+        let labels = (0..study.axes.len()).map(|axis| point.value(study, axis).unwrap_or("any"));
         let head = [
             point.index.to_string(),
             point.hash.clone(),
@@ -90,16 +97,30 @@ fn plan_text(sweep: &Sweep, states: &[State], outlook: &Outlook) -> String {
             bytes(expected.bytes as u64),
             wall(expected.seconds),
         ];
-        let labels = labels.map(|(axis, &value)| axis.values[value].label.clone());
-        table.push(head.into_iter().chain(labels).chain(tail).collect());
+        let alone = alone.then(|| match &point.role {
+            Role::Own { .. } => String::new(),
+            Role::Alone { job, .. } => format!("{job} alone"),
+        });
+        let labels = labels.map(str::to_string);
+        table.push(
+            head.into_iter()
+                .chain(labels)
+                .chain(alone)
+                .chain(tail)
+                .collect(),
+        );
     }
     let seconds: f64 = outlook.points.iter().map(|one| one.seconds).sum();
     format!(
-        "{}: {}\n\n{}\n{} points, about {} on one core ({})\n",
+        "{}: {}\n\n{}\n{own} points{}, about {} on one core ({})\n",
         study.path.display(),
         study.title,
         aligned(&table),
-        sweep.points.len(),
+        match sweep.points.len() - own {
+            0 => String::new(),
+            1 => " and 1 run of a job alone, for slowdowns".to_string(),
+            more => format!(" and {more} runs of a job alone, for slowdowns"),
+        },
         wall(seconds),
         outlook.words(),
     )

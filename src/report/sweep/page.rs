@@ -191,9 +191,8 @@ fn short(value: f64) -> String {
 
 /// The parameters that are the same at all points.
 fn common(sweep: &Sweep) -> Rows {
-    let mut all = sweep
-        .points
-        .iter()
+    let mut all = (sweep.points.iter())
+        .filter(|point| point.is_own())
         .map(|point| parameters::all(&point.experiment.resolved));
     let mut rows = all.next().unwrap_or_default();
     for other in all {

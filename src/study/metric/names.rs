@@ -2,6 +2,7 @@
 
 use super::kept::Kept;
 use super::pattern::chosen;
+use super::slowdown;
 use super::{HOWS, Held, How, Moment, NotAMetric, RateStat, What};
 use crate::config::suggest;
 use crate::trace::schema::{
@@ -10,7 +11,7 @@ use crate::trace::schema::{
 };
 use crate::trace::{Whose, endpoints_of};
 
-const FAMILIES: [&str; 14] = [
+const FAMILIES: [&str; 15] = [
     "summary",
     "latency",
     "jobs",
@@ -23,9 +24,12 @@ const FAMILIES: [&str; 14] = [
     "rates",
     "scheme",
     "cost",
+    SLOWDOWN,
     SCORE,
     CRITERION,
 ];
+/// What a job takes over what it takes alone.
+pub(in crate::study) const SLOWDOWN: &str = "slowdown";
 /// The column with the score of a point, and what those of its criteria begin with.
 pub(in crate::study) const SCORE: &str = "score";
 pub(in crate::study) const CRITERION: &str = "criterion";
@@ -74,6 +78,7 @@ pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
         "rates" => rates(name, rest, jobs),
         "ejection" if !rest.is_empty() => Ok(What::Ejection { class: rest.into() }),
         "scheme" if !rest.is_empty() => Ok(What::Scheme { name: rest.into() }),
+        SLOWDOWN => slowdown::parse(name, rest, jobs).map(What::Slowdown),
         SCORE if rest.is_empty() => Ok(derived()),
         CRITERION if !rest.is_empty() => Ok(derived()),
         "ejection" | "scheme" => Err(unknown(name, "", "names", &[])),

@@ -67,7 +67,7 @@ impl Metric {
             What::Fairness { column } => self.fairness(result, column)?,
             What::Kept { column, kept } => self.kept(result, column, *kept)?,
             // The table makes it.
-            What::Derived { .. } => None,
+            What::Derived { .. } | What::Slowdown(_) => None,
             What::Mean { sum, count, how } => self.mean(result, sum, count, *how)?,
             What::Share { kind, column } => share(result, kind, column)?,
             What::Beyond {
@@ -339,7 +339,7 @@ fn scheme(result: &ResultFile, name: &str) -> Outcome {
 }
 
 /// One number of many; None of none, but for a sum.
-fn one(how: How, values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(super) fn one(how: How, values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values = values;
     match how {
         How::Max => values.reduce(f64::max),

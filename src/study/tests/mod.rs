@@ -5,6 +5,7 @@ mod metrics;
 mod needs;
 mod page;
 mod refused;
+mod slowdown;
 
 use std::path::Path;
 

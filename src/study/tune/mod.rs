@@ -105,6 +105,8 @@ pub struct Tune {
     pub marks: Vec<(String, Setting)>,
     /// Labels of what it is compared with.
     pub references: Vec<String>,
+    /// Jobs whose slowdown is a criterion.
+    alone: usize,
     /// Seeds of every setting; None: the experiment's own.
     seeds: Option<Vec<u64>>,
     /// Places of the two parameters of the map; None with one parameter only.
@@ -123,14 +125,14 @@ impl Tune {
         Search::new(&self.parameters, self.grid.clone(), self.settings())
     }
 
-    /// Runs of each setting.
-    pub fn seeds(&self) -> usize {
-        self.seeds.as_ref().map_or(1, Vec::len)
+    /// Runs of each setting: one for each seed, and those of jobs alone that slowdowns are measured against.
+    pub fn runs_of_each(&self) -> usize {
+        self.seeds.as_ref().map_or(1, Vec::len) * (1 + self.alone)
     }
 
     /// As many settings as there are runs for.
     fn settings(&self) -> usize {
-        (self.runs as usize / self.seeds()).saturating_sub(self.references.len())
+        (self.runs as usize / self.runs_of_each()).saturating_sub(self.references.len())
     }
 
     /// Why a setting cannot be run, if it cannot.

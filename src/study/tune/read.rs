@@ -15,6 +15,7 @@ use crate::model::Invalid;
 use crate::registry::range::Range;
 use crate::registry::{Catalog, Variant, schema_json};
 use crate::simulation::Plan;
+use crate::study::Metric;
 use crate::study::criterion::Criterion;
 use crate::study::figure::metric_at;
 use crate::study::file::ReducedFile;
@@ -30,7 +31,7 @@ impl Tune {
     /// The first thing that is wrong, with its line.
     pub fn read(path: &Path, options: &Options, catalog: &Catalog) -> Result<Tune, ConfigError> {
         let mut document = Document::read(path)?;
-        for key in ["axis", "only", "exclude", "figure", "claims"] {
+        for key in ["axis", "only", "exclude", "metrics", "figure", "claims"] {
             if let Some(given) = document.take(key) {
                 let message = "an experiment whose parameters are searched has none of these";
                 return Err(given.wrong(message, "remove it, or run the file with `weir sweep`"));
@@ -140,6 +141,28 @@ fn take_reduced(
         document.place(&key, &value)?;
     }
     Ok(Some(given))
+}
+
+/// How many jobs have to run alone for each run of all, because their slowdown is a criterion.
+fn jobs_alone(criteria: &[Given], experiment: &Experiment) -> usize {
+    let enabled = experiment.workloads.iter().filter(|one| one.enabled);
+    let jobs: Vec<String> = enabled.map(|one| one.name.clone()).collect();
+    let named = criteria
+        .iter()
+        .flat_map(|given| ["metric", "of"].map(|key| given.get(key)));
+    let metrics: Vec<Metric> = named
+        .flatten()
+        .filter_map(|given| Metric::parse(given.text()?, &jobs).ok())
+        .collect();
+    let wanted = |job: &&String| {
+        let mut slowdowns = metrics.iter().filter_map(Metric::slowdown);
+        slowdowns.any(|one| one.needs(job))
+    };
+    match jobs.len() {
+        // Alone it is already.
+        1 => 0,
+        _ => jobs.iter().filter(wanted).count(),
+    }
 }
 
 /// What workloads are for: applications to end soon, traffic to arrive.
@@ -336,7 +359,8 @@ impl Ranges {
         let file: TuneFile = given.section().parse()?;
         let references = file.reference.iter().flatten().map(|one| one.label.clone());
         let references: Vec<String> = references.collect();
-        let each = seeds.as_ref().map_or(1, Vec::len);
+        let alone = jobs_alone(&criteria, experiment);
+        let each = seeds.as_ref().map_or(1, Vec::len) * (1 + alone);
         let room = (file.runs as usize / each).saturating_sub(references.len());
         let (mut parameters, left_out) = self.parameters(given, room)?;
         for parameter in &mut parameters {
@@ -372,6 +396,7 @@ impl Ranges {
             grid,
             marks,
             references,
+            alone,
             seeds,
             reference_sets: reference_sets.unwrap_or_default(),
             criteria,
