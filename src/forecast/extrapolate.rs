@@ -94,13 +94,18 @@ impl Forecast {
                 basis: Basis::Whole,
             };
         }
-        let half = (trial.samples.iter())
-            .find(|sample| 2 * sample.packet_hops >= last.packet_hops && sample.until > 0)
-            .unwrap_or(first);
+        let when_done = |part: f64| {
+            let hops = part * last.packet_hops as f64;
+            (trial.samples.iter())
+                .find(|sample| sample.packet_hops as f64 >= hops && sample.until > 0)
+                .unwrap_or(first)
+        };
+        let half = when_done(0.5);
         if last.packet_hops - half.packet_hops < FEWEST {
             return Forecast::assumed(work, ASSUMED_RATE);
         }
-        let seen = Seen { half, last };
+        let later = when_done(0.75);
+        let seen = Seen { half, later, last };
         let end = work.end.unwrap_or_else(|| seen.end(work));
         let hops = seen.hops_left(work, end);
         let packet_hops = last.packet_hops as f64 + hops;
@@ -143,8 +148,14 @@ impl Waiting {
 /// The latter half of a trial, in which the network is more as it will be.
 struct Seen<'a> {
     half: &'a Sample,
+    /// In the middle of it.
+    later: &'a Sample,
     last: &'a Sample,
 }
+
+/// If less than this part of what was missing at receivers in the first part of what was seen is missing in the second, the network
+/// is not carrying less than is offered: it was not yet full of the packets that are under way.
+const CATCHES_UP: f64 = 0.75;
 
 impl Seen<'_> {
     fn seconds_per_hop(&self) -> f64 {
@@ -234,6 +245,21 @@ impl Seen<'_> {
         waiting.bytes(work.buffers - self.last.packets as f64 / PACKET)
     }
 
+    /// Bits of a workload that came in a ps between two samples while it was on, if it was.
+    fn arrival_rate(&self, job: usize, flow: &Flow, from: &Sample, to: &Sample) -> Option<f64> {
+        let on = flow.on_until(to.until as f64) - flow.on_until(from.until as f64);
+        let came = to.delivered_bits[job] as f64 - from.delivered_bits[job] as f64;
+        (on > 0.0).then_some(came / on)
+    }
+
+    /// Whether what arrives still grows towards what is accepted.
+    fn catches_up(&self, job: usize, flow: &Flow, accepted: f64) -> bool {
+        let missing = |from, to| Some(accepted - self.arrival_rate(job, flow, from, to)?);
+        let first = missing(self.half, self.later);
+        let second = missing(self.later, self.last);
+        matches!((first, second), (Some(first), Some(second)) if second < CATCHES_UP * first)
+    }
+
     /// Bits of a workload that will arrive.
     fn bits_left(&self, job: usize, flow: &Flow, work: &Work, end: f64) -> f64 {
         let now = self.last.until as f64;
@@ -248,14 +274,13 @@ impl Seen<'_> {
                 }
             }
             Amount::Open { accepted, .. } => {
-                let from = self.half.until as f64;
-                let on = flow.on_until(now) - flow.on_until(from);
-                let came = done - self.half.delivered_bits[job] as f64;
                 // What the network does not carry does not come; but nothing comes at the beginning.
-                let rate = if on > 0.0 && from > flow.start + 1.5 * work.latency {
-                    (came / on).min(accepted)
-                } else {
-                    accepted
+                let began = self.half.until as f64 > flow.start + 1.5 * work.latency;
+                let rate = match self.arrival_rate(job, flow, self.half, self.last) {
+                    Some(rate) if began && !self.catches_up(job, flow, accepted) => {
+                        rate.min(accepted)
+                    }
+                    _ => accepted,
                 };
                 rate * (flow.on_until(end) - flow.on_until(now))
             }
