@@ -19,6 +19,7 @@ mod estimates;
 mod extremes;
 mod failure;
 mod fingerprints;
+mod gpcnet;
 mod interrupted;
 mod kinds;
 mod limits;

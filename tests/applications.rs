@@ -227,6 +227,7 @@ fn run_program(
         }),
         start: 0,
         stop: u64::MAX,
+        background: false,
     };
     run_plan(&plan).map(|outcome| outcome.data.jobs)
 }

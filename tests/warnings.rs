@@ -109,6 +109,15 @@ fn what_does_nothing_is_told() {
             "unused",
             "topology.local: the network has no local links",
         ),
+        (
+            Experiment::tree(4, 3)
+                .set("topology.horizontal_width", 2)
+                .set("topology.horizontal.bandwidth", "100 Gbps")
+                .set("topology.horizontal.latency", "5 ns")
+                .uniform(0.1),
+            "unused",
+            "topology.horizontal_width: no packet takes the horizontal links",
+        ),
     ] {
         let found = warnings(&experiment);
         let [warning] = found.as_slice() else {

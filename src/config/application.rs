@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tree::{Member, Node, Value};
-use super::workload::{Elsewhere, at_once, is_yes, yes};
+use super::workload::{Elsewhere, at_once, is_no, is_yes, yes};
 use super::{ConfigError, Duration, Endpoints, Placement, Section};
 use crate::model::Invalid;
 use crate::registry::Catalog;
@@ -22,6 +22,8 @@ pub struct ApplicationConfig {
     pub tasks: Option<u32>,
     /// How many times the program is run.
     pub repetitions: u32,
+    /// Whether a run to completion does not wait for it.
+    pub background: bool,
     /// The section that says how messages travel: `mpi = { preset = "codes" }`. It may be empty.
     pub mpi: Section,
 }
@@ -102,6 +104,9 @@ pub(super) struct ApplicationSection {
     /// How many times its program is run, one after the other; at most 1,000,000.
     #[serde(default = "once")]
     pub repetitions: u32,
+    /// With `run.until = "completion"`: whether the run ends without it, when all other applications are done.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub background: bool,
     /// How messages travel between tasks.
     #[serde(default, skip_serializing)]
     #[expect(dead_code, reason = "makes `mpi` a known key; it is read as a section")]

@@ -243,8 +243,22 @@ fn buffers(section: &str, router: &RouterConfig, longest: u64) -> Result<(), Inv
 fn run(experiment: &Experiment) -> Result<(), Invalid> {
     let run = &experiment.run;
     let Until::Time(until) = run.until else {
-        return Ok(());
+        return match run.at_most {
+            Some(Duration(0)) => Err(Invalid::new(
+                "run.at_most",
+                "a run of 0 ns measures nothing",
+                "write a time such as \"500 us\"",
+            )),
+            _ => Ok(()),
+        };
     };
+    if run.at_most.is_some() {
+        return Err(Invalid::new(
+            "run.at_most",
+            format!("the run ends at a time already (run.until = {until})"),
+            "leave it out, or write until = \"completion\"",
+        ));
+    }
     if until.0 == 0 {
         return Err(Invalid::new(
             "run.until",

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::workload::is_no;
 use super::{Buffer, Duration, OutputQueue, Section, Size, Speedup, Until, WorkloadConfig};
-use crate::model::FlitSize;
+use crate::model::{FlitSize, Time};
 
 /// `[router]`: the one router model. The defaults are those of Jiang et al. (SC15), section 4.
 ///
@@ -199,6 +200,9 @@ impl Default for NicConfig {
 pub struct RunConfig {
     /// When the run ends: a time, or "completion" when all workloads have stopped and everything has arrived.
     pub until: Until,
+    /// With `until = "completion"`: the simulated time at which it ends in any case. What has not arrived, or is not over, by then is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<Duration>,
     /// What is generated before this is not measured.
     #[serde(default = "no_time")]
     pub warmup: Duration,
@@ -211,6 +215,16 @@ pub struct RunConfig {
     /// Give up after this much wall-clock time; never by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_wall: Option<Duration>,
+}
+
+impl RunConfig {
+    /// The simulated time at which it ends in any case, if there is one.
+    pub fn end(&self) -> Option<Time> {
+        match self.until {
+            Until::Time(until) => Some(until.0),
+            Until::Completion => self.at_most.map(|limit| limit.0),
+        }
+    }
 }
 
 fn no_time() -> Duration {
@@ -274,11 +288,6 @@ pub enum Receivers {
 pub enum AllEndpoints {
     /// Every endpoint.
     All,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
-fn is_no(value: &bool) -> bool {
-    !value
 }
 
 /// `output.rates`.

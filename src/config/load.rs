@@ -402,6 +402,7 @@ fn application(
             program,
             tasks: given.tasks.or(recorded),
             repetitions: given.repetitions,
+            background: given.background,
             mpi: application::mpi(&section, path),
         }),
         section,

@@ -132,6 +132,7 @@ fn workload(config: &WorkloadConfig, catalog: &Catalog) -> Node {
                 copies: None,
                 start: config.start,
                 repetitions: job.repetitions,
+                background: job.background,
                 mpi: Elsewhere,
                 motif: Elsewhere,
                 trace: Elsewhere,

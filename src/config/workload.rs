@@ -135,6 +135,11 @@ pub(super) fn is_yes(value: &bool) -> bool {
     *value
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+pub(super) fn is_no(value: &bool) -> bool {
+    !*value
+}
+
 fn bernoulli() -> Injection {
     Injection::Bernoulli
 }

@@ -7,9 +7,12 @@ use rustc_hash::FxHashMap;
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::nic::NewMessage;
+use super::stats::JobStats;
 use crate::model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
 use crate::simulation::RunError;
-use crate::workload::tasks::{Envelope, EnvelopeKind, Job, Peer, Task, Trouble, Waiting, Wire};
+use crate::workload::tasks::{
+    Envelope, EnvelopeKind, Iteration, Job, Peer, Task, Trouble, Waiting, Wire,
+};
 
 /// An application: the same for all domains.
 pub struct Application {
@@ -84,6 +87,7 @@ pub struct Hosts {
     /// (job, NIC) → task.
     places: FxHashMap<(u16, u32), u32>,
     jobs: Vec<JobState>,
+    /// Tasks that are not done, of jobs that are not in the background.
     unfinished: u64,
     /// When the last task was done.
     last_done: Time,
@@ -117,7 +121,7 @@ impl Hosts {
         self.hosts.len()
     }
 
-    /// Tasks that are not done.
+    /// Tasks that are not done, of jobs that a run to completion waits for.
     pub fn unfinished(&self) -> u64 {
         self.unfinished
     }
@@ -153,7 +157,7 @@ impl<const CC: bool> FabricDomain<CC> {
                     task: Task::new(&application.job, number),
                     due: Vec::new(),
                 });
-                self.hosts.unfinished += 1;
+                self.hosts.unfinished += u64::from(!traffic.background);
                 self.hosts.jobs[job].unfinished += 1;
             }
         }
@@ -224,7 +228,7 @@ impl<const CC: bool> FabricDomain<CC> {
             Action::Send { .. } => {}
         }
         if before.is_none() && host.task.finished().is_some() {
-            self.hosts.unfinished -= 1;
+            self.hosts.unfinished -= u64::from(!traffic.background);
             self.hosts.last_done = now;
             self.hosts.jobs[usize::from(host.job)].unfinished -= 1;
         }
@@ -378,6 +382,23 @@ impl<const CC: bool> FabricDomain<CC> {
             ]
         };
         self.hosts.hosts.iter().map(row).collect()
+    }
+
+    /// Adds the times that tasks took for the iterations that they began in the measurement window, and how long ago those began that
+    /// were not over at `end`.
+    pub(super) fn add_iteration_times(&self, jobs: &mut [JobStats], end: Time) {
+        for host in &self.hosts.hosts {
+            let job = &mut jobs[usize::from(host.job)];
+            let iterations = host.task.iterations().iter();
+            let counted =
+                |one: &&Iteration| one.counts && !one.idle && self.stats.measured(one.begin);
+            for one in iterations.filter(counted) {
+                match one.end {
+                    Some(over) => job.iteration.add(over - one.begin),
+                    None => job.iteration_missing.add(end.saturating_sub(one.begin)),
+                }
+            }
+        }
     }
 
     /// The iterations of the applications here, by job, then number. Empty if they are not written down.

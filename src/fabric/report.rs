@@ -169,6 +169,9 @@ impl<const CC: bool> FabricDomain<CC> {
                 missing.add(end.saturating_sub(packet.injected));
             }
         }
+        if self.stats.recording.iteration_times {
+            self.add_iteration_times(&mut jobs, end);
+        }
         jobs
     }
 

@@ -28,6 +28,8 @@ pub struct Traffic {
     pub start: Time,
     /// Until when, ps.
     pub stop: Time,
+    /// Of an application: whether a run to completion does not wait for it.
+    pub background: bool,
 }
 
 /// What makes endpoints send.

@@ -26,6 +26,8 @@ pub struct Recording {
     pub messages: bool,
     /// Keep a row for each iteration of each application.
     pub iterations: bool,
+    /// Keep how long tasks took for their iterations.
+    pub iteration_times: bool,
     /// Keep the ways of flows.
     pub flows: bool,
 }
@@ -80,6 +82,10 @@ pub struct JobStats {
     pub network_missing: Histogram,
     /// When, after the start of the measurement window, those messages were generated in it that have not arrived.
     pub message_missing: Outstanding,
+    /// How long tasks took for the iterations that they began in the measurement window. Empty before the end.
+    pub iteration: Histogram,
+    /// How long ago those began that were not over at the end.
+    pub iteration_missing: Histogram,
     /// Payload generated in the measurement window.
     pub generated_bits: u64,
     /// Payload that came in at its receivers while the job was on, within the measurement window.

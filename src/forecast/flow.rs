@@ -230,7 +230,13 @@ fn application_flow(
             packets * f64::from(topology.minimal_routers(ends.0, ends.1)),
         ]
     };
-    let volume = Volume::of(&application.job, effort, weigh);
+    let job = &application.job;
+    // How often a job in the background runs depends on the others: once stands for that.
+    let rounds = match traffic.background {
+        true => 1,
+        false => job.repetitions,
+    };
+    let volume = Volume::of(job, rounds, effort, weigh);
     // A message of no bytes is a packet all the same.
     let bits = (8.0 * volume.bytes).max(volume.messages).max(1.0);
     let [packets, hops] = volume.weight;

@@ -42,10 +42,15 @@ impl Volume {
         exact: true,
     };
 
-    /// Counts the messages of a job. About `effort` operations are looked at: of a large job the first task and others,
+    /// Counts the messages of a job whose program is run `rounds` times. About `effort` operations are looked at: of a large job the first task and others,
     /// spread evenly, and of a long program some parts. `weigh` says of a message (from, to, bytes) what else is to be
     /// added up.
-    pub fn of(job: &Job, effort: u64, weigh: impl FnMut(Peer, Peer, u64) -> [f64; 2]) -> Volume {
+    pub fn of(
+        job: &Job,
+        rounds: u32,
+        effort: u64,
+        weigh: impl FnMut(Peer, Peer, u64) -> [f64; 2],
+    ) -> Volume {
         let mut count = Count {
             job,
             weigh,
@@ -58,7 +63,7 @@ impl Volume {
             sent: Vec::new(),
             received: FxHashMap::default(),
         };
-        count.all().times(f64::from(job.repetitions))
+        count.all().times(f64::from(rounds))
     }
 
     /// Adds what stands for so many tasks.

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::flow::{Amount, Flow, Receivers, bandwidth};
-use crate::config::{BufferPer, Experiment, Until};
+use crate::config::{BufferPer, Experiment};
 use crate::fabric::{CHUNK, MOST_BINS, Network};
 use crate::model::{EndpointId, LinkKind, NEVER};
 use crate::simulation::Plan;
@@ -39,10 +39,7 @@ impl Work {
     /// Of an experiment. About `effort` operations of the programs of all applications are looked at.
     pub fn of(experiment: &Experiment, plan: &Plan, effort: u64) -> Work {
         let network = plan.network();
-        let end = match experiment.run.until {
-            Until::Time(end) => end.0,
-            Until::Completion => NEVER,
-        };
+        let end = experiment.run.end().unwrap_or(NEVER);
         // However many workloads there are, it takes no longer.
         let effort = effort / plan.blueprint.traffic.len().max(1) as u64;
         let enabled = experiment.workloads.iter().filter(|one| one.enabled);

@@ -110,15 +110,18 @@ impl Plan {
         } else {
             lookahead
         };
-        let end = match experiment.run.until {
-            Until::Time(time) => time.0,
-            Until::Completion => LATEST,
-        };
+        let end = experiment.run.end().unwrap_or(LATEST);
         let completes = experiment.run.until == Until::Completion;
         let patience = patience(&network, window);
         // Nothing is left to do once all applications are done, unless other traffic never stops.
-        let endless = |traffic: &Traffic| traffic.application().is_none() && traffic.stop == NEVER;
+        let endless = |traffic: &Traffic| match traffic.application() {
+            Some(_) => traffic.background,
+            None => traffic.stop == NEVER,
+        };
         let until_done = completes && traffic.iter().any(endless);
+        if completes {
+            check_foreground(experiment, &traffic)?;
+        }
         if scheme.capabilities().retransmits || network.flows.managed {
             check_lengths(experiment, &traffic, &network)?;
         }
@@ -289,6 +292,7 @@ fn recording(experiment: &Experiment) -> Recording {
         packets: experiment.output.packets,
         messages: experiment.output.messages,
         iterations: experiment.output.iterations || experiment.output.flows,
+        iteration_times: experiment.output.iterations,
         flows: experiment.output.flows,
     }
 }
@@ -407,6 +411,7 @@ fn one_workload(
     experiment: &Experiment,
 ) -> Result<Traffic, ConfigError> {
     let seed = own_seed(experiment.run.seed, number);
+    let background = matches!(&workload.drive, DriveConfig::Motif(job) if job.background);
     let (drive, tasks, stop) = match &workload.drive {
         DriveConfig::Pattern(pattern) => {
             let stop = pattern.stop.map_or(NEVER, |stop| stop.0);
@@ -444,7 +449,23 @@ fn one_workload(
         drive,
         start: workload.start.0,
         stop,
+        background,
     })
+}
+
+/// A run to completion waits for an application, if there is any: not all of them are in the background.
+fn check_foreground(experiment: &Experiment, traffic: &[Traffic]) -> Result<(), ConfigError> {
+    let foreground = |one: &&Traffic| one.application().is_some() && !one.background;
+    let behind = traffic.iter().find(|one| one.background);
+    let (Some(behind), None) = (behind, traffic.iter().find(foreground)) else {
+        return Ok(());
+    };
+    let section = &experiment.workloads[usize::from(behind.number)].section;
+    Err(section.refuse(Invalid::new(
+        "background",
+        "all applications are in the background: a run to completion would not wait for any",
+        "leave `background` out of one, or give run.until a time",
+    )))
 }
 
 /// The seed of what is drawn once for a workload.

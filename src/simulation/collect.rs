@@ -13,7 +13,7 @@ use crate::congestion::{self, DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKE
 use crate::engine::{End, Transport, gather};
 use crate::fabric::{DomainReport, FabricDomain, JobStats, Network, Step, Tally, Totals, Traffic};
 use crate::model::{Bandwidth, Histogram, Outstanding, PacketKind, Span, Time};
-use crate::trace::schema::LATENCY_CLASSES;
+use crate::trace::schema::{ITERATION, LATENCY_CLASSES};
 use crate::trace::{Data, Job, Latency, Scheme, Summary};
 
 /// Facts about the run that may differ between runs.
@@ -224,6 +224,10 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         let (name, stats) = (&traffic.name, || stats.iter().copied());
         data.latency
             .extend(latencies(&format!("job.{name}."), stats(), ends));
+        if recording.iteration_times && traffic.application().is_some() {
+            data.latency
+                .push((format!("job.{name}.{ITERATION}"), iteration(stats())));
+        }
         data.jobs
             .push(one_job(reports, plan, number, bandwidth, window));
     }
@@ -402,6 +406,14 @@ fn latencies<'a>(
         let name = names.next().copied().unwrap_or_default();
         (format!("{prefix}{name}"), latency)
     })
+}
+
+/// How long the tasks of a job took for its iterations.
+fn iteration<'a>(all: impl Iterator<Item = &'a JobStats> + Clone) -> Latency {
+    Latency {
+        arrived: merged(all.clone().map(|job| &job.iteration)),
+        missing: merged(all.map(|job| &job.iteration_missing)),
+    }
 }
 
 /// The measurement window and the end of the run.

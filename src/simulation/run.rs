@@ -8,7 +8,7 @@ use super::error::RunError;
 use super::watchman::{Watchman, search};
 use crate::engine::{self, End, Monitor, Progress, Settled, Share, StopReason, Transport};
 use crate::fabric::{FabricDomain, Step, is_plain};
-use crate::model::{NEVER, Time};
+use crate::model::{LATEST, NEVER, Time};
 use crate::trace::Data;
 
 /// How a run went, on rank 0.
@@ -113,7 +113,7 @@ fn run_with<const CC: bool>(
         |id| network.neighbours(id),
         &mut lookout,
     )?;
-    if end == End::Time && plan.completes {
+    if end == End::Time && plan.completes && plan.schedule.end == LATEST {
         return Err(RunError::Endless);
     }
     let wall_seconds = started.elapsed().as_secs_f64();

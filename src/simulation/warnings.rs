@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::assemble::{Plan, ends};
 use crate::config::{
     ConfigError, CreditAt, Duration, Experiment, OutputQueue, ProgramConfig, RouterConfig, Section,
-    Until, WorkloadConfig,
+    WorkloadConfig,
 };
 use crate::fabric::{Drive, Open, Traffic};
 use crate::model::{Invalid, KindName, NEVER, Time, stream};
@@ -58,10 +58,7 @@ impl Warning {
 
 /// All warnings about an experiment, in the order of its workloads.
 pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
-    let end = match experiment.run.until {
-        Until::Time(until) => until.0,
-        Until::Completion => NEVER,
-    };
+    let end = experiment.run.end().unwrap_or(NEVER);
     let mut all = Vec::new();
     let enabled = experiment.workloads.iter().filter(|one| one.enabled);
     for (workload, traffic) in enabled.zip(&*plan.blueprint.traffic) {
@@ -76,6 +73,7 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     }
     all.extend(records_nothing(experiment, plan, end));
     all.extend(unused_links(experiment, plan));
+    all.extend(idle_links(experiment, plan));
     all.extend(hidden_congestion(experiment, plan));
     all
 }
@@ -310,6 +308,19 @@ fn records_nothing(experiment: &Experiment, plan: &Plan, end: Time) -> Vec<Warni
         all.push(warn("output.iterations", message, remedy));
     }
     all
+}
+
+/// Horizontal links of a tree under a routing that goes up and down alone: only ways that flows keep lead over them.
+fn idle_links(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
+    let (section, network) = (&experiment.topology, plan.network());
+    let width = section.given("horizontal_width")?.whole()?;
+    if width == 0 || network.routing.circuits().is_some() {
+        return None;
+    }
+    let message = "no packet takes the horizontal links under this routing";
+    let remedy = "leave it out, or write routing.algorithm = \"adaptive_flow\"";
+    let invalid = Invalid::new("horizontal_width", message, remedy);
+    Some(Warning::new(UNUSED, None, section, invalid))
 }
 
 /// Links that a tree is given and has not.

@@ -8,6 +8,7 @@ use super::selection::Selection;
 use crate::config::{ConfigError, Duration, Experiment, Given, Until, suggest};
 use crate::model::{LinkKind, Time};
 use crate::simulation::{Plan, counts_as_nothing, scheme_numbers};
+use crate::trace::schema::ITERATION;
 use crate::trace::{Whose, endpoints_of};
 
 /// A name in a figure or a claim that some of the points must have something for.
@@ -136,8 +137,10 @@ impl Records<'_> {
             all => all,
         };
         match parts {
+            ["iterations", job, ..] | ["latency", "job", job, ITERATION, ..] => {
+                self.job(job).and_then(|()| self.iterations(job))
+            }
             ["jobs", job, ..] | ["latency" | "series", "job", job, ..] => self.job(job),
-            ["iterations", job, ..] => self.job(job).and_then(|()| self.iterations(job)),
             ["phases", job, ..] => self.job(job).and_then(|()| self.phases()),
             ["occupancy", ..] => self.occupancy(),
             ["cost", ..] if self.experiment.cost.is_none() => missing(

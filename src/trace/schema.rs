@@ -248,12 +248,16 @@ pub const JOB_LOAD_TEXT: &str = "offered_load: payload of the messages generated
     came within it, as a fraction of receivers x endpoint_bandwidth x (on_to_ps - on_from_ps)";
 
 /// The classes of latencies, in order; of a job after `job.<name>.`.
-pub const LATENCY_CLASSES: [&str; 4] = [
+pub const LATENCY_CLASSES: [&str; 5] = [
     "network",
     "network_by_arrival",
     "message",
     "message_by_arrival",
+    ITERATION,
 ];
+
+/// The class of the times of a job's iterations: the last one, of applications alone.
+pub const ITERATION: &str = "iteration";
 
 /// What the name of a class of what arrived in the measurement window ends with.
 pub const BY_ARRIVAL: &str = "_by_arrival";

@@ -281,8 +281,13 @@ fn latency(rest: &str, jobs: &[String]) -> Outcome<What> {
         Some(None) => return Err(unknown(&name, "", "", &[])),
         None => class,
     };
-    if !LATENCY_CLASSES.contains(&kind) {
-        return Err(unknown(&name, kind, "classes", &LATENCY_CLASSES));
+    // Iterations are those of a job.
+    let known = match kind == class {
+        true => &LATENCY_CLASSES[..LATENCY_CLASSES.len() - 1],
+        false => &LATENCY_CLASSES[..],
+    };
+    if !known.contains(&kind) {
+        return Err(unknown(&name, kind, "classes", known));
     }
     let known = [&LATENCY_COUNTS[..], &LATENCY_QUANTILES[..]];
     attribute(format!("data/latency/{class}"), stat, &known)

@@ -17,6 +17,7 @@ mod allreduce;
 mod alltoall;
 mod fft3d;
 mod fixed_pairs;
+mod gpcnet;
 mod halo2d;
 mod halo3d;
 mod halo3d26;
@@ -56,6 +57,13 @@ pub const REGISTRY: &[Entry<Build>] = &[
     ping_pong::ENTRY,
     ptrans::ENTRY,
     fft3d::ENTRY,
+    gpcnet::ring::ENTRY,
+    gpcnet::bw_sync::ENTRY,
+    gpcnet::allreduce::ENTRY,
+    gpcnet::alltoall::ENTRY,
+    gpcnet::incast::ENTRY,
+    gpcnet::put_incast::ENTRY,
+    gpcnet::get_broadcast::ENTRY,
     script::ENTRY,
 ];
 
@@ -74,13 +82,19 @@ const COUNTS: [&str; 3] = ["iterations", "rounds", "steps"];
 pub fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     for key in COUNTS {
         let count = section.given(key).and_then(|given| given.whole());
-        if count.is_some_and(|count| count > i64::from(MOST_ITERATIONS)) {
-            let message = format!("{} {key} are too many", count.unwrap_or_default());
-            let remedy = format!("write at most {MOST_ITERATIONS}");
-            return Err(section.refuse(Invalid::new(key, message, remedy)));
-        }
+        at_most(section, key, count.map_or(0, |count| count.max(0) as u64))?;
     }
     (registry::choose(section, REGISTRY)?.build)(section, tasks)
+}
+
+/// Refuses more iterations than there can be, which `key` decides.
+fn at_most(section: &Section, key: &str, count: u64) -> Result<(), ConfigError> {
+    if count <= u64::from(MOST_ITERATIONS) {
+        return Ok(());
+    }
+    let message = format!("{count} {key} are too many");
+    let remedy = format!("write at most {MOST_ITERATIONS}");
+    Err(section.refuse(Invalid::new(key, message, remedy)))
 }
 
 /// A size in whole bytes. Motifs are not made for a certain network: flits and packets mean nothing to them.

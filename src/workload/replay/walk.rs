@@ -133,6 +133,7 @@ impl Walk {
                 begin: calls.now,
                 end: None,
                 idle: false,
+                counts: true,
             });
         }
         self.left = self.graph.degrees();

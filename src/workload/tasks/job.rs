@@ -22,6 +22,12 @@ pub trait Motif: Send + Sync {
         true
     }
 
+    /// Whether the time of the iteration that begins with this part counts; not where a motif warms up. For records only.
+    fn counts(&self, part: u32) -> bool {
+        let _ = part;
+        true
+    }
+
     /// What carries the work of a task out. By default one operation after the other, part by part; what carries
     /// operations out in another order has their parts for those who count operations.
     fn process(&self, task: Peer) -> Box<dyn Process> {

@@ -126,7 +126,8 @@ impl Sequence {
             let mut script = Script::new(&mut self.ops, self.number, job.tasks);
             if job.motif.part(self.part, &mut script) {
                 if job.iterations {
-                    self.note_part(job.motif.begins_iteration(self.part), now);
+                    let begins = job.motif.begins_iteration(self.part);
+                    self.note_part(begins.then(|| job.motif.counts(self.part)), now);
                 }
                 self.part += 1;
                 return true;
@@ -152,14 +153,15 @@ impl Sequence {
         self.begun.1 <= MOST_AT_ONCE
     }
 
-    /// A part begins, and perhaps an iteration with it.
-    fn note_part(&mut self, begins: bool, now: Time) {
-        if begins {
+    /// A part begins, and perhaps an iteration with it, which counts or does not.
+    fn note_part(&mut self, begins: Option<bool>, now: Time) {
+        if let Some(counts) = begins {
             self.end_iteration(now);
             self.iterations.push(Iteration {
                 begin: now,
                 end: None,
                 idle: true,
+                counts,
             });
         }
         if let Some(iteration) = self.iterations.last_mut() {

@@ -42,6 +42,8 @@ pub struct Iteration {
     pub end: Option<Time>,
     /// Whether the task had nothing to do in it.
     pub idle: bool,
+    /// Whether its time counts: a motif may warm up.
+    pub counts: bool,
 }
 
 impl Task {
