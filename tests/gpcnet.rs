@@ -118,15 +118,12 @@ fn a_run_that_would_wait_for_nothing_is_refused() {
 /// A run to completion ends at its limit, and what is not over is missing; one that is done before is the same as without.
 #[test]
 fn a_run_to_completion_may_have_a_limit() {
-    let run = |limit: &str| {
-        let run = gpcnet(Experiment::tree(4, 3), 60, "gpcnet_allreduce", true);
-        run.set("run.at_most", limit).run().data
-    };
-    let cut = run("8 us");
+    let run = |congested| gpcnet(Experiment::tree(4, 3), 60, "gpcnet_allreduce", congested);
+    let cut = run(false).set("run.at_most", "8 us").run().data;
     assert_eq!(cut.summary.simulated_ps, 8_000_000);
     assert_eq!(times(&cut).missing.samples(), 12);
-    let whole = gpcnet(Experiment::tree(4, 3), 60, "gpcnet_allreduce", true);
-    assert_eq!(run("10 ms"), whole.run().data);
+    let limited = run(true).set("run.at_most", "10 ms").run().data;
+    assert_eq!(limited, run(true).run().data);
     let time = Experiment::tree(4, 2).uniform(0.1).until("5 us");
     assert!(time.set("run.at_most", "4 us").try_plan().is_err());
 }

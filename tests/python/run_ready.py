@@ -2,7 +2,7 @@
 
 usage: run_ready.py weir directory [file…]
 
-An experiment is run with all of its times shrunk by one factor, so that it keeps its shape: what starts in the middle
+A file without a network is a preset that others name. An experiment is run with all of its times shrunk by one factor, so that it keeps its shape: what starts in the middle
 of the run still does. Of a job file with axes the smaller study that its [reduced] describes is run as a sweep, and its
 claims have to hold; without [reduced] its points are planned and the first one is run. Of one with [tune] the smaller search is run. A network is run under uniform traffic with every routing that is made for it. With files, only
 these. Results go to the directory. A run has to end well and to deliver packets.
@@ -100,6 +100,17 @@ def run_study(program, file, out, job):
     print(f"{file}: {len(points)} points planned, a smaller study run in {time.monotonic() - began:.1f} s", flush=True)
 
 
+def named_by_another(file):
+    """A preset of the folder's job files: it is checked with those that name it."""
+    folder, name = os.path.split(file)
+    others = (os.path.join(folder, other) for other in os.listdir(folder) if other.endswith(".toml") and other != name)
+    for other in others:
+        with open(other, encoding="utf-8") as text:
+            if f'"{name}"' in text.read():
+                return
+    sys.exit(f"{file}: no experiment, and no preset that a file beside it names")
+
+
 def run_search(program, file, out):
     began = time.monotonic()
     out = os.path.join(out, os.path.splitext(file)[0])
@@ -114,6 +125,9 @@ def run_search(program, file, out):
 
 def run_job(program, file, out):
     job, study = is_study(file)
+    if "topology" not in job:
+        named_by_another(file)
+        return
     if "tune" in job:
         run_search(program, file, out)
         return
