@@ -20,6 +20,7 @@ mod extremes;
 mod failure;
 mod fingerprints;
 mod gpcnet;
+mod hostile_traces;
 mod interrupted;
 mod kinds;
 mod limits;

@@ -8,13 +8,17 @@ use std::process::Command;
 use toml::{Table, Value};
 use weir::catalog::catalog;
 use weir::trace::{Data, Note};
-use weir::workload::replay::{Flow, write_goal};
+use weir::workload::replay::{Flow, write_goal, write_vef};
 
 use crate::support::{Cli, Experiment, run_on};
 
 /// Format, file, and other keys of the traces in `tests/traces`.
-const TRACES: [(&str, &str, &str); 6] = [
+const TRACES: [(&str, &str, &str); 10] = [
     ("goal", "mixed.goal", "compute = \"x 0.5\""),
+    ("goal", "mixed.goal.bin", ""),
+    ("simgrid", "mixed.ti", "flops_per_second = 1e9"),
+    ("allprof", "allprof/rank-0.txt", ""),
+    ("chakra", "chakra/npu.0.et", "groups = \"groups.json\""),
     ("flows", "flows.csv", ""),
     ("matrix", "matrix.csv", ""),
     ("matrix", "matrix.csv", "order = \"phases\""),
@@ -84,7 +88,8 @@ fn every_format_on_every_kind_of_network_with_congestion_control_and_ranks() {
             // Everything that the trace sends to others arrives, twice.
             let sent = plain_bytes(file);
             assert!(alone.jobs[0].bytes_delivered >= 2 * sent, "{experiment:?}");
-            assert!(note(&alone).text.contains(file));
+            let name = file.rsplit('/').next().expect("a name");
+            assert!(note(&alone).text.contains(name));
         }
     }
 }
@@ -92,7 +97,11 @@ fn every_format_on_every_kind_of_network_with_congestion_control_and_ranks() {
 /// Bytes that tasks of a trace send to others, counted by hand.
 fn plain_bytes(file: &str) -> u64 {
     match file {
-        "mixed.goal" => 2 * 20_000 + 2 * 64 + 4 * 10_000 + 2 * 30_000,
+        "mixed.goal" | "mixed.goal.bin" => 2 * 20_000 + 2 * 64 + 4 * 10_000 + 2 * 30_000,
+        // Messages, not operations of all.
+        "mixed.ti" => 6 * (20_000 + 3_000) + 3 * 30_000,
+        "allprof/rank-0.txt" => 4 * (20_000 + 400 + 4) + 2 * 32_000,
+        "chakra/npu.0.et" => 4 * 20_000,
         "mixed.vef" => 1_000 + 2 * 20_000 + 64 + 2 * 30_000,
         "flows.csv" => 4_096 + 4_096 + 20_000 + 100_000 + 1 + 64 + 50_000 + 50_000,
         "matrix.csv" => 2 * 100 + 2 * 2_000 + 30_000 + 1 + 4 * 64 + 5 * 9_000 + 12_000,
@@ -102,9 +111,9 @@ fn plain_bytes(file: &str) -> u64 {
 
 #[test]
 fn another_reader_counts_the_same() {
-    for (format, file, _) in TRACES {
+    for (format, file, keys) in TRACES {
         let network = Experiment::dragonfly(2, 4, 2);
-        let data = with_trace(network, &section(format, file, "")).run().data;
+        let data = with_trace(network, &section(format, file, keys)).run().data;
         let numbers: BTreeMap<String, u64> = note(&data).numbers.iter().cloned().collect();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let output = Command::new("python3")
@@ -118,12 +127,33 @@ fn another_reader_counts_the_same() {
             serde_json::from_str(&said).unwrap_or_else(|why| panic!("{why}: {said}{error}"));
         assert!(!theirs.is_empty());
         for (name, count) in theirs {
-            assert_eq!(
-                numbers.get(&name),
-                Some(&count),
-                "{file}: {name} of {numbers:?}"
-            );
+            let there = numbers.get(&name).copied().unwrap_or(0);
+            assert_eq!(there, count, "{file}: {name} of {numbers:?}");
         }
+    }
+}
+
+#[test]
+fn converted_traces_run() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let output = Command::new("python3")
+        .arg(root.join("python/check_tools.py"))
+        .arg(folder.path())
+        .output()
+        .expect("python3");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    for (file, bytes) in [
+        ("dumpi.goal", 2 * (400 + 32) + 40 + 24),
+        ("otf2.goal", 2 * (600 + 32)),
+    ] {
+        let mut trace = section("goal", "", "");
+        trace["file"] = folder.path().join(file).to_str().expect("UTF-8").into();
+        let data = with_trace(Experiment::dragonfly(2, 4, 2), &trace)
+            .run()
+            .data;
+        assert_eq!(data.jobs[0].bytes_delivered, bytes, "{file}");
     }
 }
 
@@ -179,28 +209,37 @@ fn what_a_run_sent_is_replayed_to_the_same_bits() {
             .set("output.messages", true)
             .set("output.packets", true)
     };
-    let motif = network()
+    let halo = network()
         .job("halo3d26", 18)
         .with("motif.cells", vec![6, 6, 6])
         .with("motif.iterations", 3)
-        .with("motif.compute", "1 us")
-        .run()
-        .data;
-    let folder = tempfile::tempdir().expect("a directory");
-    let path = folder.path().join("again.goal");
-    let mut file = std::fs::File::create(&path).expect("a file");
-    write_goal(&flows(&motif, 0), 18, &mut file).expect("written");
-    let mut trace = section("goal", "", "unit = \"1 ps\"");
-    trace["file"] = path.to_str().expect("UTF-8").into();
-    let replayed = with_trace(network(), &trace)
-        .with("placement", "linear")
-        .with("mpi.rendezvous_from", "1 GB")
-        .run()
-        .data;
-    assert!(flows(&motif, 0).len() > 500);
-    assert_eq!(flows(&replayed, 0), flows(&motif, 0));
-    assert_eq!(replayed.messages, motif.messages);
-    assert_eq!(replayed.packets, motif.packets);
+        .with("motif.compute", "1 us");
+    // Long messages that ask for leave, and a barrier of empty ones.
+    let transpose = network().job("ptrans", 36).with("motif.order", 240);
+    for (motif, tasks) in [(halo, 18), (transpose, 36)] {
+        let motif = motif.run().data;
+        let sent = flows(&motif, 0);
+        assert!(sent.len() > 200);
+        for format in ["goal", "vef"] {
+            let folder = tempfile::tempdir().expect("a directory");
+            let path = folder.path().join("again");
+            let mut file = std::fs::File::create(&path).expect("a file");
+            match format {
+                "goal" => write_goal(&sent, tasks, 1, &mut file).expect("written"),
+                _ => write_vef(&sent, tasks, 1, &mut file).expect("written"),
+            }
+            let mut trace = section(format, "", "unit = \"1 ps\"");
+            trace["file"] = path.to_str().expect("UTF-8").into();
+            let replayed = with_trace(network(), &trace)
+                .with("placement", "linear")
+                .with("mpi.rendezvous_from", "1 GB")
+                .run()
+                .data;
+            assert_eq!(flows(&replayed, 0), sent, "{format}");
+            assert_eq!(replayed.messages, motif.messages, "{format}");
+            assert_eq!(replayed.packets, motif.packets, "{format}");
+        }
+    }
 }
 
 #[test]
@@ -231,6 +270,32 @@ fn messages_are_exported_from_a_result() {
         text.contains("num_ranks 5") && text.contains("send"),
         "{text}"
     );
+    let arguments = [
+        "export",
+        result.to_str().unwrap(),
+        "out.vef",
+        "--unit",
+        "1 ns",
+    ];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+    let output = command
+        .args(arguments)
+        .current_dir(run.out())
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains("format = \"vef\"") && said.contains("unit = \"1000 ps\""),
+        "{said}"
+    );
+    let text = std::fs::read_to_string(run.out().join("out.vef")).expect("written");
+    assert!(text.starts_with("VEF3 5 "), "{text}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+    let output = command
+        .args(["export", result.to_str().unwrap(), "x", "--unit", "0 ns"])
+        .output();
+    let output = output.expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
     let output = export("inward");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::sweep::SweepCommand;
 use crate::config::{ConfigError, Experiment};
@@ -192,11 +192,26 @@ pub struct InspectOptions {
 pub struct ExportOptions {
     /// A result.h5, or the directory that holds one, of a run with output.messages = true.
     pub result: PathBuf,
-    /// Where the trace goes: GOAL text, with times in picoseconds.
+    /// Where the trace goes.
     pub file: PathBuf,
+    /// What it is written as. Default: by the file's name, VEF for `NAME.vef`, otherwise GOAL text.
+    #[arg(long)]
+    pub format: Option<ExportFormat>,
+    /// The unit of its times, to which they are rounded, such as "1 ns". Default: 1 ps.
+    #[arg(long, value_name = "TIME")]
+    pub unit: Option<String>,
     /// Whose messages. May be left out where the run has one job.
     #[arg(long)]
     pub job: Option<String>,
+}
+
+/// The formats that `weir export` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// GOAL text.
+    Goal,
+    /// VEF.
+    Vef,
 }
 
 /// `weir report`.

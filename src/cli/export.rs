@@ -5,18 +5,21 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::args::ExportOptions;
+use super::args::{ExportFormat, ExportOptions};
 use super::launch::Failure;
-use crate::config::{ConfigError, suggest};
+use crate::config::{ConfigError, Duration, suggest};
+use crate::model::{Time, US};
 use crate::trace::{ResultFile, TraceError, schema};
-use crate::workload::replay::{Flow, write_goal};
+use crate::workload::replay::{Flow, write_goal, write_vef};
 
-/// Writes the messages of a job of a result as GOAL text.
+/// Writes the messages of a job of a result as a trace.
 ///
 /// # Errors
 /// If the result cannot be read, has no such job or no messages, or the file cannot be written.
 pub fn export(options: &ExportOptions) -> Result<String, Failure> {
     let wrong = |error: TraceError| Failure::bad_input(error.to_string());
+    let format = format(options);
+    let unit = unit(options)?;
     let inside = options.result.join(schema::FILE);
     let path = match options.result.is_dir() {
         true => &inside,
@@ -38,14 +41,41 @@ pub fn export(options: &ExportOptions) -> Result<String, Failure> {
         let remedy = "run the experiment with output.messages = true";
         return Err(wrong_with(message, remedy));
     };
-    write(&options.file, &flows, endpoints.len() as u32)
+    write(format, unit, &options.file, &flows, endpoints.len() as u32)
         .map_err(|error| Failure::failed(format!("{}: {error}", options.file.display())))?;
+    let name = match format {
+        ExportFormat::Goal => "goal",
+        ExportFormat::Vef => "vef",
+    };
+    let file = options.file.display();
     Ok(format!(
-        "{}: {} messages of {} tasks\n",
-        options.file.display(),
+        "{file}: {} messages of {} tasks\nread it with trace = {{ format = \"{name}\", file = \"{file}\", unit = \"{unit} ps\" }}, mpi.rendezvous_from = \"1 PB\"\n",
         flows.len(),
         endpoints.len()
     ))
+}
+
+/// As it was said, or as the file's name ends.
+fn format(options: &ExportOptions) -> ExportFormat {
+    let vef = options.file.extension().is_some_and(|end| end == "vef");
+    let by_name = match vef {
+        true => ExportFormat::Vef,
+        false => ExportFormat::Goal,
+    };
+    options.format.unwrap_or(by_name)
+}
+
+/// The unit of times, ps.
+fn unit(options: &ExportOptions) -> Result<Time, Failure> {
+    let Some(text) = &options.unit else {
+        return Ok(1);
+    };
+    let refuse = |message: String| wrong_with(message, "write --unit \"1 ns\", from 1 ps to 1 us");
+    let unit: Result<Duration, String> = text.parse();
+    match unit.map_err(|error| refuse(format!("--unit: {error}")))?.0 {
+        ps @ 1..=US => Ok(ps),
+        _ => Err(refuse(format!("--unit: {text:?} is no unit of time"))),
+    }
 }
 
 fn wrong_with(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
@@ -108,8 +138,17 @@ fn flows(
     Ok(Some(rows.into_iter().map(|(_, flow)| flow).collect()))
 }
 
-fn write(path: &Path, flows: &[Flow], tasks: u32) -> std::io::Result<()> {
+fn write(
+    format: ExportFormat,
+    unit: Time,
+    path: &Path,
+    flows: &[Flow],
+    tasks: u32,
+) -> std::io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
-    write_goal(flows, tasks, &mut out)?;
+    match format {
+        ExportFormat::Goal => write_goal(flows, tasks, unit, &mut out)?,
+        ExportFormat::Vef => write_vef(flows, tasks, unit, &mut out)?,
+    }
     out.flush()
 }

@@ -4,6 +4,7 @@
 use crate::config::{Experiment, WorkloadConfig};
 use crate::congestion::{Act, Acts};
 use crate::trace::{Data, Job, JobSeries, Latency, Note, Stats};
+use crate::workload::tasks::Mpi;
 
 /// A job came to a standstill if it delivered less than one part in so many of what its endpoints' links carry …
 const STANDSTILL_LOAD: u128 = 100;
@@ -34,15 +35,27 @@ pub fn notes(data: &Data) -> Vec<Note> {
 pub fn traces(experiment: &Experiment) -> Vec<Note> {
     let enabled = experiment.workloads.iter().filter(|one| one.enabled);
     let note = |workload: &WorkloadConfig| {
-        let trace = workload.job()?.program.trace()?;
+        let job = workload.job()?;
+        let trace = job.program.trace()?;
+        let mut text = format!(
+            "\"{}\" replays {}: {}",
+            workload.name, trace.name, trace.coverage
+        );
+        let mut numbers = trace.coverage.numbers();
+        // What is wrong with it was said when the job was made.
+        let mpi: Mpi = job.mpi.parse().unwrap_or_default();
+        let used = trace.algorithms(&mpi.algorithms());
+        for (one, at) in used.iter().zip(0..) {
+            let lead = if at == 0 { "; in collectives " } else { ", " };
+            text += &format!("{lead}{one}");
+            let name = format!("{}_of_{}_by_{}", one.operation, one.tasks, one.algorithm);
+            numbers.push((name, one.count));
+        }
         Some(Note {
             kind: "trace".into(),
             job: Some(workload.name.clone()),
-            text: format!(
-                "\"{}\" replays {}: {}",
-                workload.name, trace.name, trace.coverage
-            ),
-            numbers: trace.coverage.numbers(),
+            text,
+            numbers,
         })
     };
     enabled.filter_map(note).collect()

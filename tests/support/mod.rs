@@ -4,6 +4,7 @@
 pub mod attack;
 mod cli;
 mod experiment;
+pub mod memory;
 pub mod process;
 
 #[allow(unused_imports)] // each test file uses a part

@@ -1,5 +1,7 @@
-//! What has to hold for all tasks of a trace together: every message has its receive, and nothing waits for itself.
+//! What has to hold for all tasks of a trace together: every message has its receive, and nothing waits for itself, not over other
+//! tasks either.
 
+use super::deadlock::{self, Channels};
 use super::graph::{ANY, Kind, Node, TaskGraph};
 use super::input::Fault;
 use crate::workload::tasks::{Peer, Tag};
@@ -29,6 +31,7 @@ pub fn check(graphs: &mut [TaskGraph], place: &dyn Fn(Peer, u32) -> String) -> R
         }
     }
     let sends = sends(graphs);
+    let mut channels = Channels::new(graphs);
     for (own, task) in sends.iter().zip(0..) {
         let mut own: Vec<End> = own
             .iter()
@@ -38,9 +41,11 @@ pub fn check(graphs: &mut [TaskGraph], place: &dyn Fn(Peer, u32) -> String) -> R
         let mut receives = receives(&graphs[task as usize], task);
         receives.sort_unstable();
         matched(task, &own, &receives, place)?;
+        channels.add(&own, &receives);
         fit_tags(graphs, task, &own, &receives, place)?;
     }
-    Ok(())
+    drop(sends);
+    deadlock::check(graphs, channels.of(), place)
 }
 
 fn node_of(graphs: &[TaskGraph], (task, node): Owner) -> &Node {

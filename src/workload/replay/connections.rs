@@ -12,25 +12,14 @@ use super::{Build, Builder, Content, Coverage, Fault, Node, Refusal, Scale, task
 use crate::config::{Duration, Section};
 use crate::registry::Entry;
 
-/// `Nodes N`, `Connections M`, and a line `source->destination start T size B` for each message, which may name triggers that
-/// start it, or that its end fires.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Params {
-    /// The file, relative to the experiment file.
-    #[allow(dead_code)]
-    file: String,
-    /// Its SHA-256: another file is refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[allow(dead_code)]
-    sha256: Option<String>,
-    /// How many times as long after the start of the workload as in the file messages are sent.
-    #[serde(default)]
-    #[allow(dead_code)]
-    compute: Scale,
-    /// The unit of `start`. (Old versions of htsim have other ones.)
-    #[serde(default = "picosecond")]
-    unit: Duration,
+keys! {
+    /// `Nodes N`, `Connections M`, and a line `source->destination start T size B` for each message, which may name triggers that
+    /// start it, or that its end fires.
+    struct Params {
+        /// The unit of `start`. (Old versions of htsim have other ones.)
+        #[serde(default = "picosecond")]
+        unit: Duration,
+    }
 }
 
 fn picosecond() -> Duration {

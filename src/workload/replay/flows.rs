@@ -11,28 +11,17 @@ use super::{Build, Content, Coverage, Fault, Refusal, Scale, nanosecond};
 use crate::config::{Duration, Section};
 use crate::registry::Entry;
 
-/// A CSV file with a line of names, `source,destination,bytes,start`, in any order, and a line for each message. `start`
-/// may be left out.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Params {
-    /// The file, relative to the experiment file.
-    #[allow(dead_code)]
-    file: String,
-    /// Its SHA-256: another file is refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[allow(dead_code)]
-    sha256: Option<String>,
-    /// How many times as long after the start of the workload as in the file messages are sent.
-    #[serde(default)]
-    #[allow(dead_code)]
-    compute: Scale,
-    /// The unit of `start`.
-    #[serde(default = "nanosecond")]
-    unit: Duration,
-    /// Number of tasks; one more than the highest in the file by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tasks: Option<u32>,
+keys! {
+    /// A CSV file with a line of names, `source,destination,bytes,start`, in any order, and a line for each message. `start`
+    /// may be left out.
+    struct Params {
+        /// The unit of `start`.
+        #[serde(default = "nanosecond")]
+        unit: Duration,
+        /// Number of tasks; one more than the highest in the file by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tasks: Option<u32>,
+    }
 }
 
 pub const ENTRY: Entry<Build> = Entry {

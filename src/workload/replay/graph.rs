@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::Time;
 use crate::workload::tasks::collectives::Kind as CollectiveKind;
-use crate::workload::tasks::{Algorithms, Collective, Group, Op, Peer, Tag};
+use crate::workload::tasks::{Algorithms, Collective, Group, Op, Peer, Vector, VectorKind};
 
 /// Any task, or any tag.
 pub const ANY: u32 = u32::MAX;
@@ -92,13 +92,33 @@ impl Node {
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The operation; its tasks are places in `members`.
-    pub collective: Collective,
+    pub what: What,
     /// The place of this task.
     pub place: u32,
     /// The tasks of the group, by their places.
     pub members: Arc<[Peer]>,
-    /// Tells the messages of operations that go on at the same time from each other.
-    pub tag: Tag,
+    /// The number of the operation among all of the trace.
+    pub number: u32,
+}
+
+/// What is done together.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// All tasks have as many bytes.
+    Plain(Collective),
+    /// They have different numbers of them.
+    Vector(Vector),
+}
+
+/// Whose beginning the end of a part needs for certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nobody's, or not always.
+    Nobody,
+    /// That of the task at this place.
+    One(u32),
+    /// Everybody's.
+    All,
 }
 
 impl Part {
@@ -109,39 +129,98 @@ impl Part {
         place: u32,
         root: u32,
         bytes: u64,
-        number: u64,
+        number: u32,
     ) -> Part {
+        let collective = Collective {
+            kind,
+            group: Group::all(members.len() as u32),
+            root,
+            bytes,
+        };
         Part {
-            collective: Collective {
-                kind,
-                group: Group::all(members.len() as u32),
-                root,
-                bytes,
-            },
+            what: What::Plain(collective),
             place,
             members: members.clone(),
-            tag: Op::collective_tag(number),
+            number,
         }
     }
 
     /// Writes the operations of step `step` to `ops`. False if there are fewer steps.
     pub fn step(&self, algorithms: &Algorithms, step: u32, ops: &mut Vec<Op>) -> bool {
         let before = ops.len();
-        let more = self.collective.step(algorithms, self.place, step, ops);
+        let more = match &self.what {
+            What::Plain(collective) => collective.step(algorithms, self.place, step, ops),
+            What::Vector(vector) => vector.step(algorithms, self.place, step, ops),
+        };
+        // Tells the messages of operations that go on at the same time from each other.
+        let own = Op::collective_tag(u64::from(self.number));
         for op in &mut ops[before..] {
             match op {
                 Op::Send { to, tag, .. } | Op::Isend { to, tag, .. } => {
                     *to = self.members[*to as usize];
-                    *tag = self.tag;
+                    *tag = own;
                 }
                 Op::Recv { from, tag } | Op::Irecv { from, tag, .. } => {
                     *from = from.map(|place| self.members[place as usize]);
-                    *tag = Some(self.tag);
+                    *tag = Some(own);
                 }
                 _ => {}
             }
         }
         more
+    }
+
+    /// The names of the operation and of the algorithm.
+    pub fn names(&self, algorithms: &Algorithms) -> (&'static str, &'static str) {
+        match &self.what {
+            What::Plain(collective) => (collective.kind.name(), collective.algorithm(algorithms)),
+            What::Vector(vector) => (vector.kind.name(), vector.algorithm(algorithms)),
+        }
+    }
+
+    /// Whose beginning its end needs, whatever the algorithm.
+    pub fn needs(&self) -> Needs {
+        if self.members.len() < 2 {
+            return Needs::Nobody;
+        }
+        match &self.what {
+            What::Plain(collective) => {
+                let root = collective.root == self.place;
+                match collective.kind {
+                    CollectiveKind::Bcast | CollectiveKind::Scatter if root => Needs::Nobody,
+                    CollectiveKind::Bcast | CollectiveKind::Scatter => Needs::One(collective.root),
+                    CollectiveKind::Reduce | CollectiveKind::Gather if root => Needs::All,
+                    CollectiveKind::Reduce | CollectiveKind::Gather | CollectiveKind::Scan => {
+                        Needs::Nobody
+                    }
+                    _ => Needs::All,
+                }
+            }
+            What::Vector(vector) => self.vector_needs(vector),
+        }
+    }
+
+    /// Where a task gets nothing there is no message.
+    fn vector_needs(&self, vector: &Vector) -> Needs {
+        let place = self.place as usize;
+        let others = |bytes: &[u64]| {
+            let mut others = bytes.iter().enumerate().filter(|&(at, _)| at != place);
+            match others.all(|(_, &bytes)| bytes > 0) {
+                true => Needs::All,
+                false => Needs::Nobody,
+            }
+        };
+        match vector.kind {
+            VectorKind::Gatherv if vector.root == self.place => others(&vector.bytes),
+            VectorKind::Scatterv if vector.root != self.place && vector.bytes[place] > 0 => {
+                Needs::One(vector.root)
+            }
+            VectorKind::Gatherv | VectorKind::Scatterv => Needs::Nobody,
+            VectorKind::Allgatherv => Needs::All,
+            VectorKind::ReduceScatter if vector.bytes[place] > 0 => Needs::All,
+            VectorKind::ReduceScatter => Needs::Nobody,
+            VectorKind::Alltoallv => others(&vector.receives),
+        }
     }
 }
 
@@ -162,6 +241,11 @@ pub struct TaskGraph {
 }
 
 impl TaskGraph {
+    /// The part in a collective operation that a node stands for.
+    pub fn part(&self, node: &Node) -> &Part {
+        &self.collectives[node.amount as usize]
+    }
+
     /// Calls `each` for those that wait for an operation: its start (true) or its end.
     pub fn dependents(&self, node: u32, mut each: impl FnMut(u32, bool)) {
         let (from, to) = (self.first[node as usize], self.first[node as usize + 1]);
@@ -247,6 +331,17 @@ impl Builder {
             kind: Kind::Collective,
             ..Node::send(0, place, 0)
         })
+    }
+
+    /// Says now what a part in a collective operation is.
+    pub fn set_collective(&mut self, node: u32, part: Part) {
+        let place = self.nodes[node as usize].amount;
+        self.collectives[place as usize] = part;
+    }
+
+    /// An operation is started by this processor.
+    pub fn put_on(&mut self, node: u32, cpu: u8) {
+        self.nodes[node as usize].cpu = cpu;
     }
 
     /// How many operations there are.

@@ -18,6 +18,15 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// The same, in this file.
+    pub fn within(self, file: &str) -> Fault {
+        let place = match self.place.is_empty() {
+            true => file.to_string(),
+            false => format!("{file}, {}", self.place),
+        };
+        Fault { place, ..self }
+    }
+
     /// About the whole trace.
     pub fn new(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
         Fault {
@@ -48,6 +57,14 @@ impl Input {
     /// # Errors
     /// If that is not possible.
     pub fn open(path: &Path) -> Result<Input, Fault> {
+        Input::open_after(path, Sha256::new())
+    }
+
+    /// Opens a file that is hashed together with those before it.
+    ///
+    /// # Errors
+    /// If that is not possible.
+    pub fn open_after(path: &Path, hash: Sha256) -> Result<Input, Fault> {
         let failure = |why: String| {
             let message = format!("it cannot be read: {why}");
             Fault::new(message, "give a path relative to the experiment file")
@@ -63,20 +80,27 @@ impl Input {
             return Err(failure("it is no regular file".into()));
         }
         let file = File::open(path).map_err(|e| failure(e.to_string()))?;
-        Ok(Input {
-            file,
-            hash: Sha256::new(),
-        })
+        Ok(Input { file, hash })
     }
 
     /// The hash of all that was read.
     pub fn hash(self) -> String {
-        let mut text = String::with_capacity(64);
-        for byte in self.hash.finalize() {
-            text.push_str(&format!("{byte:02x}"));
-        }
-        text
+        hexadecimal(self.hash)
     }
+
+    /// The hash of all that was read so far, for what is read after it.
+    pub fn hasher(self) -> Sha256 {
+        self.hash
+    }
+}
+
+/// A hash as text.
+pub fn hexadecimal(hash: Sha256) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in hash.finalize() {
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
 }
 
 impl Read for Input {
@@ -97,14 +121,25 @@ pub struct Lines {
 /// Lines are no longer than this.
 const LONGEST_LINE: usize = 16 << 20;
 
+/// So much of a file is read at once.
+const BUFFER: usize = 256 << 10;
+
 impl Lines {
     /// Opens a file.
     ///
     /// # Errors
     /// If that is not possible.
     pub fn open(path: &Path) -> Result<Lines, Fault> {
+        Lines::open_after(path, Sha256::new())
+    }
+
+    /// Opens a file that is hashed together with those before it.
+    ///
+    /// # Errors
+    /// If that is not possible.
+    pub fn open_after(path: &Path, hash: Sha256) -> Result<Lines, Fault> {
         Ok(Lines {
-            reader: BufReader::with_capacity(1 << 20, Input::open(path)?),
+            reader: BufReader::with_capacity(BUFFER, Input::open_after(path, hash)?),
             line: Vec::new(),
             number: 0,
         })
@@ -155,5 +190,10 @@ impl Lines {
     /// The hash of all that was read, once that is everything.
     pub fn hash(self) -> String {
         self.reader.into_inner().hash()
+    }
+
+    /// The same, for what is read after it.
+    pub fn hasher(self) -> Sha256 {
+        self.reader.into_inner().hasher()
     }
 }

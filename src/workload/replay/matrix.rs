@@ -11,26 +11,15 @@ use crate::config::Section;
 use crate::model::{Invalid, LONGEST_MESSAGE};
 use crate::registry::Entry;
 
-/// A CSV file with a line for each source and in it a number for each destination: bytes. Nothing, 0 and `-` are no message.
-/// `repetitions` of the workload sends all of it again and again.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Params {
-    /// The file, relative to the experiment file.
-    #[allow(dead_code)]
-    file: String,
-    /// Its SHA-256: another file is refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[allow(dead_code)]
-    sha256: Option<String>,
-    /// A matrix has no computation: only "x 1".
-    #[serde(default)]
-    #[allow(dead_code)]
-    compute: Scale,
-    /// When a task sends: "at_once" (everything at the beginning) or "phases" (in phase k to the task k places after it, when
-    /// what it sends and receives in the phase before is complete).
-    #[serde(default)]
-    order: Order,
+keys! {
+    /// A CSV file with a line for each source and in it a number for each destination: bytes. Nothing, 0 and `-` are no message.
+    /// `repetitions` of the workload sends all of it again and again.
+    struct Params {
+        /// When a task sends: "at_once" (everything at the beginning) or "phases" (in phase k to the task k places after it, when
+        /// what it sends and receives in the phase before is complete).
+        #[serde(default)]
+        order: Order,
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

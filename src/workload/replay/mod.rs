@@ -3,10 +3,39 @@
 //! A format's reader gives what each task does as a graph ([`TaskGraph`]) and what of the file that is
 //! ([`Coverage`]). [`Walk`] carries a graph out.
 
+/// The keys of a format: those that all have, and its own. (Serde refuses unknown keys and flattens structs, but not both.)
+macro_rules! keys {
+    ($(#[$about:meta])* struct $name:ident { $($own:tt)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Deserialize, Serialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        struct $name {
+            /// The file, relative to the experiment file.
+            #[allow(dead_code)]
+            file: String,
+            /// Its SHA-256: another file is refused.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[allow(dead_code)]
+            sha256: Option<String>,
+            /// How many times as long as in the file computation takes; where messages have times, how many times as long after the
+            /// start of the workload, or after what they wait for, they leave.
+            #[serde(default)]
+            #[allow(dead_code)]
+            compute: Scale,
+            $($own)*
+        }
+    };
+}
+
+mod attempt;
 mod check;
 mod coverage;
+mod deadlock;
 mod graph;
 mod input;
+mod mpi;
+mod operations;
+mod places;
 mod program;
 mod scale;
 mod table;
@@ -14,31 +43,38 @@ mod table;
 mod testing;
 mod walk;
 
+mod allprof;
+mod chakra;
 mod connections;
 mod flows;
 mod goal;
 mod matrix;
+mod simgrid;
 mod vef;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, Weak};
 
 use serde::Deserialize;
 
+pub use attempt::{attempt, attempt_any};
 pub use coverage::Coverage;
 pub use goal::write as write_goal;
 pub use graph::{Builder, Kind, Node, Part, TaskGraph};
 pub use input::Fault;
+use places::Places;
 pub use program::Replay;
 pub use scale::Scale;
 pub use table::Flow;
+pub use vef::write as write_vef;
 pub use walk::Walk;
 
 use crate::config::{ConfigError, Duration, Section};
 use crate::model::{Invalid, NS};
 use crate::registry::{self, Entry};
-use crate::workload::tasks::Peer;
+use crate::workload::tasks::{Algorithms, Peer};
 
 /// Reads a file as its section says.
 pub type Build = fn(&Section, &Path, Scale) -> Result<Content, Refusal>;
@@ -50,6 +86,9 @@ pub const REGISTRY: &[Entry<Build>] = &[
     matrix::ENTRY,
     connections::ENTRY,
     vef::ENTRY,
+    simgrid::ENTRY,
+    allprof::ENTRY,
+    chakra::ENTRY,
 ];
 
 /// What a reader makes of a file.
@@ -98,6 +137,51 @@ impl Trace {
     /// Number of tasks.
     pub fn tasks(&self) -> u32 {
         self.graphs.len() as u32
+    }
+
+    /// How its collective operations are carried out with these algorithms.
+    pub fn algorithms(&self, algorithms: &Algorithms) -> Vec<Used> {
+        let mut used: BTreeMap<Used, u64> = BTreeMap::new();
+        let parts = self.graphs.iter().flat_map(|graph| &graph.collectives);
+        // Each operation has one part at the first place.
+        for part in parts.filter(|part| part.place == 0 && part.members.len() > 1) {
+            let (operation, algorithm) = part.names(algorithms);
+            let one = Used {
+                operation,
+                tasks: part.members.len(),
+                algorithm,
+                count: 0,
+            };
+            *used.entry(one).or_default() += 1;
+        }
+        used.into_iter()
+            .map(|(one, count)| Used { count, ..one })
+            .collect()
+    }
+}
+
+/// Collective operations that are carried out in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Used {
+    /// What they are called.
+    pub operation: &'static str,
+    /// How many tasks take part in each.
+    pub tasks: usize,
+    /// By which algorithm.
+    pub algorithm: &'static str,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl fmt::Display for Used {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Used {
+            operation,
+            tasks,
+            algorithm,
+            count,
+        } = self;
+        write!(f, "{count} {operation} of {tasks} tasks by {algorithm}")
     }
 }
 
@@ -210,9 +294,22 @@ mod tests {
 
     use super::testing::read_bytes;
 
-    /// The traces of the integration tests.
-    const FILES: [(&str, &[u8]); 5] = [
+    /// The traces of the integration tests. Of those with a file for each task only the first: what others send and call is missing.
+    const FILES: [(&str, &[u8]); 9] = [
         ("goal", include_bytes!("../../../tests/traces/mixed.goal")),
+        (
+            "goal",
+            include_bytes!("../../../tests/traces/mixed.goal.bin"),
+        ),
+        ("simgrid", include_bytes!("../../../tests/traces/mixed.ti")),
+        (
+            "allprof",
+            include_bytes!("../../../tests/traces/allprof/rank-0.txt"),
+        ),
+        (
+            "chakra",
+            include_bytes!("../../../tests/traces/chakra/npu.0.et"),
+        ),
         ("flows", include_bytes!("../../../tests/traces/flows.csv")),
         ("vef", include_bytes!("../../../tests/traces/mixed.vef")),
         ("matrix", include_bytes!("../../../tests/traces/matrix.csv")),

@@ -18,6 +18,12 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// When it leaves, in a unit of so many ps, rounded.
+    pub fn start_in(&self, unit: Time) -> Time {
+        let unit = unit.max(1);
+        self.start / unit + u64::from(self.start % unit >= unit.div_ceil(2))
+    }
+
     /// Refuses one that cannot be simulated: the words and what to do.
     pub fn check(&self) -> Result<(), (String, String)> {
         if self.bytes > LONGEST_MESSAGE / 8 {

@@ -1,26 +1,32 @@
 //! For tests of readers.
 
-use std::io::Write;
 use std::sync::Arc;
 
-use super::{Replay, Trace, read};
-use crate::config::{ConfigError, Section};
+pub use super::attempt as read_files;
+use super::attempt;
+use super::{Replay, Trace};
+use crate::config::ConfigError;
 use crate::workload::tasks::Algorithms;
 use crate::workload::tasks::ideal::{Ideal, job};
 
 /// Reads a file of this content.
 pub fn read_bytes(format: &str, keys: &str, content: &[u8]) -> Result<Arc<Trace>, ConfigError> {
-    let mut file = tempfile::NamedTempFile::new().expect("a file");
-    file.write_all(content).expect("written");
-    let path = file.path().display().to_string();
-    let section = format!("format = {format:?}\nfile = {path:?}\n{keys}");
-    read(&Section::from_toml(&section).expect(&section))
+    attempt(format, keys, &[("trace-0", content)])
 }
 
 /// The words of the error that a file of this content gives.
 pub fn refused(format: &str, keys: &str, content: &str) -> String {
-    match read_bytes(format, keys, content.as_bytes()) {
-        Ok(_) => panic!("this can be read:\n{content}"),
+    words(read_bytes(format, keys, content.as_bytes()), content)
+}
+
+/// The words of the error that these files give.
+pub fn refused_files(format: &str, keys: &str, files: &[(&str, &[u8])]) -> String {
+    words(attempt(format, keys, files), "these files")
+}
+
+fn words(read: Result<Arc<Trace>, ConfigError>, what: &str) -> String {
+    match read {
+        Ok(_) => panic!("this can be read:\n{what}"),
         Err(error) => format!("{} / {}", error.message, error.remedy().unwrap_or_default()),
     }
 }

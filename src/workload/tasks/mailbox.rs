@@ -1,24 +1,17 @@
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use super::op::COLLECTIVE_TAG;
+use super::queues::Queues;
 use super::{Envelope, EnvelopeKind, Label, Peer, Tag};
 
-/// A receive that waits for its message.
+/// What a receive asks for.
+type Wanted = (Option<Peer>, Option<Tag>);
+
+/// A receive that waits for its message, with its place in the order in which they were posted.
 #[derive(Clone, Copy, Debug)]
 struct Posted {
-    from: Option<Peer>,
-    tag: Option<Tag>,
     label: Label,
-}
-
-impl Posted {
-    fn takes(&self, from: Peer, tag: Tag) -> bool {
-        let source = self.from.is_none_or(|wanted| wanted == from);
-        source
-            && self
-                .tag
-                .map_or(tag < COLLECTIVE_TAG, |wanted| wanted == tag)
-    }
+    order: u64,
 }
 
 /// A message that has come: an eager one or a request.
@@ -31,84 +24,214 @@ pub(super) struct Arrival {
 /// What a task has asked for and what has come: matches messages with receives by source and tag, both in order.
 ///
 /// Messages from one task to another may overtake each other in the network. They are put back in the order in which
-/// they were sent before they are matched.
+/// they were sent before they are matched. Messages that wait for a receive are in queues by source and tag, so that a receive
+/// that names both finds its own at once, whatever else has come; so are the receives that wait. A receive of any source or any tag
+/// goes through those in the order of their arrival until one fits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mailbox {
-    posted: VecDeque<Posted>,
-    /// Came before anybody asked.
-    unexpected: VecDeque<Arrival>,
-    /// Came before another of the same sender that was sent before.
-    early: Vec<Arrival>,
-    /// Leave is given: from whom, the request's number, the receive.
-    contents: Vec<(Peer, u32, Label)>,
+    posted: Queues<Wanted, Posted>,
+    /// Those of `posted` that take any source or any tag.
+    wild: usize,
+    /// Came before anybody asked, by source and tag; with its place in the order of arrivals.
+    unexpected: Queues<(Peer, Tag), (Arrival, u64)>,
+    /// The same in the order of arrival, once a receive has asked for any source or any tag.
+    arrivals: Option<BTreeMap<u64, (Peer, Tag)>>,
+    /// Came before another of the same sender that was sent before: by sender and number.
+    early: Queues<(Peer, u32), Arrival>,
+    /// Leave is given: the receive, by sender and the request's number.
+    contents: Queues<(Peer, u32), Label>,
+    /// Receives posted and messages come so far.
+    order: u64,
 }
 
 impl Mailbox {
     /// A receive is posted. Returns the message, if it is there already.
     pub fn post(&mut self, from: Option<Peer>, tag: Option<Tag>, label: Label) -> Option<Arrival> {
-        let posted = Posted { from, tag, label };
-        let takes = |one: &Arrival| posted.takes(one.from, one.envelope.tag);
-        match self.unexpected.iter().position(takes) {
-            Some(at) => self.unexpected.remove(at),
-            None => {
-                self.posted.push_back(posted);
-                None
+        if let Some(queue) = self.waiting((from, tag))
+            && let Some((arrival, order)) = self.unexpected.pop(queue)
+        {
+            if let Some(arrivals) = &mut self.arrivals {
+                arrivals.remove(&order);
             }
+            return Some(arrival);
         }
+        self.order += 1;
+        let order = self.order;
+        self.wild += usize::from(from.is_none() || tag.is_none());
+        self.posted.push((from, tag), Posted { label, order });
+        None
+    }
+
+    /// The queue of the message that a receive takes.
+    fn waiting(&mut self, wanted: Wanted) -> Option<(Peer, Tag)> {
+        if self.unexpected.len() == 0 {
+            return None;
+        }
+        if let (Some(from), Some(tag)) = wanted {
+            let queue = (from, tag);
+            return self.unexpected.first(queue).map(|_| queue);
+        }
+        let (from, tag) = wanted;
+        let fits = |&&(source, given): &&(Peer, Tag)| {
+            from.is_none_or(|from| from == source)
+                && tag.map_or(given < COLLECTIVE_TAG, |tag| tag == given)
+        };
+        let unexpected = &self.unexpected;
+        let arrivals = self.arrivals.get_or_insert_with(|| {
+            let key = |(one, order): (Arrival, u64)| (order, (one.from, one.envelope.tag));
+            unexpected.values().map(key).collect()
+        });
+        arrivals.values().find(fits).copied()
     }
 
     /// A message has come whose turn it is. Returns the receive that takes it.
     pub fn take(&mut self, arrival: Arrival) -> Option<Label> {
-        let takes = |one: &Posted| one.takes(arrival.from, arrival.envelope.tag);
-        match self.posted.iter().position(takes) {
-            Some(at) => self.posted.remove(at).map(|posted| posted.label),
-            None => {
-                self.unexpected.push_back(arrival);
-                None
-            }
+        let (from, tag) = (arrival.from, arrival.envelope.tag);
+        if let Some(wanted) = self.receive_of(from, tag)
+            && let Some(posted) = self.posted.pop(wanted)
+        {
+            self.wild -= usize::from(wanted.0.is_none() || wanted.1.is_none());
+            return Some(posted.label);
         }
+        self.order += 1;
+        self.unexpected.push((from, tag), (arrival, self.order));
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.insert(self.order, (from, tag));
+        }
+        None
+    }
+
+    /// What the receive has asked for that takes a message: the first of all that may.
+    fn receive_of(&self, from: Peer, tag: Tag) -> Option<Wanted> {
+        let exact = (Some(from), Some(tag));
+        if self.wild == 0 {
+            return self.posted.first(exact).map(|_| exact);
+        }
+        let any_tag = tag < COLLECTIVE_TAG;
+        let wanted = [
+            Some(exact),
+            Some((None, Some(tag))),
+            any_tag.then_some((Some(from), None)),
+            any_tag.then_some((None, None)),
+        ];
+        let there = wanted.into_iter().flatten().filter_map(|wanted| {
+            let posted = self.posted.first(wanted)?;
+            Some((posted.order, wanted))
+        });
+        there
+            .min_by_key(|&(order, _)| order)
+            .map(|(_, wanted)| wanted)
     }
 
     /// Keeps a message that came too early.
     pub fn keep(&mut self, arrival: Arrival) {
-        self.early.push(arrival);
+        let key = (arrival.from, arrival.envelope.number);
+        self.early.push(key, arrival);
     }
 
     /// The message of this number that came too early, if it did.
     pub fn early(&mut self, from: Peer, number: u32) -> Option<Arrival> {
-        let at = self
-            .early
-            .iter()
-            .position(|one| one.from == from && one.envelope.number == number)?;
-        Some(self.early.swap_remove(at))
+        self.early.pop((from, number))
     }
 
     /// The content of a long message will come.
     pub fn expect(&mut self, from: Peer, number: u32, label: Label) {
-        self.contents.push((from, number, label));
+        self.contents.push((from, number), label);
     }
 
     /// The content of a long message is here. Returns its receive.
     pub fn content(&mut self, from: Peer, number: u32) -> Option<Label> {
-        let at = self
-            .contents
-            .iter()
-            .position(|&(peer, one, _)| (peer, one) == (from, number))?;
-        Some(self.contents.swap_remove(at).2)
+        self.contents.pop((from, number))
     }
 
     /// Messages that nobody has asked for: whole ones, and requests.
     pub fn unclaimed(&self) -> (usize, usize) {
-        let all = || self.unexpected.iter().chain(&self.early);
-        let requests = all().filter(|one| one.envelope.kind == EnvelopeKind::Request);
+        let unexpected = self.unexpected.values().map(|(arrival, _)| arrival);
+        let all = unexpected.chain(self.early.values());
+        let requests = all.filter(|one| one.envelope.kind == EnvelopeKind::Request);
         let requests = requests.count();
-        (all().count() - requests, requests)
+        (
+            self.unexpected.len() + self.early.len() - requests,
+            requests,
+        )
     }
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.posted.capacity() * size_of::<Posted>()
-            + (self.unexpected.capacity() + self.early.capacity()) * size_of::<Arrival>()
-            + self.contents.capacity() * size_of::<(Peer, u32, Label)>()
+        self.posted.memory_bytes()
+            + self.unexpected.memory_bytes()
+            + self.early.memory_bytes()
+            + self.contents.memory_bytes()
+            + self.arrivals.as_ref().map_or(0, BTreeMap::len) * size_of::<(u64, Peer, Tag)>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Everything is gone through one by one.
+    #[derive(Default)]
+    struct Plain {
+        posted: Vec<(Wanted, Label)>,
+        unexpected: Vec<Arrival>,
+    }
+
+    fn takes((from, tag): Wanted, one: &Arrival) -> bool {
+        let given = one.envelope.tag;
+        from.is_none_or(|from| from == one.from)
+            && tag.map_or(given < COLLECTIVE_TAG, |tag| tag == given)
+    }
+
+    impl Plain {
+        fn post(&mut self, wanted: Wanted, label: Label) -> Option<u32> {
+            let at = self.unexpected.iter().position(|one| takes(wanted, one));
+            match at {
+                Some(at) => Some(self.unexpected.remove(at).envelope.number),
+                None => {
+                    self.posted.push((wanted, label));
+                    None
+                }
+            }
+        }
+
+        fn take(&mut self, arrival: Arrival) -> Option<Label> {
+            let at = self.posted.iter().position(|one| takes(one.0, &arrival));
+            match at {
+                Some(at) => Some(self.posted.remove(at).1),
+                None => {
+                    self.unexpected.push(arrival);
+                    None
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// Queues match what going through everything in order would.
+        #[test]
+        fn the_first_that_fits_is_taken(
+            acts in prop::collection::vec((any::<bool>(), 0..4u32, 0..5u32), 0..120),
+        ) {
+            let (mut mailbox, mut plain) = (Mailbox::default(), Plain::default());
+            for (number, (post, from, tag)) in (0..).zip(acts) {
+                if post {
+                    // The last of each is any.
+                    let from = (from < 3).then_some(from);
+                    let tag = (tag < 4).then_some(if tag == 3 { COLLECTIVE_TAG } else { tag });
+                    let got = mailbox.post(from, tag, number).map(|one| one.envelope.number);
+                    prop_assert_eq!(got, plain.post((from, tag), number));
+                } else {
+                    let tag = if tag >= 3 { COLLECTIVE_TAG } else { tag };
+                    let kind = EnvelopeKind::Eager;
+                    let envelope = Envelope { kind, tag, number };
+                    let arrival = Arrival { from, envelope };
+                    prop_assert_eq!(mailbox.take(arrival), plain.take(arrival));
+                }
+                prop_assert_eq!(mailbox.unclaimed(), (plain.unexpected.len(), 0));
+            }
+        }
     }
 }

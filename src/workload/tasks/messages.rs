@@ -1,6 +1,7 @@
 use rustc_hash::FxHashMap;
 
 use super::mailbox::{Arrival, Mailbox};
+use super::queues::Queues;
 use super::requests::{Request, Requests};
 use super::{
     Completes, Envelope, EnvelopeKind, Job, Label, Labels, Peer, RendezvousCompletes, Tag, Trouble,
@@ -13,7 +14,8 @@ pub struct Messages {
     number: Peer,
     pub(super) requests: Requests,
     mailbox: Mailbox,
-    sends: Vec<Leaving>,
+    /// Sends that are not complete, by receiver and number.
+    sends: Queues<(Peer, u32), Leaving>,
     /// Numbers of messages to and from each peer.
     peers: FxHashMap<Peer, Numbers>,
     trouble: Option<Trouble>,
@@ -22,8 +24,6 @@ pub struct Messages {
 /// A send that is not complete.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
-    to: Peer,
-    number: u32,
     label: Label,
     bytes: u64,
 }
@@ -42,7 +42,7 @@ impl Messages {
             number,
             requests: Requests::default(),
             mailbox: Mailbox::default(),
-            sends: Vec::new(),
+            sends: Queues::default(),
             peers: FxHashMap::default(),
             trouble: None,
         }
@@ -82,7 +82,7 @@ impl Messages {
     pub(super) fn memory_bytes(&self) -> usize {
         self.mailbox.memory_bytes()
             + self.requests.memory_bytes()
-            + self.sends.capacity() * size_of::<Leaving>()
+            + self.sends.memory_bytes()
             + self.peers.capacity() * size_of::<(Peer, Numbers)>()
     }
 
@@ -101,8 +101,7 @@ impl Messages {
 
     /// A send is complete, if it was not.
     fn complete_send(&mut self, to: Peer, number: u32) -> Option<Label> {
-        let at = self.leaving(to, number)?;
-        let label = self.sends.swap_remove(at).label;
+        let label = self.sends.pop((to, number))?.label;
         self.requests.set(label, Request::Done);
         Some(label)
     }
@@ -121,12 +120,12 @@ impl Messages {
                 self.in_turn(job, from, envelope, wire, complete);
             }
             EnvelopeKind::Clear => {
-                if let Some(at) = self.leaving(from, envelope.number) {
+                if let Some(leaving) = self.sends.first((from, envelope.number)) {
                     let data = Envelope {
                         kind: EnvelopeKind::Data,
                         ..envelope
                     };
-                    let length = job.protocol.with_header(self.sends[at].bytes);
+                    let length = job.protocol.with_header(leaving.bytes);
                     wire.send(from, length, data, job.delay(0, false));
                 }
             }
@@ -202,12 +201,6 @@ impl Messages {
         false
     }
 
-    fn leaving(&self, to: Peer, number: u32) -> Option<usize> {
-        self.sends
-            .iter()
-            .position(|one| (one.to, one.number) == (to, number))
-    }
-
     pub(super) fn start_send(
         &mut self,
         job: &Job,
@@ -239,12 +232,7 @@ impl Messages {
         if eager && job.protocol.completes == Completes::Copied {
             wire.copied(to, envelope, delay);
         }
-        self.sends.push(Leaving {
-            to,
-            number,
-            label,
-            bytes,
-        });
+        self.sends.push((to, number), Leaving { label, bytes });
         let request = match eager {
             true => Request::Send { to },
             false => Request::LongSend { to },

@@ -16,6 +16,7 @@ mod messages;
 mod op;
 mod process;
 mod protocol;
+mod queues;
 mod requests;
 mod script;
 mod sequence;
@@ -26,7 +27,7 @@ pub(crate) mod ideal;
 #[cfg(test)]
 mod tests;
 
-pub use collectives::{Algorithms, Collective};
+pub use collectives::{Algorithms, Collective, Vector, VectorKind};
 pub use envelope::{Envelope, EnvelopeKind};
 pub use group::Group;
 pub use hang::{Obstacle, Waiting};
@@ -35,6 +36,7 @@ pub use messages::Messages;
 pub use op::{Label, Labels, Op, Peer, Tag};
 pub use process::{Calls, Process};
 pub use protocol::{Completes, Mpi, MpiPreset, Protocol, RendezvousCompletes};
+pub(crate) use queues::Queues;
 pub use script::Script;
 pub use sequence::Sequence;
 pub use task::{Iteration, Task, Trouble, Wire};

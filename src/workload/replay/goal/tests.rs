@@ -166,3 +166,98 @@ fn a_message_that_is_not_sent_hangs_nobody() {
     let trace = read_bytes("goal", "", text.as_bytes()).unwrap();
     replay(&trace).finish();
 }
+
+const TEXT: &str = include_str!("../../../../tests/traces/mixed.goal");
+const BINARY: &[u8] = include_bytes!("../../../../tests/traces/mixed.goal.bin");
+
+#[test]
+fn the_binary_form_is_the_same_schedule() {
+    let [text, binary] =
+        [TEXT.as_bytes(), BINARY].map(|content| read_bytes("goal", "", content).unwrap());
+    assert_eq!(text.coverage, binary.coverage);
+    for (one, other) in text.graphs.iter().zip(&binary.graphs) {
+        assert_eq!(one.nodes, other.nodes);
+        assert_eq!(one.degrees(), other.degrees());
+        assert_eq!(one.tags, other.tags);
+    }
+    let [text, binary] = [&text, &binary].map(|trace| replay(trace).finish().messages);
+    assert_eq!(text, binary);
+}
+
+#[test]
+fn damage_of_the_binary_form_is_refused_with_its_byte() {
+    let refuse = |content: &[u8]| {
+        let error = read_bytes("goal", "", content).expect_err("damaged");
+        error.message
+    };
+    for cut in [9, 13, 100, 210, BINARY.len() - 1] {
+        let said = refuse(&BINARY[..cut]);
+        assert!(said.contains("byte "), "{cut}: {said}");
+    }
+    // 12 ranks, then a table of 16 bytes for each from byte 14, then rank 0: 5 nodes, its first ones, nodes of 39 bytes.
+    let rank = 14 + 12 * 16;
+    let roots = u32::from_le_bytes(BINARY[rank + 4..rank + 8].try_into().unwrap()) as usize;
+    let node = rank + 8 + 4 * roots;
+    for (at, value, parts) in [
+        (8, 255, ["byte 8", "a table of 255 ranks"]),
+        (14, 0, ["byte ", "should begin here"]),
+        (15, 255, ["byte 14", "ends before it begins"]),
+        (rank, 200, ["byte 206", "200 operations"]),
+        (rank + 8, 9, ["byte 214", "operation 9 among 5"]),
+        (node, 7, ["byte ", "waits for 7 others"]),
+        (node + 4, 9, ["byte ", "no kind 9 of operations"]),
+        (node + 5, 99, ["byte ", "no task 99 among 12"]),
+        (node + 16, 255, ["byte ", "too long"]),
+        (node + 21, 77, ["byte ", "processor 77"]),
+        (node + 23, 77, ["byte ", "77 others from place 0"]),
+        (BINARY.len() - 4, 77, ["byte ", "operation 77 among"]),
+    ] {
+        let mut bytes = BINARY.to_vec();
+        bytes[at] = value;
+        let said = refuse(&bytes);
+        for part in parts {
+            assert!(said.contains(part), "{at}: {said:?} lacks {part:?}");
+        }
+    }
+    let said = refuse(&[BINARY, b"more"].concat());
+    assert!(said.contains("4 bytes behind the last rank"), "{said}");
+}
+
+#[test]
+fn what_can_never_finish_is_refused() {
+    // Both receive before they send.
+    let both = "num_ranks 2\nrank 0 {\na: recv 1b from 1\nb: send 1b to 1\nb requires a\n}\n\
+        rank 1 {\na: recv 1b from 0\nb: send 1b to 0\nb requires a\n}\n";
+    let said = refused("goal", "", both);
+    for part in [
+        "line 3: a deadlock",
+        "task 0 waits for a message from task 1 (line 3)",
+        "task 1 waits for a message from task 0 (line 8)",
+        "wait for each other",
+    ] {
+        assert!(said.contains(part), "{said:?} lacks {part:?}");
+    }
+    // In the background nobody waits.
+    let good = both.replace("b requires a", "b irequires a");
+    replay(&read_bytes("goal", "", good.as_bytes()).unwrap()).finish();
+    // A second round of the same tags: the first message is not the second.
+    let second = "num_ranks 2\nrank 0 {\na: send 1b to 1\nb: recv 1b from 1\nb requires a\nc: recv 1b from 1\nc requires b\n\
+        d: send 1b to 1\nd requires c\n}\nrank 1 {\na: send 1b to 0\nb: recv 1b from 0\nb requires a\nc: recv 1b from 0\nc requires b\n\
+        d: send 1b to 0\nd requires c\n}\n";
+    let said = refused("goal", "", second);
+    assert!(said.contains("line 6: a deadlock"), "{said}");
+    // Receives of anything may go on in some order.
+    let open = both.replace("from 1", "from -1");
+    read_bytes("goal", "", open.as_bytes()).unwrap();
+}
+
+#[test]
+fn a_deadlock_that_another_order_would_avoid_is_left_to_the_run() {
+    // Of two receives of the same messages one goes on at once; which of them, the file does not say.
+    let text = "num_ranks 2\nrank 0 {\na: recv 1b from 1\nb: recv 1b from 1\ns: send 1b to 1\ns requires b\n}\n\
+        rank 1 {\na: send 1b to 0\nr: recv 1b from 0\nb: send 1b to 0\nb requires r\n}\n";
+    read_bytes("goal", "", text.as_bytes()).unwrap();
+    // If they are posted one after the other, it does.
+    let text = text.replace("s: send", "b irequires a\ns: send");
+    assert!(refused("goal", "", &text).contains("a deadlock"));
+}

@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::super::graph::{ANY, MOST_OPERATIONS};
 use super::super::input::{Fault, Lines};
-use super::super::{Builder, Content, Coverage, Node, Scale, TaskGraph, task};
+use super::super::{Builder, Content, Node, Scale, TaskGraph, task};
+use super::Counts;
 use crate::model::{LONGEST_MESSAGE, Time};
 
 /// Reads a file; `unit` is that of `calc`, ps.
@@ -61,17 +62,25 @@ struct Block {
     builder: Builder,
 }
 
-#[derive(Default)]
-struct Counts {
-    sends: (u64, u64),
-    receives: (u64, u64),
-    computations: u64,
-    requires: u64,
-    irequires: u64,
-    nics: u64,
+/// The words of a line, one after the other.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    rest: &'a [u8],
 }
 
-type Words<'a> = std::iter::Peekable<std::vec::IntoIter<&'a [u8]>>;
+impl<'a> Words<'a> {
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = self.rest.trim_ascii_start();
+        let end = rest.iter().position(u8::is_ascii_whitespace);
+        let (word, rest) = rest.split_at(end.unwrap_or(rest.len()));
+        self.rest = rest;
+        (!word.is_empty()).then_some(word)
+    }
+
+    fn peek(mut self) -> Option<&'a [u8]> {
+        self.next()
+    }
+}
 
 fn shown(word: &[u8]) -> String {
     let text: String = String::from_utf8_lossy(word).chars().take(40).collect();
@@ -143,9 +152,7 @@ impl Reader {
     }
 
     fn statements(&mut self, line: &[u8], number: u64) -> Result<(), Wrong> {
-        let words = line.split(u8::is_ascii_whitespace);
-        let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
-        let mut words = words.into_iter().peekable();
+        let mut words = Words { rest: line };
         while let Some(word) = words.next() {
             if self.block.is_some() {
                 self.in_block(word, &mut words)?;
@@ -202,19 +209,17 @@ impl Reader {
             return Ok(());
         }
         if let Some(label) = word.strip_suffix(b":") {
-            let node = self.operation(words)?;
+            let node = self.operation(words.next(), words)?;
             return self.label(label, node);
         }
-        match (word, words.peek().copied()) {
+        match (word, words.peek()) {
             (b"send" | b"recv" | b"calc", _) => {
-                let mut all = vec![word];
-                all.extend(words.by_ref());
-                self.operation(&mut all.into_iter().peekable())?;
+                self.operation(Some(word), words)?;
                 Ok(())
             }
             (label, Some(b":")) => {
                 words.next();
-                let node = self.operation(words)?;
+                let node = self.operation(words.next(), words)?;
                 self.label(label, node)
             }
             (_, Some(kind @ (b"requires" | b"irequires"))) => {
@@ -271,21 +276,19 @@ impl Reader {
     }
 
     /// An operation, without its label; its number.
-    fn operation(&mut self, words: &mut Words) -> Result<u32, Wrong> {
-        let node = match words.next() {
+    fn operation(&mut self, kind: Option<&[u8]>, words: &mut Words) -> Result<u32, Wrong> {
+        let node = match kind {
             Some(b"send") => {
                 let (bytes, peer) = (bytes(words.next())?, self.peer("to", words)?);
                 let Some(peer) = peer else {
                     return wrong("a send to any task", "name the task");
                 };
-                self.counts.sends.0 += 1;
-                self.counts.sends.1 = self.counts.sends.1.saturating_add(bytes);
+                self.counts.send(bytes);
                 Node::send(peer, bytes, 0)
             }
             Some(b"recv") => {
                 let (bytes, peer) = (bytes(words.next())?, self.peer("from", words)?);
-                self.counts.receives.0 += 1;
-                self.counts.receives.1 = self.counts.receives.1.saturating_add(bytes);
+                self.counts.receive(bytes);
                 Node::receive(peer.unwrap_or(ANY), bytes, 0)
             }
             Some(b"calc") => {
@@ -321,7 +324,7 @@ impl Reader {
     /// `to 3`, `from -1`: None for any.
     fn peer(&self, word: &str, words: &mut Words) -> Result<Option<u32>, Wrong> {
         expect(words.next(), word)?;
-        if words.peek() == Some(&&b"-1"[..]) {
+        if words.peek() == Some(&b"-1"[..]) {
             words.next();
             return Ok(None);
         }
@@ -332,9 +335,9 @@ impl Reader {
     /// `tag T`, `cpu C`, `nic K`, in this order.
     fn options(&mut self, mut node: Node, words: &mut Words) -> Result<Node, Wrong> {
         let receive = node.kind == super::super::Kind::Receive;
-        if node.kind != super::super::Kind::Compute && words.peek() == Some(&&b"tag"[..]) {
+        if node.kind != super::super::Kind::Compute && words.peek() == Some(&b"tag"[..]) {
             words.next();
-            if receive && words.peek() == Some(&&b"-1"[..]) {
+            if receive && words.peek() == Some(&b"-1"[..]) {
                 words.next();
                 node.tag = ANY;
             } else {
@@ -346,19 +349,19 @@ impl Reader {
                 };
             }
         }
-        if words.peek() == Some(&&b"cpu"[..]) {
+        if words.peek() == Some(&b"cpu"[..]) {
             words.next();
             node.cpu = match number(words.next(), "processor")? {
                 cpu if cpu < 256 => cpu as u8,
                 cpu => return wrong(format!("there is no processor {cpu}"), "write 0 to 255"),
             };
         }
-        if node.kind != super::super::Kind::Compute && words.peek() == Some(&&b"nic"[..]) {
+        if node.kind != super::super::Kind::Compute && words.peek() == Some(&b"nic"[..]) {
             words.next();
             self.counts.nics += u64::from(number(words.next(), "NIC")? > 0);
         }
         match words.peek() {
-            None | Some(&b"}") => Ok(node),
+            None | Some(b"}") => Ok(node),
             Some(word) => wrong(
                 format!("{} is too much here", shown(word)),
                 "after an operation come `tag`, `cpu` and `nic`, in this order, and then the next line",
@@ -392,17 +395,9 @@ impl Reader {
             };
             graphs.push(graph);
         }
-        let mut coverage = Coverage::default();
-        let counts = &self.counts;
-        coverage.simulated("sends", counts.sends.0, counts.sends.1);
-        coverage.simulated("receives", counts.receives.0, counts.receives.1);
-        coverage.simulated("computations", counts.computations, 0);
-        coverage.simulated("dependencies on ends", counts.requires, 0);
-        coverage.simulated("dependencies on starts", counts.irequires, 0);
-        coverage.ignored("choices of a NIC", counts.nics, 0, "a task has one NIC");
         Ok(Content {
             graphs,
-            coverage,
+            coverage: self.counts.coverage(),
             sha256: lines.hash(),
         })
     }

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod tests;
+mod write;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,32 +11,28 @@ use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
+pub use write::write;
+
 use super::check::check;
 use super::input::Lines;
 use super::table::most_tasks;
-use super::{Build, Builder, Content, Coverage, Fault, Node, Part, Refusal, Scale, task};
-use crate::config::Section;
-use crate::model::{LONGEST_MESSAGE, NS, Time};
+use super::{
+    Build, Builder, Content, Coverage, Fault, Node, Part, Places, Refusal, Scale, nanosecond, task,
+};
+use crate::config::{Duration, Section};
+use crate::model::{LONGEST_MESSAGE, Time};
 use crate::registry::Entry;
 use crate::workload::tasks::Peer;
 use crate::workload::tasks::collectives::Kind;
 
-/// Messages and collective operations that start at a time, or a time after the task has sent or received a message or has
-/// finished its part in a collective operation. Times are nanoseconds.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Params {
-    /// The file, relative to the experiment file.
-    #[allow(dead_code)]
-    file: String,
-    /// Its SHA-256: another file is refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[allow(dead_code)]
-    sha256: Option<String>,
-    /// How many times as long as in the file all times are.
-    #[serde(default)]
-    #[allow(dead_code)]
-    compute: Scale,
+keys! {
+    /// Messages and collective operations that start at a time, or a time after the task has sent or received a message or has
+    /// finished its part in a collective operation.
+    struct Params {
+        /// The unit of all times. (The format's is 1 ns.)
+        #[serde(default = "nanosecond")]
+        unit: Duration,
+    }
 }
 
 pub const ENTRY: Entry<Build> = Entry {
@@ -51,14 +48,17 @@ pub const ENTRY: Entry<Build> = Entry {
 const TAGS: u32 = 1 << 15;
 
 fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refusal> {
-    let _: Params = section.parse()?;
+    let params: Params = section.parse()?;
     let mut lines = Lines::open(path)?;
-    let mut reader = Reader::begin(&mut lines, compute)?;
+    // The header may say anything; a record has 16 bytes at least.
+    let records = std::fs::metadata(path).map_or(0, |about| about.len() / 16);
+    let most = most_tasks(usize::try_from(records).unwrap_or(usize::MAX));
+    let mut reader = Reader::begin(&mut lines, most, params.unit.0, compute)?;
     while lines.advance()? {
         reader.line(&lines)?;
     }
-    let mut content = reader.end(lines)?;
-    check(&mut content.graphs, &|task, _| format!("task {task}"))?;
+    let (mut content, places) = reader.end(lines)?;
+    check(&mut content.graphs, &|task, node| places.of(task, node))?;
     Ok(content)
 }
 
@@ -115,6 +115,7 @@ struct Operation {
 
 struct Reader {
     header: Header,
+    unit: Time,
     compute: Scale,
     groups: Vec<Arc<[Peer]>>,
     builders: Vec<Builder>,
@@ -126,6 +127,7 @@ struct Reader {
     /// In the order of the file.
     order: Vec<u64>,
     coverage: Coverage,
+    places: Places,
 }
 
 type Wrong = (String, String);
@@ -180,12 +182,11 @@ fn header(text: &str, coverage: &mut Coverage) -> Result<Header, Wrong> {
 }
 
 impl Reader {
-    fn begin(lines: &mut Lines, compute: Scale) -> Result<Reader, Fault> {
+    fn begin(lines: &mut Lines, most: u64, unit: Time, compute: Scale) -> Result<Reader, Fault> {
         let mut coverage = Coverage::default();
         lines.advance()?;
         let header = header(lines.text()?, &mut coverage)
             .map_err(|(message, remedy)| lines.fault(message, remedy))?;
-        let most = most_tasks(0) + 16 * header.messages.min(1 << 24);
         if header.tasks == 0 || u64::from(header.tasks) > most {
             let message = format!("{} tasks with {} messages", header.tasks, header.messages);
             return Err(lines.fault(message, "the header is wrong"));
@@ -206,6 +207,7 @@ impl Reader {
         builders.resize_with(header.tasks as usize, Builder::default);
         Ok(Reader {
             header,
+            unit,
             compute,
             groups,
             builders,
@@ -215,6 +217,7 @@ impl Reader {
             operations: FxHashMap::default(),
             order: Vec::new(),
             coverage,
+            places: Places::default(),
         })
     }
 
@@ -258,12 +261,12 @@ impl Reader {
                 ));
             }
         };
-        let time = u128::from(number(time)?) * u128::from(NS);
+        let time = u128::from(number(time)?) * u128::from(self.unit);
         match self.compute.of(time) {
             Some(time) => Ok((after, time)),
             None => Err((
                 "the time is longer than can be simulated".into(),
-                "at most 1,000,000 s are possible".into(),
+                "at most 1,000,000 s are possible: look at `unit`".into(),
             )),
         }
     }
@@ -282,6 +285,8 @@ impl Reader {
         *count += 1;
         let send = self.builders[from as usize].add(Node::send(to, bytes, tag));
         let receive = self.builders[to as usize].add(Node::receive(from, bytes, tag));
+        self.places.set(from, send, line);
+        self.places.set(to, receive, line);
         let ends = Ends {
             from,
             send,
@@ -344,7 +349,7 @@ impl Reader {
         Ok(())
     }
 
-    fn end(mut self, lines: Lines) -> Result<Content, Fault> {
+    fn end(mut self, lines: Lines) -> Result<(Content, Places), Fault> {
         let counts = [
             ("messages", self.header.messages, self.messages.len() as u64),
             (
@@ -369,11 +374,12 @@ impl Reader {
         for record in std::mem::take(&mut self.records) {
             self.dependency(&record, &finished)?;
         }
-        Ok(Content {
+        let content = Content {
             graphs: self.builders.into_iter().map(Builder::build).collect(),
             coverage: self.coverage,
             sha256: lines.hash(),
-        })
+        };
+        Ok((content, self.places))
     }
 
     /// The parts of a collective operation become operations of their tasks.
@@ -421,13 +427,22 @@ impl Reader {
                 Kind::Alltoall if part.receive == 1 => part.send.div_ceil(members.len() as u64),
                 _ => bytes,
             };
-            let own = Part::new(kind, &members, place as u32, root as u32, bytes, number);
+            let own = Part::new(
+                kind,
+                &members,
+                place as u32,
+                root as u32,
+                bytes,
+                number as u32,
+            );
             let node = self.builders[part.task as usize].add_collective(own);
             if finished.insert((id, part.task), node).is_some() {
                 let message = format!("task {} takes part in G{id} twice", part.task);
                 return refuse(message, "write a line for each task");
             }
-            self.records[part.record].node = node;
+            let record = &mut self.records[part.record];
+            record.node = node;
+            self.places.set(part.task, node, record.line);
         }
         self.coverage.simulated("collective operations", 1, 0);
         let parts = operation.parts.len() as u64;
@@ -471,6 +486,7 @@ impl Reader {
             0 => record.node,
             delay => {
                 let wait = builder.add(Node::delay(delay));
+                self.places.set(own, wait, record.line);
                 builder.requires(record.node, wait);
                 wait
             }

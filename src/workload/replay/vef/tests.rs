@@ -1,6 +1,8 @@
 //! Small VEF traces, right and wrong.
 
+use super::super::table::Flow;
 use super::super::testing::{read_bytes, refused, replay};
+use super::write;
 use crate::model::NS;
 
 const TRACE: &str = "VEF3 4 3 2 1 1 0\nC0 0 1 2 3\nC1 1 3\n\
@@ -143,6 +145,46 @@ fn what_is_wrong_is_refused_with_its_line() {
     }
     let cycle = "VEF3 2 2 1 0 0 0\nC0 0 1\n1 0 1 8 2 0 2\n2 1 0 8 2 0 1\n";
     // Each waits for the other's message: no cycle within a task, and nobody begins.
-    let trace = read_bytes("vef", "", cycle.as_bytes()).unwrap();
-    assert!(replay(&trace).run().tasks[0].waiting().is_some());
+    let said = refused("vef", "", cycle);
+    assert!(said.contains("line 4: a deadlock: task 0 waits"), "{said}");
+}
+
+#[test]
+fn flows_are_written_and_read_back() {
+    let flow = |from, to, bytes, start| Flow {
+        from,
+        to,
+        bytes,
+        start,
+    };
+    let flows = [
+        flow(0, 1, 100, 1_499),
+        flow(0, 2, 7, 1_500),
+        flow(2, 0, 0, 0),
+        flow(1, 1, 5, 2_000),
+    ];
+    let read = |unit: u64| {
+        let mut text = Vec::new();
+        write(&flows, 4, unit, &mut text).unwrap();
+        let trace = read_bytes("vef", &format!("unit = \"{unit} ps\"\n"), &text).unwrap();
+        assert_eq!(trace.tasks(), 4);
+        let mut run = replay(&trace);
+        run.job.protocol.rendezvous_from = u64::MAX;
+        let messages = run.finish().messages;
+        let mut sent: Vec<_> = messages
+            .iter()
+            .map(|one| flow(one.from, one.to, one.bytes, one.at))
+            .collect();
+        sent.sort_by_key(|one| (one.from, one.start));
+        sent
+    };
+    let mut expected = flows.to_vec();
+    expected.sort_by_key(|one| (one.from, one.start));
+    assert_eq!(read(1), expected);
+    let starts: Vec<u64> = read(1_000).iter().map(|one| one.start).collect();
+    assert_eq!(
+        starts,
+        [1_000, 2_000, 2_000, 0],
+        "to the nearest nanosecond"
+    );
 }

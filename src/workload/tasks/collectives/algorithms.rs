@@ -92,48 +92,62 @@ impl Choices {
     }
 }
 
-/// An enum whose names in the experiment file are its variants in snake case, the first being the default.
+/// An enum with the names of its variants in the experiment file, the first being the default.
 macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident { $first:ident, $($other:ident),* $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $first:ident = $first_name:literal, $($other:ident = $other_name:literal),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-        #[serde(rename_all = "snake_case")]
         #[allow(missing_docs)]
-        pub enum $name { #[default] $first, $($other),* }
+        pub enum $name {
+            #[default]
+            #[serde(rename = $first_name)]
+            $first,
+            $(#[serde(rename = $other_name)] $other),*
+        }
+
+        impl $name {
+            /// Its name in the experiment file.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $name::$first => $first_name,
+                    $($name::$other => $other_name),*
+                }
+            }
+        }
     };
 }
 
 choice! {
     /// How a barrier is done.
-    BarrierBy { Dissemination, Tree }
+    BarrierBy { Dissemination = "dissemination", Tree = "tree" }
 }
 choice! {
     /// How a broadcast is done.
-    BcastBy { Auto, Binomial, ScatterAllgather, Tree }
+    BcastBy { Auto = "auto", Binomial = "binomial", ScatterAllgather = "scatter_allgather", Tree = "tree" }
 }
 choice! {
     /// How a reduction to a root is done.
-    RootedBy { Binomial, Tree }
+    RootedBy { Binomial = "binomial", Tree = "tree" }
 }
 choice! {
     /// How an allreduce is done.
-    AllreduceBy { Auto, RecursiveDoubling, Rabenseifner, Ring, Tree }
+    AllreduceBy { Auto = "auto", RecursiveDoubling = "recursive_doubling", Rabenseifner = "rabenseifner", Ring = "ring", Tree = "tree" }
 }
 choice! {
     /// How an allgather is done.
-    AllgatherBy { Auto, RecursiveDoubling, Bruck, Ring }
+    AllgatherBy { Auto = "auto", RecursiveDoubling = "recursive_doubling", Bruck = "bruck", Ring = "ring" }
 }
 choice! {
     /// How a reduce-scatter is done.
-    ReduceScatterBy { Auto, RecursiveHalving, Pairwise }
+    ReduceScatterBy { Auto = "auto", RecursiveHalving = "recursive_halving", Pairwise = "pairwise" }
 }
 choice! {
     /// How an alltoall is done.
-    AlltoallBy { Auto, Bruck, Pairwise, Ring, Linear }
+    AlltoallBy { Auto = "auto", Bruck = "bruck", Pairwise = "pairwise", Ring = "ring", Linear = "linear" }
 }
 choice! {
     /// How a gather or a scatter is done.
-    GatherBy { Binomial, Linear }
+    GatherBy { Binomial = "binomial", Linear = "linear" }
 }
 
 impl BcastBy {

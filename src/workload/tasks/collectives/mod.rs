@@ -17,12 +17,14 @@ mod rooted;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod vector;
 
 pub use algorithms::{
     Algorithms, AllgatherBy, AllreduceBy, AlltoallBy, BarrierBy, BcastBy, Choices, GatherBy,
     ReduceScatterBy, RootedBy,
 };
 use steps::Steps;
+pub use vector::{Vector, VectorKind};
 
 use super::{Group, Op, Peer};
 
@@ -60,9 +62,46 @@ pub enum Kind {
     Gather,
     /// From the root to all, each its own.
     Scatter,
+    /// Each gets what those before it have, combined (with its own or without: the messages are the same).
+    Scan,
+}
+
+impl Kind {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Barrier => "barrier",
+            Kind::Bcast => "bcast",
+            Kind::Reduce => "reduce",
+            Kind::Allreduce => "allreduce",
+            Kind::Allgather => "allgather",
+            Kind::ReduceScatter => "reduce_scatter",
+            Kind::Alltoall => "alltoall",
+            Kind::Gather => "gather",
+            Kind::Scatter => "scatter",
+            Kind::Scan => "scan",
+        }
+    }
 }
 
 impl Collective {
+    /// The name of the algorithm by which it is carried out, as the experiment file has it.
+    pub fn algorithm(&self, algorithms: &Algorithms) -> &'static str {
+        let (bytes, count) = (self.bytes, self.group.count);
+        match self.kind {
+            Kind::Barrier => algorithms.barrier.name(),
+            Kind::Bcast => algorithms.bcast.choose(bytes, count).name(),
+            Kind::Reduce => algorithms.reduce.name(),
+            Kind::Allreduce => algorithms.allreduce.choose(bytes, count).name(),
+            Kind::Allgather => algorithms.allgather.choose(bytes, count).name(),
+            Kind::ReduceScatter => algorithms.reduce_scatter.choose(bytes, count).name(),
+            Kind::Alltoall => algorithms.alltoall.choose(bytes, count).name(),
+            Kind::Gather => algorithms.gather.name(),
+            Kind::Scatter => algorithms.scatter.name(),
+            Kind::Scan => "recursive_doubling",
+        }
+    }
+
     /// Adds the operations of `task` in step `step` (from 0; a step may have none). False if there are fewer steps.
     pub fn step(&self, algorithms: &Algorithms, task: Peer, step: u32, ops: &mut Vec<Op>) -> bool {
         let count = self.group.count;
@@ -123,6 +162,7 @@ impl Collective {
                 GatherBy::Binomial => rooted::scatter_down(&mut steps, step, self.root, bytes),
                 GatherBy::Linear => rooted::scatter_linear(&mut steps, step, self.root, bytes),
             },
+            Kind::Scan => reduce_scatter::scan(&mut steps, step, bytes),
         }
     }
 }

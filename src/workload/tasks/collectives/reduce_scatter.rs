@@ -1,5 +1,5 @@
 use super::halves::{Fold, halving};
-use super::steps::Steps;
+use super::steps::{Steps, log2_ceil};
 
 /// Each task sends every other its part directly.
 pub(super) fn pairwise(steps: &mut Steps, step: u32, bytes: u64) -> bool {
@@ -26,6 +26,19 @@ pub(super) fn halving_all(steps: &mut Steps, step: u32, bytes: u64) -> bool {
         round if round <= fold.rounds => halving_round(steps, fold, round - 1, bytes),
         last if last == fold.rounds + 1 => fold.fold_out(steps, bytes),
         _ => return false,
+    }
+    true
+}
+
+/// A scan by recursive doubling: in round r the partner differs in bit r, and both tell what they know (Hillis and Steele, "Data
+/// parallel algorithms", CACM 29, 1986; as in MPICH).
+pub(super) fn scan(steps: &mut Steps, step: u32, bytes: u64) -> bool {
+    if step >= log2_ceil(steps.count) {
+        return false;
+    }
+    let partner = steps.me ^ (1 << step);
+    if partner < steps.count {
+        steps.exchange(partner, bytes, partner);
     }
     true
 }

@@ -1,0 +1,161 @@
+use super::super::testing::{read_files, refused_files, replay};
+use crate::model::US;
+
+/// Two processes of Open MPI: 0 sends in the background, 1 receives from anybody; both combine 4 doubles.
+const FIRST: &str = "# a comment\nMPI_Init:-:1:2:100\nMPI_Isend:110:1:50:11,8,8:1:3:9000,0,2:7000:112\n\
+    MPI_Wait:120:7000:0:121\nMPI_Allreduce:121:1:2:4:11,8,8:3:9000,0,2:130\nMPI_Finalize:131:-\n";
+const SECOND: &str = "MPI_Init:-:1:2:50\nMPI_Recv:52:1:50:11,8,8:-1:-1:8000,1,2:0:60\n\
+    MPI_Allreduce:60:1:2:4:11,8,8:3:8000,1,2:70\nMPI_Finalize:71:-\n";
+
+fn files<'a>(first: &'a str, second: &'a str) -> [(&'a str, &'a [u8]); 2] {
+    [("rank-0", first.as_bytes()), ("rank-1", second.as_bytes())]
+}
+
+#[test]
+fn the_time_between_calls_is_computation() {
+    let trace = read_files("allprof", "", &files(FIRST, SECOND)).unwrap();
+    let run = replay(&trace).finish();
+    // 10 us after its beginning; the wait comes 8 us later, when 400 bytes have long left.
+    assert_eq!(run.messages[0].at, 10 * US);
+    assert_eq!(run.messages[0].bytes, 400);
+    let combine: Vec<u64> = run.messages[1..].iter().map(|sent| sent.at).collect();
+    assert_eq!(combine, [10 * US + 400 + 1_000, 18 * US]);
+    assert!(run.messages[1..].iter().all(|sent| sent.bytes == 32));
+    let keys = "unit = \"1 ns\"\ncompute = \"x 0.5\"\n";
+    let trace = read_files("allprof", keys, &files(FIRST, SECOND)).unwrap();
+    assert_eq!(replay(&trace).finish().messages[0].at, 5_000);
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_file_and_line() {
+    for (first, from, to, parts) in [
+        (
+            true,
+            "MPI_Isend:110:",
+            "MPI_Isend:90:",
+            ["rank-0, line 3", "the one before, until 100", "go up"],
+        ),
+        (
+            true,
+            "50:11,8,8:1",
+            "50:11:1",
+            ["rank-0, line 3", "`11` is no data type", "size"],
+        ),
+        (
+            true,
+            "8:1:3",
+            "8:2:3",
+            ["rank-0, line 3", "no task 2 among 2", "0 to 1"],
+        ),
+        (
+            true,
+            "MPI_Isend",
+            "Isend",
+            ["rank-0, line 3", "`Isend` is no call", "MPI_"],
+        ),
+        (
+            true,
+            "9000,0,2:7000",
+            "9000,0:7000",
+            ["rank-0, line 3", "no communicator", "handle,rank,size"],
+        ),
+        (
+            true,
+            "MPI_Init:-:1:2:100\n",
+            "",
+            ["rank-0, line 2", "before MPI_Init", "not complete"],
+        ),
+        (
+            true,
+            "MPI_Finalize:131:-\n",
+            "",
+            ["rank-0", "does not end with MPI_Finalize", "not complete"],
+        ),
+        (
+            true,
+            ":131:-",
+            ":131:-\nMPI_Barrier:1:9000,0,2:2",
+            ["rank-0, line 7", "after MPI_Finalize", "remove"],
+        ),
+        (
+            false,
+            "50:11",
+            "fifty:11",
+            ["rank-1, line 2", "`fifty` is no number", "whole"],
+        ),
+        (
+            false,
+            ":52:1:50:11,8,8:-1:-1:8000,1,2:0:60",
+            ":52:1:50",
+            ["rank-1, line 2", "arguments only", "complete"],
+        ),
+        (
+            false,
+            "2:4:11",
+            "2:5:11",
+            [
+                "rank-1, line 3",
+                "allreduce of 40 bytes here",
+                "rank-0, line 5",
+            ],
+        ),
+        (
+            false,
+            "8:-1:-1:8000",
+            "8:0:4:8000",
+            ["rank-1, line 2", "with tag 4", "never sent"],
+        ),
+    ] {
+        let source = if first { FIRST } else { SECOND };
+        assert!(source.contains(from), "{from}");
+        let changed = source.replacen(from, to, 1);
+        let said = match first {
+            true => refused_files("allprof", "", &files(&changed, SECOND)),
+            false => refused_files("allprof", "", &files(FIRST, &changed)),
+        };
+        for part in parts {
+            assert!(
+                said.contains(part),
+                "{from:?} → {to:?}: {said:?} lacks {part:?}"
+            );
+        }
+    }
+    let said = refused_files("allprof", "", &[("rank-one", FIRST.as_bytes())]);
+    assert!(said.contains("its name has no number 0"), "{said}");
+    let said = refused_files("allprof", "request_bytes = 0\n", &files(FIRST, SECOND));
+    assert!(said.contains("requests have no size"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_known_is_ignored_with_words() {
+    let more =
+        |text: &str, lines: &str| text.replace("MPI_Finalize", &format!("{lines}MPI_Finalize"));
+    // A communicator of one of two, no process, and sizes that liballprof does not write.
+    let lines = "MPI_Barrier:130:4,0,1:130\nMPI_Send:130:1:9:11,8,8:0:0:4,0,1:130\nMPI_Send:130:1:9:11,8,8:-2:0:9000,0,2:130\n\
+        MPI_Reduce_scatter:130:1:2:3:11,8,8:3:9000,0,2:130\nMPI_Waitany:130:2:3:4:5:130\nMPI_Fancy:130:1:130\n";
+    let first = more(FIRST, lines);
+    let trace = read_files("allprof", "", &files(&first, SECOND)).unwrap();
+    let said = trace.coverage.to_string();
+    for part in [
+        "1 parts in operations of some of the tasks (ignored: the trace does not say who",
+        "1 sends to some of the tasks of 72 bytes (ignored",
+        "1 messages with nobody (ignored: MPI_PROC_NULL)",
+        "1 parts in operations without sizes (ignored",
+        "1 waits for any (ignored",
+        "1 other calls (ignored",
+    ] {
+        assert!(said.contains(part), "{said:?} lacks {part:?}");
+    }
+    replay(&trace).finish();
+}
+
+#[test]
+fn mpich_has_other_numbers() {
+    // There -1 is nobody, and -2 anybody.
+    let second = SECOND.replace("8:-1:-1:8000", "8:-2:-1:8000");
+    let keys = "library = \"mpich\"\nrequest_bytes = 4\n";
+    let trace = read_files("allprof", keys, &files(FIRST, &second)).unwrap();
+    replay(&trace).finish();
+    let said = refused_files("allprof", keys, &files(FIRST, SECOND));
+    assert!(said.contains("never received"), "{said}");
+}

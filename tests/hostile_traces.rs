@@ -1,0 +1,155 @@
+//! Whatever bytes a trace is made of: it is read or refused with words, without a panic, and in memory that its length bounds. The
+//! target of `fuzz/` calls the same functions for as long as one likes; here seeds are changed at random, always in the same way.
+
+use std::fs;
+use std::path::Path;
+
+use weir::workload::replay::{attempt, attempt_any};
+
+use crate::support::memory::peak_of;
+
+/// Memory that a reader may take whatever the file: 65,536 tasks that do nothing, and its buffers.
+const BASE: usize = 96 << 20;
+/// And for each byte of the file.
+const PER_BYTE: usize = 600;
+
+/// Numbers that look random (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let word = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33;
+        word as usize % limit.max(1)
+    }
+
+    /// Does what a fuzzer does: bits, bytes, digits, pieces taken out, doubled or moved.
+    fn change(&mut self, bytes: &mut Vec<u8>) {
+        for _ in 0..1 + self.below(6) {
+            let at = self.below(bytes.len());
+            let piece = at..(at + 1 + self.below(40)).min(bytes.len());
+            match self.below(8) {
+                _ if bytes.is_empty() => bytes.push(self.below(256) as u8),
+                0 => bytes[at] ^= 1 << self.below(8),
+                1 => bytes[at] = self.below(256) as u8,
+                2 => bytes[at] = b'0' + self.below(10) as u8,
+                3 => _ = bytes.drain(piece),
+                4 => {
+                    let copy = bytes[piece].to_vec();
+                    let to = self.below(bytes.len());
+                    bytes.splice(to..to, copy);
+                }
+                5 => _ = bytes.splice(at..at, *b"4294967295"),
+                6 => bytes[piece].fill(0xff),
+                _ => bytes.truncate(at),
+            }
+        }
+    }
+}
+
+/// A seed: format, keys, its files, of which the first is changed.
+type Seed = (&'static str, &'static str, Vec<(String, Vec<u8>)>);
+
+fn seeds() -> Vec<Seed> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
+    let files = |names: &[&str]| {
+        let read = |name: &&str| {
+            let plain = name.rsplit('/').next().unwrap_or(name).to_string();
+            (plain, fs::read(folder.join(name)).expect("a seed"))
+        };
+        names.iter().map(read).collect()
+    };
+    let rate = "flops_per_second = 1e9\n";
+    let all = [0, 1, 2, 3].map(|rank| format!("allprof/rank-{rank}.txt"));
+    let npus = [0, 1, 2, 3].map(|npu| format!("chakra/npu.{npu}.et"));
+    let mut npus: Vec<&str> = npus.iter().map(String::as_str).collect();
+    npus.push("chakra/groups.json");
+    vec![
+        ("goal", "", files(&["mixed.goal"])),
+        ("goal", "", files(&["mixed.goal.bin"])),
+        ("flows", "", files(&["flows.csv"])),
+        ("matrix", "", files(&["matrix.csv"])),
+        ("connections", "", files(&["chain.cm"])),
+        ("vef", "", files(&["mixed.vef"])),
+        ("simgrid", rate, files(&["mixed.ti"])),
+        ("allprof", "", files(&all.each_ref().map(String::as_str))),
+        ("chakra", "groups = \"groups.json\"\n", files(&npus)),
+    ]
+}
+
+#[test]
+fn changed_traces_are_read_or_refused() {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    for (format, keys, files) in seeds() {
+        let whole: Vec<(&str, &[u8])> = files
+            .iter()
+            .map(|(name, file)| (name.as_str(), file.as_slice()))
+            .collect();
+        attempt(format, keys, &whole).unwrap_or_else(|error| panic!("{format}: {error:?}"));
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..200 {
+            let mut bytes = files[0].1.clone();
+            random.change(&mut bytes);
+            let length: usize =
+                files[1..].iter().map(|(_, file)| file.len()).sum::<usize>() + bytes.len();
+            let mut changed = whole.clone();
+            changed[0].1 = &bytes;
+            let mut outcome = None;
+            let peak = peak_of(|| outcome = Some(attempt(format, keys, &changed).map(|_| ())));
+            match outcome.expect("it ran") {
+                Ok(()) => read += 1,
+                Err(error) => {
+                    refused += 1;
+                    assert!(
+                        error.remedy().is_some_and(|remedy| !remedy.is_empty()),
+                        "{format}: {error:?}"
+                    );
+                }
+            }
+            let most = BASE + PER_BYTE * length;
+            assert!(
+                peak <= most,
+                "{format}: {peak} bytes for a file of {length}:\n{}",
+                String::from_utf8_lossy(&bytes)
+            );
+        }
+        assert!(refused > 20, "{format}: {read} read, {refused} refused");
+    }
+}
+
+#[test]
+fn any_bytes_are_refused() {
+    let mut random = Random(77);
+    for number in 0..400usize {
+        let count = random.below(300);
+        let mut bytes: Vec<u8> = (0..count).map(|_| random.below(256) as u8).collect();
+        bytes.insert(0, number as u8);
+        let mut read = false;
+        let peak = peak_of(|| read = attempt_any(&bytes));
+        assert!(
+            peak <= BASE + PER_BYTE * count,
+            "{peak} bytes for {bytes:?}"
+        );
+        assert!(!read || count < 20, "{bytes:?}");
+    }
+}
+
+#[test]
+fn numbers_in_headers_take_no_memory() {
+    let zeros = "C0 0\n".repeat(3);
+    for (format, text) in [
+        ("vef", format!("VEF3 200000000 4000000000 3 0 0 0\n{zeros}")),
+        ("goal", "num_ranks 4000000000\nrank 0 {\n}\n".into()),
+        ("connections", "Nodes 4000000000\nConnections 0\n".into()),
+        ("simgrid", "4000000000 init\n".into()),
+        ("flows", "source,destination,bytes\n0,4000000000,1\n".into()),
+    ] {
+        let mut refused = false;
+        let bytes = text.as_bytes();
+        let peak = peak_of(|| refused = attempt(format, "", &[("trace", bytes)]).is_err());
+        assert!(refused, "{format}");
+        assert!(peak <= BASE, "{format}: {peak} bytes");
+    }
+}

@@ -1,0 +1,142 @@
+"""Checks the converters of tools/: python3 check_tools.py FOLDER. Writes dumpi.goal and otf2.goal there, for weir to read.
+
+Messages of collective operations have a receive each, of the same length, for all kinds, numbers of tasks and roots. A DUMPI text and an
+OTF2 trace (by a stand-in of its Python package, of which only names matter) of two ranks become schedules.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from enum import Enum
+from types import SimpleNamespace as Plain
+
+TOOLS = os.path.join(os.path.dirname(__file__), "../../tools")
+sys.path.insert(0, TOOLS)
+
+import goal_schedule  # noqa: E402
+import otf2_to_goal  # noqa: E402
+
+
+def check_collectives():
+    for count in range(1, 18):
+        for kind in goal_schedule.PLAIN + ("gatherv", "scatterv", "allgatherv", "alltoallv"):
+            for root in {0, count // 2, count - 1}:
+                sent, received = Counter(), Counter()
+                for me in range(count):
+                    sizes = [10 + place for place in range(count)]
+                    if kind == "alltoallv":
+                        sizes = [100 * me + place for place in range(count)], [100 * place + me for place in range(count)]
+                    elif not kind.endswith("v") and kind != "reduce_scatter":
+                        sizes = None
+                    for sends, receives in goal_schedule.collective(kind, me, count, root, 8, sizes):
+                        sent.update((me, place, size) for place, size in sends)
+                        received.update((place, me, size) for place, size in receives)
+                assert sent == received, (kind, count, root, sent - received, received - sent)
+                assert count == 1 or sent, (kind, count)
+    # A broadcast reaches everybody once.
+    reached = Counter(place for me in range(13) for sends, _ in goal_schedule.collective("bcast", me, 13, 5, 1) for place, _ in sends)
+    assert reached == Counter(place for place in range(13) if place != 5)
+
+
+def dumpi(rank):
+    other = 1 - rank
+    call = lambda name, begin, end, *arguments: [
+        f"{name} entering at walltime 5.{begin:09}, cputime 0.0 seconds in thread 0.",
+        *arguments,
+        f"{name} returning at walltime 5.{end:09}, cputime 0.0 seconds in thread 0.",
+    ]
+    world, double = "MPI_Comm comm=2 (MPI_COMM_WORLD)", "MPI_Datatype datatype=14 (MPI_DOUBLE)"
+    lines = call("MPI_Init", 0, 100)
+    lines += call("MPI_Irecv", 300, 310, "int count=50", double, f"int source={other}", "int tag=3", world, "MPI_Request request=[7]")
+    lines += call("MPI_Send", 310 + 1000 * rank, 1400, "int count=50", double, f"int dest={other}", "int tag=3", world)
+    lines += call("MPI_Waitall", 1400, 1500, "int count=1", "MPI_Request requests[1]=[7]")
+    lines += call("MPI_Barrier", 1500, 1600, "MPI_Comm comm=9 (user-defined-comm)")
+    lines += call("MPI_Allreduce", 1600, 1700, "int count=4", double, "MPI_Op op=3 (MPI_SUM)", world)
+    counts = "int recvcounts[2]=[3, 5]"
+    lines += call("MPI_Allgatherv", 1700, 1800, "int sendcount=" + "35"[rank], "MPI_Datatype sendtype=14 (MPI_DOUBLE)", counts,
+                  "MPI_Datatype recvtype=14 (MPI_DOUBLE)", world)
+    return "\n".join(lines + call("MPI_Finalize", 1900, 2000)) + "\n"
+
+
+class Kind(Enum):
+    COMM_LOCATIONS, COMM_GROUP, COMM_SELF, MPI, USER, ALLREDUCE, CREATE_HANDLE = range(7)
+
+
+class Enter(Plain):
+    pass
+
+
+class Leave(Plain):
+    pass
+
+
+class MpiIsend(Plain):
+    pass
+
+
+class MpiIsendComplete(Plain):
+    pass
+
+
+class MpiIrecvRequest(Plain):
+    pass
+
+
+class MpiIrecv(Plain):
+    pass
+
+
+class MpiCollectiveEnd(Plain):
+    pass
+
+
+def otf2_stand_in():
+    """A trace of two ranks with the names of OTF2: one event each microsecond."""
+    locations = ("first", "second")
+    group = lambda kind, members: Plain(group_type=kind, members=members)
+    everybody = Plain(_ref=0, group=group(Kind.COMM_GROUP, locations))
+    alone = Plain(_ref=1, group=group(Kind.COMM_SELF, ()))
+    inside, outside = (Plain(paradigm=kind) for kind in (Kind.MPI, Kind.USER))
+    events = []
+    for rank, location in enumerate(locations):
+        own = [
+            Enter(region=outside), Enter(region=inside), Leave(region=inside), Enter(region=inside),
+            MpiIrecvRequest(request_id=1),
+            MpiIsend(receiver=1 - rank, communicator=everybody, msg_tag=2, msg_length=600, request_id=2),
+            MpiIsendComplete(request_id=2),
+            MpiIrecv(sender=1 - rank, communicator=everybody, msg_tag=2, msg_length=600, request_id=1),
+            Leave(region=inside), Enter(region=inside),
+            MpiCollectiveEnd(communicator=everybody, collective_op=Kind.ALLREDUCE, root=2**32 - 1, size_sent=64, size_received=64),
+            MpiCollectiveEnd(communicator=alone, collective_op=Kind.ALLREDUCE, root=2**32 - 1, size_sent=8, size_received=8),
+            MpiCollectiveEnd(communicator=everybody, collective_op=Kind.CREATE_HANDLE, root=0, size_sent=0, size_received=0),
+            Leave(region=inside), Leave(region=outside),
+        ]
+        for time, event in enumerate(own):
+            event.time = 1000 * time
+            events.append((location, event))
+    definitions = Plain(groups=[group(Kind.COMM_LOCATIONS, locations)], comms=[everybody, alone])
+    trace = Plain(definitions=definitions, events=events, timer_resolution=10**9)
+    return Plain(reader=Plain(open=lambda path: contextlib.nullcontext(trace)))
+
+
+def main(folder):
+    check_collectives()
+    texts = [os.path.join(folder, f"dumpi-{rank:04}.txt") for rank in range(2)]
+    for rank, path in enumerate(texts):
+        with open(path, "w") as file:
+            file.write(dumpi(rank))
+    command = [sys.executable, os.path.join(TOOLS, "dumpi_to_goal.py"), os.path.join(folder, "dumpi.goal"), *texts]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert "2 sends" in said and "2 MPI_Barrier (left out: the trace does not say who" in said, said
+    with open(texts[1], "a") as file:
+        file.write("MPI_Send entering at walltime 6.000000000, cputime 0.0 seconds in thread 0.\n")
+    cut = subprocess.run(command, capture_output=True, text=True)
+    assert cut.returncode != 0 and "the text ends within MPI_Send" in cut.stderr, cut.stderr
+    sys.modules["otf2"] = otf2_stand_in()
+    otf2_to_goal.main("a trace", os.path.join(folder, "otf2.goal"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
