@@ -39,7 +39,8 @@ fn complete(dir: &Path, figures: &[&str]) -> String {
         assert!(lines > 1, "{figure} has no data");
     }
     assert_eq!(html.matches("<figure ").count(), figures.len());
-    for word in ["<script", "http://", "https://", "NaN"] {
+    assert_eq!(html.matches("<script").count(), 1, "it sorts tables");
+    for word in ["<script src", "http://", "https://", "NaN<", "url("] {
         let own = html.replace("http://www.w3.org/2000/svg", "");
         assert!(!own.contains(word), "{word}");
     }
@@ -80,7 +81,14 @@ fn a_run_shows_what_its_result_holds() {
         (code, said.trim()),
         (Some(0), out.join("report.html").to_str().expect("a path"))
     );
-    let figures = ["time", "latency", "ejection", "ports", "occupancy"];
+    let figures = [
+        "time",
+        "latency",
+        "ejection",
+        "ports",
+        "levels",
+        "occupancy",
+    ];
     let html = complete(&out, &figures);
     assert!(
         html.contains("victims") && html.contains("routing par"),
@@ -137,6 +145,9 @@ fn a_sweep_shows_its_figures_its_claims_and_its_failures() {
         "ejection",
         "ports",
         "occupancy",
+        "detour",
+        "seeds",
+        "levels",
     ];
     let html = complete(&out, &figures);
     assert!(html.contains("1 of 12 points have no result"), "{html}");

@@ -1,9 +1,11 @@
 //! What people see of a result.
 
+mod bands;
 pub mod draw;
 pub mod figure;
 pub mod format;
 pub mod held;
+mod levels;
 pub mod page;
 pub mod parameters;
 pub mod rows;

@@ -1,4 +1,4 @@
-//! The page: one HTML file that needs nothing else, neither a network nor scripts.
+//! The page: one HTML file that needs nothing else, and no network. Its only script sorts tables; without scripts they stay as they are.
 
 use super::draw::{DrawError, Place, svg};
 use super::figure::Figure;
@@ -100,7 +100,10 @@ impl Page {
                 )),
             }
         }
-        html.push_str("</body>\n</html>\n");
+        html.push_str(&format!(
+            "<script>\n{}</script>\n</body>\n</html>\n",
+            include_str!("page.js")
+        ));
         Ok(html)
     }
 
@@ -128,19 +131,42 @@ impl Page {
             let id = escape(&figure.id);
             let drawing = svg(figure, Place::Page)?;
             html.push_str(&format!(
-                "<figure id=\"figure-{id}\">\n<h3>{}</h3>\n{drawing}<figcaption>\n",
+                "<figure id=\"figure-{id}\">\n<h3>{}</h3>\n<div class=\"scroll\">\n{drawing}</div>\n<figcaption>\n",
                 escape(&figure.title)
             ));
             for text in &figure.caption {
                 html.push_str(&format!("<p>{}</p>\n", escape(text)));
             }
             html.push_str(&format!(
-                "<p>As <a href=\"figures/{id}.svg\">SVG</a>, <a href=\"figures/{id}.png\">PNG</a>, \
-                 <a href=\"figures/{id}.csv\">CSV</a></p>\n</figcaption>\n</figure>\n"
+                "<p>{}<span class=\"beside\">Beside this page: <a href=\"figures/{id}.svg\">SVG</a>, \
+                 <a href=\"figures/{id}.png\">PNG</a>, <a href=\"figures/{id}.csv\">CSV</a></span></p>\n</figcaption>\n</figure>\n",
+                numbers(figure)
             ));
         }
         Ok(())
     }
+}
+
+/// The numbers of a figure inside the page, so that they come along where only the page is sent; not of those with very many.
+fn numbers(figure: &Figure) -> String {
+    const MOST: usize = 200_000;
+    let csv = figure.data.csv();
+    if csv.len() > MOST || figure.data.rows.is_empty() {
+        return String::new();
+    }
+    let mut link = String::new();
+    for byte in csv.bytes() {
+        match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b',' | b'-' | b'_' => {
+                link.push(byte as char)
+            }
+            other => link.push_str(&format!("%{other:02X}")),
+        }
+    }
+    let id = escape(&figure.id);
+    format!(
+        "<a download=\"{id}.csv\" href=\"data:text/csv;charset=utf-8,{link}\">Numbers</a> (CSV). "
+    )
 }
 
 fn table(html: &mut String, rows: &Rows, number: usize) {
@@ -162,7 +188,11 @@ fn table(html: &mut String, rows: &Rows, number: usize) {
         Some(true) => " class=\"number\"",
         _ => "",
     };
-    html.push_str("<div class=\"scroll\"><table>\n");
+    let sortable = match !rows.head.is_empty() && rows.rows.len() > 2 {
+        true => " class=\"sortable\"",
+        false => "",
+    };
+    html.push_str(&format!("<div class=\"scroll\"><table{sortable}>\n"));
     if !rows.head.is_empty() {
         html.push_str("<thead><tr>");
         for (column, cell) in rows.head.iter().enumerate() {
@@ -244,7 +274,8 @@ mod tests {
             }],
         };
         let html = page.html().expect("draws");
-        assert!(!html.contains("<script"), "{html}");
+        // The page's own.
+        assert_eq!(html.matches("<script").count(), 1, "{html}");
         assert!(html.matches("&lt;script&gt;").count() >= 10, "{html}");
     }
 

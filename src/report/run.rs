@@ -1,8 +1,8 @@
 //! The figures of one run: everything that its result holds rows for.
 
 use super::figure::{Axis, Figure, Heat, Lines, Panel, Plot, Point, Series, Table, Ternary};
-use super::parameters;
 use super::rows::{self, OverTime};
+use super::{bands, levels, parameters};
 use crate::model::TERMINAL;
 use crate::trace::{ResultFile, Stored, TraceError};
 
@@ -18,14 +18,19 @@ pub fn figures(result: &ResultFile, stored: &Stored) -> Outcome<Vec<Figure>> {
         distribution(stored),
         ejection(result)?,
         port_time(result)?,
+        levels::figure(result)?,
     ];
+    figures.extend(received(result)?);
     figures.extend(occupancy(result)?);
     figures.extend(rates(result)?);
     figures.extend(scheme(result)?);
     figures.retain(|figure| !figure.is_empty());
     let line = parameters::line(&stored.header.experiment, Some(&stored.digest.summary));
+    let jobs = stored.digest.jobs.iter().map(|job| job.name.clone());
+    let jobs: Vec<String> = jobs.collect();
     for figure in &mut figures {
         figure.caption.push(line.clone());
+        figure.jobs.clone_from(&jobs);
     }
     Ok(figures)
 }
@@ -96,6 +101,7 @@ fn over_time(result: &ResultFile, stored: &Stored) -> Outcome<Figure> {
         )],
         data: lines_table(&panels),
         panels,
+        ..Figure::default()
     })
 }
 
@@ -131,6 +137,7 @@ fn distribution(stored: &Stored) -> Figure {
         ],
         data: lines_table(&panels),
         panels,
+        ..Figure::default()
     }
 }
 
@@ -161,6 +168,7 @@ fn ejection(result: &ResultFile) -> Outcome<Figure> {
         caption: vec!["All endpoints together, flits of the router.".into()],
         data: lines_table(&panels),
         panels,
+        ..Figure::default()
     })
 }
 
@@ -196,6 +204,7 @@ fn port_time(result: &ResultFile) -> Outcome<Figure> {
         ],
         panels,
         data,
+        ..Figure::default()
     })
 }
 
@@ -221,6 +230,7 @@ fn occupancy(result: &ResultFile) -> Outcome<Option<Figure>> {
             title: String::new(),
             plot: Plot::Heat(heat),
         }],
+        ..Figure::default()
     }))
 }
 
@@ -228,9 +238,13 @@ fn occupancy(result: &ResultFile) -> Outcome<Option<Figure>> {
 fn rates(result: &ResultFile) -> Outcome<Option<Figure>> {
     let all = result.all_rates()?.into_iter();
     let all: Vec<_> = all.map(|(name, rates)| (name, rates.into())).collect();
+    let lines = Lines {
+        series: bands::lines(&all),
+        ..lines_of("allowed rate", &all)
+    };
     let panels = vec![Panel {
         title: String::new(),
-        plot: Plot::Lines(lines_of("allowed rate", &all)),
+        plot: Plot::Lines(lines),
     }];
     let figure = Figure {
         id: "rates".into(),
@@ -242,6 +256,39 @@ fn rates(result: &ResultFile) -> Outcome<Option<Figure>> {
         ],
         data: lines_table(&panels),
         panels,
+        ..Figure::default()
+    };
+    Ok((!figure.is_empty()).then_some(figure))
+}
+
+/// What the endpoints that were chosen received.
+fn received(result: &ResultFile) -> Outcome<Option<Figure>> {
+    let mut all = Vec::new();
+    for column in result.columns("data/series")? {
+        let Some((endpoint, _)) = column
+            .strip_prefix("endpoint.")
+            .and_then(|rest| rest.split_once('.'))
+        else {
+            continue;
+        };
+        let rows = rows::over_time(result, &format!("series.{column}"))?;
+        all.extend(rows.map(|rows| (endpoint.to_string(), rows)));
+    }
+    let lines = Lines {
+        series: bands::lines(&all),
+        ..lines_of("received", &all)
+    };
+    let panels = vec![Panel {
+        title: String::new(),
+        plot: Plot::Lines(lines),
+    }];
+    let figure = Figure {
+        id: "received".into(),
+        title: "What endpoints received".into(),
+        caption: vec!["Payload of the endpoints of output.received, bin by bin.".into()],
+        data: lines_table(&panels),
+        panels,
+        ..Figure::default()
     };
     Ok((!figure.is_empty()).then_some(figure))
 }
@@ -275,6 +322,7 @@ fn scheme(result: &ResultFile) -> Outcome<Option<Figure>> {
         )],
         data: lines_table(&panels),
         panels,
+        ..Figure::default()
     }))
 }
 

@@ -315,21 +315,7 @@ impl Reader<'_> {
             None => own.clone(),
         };
         let at = self.at(key);
-        let selection = Selection::of(&at, "where", self.axes)?;
-        let mut places = Vec::new();
-        for (axis, values) in selection.axes {
-            match values.as_slice() {
-                [value] => places.push((axis, *value)),
-                _ => {
-                    let message = format!("several values of the axis `{}`", self.axes[axis].name);
-                    return Err(at.refuse(Invalid::new(
-                        "where",
-                        message,
-                        "name one value to compare with",
-                    )));
-                }
-            }
-        }
+        let places = Selection::elsewhere(&at, self.axes)?;
         if places.is_empty() && metric == *own {
             return Err(self.refuse(
                 key,

@@ -1,7 +1,7 @@
 //! `[[figure]]`, checked.
 
 use super::axis::{Axis, check_name};
-use super::file::{FigureFile, FigureKind, Names, ScaleKind};
+use super::file::{FigureFile, FigureKind, Interval, Names, ScaleKind};
 use super::metric::{Metric, names, pattern};
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
@@ -32,6 +32,10 @@ pub struct Figure {
     pub panel: Option<usize>,
     /// Which points.
     pub selection: Selection,
+    /// What each value is divided by.
+    pub ratio: Option<Ratio>,
+    /// What whiskers and bands show.
+    pub interval: Interval,
     /// Of the horizontal axis.
     pub x_scale: ScaleKind,
     /// Of the vertical axis.
@@ -46,6 +50,15 @@ pub struct Figure {
     pub y_range: Option<[f64; 2]>,
     /// Below the figure.
     pub caption: Option<String>,
+}
+
+/// What the values of a figure are divided by, seed by seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ratio {
+    /// The metric; None for that of the value itself.
+    pub metric: Option<Metric>,
+    /// Index of an axis and of the value that replaces the point's own.
+    pub at: Vec<(usize, usize)>,
 }
 
 /// A point of a map with its name.
@@ -85,7 +98,11 @@ impl FigureKind {
     pub fn of_the_table(self) -> bool {
         matches!(
             self,
-            FigureKind::Line | FigureKind::Bar | FigureKind::Stacked | FigureKind::Map
+            FigureKind::Line
+                | FigureKind::Bar
+                | FigureKind::Box
+                | FigureKind::Stacked
+                | FigureKind::Map
         )
     }
 }
@@ -121,6 +138,21 @@ impl Figure {
                 return Err(given.refuse(invalid));
             }
         }
+        let ratio = read_ratio(given, &file, axes, jobs)?;
+        if let Some(metric) = ratio.as_ref().and_then(|ratio| ratio.metric.as_ref()) {
+            let at = given.get("ratio").unwrap_or_else(|| given.clone());
+            needs.push(Need::metric(&at, metric, &Selection::default()));
+        }
+        if file.interval != Interval::Range
+            && !matches!(
+                file.kind,
+                FigureKind::Line | FigureKind::Bar | FigureKind::Time
+            )
+        {
+            let message = "this kind of figure has no whiskers and no bands";
+            let remedy = "remove it, or kind = \"line\", \"bar\" or \"time\"";
+            return Err(given.refuse(Invalid::new("interval", message, remedy)));
+        }
         let up = axis("up", &file.up)?;
         let figure = Figure {
             up,
@@ -133,6 +165,8 @@ impl Figure {
             id: file.id,
             title: file.title,
             kind: file.kind,
+            ratio,
+            interval: file.interval,
             x_scale: file.x_scale,
             y_scale: file.y_scale,
             x_label: file.x_label,
@@ -154,7 +188,8 @@ impl Figure {
             FigureY::Metric(metric) => Some(metric),
             FigureY::Rows(_) => None,
         });
-        x.into_iter().chain(y)
+        let over = self.ratio.as_ref().and_then(|ratio| ratio.metric.as_ref());
+        x.into_iter().chain(y).chain(over)
     }
 }
 
@@ -187,6 +222,39 @@ fn read_x(
     }
     let metric = metric_at(&at, name, jobs)?;
     Ok(Some(FigureX::Metric(metric)))
+}
+
+/// What the values are divided by.
+fn read_ratio(
+    given: &Given,
+    file: &FigureFile,
+    axes: &[Axis],
+    jobs: &[String],
+) -> Result<Option<Ratio>, ConfigError> {
+    let Some(wanted) = &file.ratio else {
+        return Ok(None);
+    };
+    let at = given.get("ratio").unwrap_or_else(|| given.clone());
+    if !matches!(
+        file.kind,
+        FigureKind::Line | FigureKind::Bar | FigureKind::Box
+    ) {
+        let message = "ratios are drawn as lines, bars or boxes only";
+        return Err(at.wrong(message, "remove it, or choose another kind"));
+    }
+    let metric = match &wanted.metric {
+        Some(name) => {
+            let at = at.get("metric").unwrap_or_else(|| at.clone());
+            Some(metric_at(&at, name, jobs)?)
+        }
+        None => None,
+    };
+    let places = Selection::elsewhere(&at, axes)?;
+    if places.is_empty() && metric.is_none() {
+        let message = "this compares every point with itself";
+        return Err(at.wrong(message, "name another point (`where`) or another metric"));
+    }
+    Ok(Some(Ratio { metric, at: places }))
 }
 
 /// That a map has two axes of numbers, and another figure nothing that is a map's; the marks of the map.
@@ -315,7 +383,7 @@ fn rows_at(
         ),
         _ => (
             name == "occupancy" || heat_time(name).is_some() || name.starts_with("ports."),
-            "write \"occupancy\", or \"occupancy @ 2 ms\" (with output.occupancy set), or \"ports.local\"",
+            "write \"occupancy\", or \"occupancy @ 2 ms\" (with output.occupancy set), or \"ports.local\", or \"ports.local.busy\" or \"ports.local.stalled\" by group",
         ),
     };
     if !good {
@@ -324,8 +392,13 @@ fn rows_at(
             remedy,
         ));
     }
+    let of_a_group = |own: &str| match (kind, own.split_once('.')) {
+        (FigureKind::Heatmap, Some((kind, "busy" | "stalled"))) => names::is_kind(kind),
+        _ => false,
+    };
     if let Some(own) = name.strip_prefix("ports.")
         && !names::is_kind(own)
+        && !of_a_group(own)
     {
         return Err(at.wrong(
             format!("{name:?}: {own:?} is no kind of port"),

@@ -162,6 +162,8 @@ pub enum FigureKind {
     Line,
     /// Bars side by side.
     Bar,
+    /// Boxes over the seeds of each point: quartiles, median, least and largest, and each seed as a dot.
+    Box,
     /// Bars on top of one another, one part per metric of `y`.
     Stacked,
     /// A column of `/data/series` over simulated time.
@@ -186,6 +188,17 @@ pub enum ScaleKind {
     Linear,
     /// Equal factors.
     Log,
+}
+
+/// What whiskers and bands over several seeds show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Interval {
+    /// From the least to the largest.
+    #[default]
+    Range,
+    /// Where the mean lies with 95% confidence (Student's t).
+    Confidence,
 }
 
 /// One name, or several.
@@ -233,6 +246,12 @@ pub struct FigureFile {
     #[serde(default, rename = "where")]
     #[expect(dead_code, reason = "read with its place")]
     pub points: Option<Elsewhere>,
+    /// Divide each value of `y` by the same of other points, or by another metric, seed by seed.
+    #[serde(default)]
+    pub ratio: Option<ReferenceFile>,
+    /// What whiskers and bands show where points have several seeds.
+    #[serde(default)]
+    pub interval: Interval,
     /// Of the horizontal axis.
     #[serde(default)]
     pub x_scale: ScaleKind,

@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use crate::config::{ConfigError, Given, suggest};
+use crate::model::Invalid;
 
 /// Some of the points of a study: those whose value on every axis named is one of those given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +54,20 @@ impl Selection {
             Some(given) => Selection::read(&given, axes),
             None => Ok(Selection::default()),
         }
+    }
+
+    /// Reads the key `where` of what something is compared with: one value for each axis that is named.
+    pub(super) fn elsewhere(at: &Given, axes: &[Axis]) -> Result<Vec<(usize, usize)>, ConfigError> {
+        let one = |(axis, values): (usize, Vec<usize>)| match values.as_slice() {
+            [value] => Ok((axis, *value)),
+            _ => Err(at.refuse(Invalid::new(
+                "where",
+                format!("several values of the axis `{}`", axes[axis].name),
+                "name one value to compare with",
+            ))),
+        };
+        let selection = Selection::of(at, "where", axes)?;
+        selection.axes.into_iter().map(one).collect()
     }
 
     /// Whether a point at these places (an index into the values of each axis) is one of them.

@@ -219,7 +219,7 @@ fn shown(value: Option<f64>) -> String {
 }
 
 /// The names of all workloads of all points.
-pub(super) fn jobs(points: &[Point]) -> Vec<String> {
+pub fn jobs(points: &[Point]) -> Vec<String> {
     let mut seen = HashSet::new();
     let workloads = points.iter().flat_map(|point| &point.experiment.workloads);
     let enabled = workloads.filter(|workload| workload.enabled);

@@ -3,6 +3,7 @@
 use plotters::prelude::*;
 
 use super::cartesian::{Grid, Inside, colour_bar, frame, ticks_across, ticks_up};
+use super::hover::Spots;
 use super::style::{Ink, LABEL, px, text};
 use super::{Area, Outcome, nothing};
 use crate::report::figure::Heat;
@@ -13,7 +14,7 @@ const BAR: i32 = 90;
 /// Shades that are told apart; cells of one shade side by side are one rectangle.
 const SHADES: f64 = 48.0;
 
-pub fn draw(heat: &Heat, area: &Area) -> Outcome {
+pub fn draw(heat: &Heat, area: &Area, spots: &mut Spots) -> Outcome {
     let (columns, rows) = (
         heat.x_edges.len().saturating_sub(1),
         heat.y_edges.len().saturating_sub(1),
@@ -60,7 +61,45 @@ pub fn draw(heat: &Heat, area: &Area) -> Outcome {
         }
     }
     annotate(heat, &inside)?;
+    hover(heat, &inside, columns, spots);
     colour_bar(&right, &value, colour)
+}
+
+/// Cells that say what they are, at most: of a finer table none is as large as a pointer.
+const MOST_SPOTS: usize = 4_000;
+
+fn hover(heat: &Heat, inside: &Inside, columns: usize, spots: &mut Spots) {
+    if heat.cells.len() > MOST_SPOTS {
+        return;
+    }
+    for (at, cell) in heat
+        .cells
+        .iter()
+        .enumerate()
+        .filter(|(_, cell)| cell.is_finite())
+    {
+        let (row, column) = (at / columns, at % columns);
+        let (Some(&right), Some(&upper)) =
+            (heat.x_edges.get(column + 1), heat.y_edges.get(row + 1))
+        else {
+            continue;
+        };
+        let (left, lower) = (heat.x_edges[column], heat.y_edges[row]);
+        let words = format!(
+            "{} {}, {} {}\n{}: {}",
+            heat.x.label,
+            heat.x.said(left),
+            heat.y.label,
+            heat.y.said(lower),
+            heat.value.label,
+            heat.value.said(*cell)
+        );
+        spots.over(
+            &inside.area,
+            [inside.held(left, upper), inside.held(right, lower)],
+            &words,
+        );
+    }
 }
 
 /// Dots where something was measured, and rings with names.

@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::style::{self, Ink, LABEL, look, px, text};
+use super::style::{self, Ink, LABEL, Looks, px, text};
 use super::{Area, DrawError, Outcome};
 use crate::report::figure::{Figure, Plot};
 use crate::report::format::shorten;
@@ -73,10 +73,10 @@ impl Layout {
         self.rows * ROW + if self.rows > 0 { 4 } else { 0 }
     }
 
-    pub fn draw(&self, area: &Area) -> Outcome {
+    pub fn draw(&self, area: &Area, looks: &Looks) -> Outcome {
         let words = text(LABEL, Ink::Strong).pos(Pos::new(HPos::Left, VPos::Center));
-        for (place, (name, x, y)) in self.entries.iter().enumerate() {
-            let look = look(place);
+        for ((name, x, y), own) in self.entries.iter().zip(looks.names()) {
+            let look = looks.of_name(own);
             let (left, middle) = (px(*x), px(y + ROW / 2));
             let right = left + px(SAMPLE);
             match self.sample {

@@ -3,11 +3,12 @@
 use plotters::prelude::*;
 
 use super::cartesian::{Grid, Inside, frame, ticks_across, ticks_up};
-use super::style::{DOTTED, Ink, Look, line, look, mark, place_of, px, stroke};
+use super::hover::Spots;
+use super::style::{DOTTED, Ink, Look, Looks, line, mark, px, stroke};
 use super::{Area, Outcome, nothing};
 use crate::report::figure::{Lines, Point, Series};
 
-pub fn draw(lines: &Lines, area: &Area, names: &[&str]) -> Outcome {
+pub fn draw(lines: &Lines, area: &Area, looks: &Looks, spots: &mut Spots) -> Outcome {
     let points = || lines.series.iter().flat_map(|one| &one.points);
     let usable = |point: &&Point| !point.x.is_nan() && !point.y.is_nan();
     if !points().any(|point| usable(&point)) {
@@ -29,19 +30,45 @@ pub fn draw(lines: &Lines, area: &Area, names: &[&str]) -> Outcome {
         }
     }
     for series in &lines.series {
-        band(
-            &inside,
-            series,
-            lines.markers,
-            &look(place_of(&series.name, names)),
-        )?;
+        band(&inside, series, lines.markers, &looks.of_name(&series.name))?;
     }
     for series in &lines.series {
-        let look = look(place_of(&series.name, names));
+        let look = looks.of_name(&series.name);
         strokes(&inside, series, &look)?;
         marks(&inside, series, lines.markers, &look)?;
+        hover(lines, &inside, series, spots);
     }
     Ok(())
+}
+
+/// Points of a line that say what they are, at most.
+const MOST_SPOTS: usize = 120;
+
+/// What is at the points of a line; of a dense one at some of them.
+fn hover(lines: &Lines, inside: &Inside, series: &Series, spots: &mut Spots) {
+    let step = series.points.len().div_ceil(MOST_SPOTS).max(1);
+    for point in series.points.iter().step_by(step) {
+        let (x, y) = shares(inside, point);
+        if !(0.0..=1.0).contains(&x) || y.is_nan() {
+            continue;
+        }
+        let [own, low, high] = [point.y, point.spread[0], point.spread[1]].map(|y| lines.y.said(y));
+        let spread = match point.spread.iter().all(|value| value.is_finite()) {
+            true => format!(" ({low} to {high})"),
+            false => String::new(),
+        };
+        let name = match series.name.as_str() {
+            "" => String::new(),
+            name => format!("{name}\n"),
+        };
+        let words = format!(
+            "{name}{}: {}\n{}: {own}{spread}",
+            lines.x.label,
+            lines.x.said(point.x),
+            lines.y.label
+        );
+        spots.point(&inside.area, inside.place((x, y)), &words);
+    }
 }
 
 /// A place above everything, but not so far that a line to it is upright: where values without end go.

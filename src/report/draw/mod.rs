@@ -7,6 +7,7 @@
 mod bars;
 mod cartesian;
 mod heat;
+mod hover;
 mod legend;
 mod lines;
 mod png;
@@ -22,7 +23,8 @@ use thiserror::Error;
 use super::figure::{Figure, Panel, Plot};
 use super::format::wrap;
 use crate::model::visible;
-use style::{CAPTION, Ink, LABEL, PANEL_TITLE, TITLE, px, text};
+use hover::Spots;
+use style::{CAPTION, Ink, LABEL, Looks, PANEL_TITLE, TITLE, px, text};
 
 pub use png::png;
 
@@ -65,6 +67,7 @@ pub fn svg(figure: &Figure, place: Place) -> Result<String, DrawError> {
     style::register_font().map_err(DrawError)?;
     let figure = &figure.with_shared_axes();
     let names = figure.legend();
+    let looks = Looks::of(&names, &figure.jobs);
     let legend = legend::Layout::of(&names, figure, WIDTH - 2 * MARGIN)?;
     let (columns, height) = grid(figure);
     let rows = figure.panels.len().div_ceil(columns).max(1) as i32;
@@ -77,6 +80,7 @@ pub fn svg(figure: &Figure, place: Place) -> Result<String, DrawError> {
     let total = 2 * MARGIN + above + legend.height() + rows * height + below;
 
     let mut drawing = String::new();
+    let mut spots = Spots::default();
     {
         let size = (px(WIDTH) as u32, px(total) as u32);
         let root = SVGBackend::with_string(&mut drawing, size).into_drawing_area();
@@ -90,11 +94,11 @@ pub fn svg(figure: &Figure, place: Place) -> Result<String, DrawError> {
         }
         let (_, rest) = inner.split_vertically(px(above));
         let (top, rest) = rest.split_vertically(px(legend.height()));
-        legend.draw(&top)?;
+        legend.draw(&top, &looks)?;
         let (plots, foot) = rest.split_vertically(px(rows * height));
         let cells = plots.split_evenly((rows as usize, columns));
         for (panel, cell) in figure.panels.iter().zip(&cells) {
-            draw_panel(panel, cell, &names)?;
+            draw_panel(panel, cell, &looks, &mut spots)?;
         }
         for (row, line) in caption.iter().enumerate() {
             let at = (0, px(8 + row as i32 * 17));
@@ -102,7 +106,15 @@ pub fn svg(figure: &Figure, place: Place) -> Result<String, DrawError> {
         }
         root.present()?;
     }
-    Ok(finish(&drawing, figure, total, place))
+    let hover = match place {
+        Place::File => String::new(),
+        Place::Page => spots.svg(),
+    };
+    let end = drawing.rfind("</svg>").unwrap_or(drawing.len());
+    let mut whole = finish(&drawing[..end], figure, total, place);
+    whole.push_str(&hover);
+    whole.push_str("</svg>\n");
+    Ok(whole)
 }
 
 /// Columns of panels, and the height of a panel.
@@ -147,7 +159,7 @@ fn caption_lines(figure: &Figure) -> Vec<String> {
     paragraphs.flat_map(|text| wrap(text, 145, "")).collect()
 }
 
-fn draw_panel(panel: &Panel, cell: &Area, names: &[&str]) -> Outcome {
+fn draw_panel(panel: &Panel, cell: &Area, looks: &Looks, spots: &mut Spots) -> Outcome {
     let cell = cell.margin(px(6), px(4), px(4), px(10));
     let cell = match panel.title.as_str() {
         "" => cell,
@@ -161,10 +173,10 @@ fn draw_panel(panel: &Panel, cell: &Area, names: &[&str]) -> Outcome {
         }
     };
     match &panel.plot {
-        Plot::Lines(lines) => lines::draw(lines, &cell, names),
-        Plot::Bars(bars) => bars::draw(bars, &cell, names),
+        Plot::Lines(lines) => lines::draw(lines, &cell, looks, spots),
+        Plot::Bars(bars) => bars::draw(bars, &cell, looks, spots),
         Plot::Ternary(ternary) => ternary::draw(ternary, &cell),
-        Plot::Heat(heat) => heat::draw(heat, &cell),
+        Plot::Heat(heat) => heat::draw(heat, &cell, spots),
     }
 }
 
@@ -210,6 +222,10 @@ fn finish(drawing: &str, figure: &Figure, height: i32, place: Place) -> String {
                 &format!("\"{}\"", ink.variable()),
             );
         }
+    }
+    if place == Place::Page {
+        // The one colour of a series that is too dark on a dark page.
+        text = text.replace(&style::dark_blue(), "var(--blue)");
     }
     // Times and sizes are given to a fraction of a pixel that nobody sees.
     text.replace("opacity=\"1\" ", "")

@@ -75,6 +75,12 @@ const COLOURS: [RGBColor; 7] = [
     Ink::Strong.rgb(),
 ];
 
+/// The darkest of them as the back end writes it.
+pub fn dark_blue() -> String {
+    let RGBColor(r, g, b) = COLOURS[0];
+    format!("#{r:02X}{g:02X}{b:02X}")
+}
+
 /// Dashes and gaps as SVG has them, in units of the drawing; the first is a solid line.
 const DASHES: [&str; 6] = ["", "16 8", "5 6", "28 8 5 8", "32 10", "5 12"];
 
@@ -119,9 +125,45 @@ pub fn look(place: usize) -> Look {
     }
 }
 
-/// The place of a name in the legend.
-pub fn place_of(name: &str, names: &[&str]) -> usize {
-    names.iter().position(|one| *one == name).unwrap_or(0)
+/// How the series of a figure look. A job has its colour in all figures of a report: that of its place among the jobs; what else there is takes the
+/// places that are left.
+pub struct Looks<'a> {
+    names: Vec<(&'a str, usize)>,
+}
+
+impl<'a> Looks<'a> {
+    pub fn of(names: &[&'a str], jobs: &[String]) -> Looks<'a> {
+        let job = |name: &str| {
+            let mut parts = name
+                .split(", ")
+                .flat_map(|part| [part, part.split('.').next().unwrap_or(part)]);
+            parts.find_map(|part| jobs.iter().position(|job| job == part))
+        };
+        let own: Vec<Option<usize>> = names.iter().map(|name| job(name)).collect();
+        let taken: Vec<usize> = own.iter().copied().flatten().collect();
+        let twice = taken
+            .iter()
+            .enumerate()
+            .any(|(at, place)| taken[..at].contains(place));
+        let mut free = (0..).filter(|place| twice || !taken.contains(place));
+        let place = |(name, own): (&&'a str, Option<usize>)| {
+            let own = own.filter(|_| !twice);
+            (*name, own.or_else(|| free.next()).unwrap_or_default())
+        };
+        Looks {
+            names: names.iter().zip(own).map(place).collect(),
+        }
+    }
+
+    /// In the order of the legend.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.names.iter().map(|(name, _)| *name)
+    }
+
+    pub fn of_name(&self, name: &str) -> Look {
+        let found = self.names.iter().find(|(own, _)| *own == name);
+        look(found.map_or(0, |(_, place)| *place))
+    }
 }
 
 /// Shapes of marks.

@@ -1,6 +1,6 @@
 use super::lines::{clip, paths};
 use super::*;
-use crate::report::figure::{Axis, Bars, Group, Heat, Lines, Point, Series, Ternary};
+use crate::report::figure::{Axis, Bars, Group, Heat, Lines, Point, Series, Ternary, quantile};
 
 fn figure(plots: Vec<Plot>) -> Figure {
     Figure {
@@ -40,9 +40,21 @@ fn bars(values: &[f64], stacked: bool) -> Plot {
             bars: bars
                 .map(|(i, value)| (format!("series {i}"), Point::new(0.0, *value)))
                 .collect(),
+            ..Group::default()
         }],
         stacked,
+        boxes: false,
     })
+}
+
+/// A box over values.
+fn boxes(values: &[f64]) -> Plot {
+    let Plot::Bars(mut bars) = bars(&[quantile(values, 0.5)], false) else {
+        unreachable!()
+    };
+    bars.boxes = true;
+    bars.groups[0].values = vec![values.to_vec()];
+    Plot::Bars(bars)
 }
 
 /// Everything that may come out of a result, also what should not.
@@ -87,6 +99,9 @@ fn plots() -> Vec<Plot> {
         plots.push(bars(&[], stacked));
         plots.push(bars(&[1.0], stacked));
         plots.push(bars(&bad, stacked));
+    }
+    for values in [&[][..], &[2.0], &[1.0, 2.0, 4.0], &bad, &[3.0; 5]] {
+        plots.push(boxes(values));
     }
     for points in [
         vec![],
@@ -242,4 +257,40 @@ fn a_line_is_broken_at_gaps_and_outside() {
         (paths[1].len(), paths[1][2].1, paths[2][0].1),
         (3, 1.0, 1.0)
     );
+}
+
+#[test]
+fn a_page_says_what_is_under_the_pointer_and_a_file_does_not() {
+    let figure = figure(vec![
+        lines(vec![Point::new(0.25, 12_500.0)], Axis::new("latency", "ps")),
+        bars(&[3e6], false),
+    ]);
+    let page = svg(&figure, Place::Page).expect("draws");
+    for words in ["one\nload: 0.25\nlatency: 12.5 ns", "series 0\ntime: 3 µs"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    rendered(&page);
+    assert!(
+        !svg(&figure, Place::File)
+            .expect("draws")
+            .contains("<title>")
+    );
+}
+
+#[test]
+fn a_job_has_one_colour_in_all_figures() {
+    let jobs = ["md", "storm", "fft"].map(String::from);
+    let all = style::Looks::of(&["md", "storm", "fft"], &jobs);
+    let one = style::Looks::of(&["all jobs", "fft"], &jobs);
+    assert_eq!(one.of_name("fft"), all.of_name("fft"));
+    assert_eq!(one.of_name("all jobs"), style::look(0));
+    let parts = style::Looks::of(&["storm.17", "fft, 12 endpoints: least"], &jobs);
+    assert_eq!(parts.of_name("storm.17"), all.of_name("storm"));
+    assert_eq!(
+        parts.of_name("fft, 12 endpoints: least"),
+        all.of_name("fft")
+    );
+    // Where a job is several lines, they are told apart.
+    let twice = style::Looks::of(&["minimal, md", "par, md"], &jobs);
+    assert_ne!(twice.of_name("minimal, md"), twice.of_name("par, md"));
 }

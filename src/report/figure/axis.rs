@@ -90,6 +90,24 @@ impl Axis {
         }
     }
 
+    /// A value on it in words: `12.4 µs`.
+    pub fn said(&self, value: f64) -> String {
+        if let Some(name) = self.names.get(value.floor().max(0.0) as usize) {
+            return name.clone();
+        }
+        if !value.is_finite() {
+            return "-".to_string();
+        }
+        let unit = shown(&self.unit, value);
+        // Four digits, and no more noughts than are needed.
+        let number = value / unit.factor;
+        let number: f64 = format!("{number:.3e}").parse().unwrap_or(number);
+        match unit.name.as_str() {
+            "" => number.to_string(),
+            name => format!("{number} {name}"),
+        }
+    }
+
     /// A range that holds all values that have a place on the axis.
     pub(super) fn span(&self, values: impl IntoIterator<Item = f64>) -> [f64; 2] {
         let log = self.scale == Scale::Log;

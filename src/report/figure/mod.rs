@@ -21,6 +21,8 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// The numbers that it shows.
     pub data: Table,
+    /// Names of jobs: series that are called by them have the same colours in all figures with the same jobs.
+    pub jobs: Vec<String>,
 }
 
 /// One plot of a figure.
@@ -100,6 +102,8 @@ pub struct Bars {
     pub groups: Vec<Group>,
     /// The bars of a group in one row, end to end.
     pub stacked: bool,
+    /// Boxes over the single values in place of bars: from the first to the third quartile, with a line at the median.
+    pub boxes: bool,
 }
 
 impl Bars {
@@ -129,6 +133,21 @@ pub struct Group {
     pub name: String,
     /// The name of the series, and the value with its spread in `y`; `x` is not used.
     pub bars: Vec<(String, Point)>,
+    /// The single values of each, for boxes; empty otherwise.
+    pub values: Vec<Vec<f64>>,
+}
+
+/// The quantile of ascending values, between two of them in proportion. NaN of none.
+pub fn quantile(ascending: &[f64], share: f64) -> f64 {
+    let Some(last) = ascending.len().checked_sub(1) else {
+        return f64::NAN;
+    };
+    let at = share.clamp(0.0, 1.0) * last as f64;
+    let (low, high) = (
+        ascending[at as usize],
+        ascending[(at.ceil() as usize).min(last)],
+    );
+    low + (high - low) * at.fract()
 }
 
 /// Shares of a whole.

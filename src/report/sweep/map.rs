@@ -2,9 +2,10 @@
 
 use super::super::figure::{Axis, Heat, Panel, Plot, Scale, Table};
 use super::super::run::number;
-use super::table::{mean, words};
+use super::seeds::mean;
+use super::table::words;
 use super::{Sweep, scale};
-use crate::study::{self, FigureX, FigureY, Metric, Row, ScaleKind};
+use crate::study::{self, FigureX, FigureY, Interval, Metric, Row, ScaleKind};
 
 /// The column by which one of several points at a place is chosen.
 const SCORE: &str = "score";
@@ -90,7 +91,7 @@ fn seen(sweep: &Sweep, rows: &[&Row], column: Option<usize>, axes: [usize; 2]) -
         let values = rows
             .iter()
             .filter_map(|row| row.values.get(column?).copied()?);
-        mean(&values.collect::<Vec<f64>>()).0
+        mean(&values.collect::<Vec<f64>>(), Interval::Range).0
     };
     let mut points: Vec<Vec<&Row>> = Vec::new();
     for row in rows {

@@ -3,6 +3,7 @@
 mod groups;
 mod map;
 mod rows;
+mod seeds;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,7 @@ use std::collections::BTreeSet;
 use super::figure::{Axis, Figure, Panel, Plot, Scale};
 use super::parameters;
 use crate::study::{
-    self, FigureKind, FigureX, FigureY, Metric, Point, ScaleKind, Study, SweepDir, Table,
+    self, FigureKind, FigureX, FigureY, Interval, Metric, Point, ScaleKind, Study, SweepDir, Table,
 };
 use crate::trace::TraceError;
 
@@ -51,7 +52,9 @@ impl Sweep<'_> {
         let (panels, data) = match wanted.kind {
             FigureKind::Line => table::lines(self, wanted, &groups),
             FigureKind::Map => map::maps(self, wanted),
-            FigureKind::Bar | FigureKind::Stacked => table::bars(self, wanted, &groups),
+            FigureKind::Bar | FigureKind::Box | FigureKind::Stacked => {
+                table::bars(self, wanted, &groups)
+            }
             FigureKind::Time => rows::over_time(self, wanted, &groups)?,
             FigureKind::Distribution => rows::distribution(self, wanted, &groups)?,
             FigureKind::Ternary => rows::ternary(self, wanted, &groups)?,
@@ -69,6 +72,7 @@ impl Sweep<'_> {
             caption,
             panels,
             data,
+            jobs: study::jobs(self.points),
         })
     }
 
@@ -79,13 +83,18 @@ impl Sweep<'_> {
         if count < 2 {
             return None;
         }
+        let reach = match wanted.interval {
+            Interval::Range => "from the least to the largest",
+            Interval::Confidence => "where the mean lies with 95% confidence (Student's t)",
+        };
         Some(match wanted.kind {
             FigureKind::Line | FigureKind::Bar => {
-                format!("Means of {count} seeds; whiskers from the least to the largest.")
+                format!("Means of {count} seeds; whiskers {reach}.")
             }
-            FigureKind::Time => {
-                format!("Means of {count} seeds; bands from the least to the largest.")
-            }
+            FigureKind::Time => format!("Means of {count} seeds; bands {reach}."),
+            FigureKind::Box => format!(
+                "{count} seeds, each a dot: boxes from the first to the third quartile, a line at the median, whiskers {reach}."
+            ),
             FigureKind::Stacked | FigureKind::Map => format!("Means of {count} seeds."),
             FigureKind::Distribution | FigureKind::Ternary => format!("{count} seeds together."),
             FigureKind::Heatmap => format!("The first of {count} seeds."),
@@ -193,6 +202,8 @@ fn usual(study: &Study) -> Vec<study::Figure> {
             series: (0..study.axes.len()).find(|axis| *axis != x),
             panel: None,
             selection: study::Selection::default(),
+            ratio: None,
+            interval: Interval::Range,
             x_scale: ScaleKind::Linear,
             y_scale,
             x_label: None,

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use super::super::figure::{Axis, Lines, Panel, Plot, Point, Series, Table};
 use super::super::held;
+use super::super::levels::{self, Did};
 use super::super::rows as of_result;
 use super::super::run::{heat_table, lines_table, number, ternary as triangle};
 use super::groups::{self, Groups};
-use super::table::mean;
+use super::seeds::mean;
 use super::{Sweep, distinct, scale, y_axis};
-use crate::study::{self, FigureY, Row};
+use crate::study::{self, FigureY, Interval, Row};
 use crate::trace::{ResultFile, TraceError};
 
 type Outcome<T> = Result<T, TraceError>;
@@ -104,12 +105,12 @@ pub(super) fn over_time(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) 
             all.extend(of_result::over_time(result, name)?);
         }
         let unit = all.first().map(|one| one.unit.clone());
-        Ok((means(&all), unit.unwrap_or_default()))
+        Ok((means(&all, wanted.interval), unit.unwrap_or_default()))
     })
 }
 
 /// Bin by bin over the seeds. Where one of them is shorter, over those that are left.
-fn means(all: &[of_result::OverTime]) -> Vec<Point> {
+fn means(all: &[of_result::OverTime], interval: Interval) -> Vec<Point> {
     let longest = all.iter().max_by_key(|one| one.time_ps.len());
     let times = longest
         .map(|one| one.time_ps.as_slice())
@@ -119,7 +120,7 @@ fn means(all: &[of_result::OverTime]) -> Vec<Point> {
             .iter()
             .filter_map(|one| one.values.get(bin).copied())
             .collect();
-        let (y, spread) = mean(&values);
+        let (y, spread) = mean(&values, interval);
         Point {
             x: *time,
             y,
@@ -199,7 +200,13 @@ pub(super) fn heat(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> Ou
         let first = results(sweep, &series.rows)?.into_iter().next();
         let heat = match &first {
             Some(result) => match (name.strip_prefix("ports."), study::heat_time(&name)) {
-                (Some(kind), _) => of_result::stalled(result, kind)?,
+                (Some(kind), _) => match kind.split_once('.') {
+                    Some((kind, did)) => match Did::parse(did) {
+                        Some(did) => levels::by_group(result, kind, did)?,
+                        None => None,
+                    },
+                    None => of_result::stalled(result, kind)?,
+                },
                 (None, Some(time)) => held::at(result, time)?,
                 (None, None) => of_result::occupancy(result)?.map(|(heat, _)| heat),
             },

@@ -1,16 +1,28 @@
 //! Figures of the numbers in the table.
 
-use super::super::figure::{Axis, Bars, Group, Lines, Panel, Plot, Point, Series, Table};
+use super::super::figure::{Axis, Bars, Group, Lines, Panel, Plot, Point, Series, Table, quantile};
 use super::super::run::{lines_table, number};
 use super::groups::{self, Groups};
+use super::seeds::mean;
 use super::{Sweep, distinct, scale, y_axis};
-use crate::study::{self, FigureKind, FigureX, FigureY, Metric, Row};
+use crate::study::{self, FigureKind, FigureX, FigureY, Interval, Metric, Ratio, Row};
 
 /// The metrics of a figure with what the legend calls them.
 struct Drawn<'a> {
     metric: &'a Metric,
     name: String,
+    /// What its axis shows; empty for a ratio.
+    unit: &'a str,
     column: Option<usize>,
+    over: Option<Over<'a>>,
+}
+
+/// What a value is divided by.
+struct Over<'a> {
+    column: Option<usize>,
+    at: &'a [(usize, usize)],
+    /// In words.
+    name: String,
 }
 
 fn drawn<'a>(sweep: &Sweep, wanted: &'a study::Figure) -> Vec<Drawn<'a>> {
@@ -28,18 +40,68 @@ fn drawn<'a>(sweep: &Sweep, wanted: &'a study::Figure) -> Vec<Drawn<'a>> {
     pairs
         .map(|(metric, name)| Drawn {
             column: sweep.table.column(metric),
+            unit: match wanted.ratio {
+                Some(_) => "",
+                None => metric.unit(),
+            },
+            over: wanted
+                .ratio
+                .as_ref()
+                .map(|ratio| over(sweep, metric, ratio)),
             metric,
             name,
         })
         .collect()
 }
 
+fn over<'a>(sweep: &Sweep, own: &Metric, ratio: &'a Ratio) -> Over<'a> {
+    let place = |(axis, value): &(usize, usize)| {
+        let axis = &sweep.study.axes[*axis];
+        let label = &axis.values[*value].label;
+        match axis.numeric() {
+            true => format!("{} {label}", axis.label),
+            false => label.clone(),
+        }
+    };
+    let places: Vec<String> = ratio.at.iter().map(place).collect();
+    let metric = ratio.metric.iter().map(|metric| words(metric.name()));
+    Over {
+        column: sweep.table.column(ratio.metric.as_ref().unwrap_or(own)),
+        at: &ratio.at,
+        name: metric.chain(places).collect::<Vec<_>>().join(", "),
+    }
+}
+
+impl Drawn<'_> {
+    /// The number of a row. None if it was not measured, or has nothing to be compared with.
+    fn value(&self, sweep: &Sweep, row: &Row) -> Option<f64> {
+        let own = value(row, self.column)?;
+        let Some(over) = &self.over else {
+            return Some(own);
+        };
+        let mut there = row.at.clone();
+        for (axis, value) in over.at {
+            there[*axis] = *value;
+        }
+        let mut rows = sweep.table.rows.iter();
+        let other = rows.find(|other| other.at == there && other.seed == row.seed)?;
+        let ratio = own / value(other, over.column)?;
+        Some(ratio).filter(|ratio| ratio.is_finite())
+    }
+
+    /// Those of rows that have one.
+    fn values(&self, sweep: &Sweep, rows: &[&Row]) -> Vec<f64> {
+        let values = rows.iter().filter_map(|row| self.value(sweep, row));
+        values.collect()
+    }
+}
+
 /// The units of the metrics, each once: each has panels of its own.
 fn units(drawn: &[Drawn]) -> Vec<String> {
     let mut units: Vec<String> = Vec::new();
     for one in drawn {
-        if !units.iter().any(|own| own == one.metric.unit()) {
-            units.push(one.metric.unit().to_string());
+        if !units.iter().any(|own| own == one.unit) {
+            units.push(one.unit.to_string());
         }
     }
     units
@@ -47,9 +109,13 @@ fn units(drawn: &[Drawn]) -> Vec<String> {
 
 /// What the axis calls a metric: in words if it is the only one, else as the legend does.
 fn label(one: &Drawn) -> String {
-    match one.name == one.metric.name() {
+    let own = match one.name == one.metric.name() {
         true => words(one.metric.name()),
         false => one.name.clone(),
+    };
+    match &one.over {
+        Some(over) => format!("{own} over {}", over.name),
+        None => own,
     }
 }
 
@@ -62,6 +128,7 @@ pub(super) fn words(name: &str) -> String {
         ["summary", rest @ ..] => plain(&rest.join(" ")),
         ["latency", "job", job, kind, stat] => format!("{kind} latency of {job}, {stat}"),
         ["latency", kind, stat] => format!("{kind} latency, {stat}"),
+        ["slowdown", job] => format!("slowdown of {job}"),
         ["jobs", job, what] => format!("{} of {job}", plain(what)),
         ["series", "job", job, what, how] => format!("{} of {job}, {how}", plain(what)),
         ["ejection", class] => format!("ejection channels' share of {class}"),
@@ -87,22 +154,6 @@ fn value(row: &Row, column: Option<usize>) -> Option<f64> {
     row.values.get(column?).copied().flatten()
 }
 
-/// The mean of rows that differ in their seed, and how far they spread. NaN without any.
-pub(super) fn mean(values: &[f64]) -> (f64, [f64; 2]) {
-    let seen: Vec<f64> = values
-        .iter()
-        .copied()
-        .filter(|value| !value.is_nan())
-        .collect();
-    let mean = seen.iter().sum::<f64>() / seen.len() as f64;
-    let least = seen.iter().copied().fold(f64::INFINITY, f64::min);
-    let largest = seen.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    match seen.len() {
-        0 | 1 => (mean, [f64::NAN; 2]),
-        _ => (mean, [least, largest]),
-    }
-}
-
 /// Rows at one place on all axes, place by place in the order of the table.
 fn places<'a>(rows: &[&'a Row]) -> Vec<Vec<&'a Row>> {
     let mut places: Vec<Vec<&Row>> = Vec::new();
@@ -120,7 +171,7 @@ pub(super) fn lines(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> (
     let mut panels = Vec::new();
     for group in &groups.panels {
         for unit in units(&drawn) {
-            let own = || drawn.iter().filter(|one| one.metric.unit() == unit);
+            let own = || drawn.iter().filter(|one| one.unit == unit);
             let mut series = Vec::new();
             for curve in &group.series {
                 for one in own() {
@@ -158,11 +209,7 @@ fn points(
     one: &Drawn,
 ) -> Vec<Point> {
     let place = |rows: Vec<&Row>| {
-        let values: Vec<f64> = rows
-            .iter()
-            .filter_map(|row| value(row, one.column))
-            .collect();
-        let (y, spread) = mean(&values);
+        let (y, spread) = mean(&one.values(sweep, &rows), wanted.interval);
         Some(Point {
             x: x_of(sweep, wanted, &rows)?,
             y,
@@ -186,7 +233,7 @@ fn x_of(sweep: &Sweep, wanted: &study::Figure, rows: &[&Row]) -> Option<f64> {
         FigureX::Metric(metric) => {
             let column = sweep.table.column(metric);
             let values: Vec<f64> = rows.iter().filter_map(|row| value(row, column)).collect();
-            (!values.is_empty()).then(|| mean(&values).0)
+            (!values.is_empty()).then(|| mean(&values, Interval::Range).0)
         }
         FigureX::Metrics => None,
     }
@@ -237,7 +284,7 @@ fn begins_low(sweep: &Sweep, wanted: &study::Figure) -> bool {
         }
         Some(FigureX::Metrics) | None => Vec::new(),
     };
-    let (_, [least, largest]) = mean(&values);
+    let (_, [least, largest]) = mean(&values, Interval::Range);
     least > 0.0 && least <= 0.35 * largest
 }
 
@@ -265,14 +312,11 @@ pub(super) fn bars(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> (V
     let mut data = Table::new(&["panel", "group", "series", "value", "low", "high", "unit"]);
     for panel in &groups.panels {
         for unit in units(&drawn) {
-            let own: Vec<&Drawn> = drawn
-                .iter()
-                .filter(|one| one.metric.unit() == unit)
-                .collect();
+            let own: Vec<&Drawn> = drawn.iter().filter(|one| one.unit == unit).collect();
             let by_metric = wanted.x == Some(FigureX::Metrics);
             let groups = match stacked {
                 true => stacks(sweep, wanted, panel, &own),
-                false if by_metric => by_metrics(panel, &own),
+                false if by_metric => by_metrics(sweep, wanted, panel, &own),
                 false => clusters(sweep, wanted, panel, &own, drawn.len() > 1),
             };
             for group in &groups {
@@ -298,6 +342,7 @@ pub(super) fn bars(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> (V
                     value,
                     groups,
                     stacked,
+                    boxes: wanted.kind == FigureKind::Box,
                 }),
             });
         }
@@ -341,7 +386,7 @@ fn clusters(
                 None => {
                     groups.push(Group {
                         name,
-                        bars: Vec::new(),
+                        ..Group::default()
                     });
                     groups.len() - 1
                 }
@@ -351,7 +396,7 @@ fn clusters(
                     true => joined(&curve.name, &one.name),
                     false => curve.name.clone(),
                 };
-                groups[at].bars.push((name, bar(&rows, one)));
+                push(&mut groups[at], name, bar(sweep, wanted, &rows, one));
             }
         }
     }
@@ -359,23 +404,28 @@ fn clusters(
 }
 
 /// A group for each metric; in it a bar for each series that has such a number.
-fn by_metrics(panel: &groups::Panel, own: &[&Drawn]) -> Vec<Group> {
+fn by_metrics(
+    sweep: &Sweep,
+    wanted: &study::Figure,
+    panel: &groups::Panel,
+    own: &[&Drawn],
+) -> Vec<Group> {
     let group = |one: &&Drawn| {
-        let mut bars = Vec::new();
+        let mut group = Group {
+            name: one.name.clone(),
+            ..Group::default()
+        };
         for curve in &panel.series {
             for rows in places(&curve.rows) {
                 // Of a job that does not run at a point there is nothing to show; of a point that failed there is.
                 let done = rows.iter().all(|row| row.state == "done");
-                let bar = bar(&rows, one);
-                if !(done && bar.y.is_nan()) {
-                    bars.push((curve.name.clone(), bar));
+                let bar = bar(sweep, wanted, &rows, one);
+                if !(done && bar.0.y.is_nan()) {
+                    push(&mut group, curve.name.clone(), bar);
                 }
             }
         }
-        Group {
-            name: one.name.clone(),
-            bars,
-        }
+        group
     };
     own.iter().map(group).collect()
 }
@@ -390,25 +440,39 @@ fn stacks(
     let mut groups = Vec::new();
     for curve in &panel.series {
         for rows in places(&curve.rows) {
-            let bars = own.iter().map(|one| (one.name.clone(), bar(&rows, one)));
-            groups.push(Group {
+            let mut group = Group {
                 name: joined(&place_name(sweep, wanted, &rows), &curve.name),
-                bars: bars.collect(),
-            });
+                ..Group::default()
+            };
+            for one in own {
+                push(&mut group, one.name.clone(), bar(sweep, wanted, &rows, one));
+            }
+            groups.push(group);
         }
     }
     groups
 }
 
-fn bar(rows: &[&Row], one: &Drawn) -> Point {
-    let values: Vec<f64> = rows
-        .iter()
-        .filter_map(|row| value(row, one.column))
-        .collect();
-    let (y, spread) = mean(&values);
-    Point {
-        x: f64::NAN,
-        y,
-        spread,
+fn push(group: &mut Group, name: String, (point, values): (Point, Vec<f64>)) {
+    group.bars.push((name, point));
+    if !values.is_empty() {
+        group.values.push(values);
     }
+}
+
+/// A bar, or a box with its values: at their median, from the least to the largest.
+fn bar(sweep: &Sweep, wanted: &study::Figure, rows: &[&Row], one: &Drawn) -> (Point, Vec<f64>) {
+    let mut values = one.values(sweep, rows);
+    let (y, spread) = mean(&values, wanted.interval);
+    let x = f64::NAN;
+    if wanted.kind != FigureKind::Box {
+        return (Point { x, y, spread }, Vec::new());
+    }
+    values.sort_by(f64::total_cmp);
+    let y = quantile(&values, 0.5);
+    if values.is_empty() {
+        // Its place among the values is kept.
+        values.push(f64::NAN);
+    }
+    (Point { x, y, spread }, values)
 }

@@ -1,4 +1,5 @@
-use super::table::{mean, words};
+use super::seeds::mean;
+use super::table::words;
 use super::*;
 use crate::catalog::catalog;
 use crate::report::figure::{Panel, Plot};
@@ -265,8 +266,21 @@ fn the_page_names_failed_points() {
 
 #[test]
 fn means_leave_out_what_is_missing() {
-    assert_eq!(mean(&[1.0, f64::NAN, 3.0]), (2.0, [1.0, 3.0]));
-    assert!(mean(&[]).0.is_nan());
+    assert_eq!(
+        mean(&[1.0, f64::NAN, 3.0], Interval::Range),
+        (2.0, [1.0, 3.0])
+    );
+    assert!(mean(&[], Interval::Range).0.is_nan());
+    // 12.706 standard errors of 1 on either side; with 30 seeds 2.045 of them.
+    let (_, [low, high]) = mean(&[1.0, 3.0], Interval::Confidence);
+    assert!((low + 10.706).abs() < 1e-9 && (high - 14.706).abs() < 1e-9);
+    let thirty: Vec<f64> = (0..30).map(|x| f64::from(x % 2)).collect();
+    let (middle, [low, high]) = mean(&thirty, Interval::Confidence);
+    let error = (30.0 * 0.25 / 29.0 / 30.0f64).sqrt();
+    assert!(
+        ((high - middle) / error - 2.0452).abs() < 1e-3
+            && (middle - low - (high - middle)).abs() < 1e-12
+    );
 }
 
 #[test]
@@ -293,4 +307,62 @@ fn names_lose_what_they_have_in_common() {
         words("latency.job.victims.message.p99"),
         "message latency of victims, p99"
     );
+}
+
+#[test]
+fn ratios_are_taken_seed_by_seed() {
+    let y = "kind = \"line\"\nx = \"load\"\ny = \"summary.accepted_load\"\nseries = \"routing\"\nratio = { where = { routing = \"minimal\" } }";
+    with(y, |_, figure| {
+        let lines = lines(&figure.panels[0]);
+        assert_eq!(lines.series[0].points[0].y, 1.0);
+        // 301 / 1 and 302 / 2 of the two seeds, not the ratio of their means.
+        let first = lines.series[1].points[0];
+        assert_eq!((first.y, first.spread), (226.0, [151.0, 301.0]));
+        // Of the place where minimal routing failed there is none; where one of its seeds did, that of the other.
+        assert!(lines.series[1].points[1].y.is_nan());
+        assert_eq!(lines.series[1].points[2].y, 502.0 / 202.0);
+        assert!(lines.y.label.ends_with("over minimal") && lines.y.unit.is_empty());
+    });
+    let y = "kind = \"bar\"\nx = \"load\"\ny = \"latency.message.p99\"\nratio = { metric = \"latency.message.mean\" }\nwhere = { routing = \"par\" }";
+    with(y, |_, figure| {
+        let Plot::Bars(bars) = &figure.panels[0].plot else {
+            panic!("{figure:?}");
+        };
+        let ratio = (301.0 / 311.0 + 302.0 / 312.0) / 2.0;
+        assert!((bars.groups[0].bars[0].1.y - ratio).abs() < 1e-12);
+    });
+}
+
+#[test]
+fn boxes_have_the_values_of_all_seeds() {
+    let y = "kind = \"box\"\nx = \"load\"\ny = \"summary.accepted_load\"\nseries = \"routing\"";
+    with(y, |_, figure| {
+        let Plot::Bars(bars) = &figure.panels[0].plot else {
+            panic!("{figure:?}");
+        };
+        assert!(bars.boxes);
+        assert_eq!(bars.groups[0].values, [[1.0, 2.0], [301.0, 302.0]]);
+        assert_eq!(bars.groups[0].bars[1].1.y, 301.5);
+        // Of the second place minimal routing has none.
+        assert!(bars.groups[1].values[0][0].is_nan());
+    });
+}
+
+#[test]
+fn whiskers_may_be_where_the_mean_lies() {
+    let y =
+        "kind = \"line\"\nx = \"load\"\ny = \"summary.accepted_load\"\ninterval = \"confidence\"";
+    with(y, |_, figure| {
+        let first = lines(&figure.panels[0]).series[0].points[0];
+        assert!(
+            (first.spread[1] - 1.5 - 12.706 * 0.5).abs() < 1e-9,
+            "{first:?}"
+        );
+        assert!(
+            figure
+                .caption
+                .iter()
+                .any(|text| text.contains("95% confidence"))
+        );
+    });
 }

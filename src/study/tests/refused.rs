@@ -261,6 +261,26 @@ fn figures() {
             ["\"lien\"", "did you mean \"line\""],
         ),
         (
+            "kind = \"line\"\nx = \"load\"\ny = \"summary.accepted_load\"\nratio = {}",
+            17,
+            ["compares every point with itself", "another point"],
+        ),
+        (
+            "kind = \"stacked\"\nx = \"load\"\ny = \"summary.accepted_load\"\nratio = { where = { load = 0.1 } }",
+            17,
+            ["lines, bars or boxes only", "another kind"],
+        ),
+        (
+            "kind = \"box\"\nx = \"load\"\ny = \"summary.accepted_load\"\ninterval = \"confidence\"",
+            17,
+            ["no whiskers", "kind = \"line\""],
+        ),
+        (
+            "kind = \"heatmap\"\ny = \"ports.local.bussy\"",
+            15,
+            ["no kind of port", "name a kind"],
+        ),
+        (
             "kind = \"line\"\nx = \"load\"\ny = []",
             16,
             ["nothing to draw", "at least one"],
@@ -304,7 +324,7 @@ fn figures() {
             ],
         ),
         (
-            "kind = \"heatmap\"\ny = \"ports.all.busy\"",
+            "kind = \"heatmap\"\ny = \"ports.all.bussy\"",
             15,
             ["no kind of port", "`fabric` (between routers) or `all`"],
         ),
