@@ -8,6 +8,7 @@ pub mod cli;
 pub mod config;
 pub mod congestion;
 pub mod engine;
+pub mod explain;
 pub mod fabric;
 pub mod forecast;
 pub mod model;

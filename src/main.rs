@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::Check(options) => cli::check(&options),
         Command::List(options) => cli::list(&options),
         Command::Inspect(options) => cli::inspect(&options),
+        Command::Explain(options) => cli::explain(&options),
         Command::Report(options) => cli::report(&options),
         Command::Export(options) => cli::export(&options),
         Command::Schema => cli::schema(),

@@ -16,6 +16,7 @@ mod dragonfly;
 mod dragonfly_routing;
 mod engine;
 mod estimates;
+mod explain;
 mod extremes;
 mod failure;
 mod fingerprints;

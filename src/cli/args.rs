@@ -34,6 +34,8 @@ pub enum Command {
     List(ListOptions),
     /// Say what a result file holds.
     Inspect(InspectOptions),
+    /// Say which links congestion begins at, who causes it, and whom it holds up.
+    Explain(ExplainOptions),
     /// Make a page and figures of a run or a sweep: DIR/report.html, DIR/figures.
     Report(ReportOptions),
     /// Write the messages of a run as a trace that can be replayed.
@@ -184,6 +186,16 @@ pub struct InspectOptions {
     pub experiment: bool,
     /// Print the summary as one JSON object on standard output, as `weir run --json` does.
     #[arg(long, conflicts_with = "experiment")]
+    pub json: bool,
+}
+
+/// `weir explain`.
+#[derive(Args, Debug)]
+pub struct ExplainOptions {
+    /// A result.h5, or the directory that holds one.
+    pub dir: PathBuf,
+    /// Print it as one JSON object on standard output.
+    #[arg(long)]
     pub json: bool,
 }
 

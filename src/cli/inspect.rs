@@ -44,7 +44,7 @@ pub fn json(path: &Path) -> Result<String, TraceError> {
 }
 
 /// The result that a path stands for: itself, or that of a directory.
-fn file_of(path: &Path) -> Cow<'_, Path> {
+pub(super) fn file_of(path: &Path) -> Cow<'_, Path> {
     match path.is_dir() {
         true => path.join(schema::FILE).into(),
         false => path.into(),

@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod completions;
 mod console;
+mod explain;
 mod export;
 mod inspect;
 mod launch;
@@ -30,7 +31,8 @@ pub use sweep::sweep;
 pub use tune::tune;
 
 use args::{
-    CompletionsOptions, ExportOptions, InspectOptions, ListOptions, ManOptions, ReportOptions,
+    CompletionsOptions, ExplainOptions, ExportOptions, InspectOptions, ListOptions, ManOptions,
+    ReportOptions,
 };
 use console::{tell, tell_error, tell_failure, write_out};
 use launch::{BAD_INPUT, FAILED};
@@ -73,6 +75,17 @@ pub fn inspect(options: &InspectOptions) -> ExitCode {
         Err(error) => {
             tell(format!("error: {error}"));
             ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// `weir explain`.
+pub fn explain(options: &ExplainOptions) -> ExitCode {
+    match explain::explain(&options.dir, options.json) {
+        Ok(text) => print(&text),
+        Err(failure) => {
+            tell_failure(&failure);
+            ExitCode::from(failure.code)
         }
     }
 }

@@ -257,6 +257,10 @@ pub struct OutputConfig {
     /// Messages shorter than `nic.flow_from` do not count.
     #[serde(skip_serializing_if = "is_no")]
     pub flows: bool,
+    /// Record `/data/attribution`, from which `weir explain` works out what causes congestion and whom it holds up: whose data waits at which
+    /// ports, job by job ("jobs"), also by source and destination ("sources"), or not at all ("none").
+    #[serde(skip_serializing_if = "Attribution::is_default")]
+    pub attribution: Attribution,
     /// Record `/data/rates`: at which share of their link's bandwidth the congestion control lets endpoints inject.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<RatesConfig>,
@@ -267,6 +271,26 @@ pub struct OutputConfig {
     /// Whose payload received is recorded in `/data/series`, bin by bin: "all" endpoints, or a list of their numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received: Option<Receivers>,
+}
+
+/// `output.attribution`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Attribution {
+    /// Nothing is recorded.
+    None,
+    /// Whose data waits is told by job.
+    #[default]
+    Jobs,
+    /// Also by source and destination.
+    Sources,
+}
+
+impl Attribution {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+    fn is_default(&self) -> bool {
+        *self == Attribution::default()
+    }
 }
 
 /// `output.received`.
@@ -313,6 +337,7 @@ impl Default for OutputConfig {
             messages: false,
             iterations: false,
             flows: false,
+            attribution: Attribution::Jobs,
             rates: None,
             scheme: Vec::new(),
             received: None,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::attribution::{Attribution, Divided};
 use super::credit::Credit;
 use super::crowd::{Crowds, HeadQueues, MOST_BITS};
 use super::domain::{FabricDomain, Fixed};
@@ -202,6 +203,7 @@ impl<const CC: bool> FabricDomain<CC> {
             steps: Vec::new(),
             watch_arrival: 0,
             samples: Samples::none(blueprint.schedule),
+            attribution: Attribution::none(),
             traffic: blueprint.traffic.clone(),
             fault: None,
             until_done: blueprint.until_done,
@@ -229,6 +231,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let own: Vec<EndpointId> = domain.nics.iter().map(|nic| nic.id).collect();
         domain.stats.record_received(&own, &blueprint.received);
         domain.add_samples(blueprint);
+        domain.add_attribution(&blueprint.recording);
         domain.scheme.start(domain.nics.len(), domain.outputs.len());
         if CC && can.retransmits {
             domain
@@ -503,6 +506,45 @@ impl<const CC: bool> FabricDomain<CC> {
         let all_rated = blueprint.rated.len();
         let (occupancy, rates) = ((occupancy, routers), (rates, all_rated));
         self.samples = Samples::new(blueprint.schedule, occupancy, rates, here);
+    }
+
+    fn add_attribution(&mut self, recording: &Recording) {
+        if recording.waits == 0 {
+            return;
+        }
+        let buffers = (0..self.first_nic_output).map(|input| self.divided_buffer(input));
+        let buffers = buffers.collect();
+        let (interval, apart) = (recording.waits, recording.waits_by_source);
+        self.attribution = Attribution::new(interval, apart, buffers, self.outputs.len());
+    }
+
+    /// How the buffer of an input is divided.
+    fn divided_buffer(&self, input: u32) -> Divided {
+        let network = &self.network;
+        let Router { id, base, .. } = self.routers[self.inputs[input as usize].router as usize];
+        let port = (input - base) as PortId;
+        let own = network.router(id);
+        let from = match self.inputs[input as usize].upstream {
+            Upstream::Nothing => {
+                return Divided {
+                    flits: 0,
+                    queues: 1,
+                };
+            }
+            _ => match network.topology.peer(id, port) {
+                Peer::Router(from, _) => network.router(from),
+                Peer::Endpoint(_) | Peer::Unused => own,
+            },
+        };
+        let link = network.topology.link(id, port);
+        let flits = network.queue_flits([from, own], &link);
+        Divided {
+            flits: u32::try_from(flits).unwrap_or(u32::MAX),
+            queues: match own.buffer_per {
+                BufferPer::Port => network.queues(link.kind),
+                BufferPer::Vc | BufferPer::Divided => 1,
+            },
+        }
     }
 
     fn add_sources(&mut self, blueprint: &Blueprint) {

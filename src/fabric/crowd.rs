@@ -289,6 +289,16 @@ impl HeadQueues {
         self.many.entry((input, queue)).or_insert(HeadQueue::EMPTY)
     }
 
+    /// The packets of such a queue behind the first one; None if there are none.
+    pub fn behind(&self, base: u32, input: InIndex, queue: u16) -> Option<Fifo> {
+        let found = match base < CROWD {
+            true => Some(&self.few[base as usize + usize::from(queue)]),
+            false => self.many.get(&(input, queue)),
+        };
+        let behind = found.map(|queue| queue.behind);
+        behind.filter(|behind| !behind.is_empty())
+    }
+
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.few.capacity() * size_of::<HeadQueue>()

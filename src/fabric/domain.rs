@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::attribution::Attribution;
 use super::crowd::{Crowds, HeadQueues};
 use super::event::{EventKind, Keys};
 use super::flow_log::FlowLog;
@@ -146,6 +147,7 @@ pub struct FabricDomain<const CC: bool> {
     /// When the head of the watched packet reached the router it is in.
     pub(super) watch_arrival: Time,
     pub(super) samples: Samples,
+    pub(super) attribution: Attribution,
     pub(super) traffic: Arc<Vec<Traffic>>,
     /// Why this domain cannot go on.
     pub(super) fault: Option<RunError>,
@@ -240,6 +242,7 @@ impl<const CC: bool> FabricDomain<CC> {
             + self.hosts.memory_bytes()
             + self.flows.memory_bytes()
             + self.shaper.memory_bytes()
+            + self.attribution.memory_bytes()
             + self.scheme.memory_bytes();
         let mail = self.outboxes.iter().map(|post| {
             post.headers.capacity() * 8
@@ -282,8 +285,8 @@ impl<const CC: bool> Domain for FabricDomain<CC> {
     fn advance(&mut self, until: Time) -> Result<(), RunError> {
         self.until = until;
         self.thin_samples(until);
-        while self.samples.next() < until {
-            self.process_before(self.samples.next() + 1);
+        while self.next_sample() < until {
+            self.process_before(self.next_sample() + 1);
             self.sample();
         }
         self.process_before(until);

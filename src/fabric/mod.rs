@@ -16,6 +16,7 @@
 
 mod accept;
 mod alternatives;
+mod attribution;
 mod build;
 mod credit;
 mod crossbar;
@@ -55,6 +56,7 @@ mod stall;
 mod state;
 mod stats;
 mod view;
+mod waits;
 mod watch;
 
 pub use build::Blueprint;
@@ -73,4 +75,5 @@ pub use stats::{
     BIN_COUNTS, DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
     NETWORK_LATENCY, PACKETS, Recording, Tally,
 };
+pub use waits::{Who, merge as merge_rows};
 pub use watch::{Place, Step};

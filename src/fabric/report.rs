@@ -9,6 +9,7 @@ use super::inbox::Inbox;
 use super::series::Series;
 use super::state::Wire;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
+use super::waits::WaitsReport;
 use crate::model::{NEVER, NO_PACKET, PacketKind, Time};
 
 /// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
@@ -84,6 +85,8 @@ pub struct DomainReport {
     pub circuits: [u64; 2],
     /// What the scheme has counted.
     pub scheme: Vec<u64>,
+    /// What waited at ports, if that is recorded.
+    pub waits: WaitsReport,
     /// Queues whose credits are not all home: router, port, queue over all classes, missing flits.
     pub credits_missing: Vec<[u64; 4]>,
 }
@@ -139,6 +142,7 @@ impl<const CC: bool> FabricDomain<CC> {
             flows_left: !self.flows.are_over(),
             circuits: self.flows.counts,
             scheme: self.scheme.counts(),
+            waits: self.waits_report(),
             credits_missing: self.credits_missing(),
         }
     }

@@ -161,9 +161,18 @@ impl<const CC: bool> FabricDomain<CC> {
         samples.rates.thin(end, &mut stats.rates, rated);
     }
 
+    /// The time of the next sample; [`NEVER`] if there is none.
+    #[inline]
+    pub(super) fn next_sample(&self) -> Time {
+        self.samples.next().min(self.attribution.next)
+    }
+
     /// Records what is due at the time of the next sample.
     pub(super) fn sample(&mut self) {
-        let now = self.samples.next();
+        let now = self.next_sample();
+        if self.attribution.next == now {
+            self.sample_waits(now);
+        }
         if self.samples.occupancy.strikes(now) {
             self.sample_occupancy();
         }
@@ -195,7 +204,8 @@ impl<const CC: bool> FabricDomain<CC> {
     /// The samples of a run that ended at `end`: nothing has happened since the last event.
     pub(super) fn finish_samples(&mut self, end: Time) {
         self.thin_samples(end);
-        while self.samples.next() < end {
+        self.until = end;
+        while self.next_sample() < end {
             self.sample();
         }
         let Samples {

@@ -18,6 +18,10 @@ pub struct Recording {
     pub occupancy: Time,
     /// Interval at which the allowed rates of chosen endpoints are recorded, ps; 0: never.
     pub rates: Time,
+    /// Interval at which the ports are looked at for what waits there, ps; 0: never.
+    pub waits: Time,
+    /// Whether sources and destinations of what waits are told apart.
+    pub waits_by_source: bool,
     /// A bit for each record of the scheme that is kept ([`crate::congestion::Scheme::records`]).
     pub scheme: u32,
     /// Keep a row for each packet.

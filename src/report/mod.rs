@@ -1,7 +1,9 @@
 //! What people see of a result.
 
 mod bands;
+pub mod congestion;
 pub mod draw;
+pub mod explanation;
 pub mod figure;
 pub mod format;
 pub mod held;

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use super::congestion;
 use super::format::{bytes, percent, scaled, wall, whole};
 use super::page::{Page, Part, Row, Rows};
 use super::parameters::{self, time};
 use super::run::{self, name_of};
+use crate::explain::explain;
 use crate::trace::{Digest, ResultFile, Run, Shape, Stats, Stored, Summary, TraceError, read};
 
 /// The page of the result at `path`; `name` is what the run is called.
@@ -19,6 +21,9 @@ pub fn page(path: &Path, name: &str) -> Result<Page, TraceError> {
     let mut parts = vec![Part::Table(totals(&digest.summary))];
     parts.extend(latencies(digest).map(Part::Table));
     parts.push(Part::Table(jobs(digest)));
+    let explanation = explain(&result)?;
+    let roots = explanation.as_ref().and_then(congestion::table);
+    parts.extend(roots.map(Part::Table));
     parts.push(Part::Figures);
     parts.push(Part::Table(parameter_table(&stored.header.experiment)));
     parts.push(Part::Table(course(&stored)));
@@ -36,15 +41,16 @@ pub fn page(path: &Path, name: &str) -> Result<Page, TraceError> {
         warnings.push(format!("This run is not complete: {why}."));
     }
     warnings.extend(digest.notes.iter().map(|note| format!("{}.", note.text)));
+    let line = parameters::line(&stored.header.experiment, Some(&digest.summary));
+    let trees = explanation.and_then(|all| congestion::figure(&all, &line));
+    let mut figures = run::figures(&result, &stored)?;
+    figures.extend(trees);
     Ok(Page {
         title: name.to_string(),
-        lead: vec![parameters::line(
-            &stored.header.experiment,
-            Some(&digest.summary),
-        )],
+        lead: vec![line],
         warnings,
         parts,
-        figures: run::figures(&result, &stored)?,
+        figures,
     })
 }
 

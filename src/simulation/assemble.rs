@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::warnings::{Warning, warnings};
 use crate::config::{
-    AllEndpoints, ApplicationConfig, ConfigError, CostConfig, DriveConfig, Experiment,
+    AllEndpoints, ApplicationConfig, Attribution, ConfigError, CostConfig, DriveConfig, Experiment,
     PatternConfig, ProgramConfig, Receivers, Until, WorkloadConfig, suggest,
 };
 use crate::congestion::{self, About, Scheme};
@@ -28,7 +28,7 @@ use crate::workload::sizes::Sizes;
 use crate::workload::tasks::{Job, Mpi};
 
 use super::parameters::{parameters, router_parameters, routers};
-use super::{flows, limits, notes};
+use super::{attribution, flows, limits, notes};
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -100,7 +100,7 @@ impl Plan {
         let network = Arc::new(network);
         let recording = Recording {
             scheme: records(experiment, scheme.as_ref())?,
-            ..recording(experiment)
+            ..recording(experiment, &network)
         };
         let traffic = traffic(experiment, &network)?;
         let rated = rated(experiment, &network, &traffic)?;
@@ -273,7 +273,7 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
     Ok((network, scheme))
 }
 
-fn recording(experiment: &Experiment) -> Recording {
+fn recording(experiment: &Experiment, network: &Network) -> Recording {
     let run = &experiment.run;
     let to = match (run.measure, run.until) {
         (Some(measure), _) => run.warmup.0.saturating_add(measure.0),
@@ -288,6 +288,8 @@ fn recording(experiment: &Experiment) -> Recording {
         bin: experiment.output.bin.0,
         occupancy: experiment.output.occupancy.map_or(0, |interval| interval.0),
         rates: (experiment.output.rates.as_ref()).map_or(0, |rates| rates.interval.0),
+        waits: attribution::interval(experiment, network),
+        waits_by_source: experiment.output.attribution == Attribution::Sources,
         scheme: 0,
         packets: experiment.output.packets,
         messages: experiment.output.messages,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::assemble::{Plan, ends};
+use super::attribution;
 use super::cost;
 use super::error::RunError;
 use super::notes::{inaction, notes};
@@ -242,6 +243,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
         let (flows, phases) = phases::tables(reports, plan);
         (data.flows, data.phases) = (Some(flows), Some(phases));
     }
+    data.attribution = (recording.waits > 0).then(|| attribution::table(reports, plan));
     data.packets = recording.packets.then(|| rows::packets(reports));
     data.messages = recording.messages.then(|| rows::messages(reports));
     let network = plan.network();

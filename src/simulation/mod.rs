@@ -1,6 +1,7 @@
 //! Assembles a run: experiment → network and domains → engine → results.
 
 mod assemble;
+mod attribution;
 mod collect;
 mod cost;
 mod error;

@@ -138,7 +138,13 @@ impl ResultFile {
     }
 
     /// A column is longer or shorter than it has to be.
-    fn uneven(&self, group: &str, column: &str, rows: usize, expected: usize) -> TraceError {
+    pub(super) fn uneven(
+        &self,
+        group: &str,
+        column: &str,
+        rows: usize,
+        expected: usize,
+    ) -> TraceError {
         let uneven = Failure::Uneven {
             group: group.into(),
             column: column.into(),
@@ -148,12 +154,31 @@ impl ResultFile {
         TraceError::while_reading(&self.path, uneven)
     }
 
+    /// A column is not there that has to be.
+    pub(super) fn lacks(&self, group: &str, column: &str) -> TraceError {
+        let lacks = Failure::Content(format!("/{group} has no column {column:?}"));
+        TraceError::while_reading(&self.path, lacks)
+    }
+
     /// A column of fractions of a group such as `data/rates`.
     ///
     /// # Errors
     /// If the file is damaged.
     pub fn fractions(&self, group: &str, name: &str) -> Result<Option<Vec<f64>>, TraceError> {
         self.rows(group, name)
+    }
+
+    /// A column of whole numbers that may be negative, of so many rows; it has to be there.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn signed(&self, group: &str, name: &str, rows: usize) -> Result<Vec<i64>, TraceError> {
+        let column: Option<Vec<i64>> = self.rows(group, name)?;
+        let column = column.ok_or_else(|| self.lacks(group, name))?;
+        match column.len() == rows {
+            true => Ok(column),
+            false => Err(self.uneven(group, name, column.len(), rows)),
+        }
     }
 
     /// The unit of a column.

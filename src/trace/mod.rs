@@ -1,5 +1,6 @@
 //! `result.h5`: the schema in one place, its writer and its reader, and the output directory.
 
+mod attribution;
 mod columns;
 mod error;
 mod frame;
@@ -21,6 +22,7 @@ mod stats;
 mod tests;
 mod write;
 
+pub use attribution::{Attribution, Elsewhere, Pressure, Waits};
 pub use columns::{ResultFile, endpoints_of};
 pub use error::TraceError;
 pub use frame::{Frame, write_frame};

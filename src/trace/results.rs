@@ -1,5 +1,6 @@
 //! What a run measured, merged over all domains and ready to be written: the content of `/data` and `/run`.
 
+use super::attribution::Attribution;
 use crate::model::{EndpointId, Histogram, KindName, LinkKind, PortId, RouterId, RouterKind, Time};
 
 /// Everything under `/data`. Bit-identical for any number of ranks.
@@ -33,6 +34,8 @@ pub struct Data {
     pub messages: Option<Messages>,
     /// `/data/scheme`: what the congestion-control scheme counted and wrote down.
     pub scheme: Scheme,
+    /// `/data/attribution`, unless it is switched off.
+    pub attribution: Option<Attribution>,
     /// `/data/cost`, if the experiment says what memory costs.
     pub cost: Option<Cost>,
     /// `/data/notes`: what is remarkable about the run, such as a job that came to a standstill.

@@ -4,6 +4,7 @@ use std::path::Path;
 use hdf5::file::LibraryVersion;
 use hdf5::{File, Group};
 
+use super::attribution::write_attribution;
 use super::error::TraceError;
 use super::hdf::{
     Failure, Outcome, Values, check_name, group, put_column, put_columns, put_dataset, put_list,
@@ -180,6 +181,9 @@ fn write_data(at: &Group, data: &Data) -> Outcome<()> {
             [cost.buffer_bytes, cost.accesses],
         )?;
         put_numbers(&at, &schema::COST_NUMBERS, [cost.area_mm2, cost.energy_nj])?;
+    }
+    if let Some(attribution) = &data.attribution {
+        write_attribution(&group(at, "attribution")?, attribution)?;
     }
     if let Some(packets) = &data.packets {
         write_packets(&group(at, "packets")?, packets)?;

@@ -1,12 +1,12 @@
 //! The groups of a result, with what they hold.
 
 use super::{
-    COST_COUNTS, COST_NUMBERS, FLOWS, Group, ITERATIONS, JOB, JOB_COUNTS, JOB_LOADS, LATENCY,
-    LATENCY_COUNTS, LATENCY_QUANTILES, LOAD_TEXTS, MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS,
-    PHASES, PORT_KINDS, PORTS, RATES, RECORD_TEXTS, ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS,
-    ROUTER_KINDS, ROUTERS, RUN_HOSTS, RUN_NUMBERS, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS,
-    SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS,
-    SUMMARY_LOADS,
+    ATTRIBUTION_NUMBERS, COST_COUNTS, COST_NUMBERS, ELSEWHERE, FLOWS, Group, ITERATIONS, JOB,
+    JOB_COUNTS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES, LOAD_TEXTS, MESSAGES,
+    NOTE_TEXTS, OCCUPANCY, PACKETS, PHASES, PORT_KINDS, PORTS, PRESSURE, RATES, RECORD_TEXTS,
+    ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS, ROUTERS, RUN_HOSTS, RUN_NUMBERS,
+    RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB,
+    SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS, WAITS,
 };
 
 /// Every group of a result file, for documentation and tests.
@@ -96,6 +96,34 @@ pub const GROUPS: &[Group] = &[
         about: "When applications began and ended the iterations (steps) of their programs. Only if asked for.",
         attributes: &[],
         columns: &[&ITERATIONS],
+    },
+    Group {
+        path: "/data/attribution",
+        about: "Whose data waited where and for what, from which `weir explain` works out what causes congestion. The ports are looked at \
+                every `interval_ps`; what is found counts for that long. Bins hold eight looks, or sixteen, thirty-two … where there would be \
+                more than 128 bins. Unless it is switched off (`output.attribution`).",
+        attributes: &[&ATTRIBUTION_NUMBERS],
+        columns: &[],
+    },
+    Group {
+        path: "/data/attribution/waits",
+        about: "One row per time bin, port and job (with `output.attribution = \"sources\"`: per job, sender and receiver), by these, \
+                for ports at which something waited for a full link or for credit, or at least a longest packet on average.",
+        attributes: &[],
+        columns: &[&WAITS],
+    },
+    Group {
+        path: "/data/attribution/pressure",
+        about: "One row per time bin and pair of ports of a router: what had come by the one and waited for the other, while a quarter \
+                or more of the buffer (of its virtual channel or queue) waited. So it says for what a port that leads to the router lacks credit.",
+        attributes: &[],
+        columns: &[&PRESSURE],
+    },
+    Group {
+        path: "/data/attribution/elsewhere",
+        about: "One row per time bin and job: what waited at ports that have no rows in `/data/attribution/waits`.",
+        attributes: &[],
+        columns: &[&ELSEWHERE],
     },
     Group {
         path: "/data/packets",

@@ -210,6 +210,82 @@ pub const FLOWS: [Column; 12] = [
     column("contention", "u64", "1", "most flows on a link of its way"),
 ];
 
+/// Whole numbers on `/data/attribution`.
+pub const ATTRIBUTION_NUMBERS: [Attribute; 3] = [
+    attribute("interval_ps", "ps", "time between two looks at the ports"),
+    attribute("bin_ps", "ps", "width of a time bin"),
+    attribute(
+        "sources",
+        "1",
+        "1 if senders and receivers are told apart, 0 if not",
+    ),
+];
+
+/// Columns of `/data/attribution/waits`.
+pub const WAITS: [Column; 10] = [
+    column("time_ps", "u64", "ps", "start of the time bin"),
+    column("router", "u32", "1", "router"),
+    column("port", "u16", "1", "port of the router"),
+    column(
+        "nic",
+        "u16",
+        "1",
+        "0: what waited in the router to leave by the port; 1: what waited in the NIC behind the port to go to the router",
+    ),
+    column("job", "u32", "1", "index of the job"),
+    column(
+        "source",
+        "u32",
+        "1",
+        "sending endpoint; 4294967295 if senders are not told apart",
+    ),
+    column(
+        "destination",
+        "u32",
+        "1",
+        "receiving endpoint; 4294967295 if senders are not told apart",
+    ),
+    column(
+        "full",
+        "f64",
+        "B s",
+        "data times the time that it waited for the link, which was full: busy for nine tenths of the time since the look before",
+    ),
+    column(
+        "queued",
+        "f64",
+        "B s",
+        "the same while the link was not full: for its turn, or for the crossbar",
+    ),
+    column(
+        "starved",
+        "f64",
+        "B s",
+        "the same for room in the buffer behind the link",
+    ),
+];
+
+/// Columns of `/data/attribution/pressure`.
+pub const PRESSURE: [Column; 5] = [
+    column("time_ps", "u64", "ps", "start of the time bin"),
+    column("router", "u32", "1", "router"),
+    column("from_port", "u16", "1", "port by which it had come"),
+    column("port", "u16", "1", "port for which it waited"),
+    column("waited", "f64", "B s", "data times the time that it waited"),
+];
+
+/// Columns of `/data/attribution/elsewhere`.
+pub const ELSEWHERE: [Column; 3] = [
+    column("time_ps", "u64", "ps", "start of the time bin"),
+    column("job", "u32", "1", "index of the job"),
+    column(
+        "queued",
+        "f64",
+        "B s",
+        "data times the time that it waited for its turn",
+    ),
+];
+
 /// Columns of `/data/packets`, one row per delivered data packet.
 pub const PACKETS: [Column; 9] = [
     column("source", "u32", "1", "sending endpoint"),

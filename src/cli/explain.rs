@@ -1,0 +1,39 @@
+//! `weir explain`: where congestion begins, who causes it, and whom it holds up.
+
+use std::path::Path;
+
+use super::inspect::file_of;
+use super::launch::Failure;
+use crate::explain;
+use crate::report::explanation;
+use crate::study::SweepDir;
+use crate::trace::ResultFile;
+
+/// What holds up whom in the run of a directory, as text or JSON.
+///
+/// # Errors
+/// Bad input if there is no result, if it is damaged, or if it does not say whose data waited where.
+pub(super) fn explain(dir: &Path, json: bool) -> Result<String, Failure> {
+    let bad =
+        |cause: String, help: &str| Failure::bad_input(format!("error: {cause}\n  help: {help}"));
+    let shown = dir.display();
+    if SweepDir::new(dir).job().is_file() {
+        let cause = format!("{shown} holds a sweep");
+        let help = "name one of its points: the directory of a run that holds a result.h5";
+        return Err(bad(cause, help));
+    }
+    let path = file_of(dir);
+    let wrong = |error| Failure::bad_input(format!("error: {error}"));
+    let result = ResultFile::open(&path).map_err(wrong)?;
+    let Some(all) = explain::explain(&result).map_err(wrong)? else {
+        let cause = format!("{} does not say whose data waited where", path.display());
+        let help = "run it again with output.attribution = \"jobs\" (or \"sources\"), which is the default";
+        return Err(bad(cause, help));
+    };
+    if json {
+        let text = serde_json::to_string_pretty(&all);
+        let text = text.map_err(|error| Failure::failed(format!("error: {error}")))?;
+        return Ok(text + "\n");
+    }
+    Ok(explanation::text(&shown.to_string(), &all))
+}
