@@ -88,10 +88,13 @@ fn a_run_shows_what_its_result_holds() {
         "ports",
         "levels",
         "occupancy",
+        "congestion",
     ];
     let html = complete(&out, &figures);
     assert!(
-        html.contains("victims") && html.contains("routing par"),
+        html.contains("victims")
+            && html.contains("routing par")
+            && html.contains("Where congestion begins"),
         "{html}"
     );
     // Again: the same page; and the result is left alone.
