@@ -24,8 +24,12 @@ const MOST_BINS: Time = 128;
 const LOOKED_AT: usize = 4;
 /// The same of those behind the first one of a queue without virtual output queues, of which the others do not count.
 const LOOKED_AT_BEHIND: usize = 32;
-/// A link is full if it was busy this share of the time since the last sample: 9 of 10.
+/// After so many samples every other one is taken, and after twice as many every fourth.
+const OFTEN: Time = 512;
+/// A link is full if it was busy this share of the time, 9 of 10, at …
 const FULL: [Time; 2] = [9, 10];
+/// … so many intervals in a row.
+const IN_A_ROW: u64 = 2;
 /// But not if it was without credit for more than this part of that time: a twentieth.
 const STALLED: Time = 20;
 /// A buffer presses on what comes before it when this part of it waits: a quarter.
@@ -48,7 +52,10 @@ type Sums = [u64; Kind::COUNT];
 pub(super) struct Attribution {
     /// When the ports are looked at next; [`NEVER`] if that is not recorded.
     pub next: Time,
+    /// Time between two samples at first.
     interval: Time,
+    /// What a sample counts: for so many intervals.
+    weight: u64,
     /// Whether sources and destinations are told apart.
     sources: bool,
     bin_width: Time,
@@ -84,6 +91,8 @@ struct Seen {
     busy: Time,
     /// Time without credit for what was ready.
     stalled: Time,
+    /// For how many intervals on end the link had been full.
+    full: u64,
 }
 
 impl Seen {
@@ -91,14 +100,22 @@ impl Seen {
         time: NEVER,
         busy: 0,
         stalled: 0,
+        full: 0,
     };
 
-    fn of(out: &Output, now: Time) -> Seen {
+    /// At `now`, a time `step` after the last sample; `self` is what was seen before.
+    fn next(self, out: &Output, now: Time, step: Time, weight: u64) -> Seen {
         let ahead = out.link_free.saturating_sub(now);
+        let busy = out.counts.busy.saturating_sub(ahead);
+        let stalled = out.counts.stalled + now.saturating_sub(out.stalled_since);
+        let full = self.time.checked_add(step) == Some(now)
+            && busy.saturating_sub(self.busy) * FULL[1] >= step * FULL[0]
+            && stalled.saturating_sub(self.stalled) * STALLED <= step;
         Seen {
             time: now,
-            busy: out.counts.busy.saturating_sub(ahead),
-            stalled: out.counts.stalled + now.saturating_sub(out.stalled_since),
+            busy,
+            stalled,
+            full: if full { self.full + weight } else { 0 },
         }
     }
 }
@@ -126,6 +143,7 @@ impl Attribution {
         Attribution {
             next: if interval > 0 { interval } else { NEVER },
             interval,
+            weight: 1,
             sources,
             bin_width: SAMPLES * interval,
             buffers,
@@ -188,7 +206,8 @@ impl Attribution {
     /// What was noted at a port is added to that of its bin.
     fn keep(&mut self, output: OutIndex) {
         for (who, kind, flits) in self.here.drain(..) {
-            self.waits.entry((output, who)).or_default()[kind as usize] += flits;
+            let sums = self.waits.entry((output, who)).or_default();
+            sums[kind as usize] += flits * self.weight;
         }
     }
 
@@ -200,15 +219,26 @@ impl Attribution {
             let held: u64 = part.iter().map(|&(.., flits)| flits).sum();
             if held * PRESSES >= u64::from(self.buffers[input as usize].flits) {
                 for &(_, output, flits) in part {
-                    *self.pressure.entry((input, output)).or_default() += flits;
+                    *self.pressure.entry((input, output)).or_default() += flits * self.weight;
                 }
             }
         }
         self.held.clear();
     }
 
+    /// The time from a sample to the next one. Samples are at multiples of it.
+    fn step(&self, now: Time) -> Time {
+        let taken = now / self.interval;
+        match taken / OFTEN {
+            0 => self.interval,
+            1 => 2 * self.interval,
+            _ => 4 * self.interval,
+        }
+    }
+
     /// A sample of the time up to `now` begins.
     fn begin(&mut self, now: Time, longest: u64) {
+        self.weight = self.step(now - 1) / self.interval;
         let bin = (now - 1) / self.bin_width;
         if bin != self.bin {
             self.close(longest);
@@ -292,12 +322,12 @@ impl<const CC: bool> FabricDomain<CC> {
                 self.look_at_nic(nic, output, &mut notes);
             }
         }
-        notes.next = now + notes.interval;
-        if !waiting {
+        let later = match waiting {
+            true => now + 1,
             // Nothing waits before something happens again.
-            let quiet = self.queue.next_time().min(self.until);
-            notes.next = notes.next.max(quiet.next_multiple_of(notes.interval));
-        }
+            false => self.queue.next_time().min(self.until).max(now + 1),
+        };
+        notes.next = later.next_multiple_of(notes.step(later - 1));
         self.attribution = notes;
     }
 
@@ -305,11 +335,10 @@ impl<const CC: bool> FabricDomain<CC> {
     fn look_at(&self, output: OutIndex, now: Time, notes: &mut Attribution) {
         let out = &self.outputs[output as usize];
         let timing = &self.timings[out.timing as usize];
-        let seen = Seen::of(out, now);
-        let before = std::mem::replace(&mut notes.seen[output as usize], seen);
-        let full = before.time.checked_add(notes.interval) == Some(now)
-            && seen.busy.saturating_sub(before.busy) * FULL[1] >= notes.interval * FULL[0]
-            && seen.stalled.saturating_sub(before.stalled) * STALLED <= notes.interval;
+        let before = notes.seen[output as usize];
+        let seen = before.next(out, now, notes.weight * notes.interval, notes.weight);
+        notes.seen[output as usize] = seen;
+        let full = seen.full >= IN_A_ROW;
         let own = if full { Kind::Full } else { Kind::Queued };
         // An endpoint takes whatever comes. What has taken its place already waits for the link.
         let endpoint = matches!(out.wire, Wire::Endpoint(_));

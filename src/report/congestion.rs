@@ -168,6 +168,7 @@ fn by_distance(all: &Explanation, ports: &[TreePort]) -> Heat {
         groups as usize,
         amounts,
     );
+    picture.value.label = "waiting, mean of the run".into();
     picture.x.names = (0..columns).map(|distance| distance.to_string()).collect();
     picture
 }

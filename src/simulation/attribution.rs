@@ -1,19 +1,15 @@
 //! What is recorded of whose data waits where: how often the ports are looked at, and the tables of a result.
 
-use crate::config::{self, Experiment, Until};
+use crate::config::{self, Experiment};
 use crate::fabric::{DomainReport, Network, Who, merge_rows};
 use crate::model::Time;
 use crate::trace::Attribution;
 
 use super::assemble::Plan;
 
-/// The ports are looked at once in the time of so many longest packets on the slowest link. Not a whole number: traffic goes in
-/// steps of packets, and is not to be seen at the same moment of a step each time.
-const PACKETS: f64 = 64.618;
-/// But so often at least in a run whose end is known …
-const SAMPLES: Time = 64;
-/// … though not more often than once in so many packets: a link is called full by what it carried in between.
-const FEWEST_PACKETS: f64 = 16.618;
+/// The ports are looked at once in the time of so many longest packets on the slowest link, at first; later every two and four such
+/// times. Not a whole number: traffic goes in steps of packets, and is not to be seen at the same moment of a step each time.
+const PACKETS: f64 = 33.236;
 
 /// How often the ports are looked at, ps; 0: never.
 pub(super) fn interval(experiment: &Experiment, network: &Network) -> Time {
@@ -26,12 +22,7 @@ pub(super) fn interval(experiment: &Experiment, network: &Network) -> Time {
         .iter()
         .map(|links| network.rate(&links.link).time(longest));
     let packet = times.max().unwrap_or(0) as f64;
-    let [least, usual] = [FEWEST_PACKETS, PACKETS].map(|packets| (packets * packet) as Time);
-    let wanted = match experiment.run.until {
-        Until::Time(end) => end.0 / SAMPLES,
-        Until::Completion => usual,
-    };
-    wanted.clamp(least, usual).max(1)
+    ((PACKETS * packet) as Time).max(1)
 }
 
 /// The tables of what waited: by time, then router, port, and whose it is.

@@ -212,7 +212,11 @@ pub const FLOWS: [Column; 12] = [
 
 /// Whole numbers on `/data/attribution`.
 pub const ATTRIBUTION_NUMBERS: [Attribute; 3] = [
-    attribute("interval_ps", "ps", "time between two looks at the ports"),
+    attribute(
+        "interval_ps",
+        "ps",
+        "time between two looks at the ports; twice as much after 512 of them, four times as much after 1,024",
+    ),
     attribute("bin_ps", "ps", "width of a time bin"),
     attribute(
         "sources",
@@ -249,7 +253,7 @@ pub const WAITS: [Column; 10] = [
         "full",
         "f64",
         "B s",
-        "data times the time that it waited for the link, which was full: busy for nine tenths of the time since the look before",
+        "data times the time that it waited for the link, which was full: busy for nine tenths of each of the last two intervals",
     ),
     column(
         "queued",
