@@ -1,5 +1,58 @@
 //! weir simulates the interconnects of high-performance computers and what congestion does to the applications that
 //! share them.
+//!
+//! Most people use the program: `weir run FILE --out DIR`. This page is for those who call weir from Rust, to run many experiments in one
+//! process or to put a scheme, a routing or a topology of their own into it.
+//!
+//! # From a file to its numbers
+//!
+//! An experiment is TOML ([`config::Document`]); [`simulation::Plan`] is what it comes to, checked and assembled; [`simulation::run`] runs it,
+//! here on a single rank ([`engine::Local`]); and [`trace::Data`] is all that `result.h5` would hold.
+//!
+//! ```
+//! use weir::{catalog::catalog, config::Document, engine, simulation};
+//!
+//! /// Nobody watches this run, and nobody stops it.
+//! struct Unwatched;
+//!
+//! impl simulation::Observer for Unwatched {
+//!     fn progress(&mut self, _: engine::Progress, _ranks: u32) {}
+//!     fn stop(&mut self) -> Option<engine::StopReason> {
+//!         None
+//!     }
+//! }
+//!
+//! let text = r#"
+//!     topology = { file = "dragonfly-72" }
+//!     routing = { algorithm = "par" }
+//!     run = { until = "2 us" }
+//!     [[workload]]
+//!     name = "uniform"
+//!     pattern = { kind = "uniform" }
+//!     load = 0.3
+//!     message = "4 flits"
+//! "#;
+//! let document = Document::parse("an example", text, std::path::Path::new(""))?;
+//! let experiment = document.experiment(&catalog())?;
+//! let plan = simulation::Plan::new(&experiment, None)?;
+//! let outcome = simulation::run(&plan, &mut engine::Local, &mut Unwatched)?;
+//! let data = outcome.expect("the only rank has the outcome").data;
+//! assert!(data.summary.packets_delivered > 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Times in results are picoseconds, loads are shares of links, and the same experiment gives the same bits on any number of ranks.
+//!
+//! # Where things are
+//!
+//! | to | look at |
+//! | --- | --- |
+//! | change an experiment before it runs | [`config::Document::set`], as `--set` |
+//! | read a result that was written | [`trace::read()`], [`trace::ResultFile`] for columns |
+//! | run studies with axes, tables, claims | [`study`] |
+//! | run parts of your own | [`simulation::Own`]; the traits [`congestion::Scheme`], [`routing::Routing`], [`topology::Topology`] |
+//! | see what there is | [`catalog::catalog`], as `weir list` |
+//! | know how it is built | `docs/design.md`, `docs/model.md`; to add a variant to weir itself, `CONTRIBUTING.md` |
 // All that is printed goes through cli/console.rs, which lets no control character of others out.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

@@ -109,6 +109,70 @@ fn progress_and_logs_go_to_standard_error() {
 }
 
 #[test]
+fn more_words_say_what_was_built_and_have_no_colours_in_a_file() {
+    let ran = busy().cli().arg("-v").succeeds();
+    for words in ["running", "domains on 1 ranks", "events in", "routing "] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains('\u{1b}'), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("[workload]"), "{}", ran.stderr);
+    let ran = busy().cli().arg("-vv").succeeds();
+    assert!(ran.stderr.contains("[[workload]]"), "{}", ran.stderr);
+}
+
+#[test]
+fn quiet_does_not_hide_warnings() {
+    let alone = Experiment::dragonfly(2, 4, 2)
+        .until("10 us")
+        .job("lammps", 1);
+    let ran = alone.cli().arg("--quiet").succeeds();
+    assert!(ran.stderr.contains("sends nothing"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("packet-hops"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_communication_time_of_applications_has_its_line() {
+    let both = Experiment::dragonfly(2, 4, 2)
+        .until("50 us")
+        .job("allreduce", 8)
+        .with("name", "md");
+    let ran = both.cli().succeeds();
+    let line = ran
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("comm. time"));
+    assert!(line.expect(&ran.stdout).contains("md "), "{}", ran.stdout);
+    assert!(!busy().cli().succeeds().stdout.contains("comm. time"));
+}
+
+/// Alone in the network it waits nowhere: what an idle router takes is no waiting.
+#[test]
+fn a_packet_waits_only_where_something_is_in_its_way() {
+    let waits = |experiment: &Experiment, name: &str| -> Vec<String> {
+        let ran = experiment.cli().arg("--watch-packet").arg(name).succeeds();
+        let way = ran.stdout.lines().skip(1);
+        let way = way.take_while(|line| !line.starts_with("head at"));
+        let last = way.map(|line| line.split_whitespace().last().expect("a cell").to_string());
+        last.collect()
+    };
+    let idle = Experiment::dragonfly(2, 4, 2)
+        .until("10 us")
+        .job("ping_pong", 2);
+    let idle = waits(&idle, "0:0");
+    assert!(
+        idle.len() > 1 && idle.iter().all(|cell| cell == "-"),
+        "{idle:?}"
+    );
+    let busy = busy().set("output.packets", true);
+    let rows = packets(&busy.cli().succeeds().result());
+    let late = rows
+        .iter()
+        .max_by_key(|row| row.delivered_ps - row.injected_ps);
+    let cells = waits(&busy, &late.expect("packets").name);
+    assert!(cells.iter().any(|cell| cell != "-"), "{cells:?}");
+}
+
+#[test]
 fn quiet_says_nothing_on_standard_error() {
     let ran = busy().cli().arg("--quiet").succeeds();
     assert_eq!(ran.stderr, "");

@@ -322,6 +322,26 @@ fn the_ready_networks_have_the_published_sizes() {
     );
 }
 
+/// Bandwidth out of a group over what its endpoints send to the other groups when they send evenly.
+#[test]
+fn the_networks_of_today_have_the_taper_that_they_name() {
+    for (name, sizes, taper) in [
+        ("dragonfly-200g-1024", [1024, 64, 43, 4, 64, 3], 1.0),
+        ("dragonfly-200g-1024-taper", [1024, 64, 37, 4, 32, 3], 2.0),
+        ("dragonfly-400g-2048", [2048, 128, 45, 8, 32, 3], 1.0),
+        ("dragonfly-400g-2048-taper", [2048, 128, 38, 8, 16, 3], 2.0),
+    ] {
+        let network = ready(name);
+        assert_eq!(figures(&*network), sizes, "{name}");
+        let [endpoints, _, ports, groups, links, _] = sizes.map(f64::from);
+        assert!(ports <= 64.0);
+        let sent = endpoints / groups * (groups - 1.0) / groups;
+        assert_eq!(sent / (links * (groups - 1.0)), taper, "{name}");
+        let wanted = if name.contains("200g") { 200 } else { 400 };
+        assert_eq!(network.link(0, 0).bandwidth.0, wanted * 1_000_000_000);
+    }
+}
+
 #[test]
 fn the_ready_networks_use_every_port_and_have_their_latencies() {
     let latencies = [

@@ -120,7 +120,19 @@ fn the_sweep_runs_a_job_alone_by_itself_and_compares() {
     let (_, axes) = alone.iter().find(|(own, _)| *own == "md").expect("one");
     assert!(axes["load"].is_null() && axes["scheme"] == "none", "{axes}");
     assert!(sweep("plan", &[]).contains("4 points and 6 runs of a job alone"));
-    assert!(sweep("submit", &["--dry-run"]).contains("--array=0-9"));
+    let dry = sweep("submit", &["--dry-run", "--dependency", "afterok:7"]);
+    assert!(dry.contains("--array=0-9"), "{dry}");
+    // The lines that would submit it: the points after what the user says, the table and the report after the points.
+    let lines: Vec<&str> = dry
+        .lines()
+        .filter(|line| line.starts_with("# sbatch"))
+        .collect();
+    assert!(lines[0].contains("--dependency=afterok:7 ") && lines[0].ends_with("array-1.sbatch"));
+    assert!(
+        lines[1].contains("--dependency=afterany:<array-1> ")
+            && lines[1].ends_with("collect.sbatch")
+    );
+    assert!(dry.contains(" report "), "{dry}");
 
     assert!(sweep("run", &["--quiet"]).contains("1 of 1 claims hold"));
     let slowdowns = column(folder, "slowdown.md");

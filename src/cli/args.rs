@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::names::Names;
 use super::sweep::SweepCommand;
 use crate::config::{ConfigError, Experiment};
 
@@ -77,7 +78,7 @@ pub struct TuneOptions {
     /// Print one JSON object on standard output, and nothing else there.
     #[arg(long)]
     pub json: bool,
-    /// No progress on standard error.
+    /// No progress on standard error; warnings and errors stay.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -142,7 +143,7 @@ pub struct RunOptions {
     /// Print the summary as one JSON object on standard output, and nothing else there.
     #[arg(long)]
     pub json: bool,
-    /// No progress on standard error.
+    /// No progress on standard error; warnings and errors stay.
     #[arg(long, short)]
     pub quiet: bool,
     /// Print the way of one packet, hop by hop: the number of its source and its own number there, as in 17:3.
@@ -168,8 +169,10 @@ pub struct CheckOptions {
 #[derive(Args, Debug)]
 pub struct ListOptions {
     /// topologies, routings, queueing, schemes, patterns, motifs, traces or presets; or the name of one of them.
+    #[arg(value_parser = Names { families: true }, hide_possible_values = true)]
     pub what: Option<String>,
     /// One of them: all its parameters.
+    #[arg(value_parser = Names { families: false }, hide_possible_values = true)]
     pub name: Option<String>,
     /// Print everything as one JSON object on standard output: families, variants, the JSON Schemas of their parameters.
     #[arg(long, conflicts_with_all = ["what", "name"])]

@@ -117,6 +117,23 @@ mod tests {
     }
 
     #[test]
+    fn names_are_completed() {
+        // The script for fish has names of options and commands only.
+        for shell in [Shell::Bash, Shell::Zsh] {
+            let script = String::from_utf8(script(shell)).expect("text");
+            for name in [
+                "schemes",
+                "ib_cca",
+                "dragonfly-1056",
+                "lammps-2048",
+                "booksim2",
+            ] {
+                assert!(script.contains(name), "{shell}: {name}");
+            }
+        }
+    }
+
+    #[test]
     fn a_directory_that_cannot_be_written_is_refused() {
         let failure = write_pages(Path::new("/proc/weir")).expect_err("nobody writes there");
         assert_eq!(failure.code, super::super::launch::BAD_INPUT);

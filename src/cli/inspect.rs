@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::report::format::{whole, wrap};
 use crate::report::summary;
+use crate::trace::out_dir::{self, UnderWay};
 use crate::trace::{Entry, Stored, TraceError, read, read_header, schema};
 
 /// Widest line.
@@ -19,6 +20,9 @@ const WIDTH: usize = 80;
 /// # Errors
 /// As for [`crate::trace::read`].
 pub fn inspect(path: &Path, experiment: bool) -> Result<String, TraceError> {
+    if let (false, Some(far)) = (experiment, under_way(path)) {
+        return Ok(format!("{}\n", far.words()));
+    }
     let path = &*file_of(path);
     if experiment {
         let mut text = read_header(path)?.experiment;
@@ -36,11 +40,24 @@ pub fn inspect(path: &Path, experiment: bool) -> Result<String, TraceError> {
 /// # Errors
 /// As for [`crate::trace::read`].
 pub fn json(path: &Path) -> Result<String, TraceError> {
+    if let Some(far) = under_way(path) {
+        let value =
+            serde_json::json!({ "running": far.holder.is_some(), "progress": far.progress });
+        return Ok(format!("{value:#}\n"));
+    }
     let stored = read(&file_of(path))?;
     Ok(format!(
         "{:#}\n",
         summary::json(&stored.digest, &stored.run)
     ))
+}
+
+/// How far the run of a directory without a result is. None if there is a result, or no run.
+fn under_way(path: &Path) -> Option<UnderWay> {
+    match path.is_dir() && !path.join(schema::FILE).exists() {
+        true => out_dir::under_way(path),
+        false => None,
+    }
 }
 
 /// The result that a path stands for: itself, or that of a directory.
@@ -72,7 +89,12 @@ fn describe(path: &Path, stored: &Stored) -> String {
         stored.run.mpi_version.lines().next().unwrap_or("none"),
         stored.hdf5_version,
     );
-    text.push_str(&summary::table("", &stored.digest, &stored.run));
+    text.push_str(&summary::table(
+        "",
+        &header.experiment,
+        &stored.digest,
+        &stored.run,
+    ));
     text.push_str("\ngroups\n");
     for group in stored.datasets.chunk_by(|a, b| split(a).0 == split(b).0) {
         text.push_str(&columns_of(group));
@@ -153,6 +175,28 @@ mod tests {
         };
         let text = inspect(written(&run).path(), false).expect("reads");
         assert!(text.contains("not complete: max_wall"), "{text}");
+    }
+
+    #[test]
+    fn a_run_that_goes_on_says_how_far_it_is() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let out = out_dir::prepare(dir.path(), sample::EXPERIMENT, false).expect("free");
+        let said = || inspect(dir.path(), false).expect("a run");
+        assert!(said().contains("a run goes on (process ") && said().contains("just begun"));
+        let far = "42 %, 42.0 us of 100 us simulated";
+        crate::trace::replace(&out.progress(), far.as_bytes()).expect("writes");
+        assert!(said().ends_with(&format!("{far}\n")), "{}", said());
+        assert!(
+            json(dir.path())
+                .expect("a run")
+                .contains("\"running\": true")
+        );
+        // Of a run that was killed no more than that is left.
+        let progress = out.progress();
+        drop(out);
+        assert!(inspect(dir.path(), false).is_err(), "it has tidied up");
+        std::fs::write(progress, far).expect("writes");
+        assert!(said().contains("ended without a result"), "{}", said());
     }
 
     #[test]

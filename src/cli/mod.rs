@@ -10,6 +10,7 @@ mod export;
 mod inspect;
 mod launch;
 mod list;
+mod names;
 mod progress;
 mod report;
 mod run;
@@ -21,6 +22,7 @@ mod watch;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 pub use args::{Arguments, Command};
@@ -159,6 +161,11 @@ fn print(text: &str) -> ExitCode {
     }
 }
 
+/// Whether there are colours: on a terminal, unless NO_COLOR is set.
+fn colours(terminal: bool) -> bool {
+    terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
 /// Logs go to standard error; `RUST_LOG` overrides the level.
 pub fn log_to_stderr(verbose: u8) {
     use tracing_subscriber::EnvFilter;
@@ -167,6 +174,7 @@ pub fn log_to_stderr(verbose: u8) {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        .with_ansi(colours(std::io::stderr().is_terminal()))
         .with_target(false)
         .init();
 }

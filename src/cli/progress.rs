@@ -104,7 +104,7 @@ impl Display {
 }
 
 /// `42 %, 42.0 us of 100 us simulated, 8.1 M packet-hops/s, 12.3 s left`.
-fn state(kind: Kind, simulated_ps: Time, packet_hops: u64, elapsed: Duration) -> String {
+pub(super) fn state(kind: Kind, simulated_ps: Time, packet_hops: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
     let rate = match seconds > 0.0 {
         true => packet_hops as f64 / seconds,

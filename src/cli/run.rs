@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 use super::args::RunOptions;
 use super::console::{tell, tell_warnings, write_out};
 use super::launch::{Failure, give_up, on_all_ranks, together};
-use super::progress::{Kind, Progress};
+use super::progress::{Kind, Progress, state};
 use super::signals::{Asked, exit_code};
 use super::watch;
 use crate::config::{Experiment, Until};
 use crate::engine::{self, StopReason, Transport};
-use crate::model::EndpointId;
-use crate::report::summary;
+use crate::model::{EndpointId, NEVER, Time};
+use crate::report::format::{bytes, simulated, whole};
+use crate::report::{parameters, summary};
 use crate::simulation::{self, Observer, Outcome, Plan, RunError};
-use crate::trace::Run;
 use crate::trace::out_dir::{self, OutDir};
+use crate::trace::{self, Run};
 
 /// Runs an experiment on all ranks.
 pub fn run(options: &RunOptions) -> ExitCode {
@@ -34,7 +35,8 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
     let asked = Asked::listen(first && !options.quiet)
         .map_err(|error| Failure::failed(format!("error: signals: {error}")));
     let asked = together(transport, asked)?;
-    if first && !options.quiet {
+    // Also to those who want no progress: what a result does not show is no progress.
+    if first {
         tell_warnings(&plan.warnings);
     }
     let out = if first {
@@ -43,9 +45,12 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
         Ok(None)
     };
     let out = together(transport, out)?;
-    let mut viewer = Viewer::new(&experiment, options.quiet || !first, asked);
+    let place = out.as_ref().map(OutDir::progress);
+    let mut viewer = Viewer::new(&experiment, options.quiet || !first, asked, place);
     let started = crate::simulation::now();
-    tracing::info!(topology = %plan.network().topology.describe(), "running");
+    if first {
+        log_plan(&experiment, &plan, transport.size());
+    }
     let outcome = match simulation::run(&plan, transport, &mut viewer) {
         Ok(outcome) => Ok(outcome),
         // Only this rank knows.
@@ -72,6 +77,36 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
         Some(reason) => Err(exit_code(reason)),
         None => Ok(()),
     }
+}
+
+/// What `-v` says: what was built. `-vv` has the whole experiment as well.
+fn log_plan(experiment: &Experiment, plan: &Plan, ranks: u32) {
+    let network = plan.network();
+    let (topology, blueprint) = (&network.topology, &plan.blueprint);
+    let line = parameters::line(&experiment.resolved, None);
+    tracing::info!(topology = %topology.describe(), "running");
+    tracing::info!("{line}");
+    for traffic in &*blueprint.traffic {
+        let what = match traffic.application() {
+            Some(_) => "application",
+            None => "traffic",
+        };
+        let (tasks, start) = (traffic.tasks.len(), simulated(traffic.start));
+        tracing::info!("{what} {}: {tasks} tasks, from {start} on", traffic.name);
+    }
+    let windows = match plan.lookahead {
+        NEVER => "a single domain".to_string(),
+        time => format!("windows of {} at most", simulated(time)),
+    };
+    tracing::info!(
+        "{} domains on {ranks} ranks, {windows}; state of about {}",
+        topology.domains(),
+        bytes(plan.expected_state())
+    );
+    tracing::debug!(
+        "the experiment with every default:\n{}",
+        experiment.resolved
+    );
 }
 
 fn failure(error: &RunError) -> Failure {
@@ -177,12 +212,19 @@ fn finish(
         let written = out.put(&outcome.data, &run, experiment.run.seed);
         path = Some(written.map_err(|error| Failure::failed(format!("error: {error}")))?);
     }
-    let way = watch::table(&outcome.steps, plan.network().topology.link_kinds());
+    tracing::info!(
+        "{} events in {} windows, {} of memory",
+        whole(run.events),
+        whole(run.windows),
+        bytes(run.peak_memory_bytes)
+    );
+    let way = watch::table(&outcome.steps, plan.network());
     let mut text = if options.json {
         tell(way.trim_end_matches('\n'));
         format!("{}\n", summary::json(&digest, &run))
     } else {
-        way + &summary::table(&plan.network().topology.describe(), &digest, &run)
+        let about = plan.network().topology.describe();
+        way + &summary::table(&about, &experiment.resolved, &digest, &run)
     };
     if let Some(path) = path.filter(|_| !options.json) {
         text.push_str(&format!("\nresult: {}\n", path.display()));
@@ -205,10 +247,17 @@ struct Viewer {
     asked: Asked,
     started: Instant,
     max_wall: Option<Duration>,
+    kind: Kind,
+    /// Where it is written down how far the run is, and when next.
+    place: Option<PathBuf>,
+    next: Duration,
 }
 
+/// Between two notes of how far the run is; nothing is written of a shorter one.
+const NOTE: Duration = Duration::from_secs(1);
+
 impl Viewer {
-    fn new(experiment: &Experiment, quiet: bool, asked: Asked) -> Viewer {
+    fn new(experiment: &Experiment, quiet: bool, asked: Asked, place: Option<PathBuf>) -> Viewer {
         let kind = match experiment.run.until {
             Until::Time(time) => Kind::Until(time.0),
             Until::Completion => Kind::Completion,
@@ -222,7 +271,25 @@ impl Viewer {
             asked,
             started: Instant::now(),
             max_wall,
+            kind,
+            place,
+            next: NOTE,
         }
+    }
+
+    /// For `weir inspect` while the run goes on.
+    fn note(&mut self, until: Time, moved: u64) {
+        let elapsed = self.started.elapsed();
+        let Some(place) = self.place.as_ref().filter(|_| elapsed >= self.next) else {
+            return;
+        };
+        self.next = elapsed + NOTE.max(elapsed / 100);
+        let text = state(self.kind, until, moved, elapsed);
+        // A full disk is told of when the result is written.
+        let _ = trace::replace(
+            place,
+            format!("{text} (at {})\n", simulation::now()).as_bytes(),
+        );
     }
 
     fn finish(self) {
@@ -235,12 +302,10 @@ impl Viewer {
 impl Observer for Viewer {
     fn progress(&mut self, now: engine::Progress, ranks: u32) {
         // What the other ranks have moved is not known between windows; they share the work evenly.
+        let moved = now.moved_here * u64::from(ranks);
+        self.note(now.until, moved);
         if let Some(progress) = &mut self.progress {
-            progress.update(
-                now.until,
-                now.moved_here * u64::from(ranks),
-                self.started.elapsed(),
-            );
+            progress.update(now.until, moved, self.started.elapsed());
         }
     }
 

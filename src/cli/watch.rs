@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::fabric::{Place, Step};
-use crate::model::KindName;
+use crate::config::Switching;
+use crate::fabric::{Network, Place, Step};
+use crate::model::Time;
 
-/// The table; empty without steps. `kinds` are the names of the kinds of links.
-pub fn table(steps: &[Step], kinds: &[KindName]) -> String {
+/// The table; empty without steps.
+pub fn table(steps: &[Step], network: &Network) -> String {
+    let kinds = network.topology.link_kinds();
     let Some(last) = steps.last() else {
         return String::new();
     };
@@ -16,7 +18,13 @@ pub fn table(steps: &[Step], kinds: &[KindName]) -> String {
         "{:<22} {:<width$} {:>5} {:>5} {:>14} {:>14} {:>12}\n",
         "from", "link", "class", "queue", "head here, ns", "head leaves", "waited, ns"
     );
-    for step in steps {
+    for (at, step) in steps.iter().enumerate() {
+        let free = without_waiting(
+            step,
+            at.checked_sub(1).map(|before| &steps[before]),
+            network,
+        );
+        let waited = (step.left - step.arrived).saturating_sub(free);
         let from = match step.from {
             Place::Nic(endpoint) => format!("endpoint {endpoint}"),
             Place::Router(router, port) => format!("router {router} port {port}"),
@@ -29,7 +37,11 @@ pub fn table(steps: &[Step], kinds: &[KindName]) -> String {
             step.queue,
             ns(step.arrived),
             ns(step.left),
-            ns(step.left - step.arrived),
+            if waited == 0 {
+                "-".to_string()
+            } else {
+                ns(waited)
+            },
         );
     }
     let end = if last.last {
@@ -44,6 +56,20 @@ pub fn table(steps: &[Step], kinds: &[KindName]) -> String {
         ns(last.tail)
     );
     text
+}
+
+/// How long a packet is at a place without anything in its way, ps: at its NIC no time, at a router what an idle one takes, and the time of
+/// the packet itself if that has to be there as a whole.
+fn without_waiting(step: &Step, before: Option<&Step>, network: &Network) -> Time {
+    let Place::Router(router, _) = step.from else {
+        return 0;
+    };
+    let own = network.router(router);
+    let whole = match own.switching {
+        Switching::StoreAndForward => before.map_or(0, |before| before.tail - before.head),
+        Switching::CutThrough => 0,
+    };
+    own.latency + whole
 }
 
 /// Picoseconds as nanoseconds, exactly.

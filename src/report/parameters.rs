@@ -104,6 +104,20 @@ pub fn all(experiment: &str) -> Vec<[String; 3]> {
     rows
 }
 
+/// The names of the workloads that are applications, of a resolved experiment.
+pub fn applications(experiment: &str) -> Vec<String> {
+    let table: Table = experiment.parse().unwrap_or_default();
+    let workloads = table.get("workload").and_then(Value::as_array);
+    let runs = |one: &&Value| {
+        let has = |key: &str| one.get(key).is_some();
+        (has("motif") || has("trace")) && one.get("enabled") != Some(&Value::Boolean(false))
+    };
+    let names = workloads.into_iter().flatten().filter(runs);
+    names
+        .filter_map(|one| Some(one.get("name")?.as_str()?.to_string()))
+        .collect()
+}
+
 fn add(rows: &mut Vec<[String; 3]>, section: &str, keys: &Table) {
     for (key, value) in keys.iter().filter(|(key, _)| *key != "name") {
         rows.push([section.to_string(), key.clone(), plain(value)]);

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::format::{bytes, percent, scaled, shorten, simulated, wall, whole, wrap};
+use super::parameters;
 use crate::trace::schema::BY_ARRIVAL;
 use crate::trace::{Digest, JobTotals, Note, Run, Shape, Stats, Summary};
 
@@ -21,7 +22,8 @@ const ABOUT_LOADS: &str = "(offered: of its senders' links, accepted: of its rec
 ///
 /// `topology` is one line that says what was simulated ([`crate::topology::Topology::describe`]); empty for none.
 /// `digest` comes from [`crate::trace::Data::digest`] or from a file.
-pub fn table(topology: &str, digest: &Digest, run: &Run) -> String {
+/// `experiment` is the resolved experiment.
+pub fn table(topology: &str, experiment: &str, digest: &Digest, run: &Run) -> String {
     let mut lines = Vec::new();
     if !topology.is_empty() {
         lines.extend(wrap(topology, WIDTH, "  "));
@@ -33,6 +35,7 @@ pub fn table(topology: &str, digest: &Digest, run: &Run) -> String {
     if digest.jobs.len() > 1 {
         jobs(&mut lines, digest);
     }
+    communication(&mut lines, digest, &parameters::applications(experiment));
     cost(&mut lines, digest);
     phases(&mut lines, digest);
     notes(&mut lines, digest);
@@ -316,6 +319,37 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
     lines.extend(wrap(ABOUT_LOADS, WIDTH, "  "));
 }
 
+/// So many applications are shown.
+const APPLICATIONS: usize = 8;
+
+/// How long applications communicated: the largest time of their tasks. It has a line of its own, for the table of jobs has no room.
+fn communication(lines: &mut Vec<String>, digest: &Digest, applications: &[String]) {
+    let jobs = digest.jobs.iter();
+    let jobs: Vec<String> = jobs
+        .filter(|job| applications.contains(&job.name))
+        .map(|job| format!("{} {}", job.name, simulated(job.communication_ps)))
+        .collect();
+    if jobs.is_empty() {
+        return;
+    }
+    let more = match jobs.len().saturating_sub(APPLICATIONS) {
+        0 => String::new(),
+        more => format!(", and {more} more in --json"),
+    };
+    let shown = jobs.len().min(APPLICATIONS);
+    if digest.jobs.len() == 1 {
+        lines.push(String::new());
+    }
+    labelled(
+        lines,
+        "comm. time",
+        &format!(
+            "{}{more} (of a job's slowest task, without computation)",
+            jobs[..shown].join(", ")
+        ),
+    );
+}
+
 fn course(lines: &mut Vec<String>, packet_hops: u64, run: &Run) {
     lines.push(String::new());
     let ranks = match run.ranks {
@@ -502,6 +536,7 @@ mod tests {
     fn the_table_says_what_happened() {
         let text = table(
             "dragonfly: 33 groups of 8 routers",
+            "[[workload]]\nname = \"stencil\"\nmotif = { kind = \"halo2d\" }",
             &sample::data().digest(),
             &sample::run(),
         );
@@ -538,7 +573,7 @@ mod tests {
         run.stopped = Some("it took longer than max_wall allows ".repeat(4));
         run.events = u64::MAX;
         let topology = "words and ".repeat(20);
-        let text = table(&topology, &data.digest(), &run);
+        let text = table(&topology, "", &data.digest(), &run);
         for line in text.lines() {
             assert!(line.chars().count() <= WIDTH, "{line}");
         }
@@ -552,14 +587,14 @@ mod tests {
         data.jobs.truncate(1);
         data.notes.clear();
         data.phases = None;
-        let text = table("", &data.digest(), &sample::run());
+        let text = table("", "", &data.digest(), &sample::run());
         assert!(!text.contains("stencil"), "{text}");
         assert!(text.starts_with("simulated"), "{text}");
     }
 
     #[test]
     fn an_empty_run_has_a_table_too() {
-        let text = table("", &Data::default().digest(), &Run::default());
+        let text = table("", "", &Data::default().digest(), &Run::default());
         assert!(text.contains("0 injected"), "{text}");
         assert!(!text.contains("latency"), "{text}");
     }

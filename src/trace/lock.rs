@@ -150,6 +150,11 @@ impl Lock {
         })
     }
 
+    /// Who has the lock `path`, as the file says.
+    pub fn holder(path: &Path) -> Option<Holder> {
+        Holder::read(&mut File::open(path).ok()?)
+    }
+
     /// The open file that the lock belongs to: a child that inherits it holds the lock until its own end.
     pub fn file(&self) -> &File {
         &self.file

@@ -16,6 +16,51 @@ use super::write::{settle, written};
 /// The file whose lock a run holds while it works on the directory.
 const LOCK: &str = ".result.h5.lock";
 
+/// The file in which a run writes how far it is.
+const PROGRESS: &str = ".result.h5.progress";
+
+/// A run that has not written its result yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnderWay {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Who it is; None if nobody is at work any more: it was killed.
+    pub holder: Option<String>,
+    /// How far it is, in its own words, and when it said so; None if it has just begun.
+    pub progress: Option<String>,
+}
+
+impl UnderWay {
+    /// In words, a line each.
+    pub fn words(&self) -> String {
+        let far = self.progress.as_deref().unwrap_or("it has just begun");
+        let dir = self.dir.display();
+        match &self.holder {
+            Some(holder) => {
+                format!("{dir}: a run goes on ({holder}); its result is not there yet\n{far}")
+            }
+            None => format!("{dir}: a run was here and ended without a result\n{far}"),
+        }
+    }
+}
+
+/// How far the run is that works in `dir`, or has left no more than that behind. None if nothing says that there was one.
+pub fn under_way(dir: &Path) -> Option<UnderWay> {
+    let progress = fs::read_to_string(dir.join(PROGRESS)).ok();
+    let progress = progress.map(|text| text.trim().to_string());
+    let lock = dir.join(LOCK);
+    let held = Lock::is_held(&lock);
+    (held || progress.is_some()).then(|| UnderWay {
+        dir: dir.to_path_buf(),
+        holder: held.then(|| {
+            Lock::holder(&lock).map_or("which does not say who it is".to_string(), |one| {
+                one.to_string()
+            })
+        }),
+        progress,
+    })
+}
+
 /// Why a directory cannot be used for a result.
 #[derive(Debug, Error)]
 pub enum OutError {
@@ -110,6 +155,11 @@ impl OutDir {
         &self.dir
     }
 
+    /// Where the run writes how far it is. It is removed with the lock.
+    pub fn progress(&self) -> PathBuf {
+        self.dir.join(PROGRESS)
+    }
+
     /// What the user has to know if the file system has no locks.
     pub fn warning(&self) -> Option<&str> {
         self.unlocked.as_deref()
@@ -143,6 +193,8 @@ impl OutDir {
 
 impl Drop for OutDir {
     fn drop(&mut self) {
+        // Most runs are over before they have said anything.
+        let _ = fs::remove_file(self.progress());
         if let Some(lock) = self.lock.take() {
             lock.remove();
         }

@@ -70,7 +70,7 @@ pub struct RunOptions {
     /// Only these points, by their place in the plan: `0..9,12` (0 to 8, and 12). The table is left as it is.
     #[arg(long, value_name = "LIST")]
     pub points: Option<String>,
-    /// No progress on standard error.
+    /// No progress on standard error; warnings and errors stay.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -106,6 +106,9 @@ pub struct SubmitOptions {
     /// added, as in "srun --mpi=pmi2 -n".
     #[arg(long, value_name = "COMMAND", default_value = "mpirun")]
     pub launcher: String,
+    /// What has to be over before the first points begin, as for sbatch: afterok:1234.
+    #[arg(long, value_name = "LIST")]
+    pub dependency: Option<String>,
     /// One more option for all jobs, as for sbatch: --sbatch-option=--mem-per-cpu=2G. May be repeated.
     #[arg(
         long = "sbatch-option",
@@ -116,7 +119,7 @@ pub struct SubmitOptions {
     /// Submit the points that have failed, too.
     #[arg(long)]
     pub retry: bool,
-    /// Print the scripts; nothing is written or submitted.
+    /// Print the scripts and the sbatch lines that would submit them; nothing is written or submitted.
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -27,9 +27,7 @@ pub fn retry(options: &RunOptions) -> Result<u8, Failure> {
 
 fn run_some(options: &RunOptions, retry: bool) -> Result<u8, Failure> {
     let sweep = Sweep::open(&options.job)?;
-    if !options.quiet {
-        sweep.tell_warnings();
-    }
+    sweep.tell_warnings();
     let chosen = chosen(options, &sweep, retry)?;
     let how = How {
         jobs: options.jobs,

@@ -12,8 +12,8 @@ use super::{Sweep, failed};
 use crate::cli::console::{tell, write_out};
 use crate::cli::launch::Failure;
 use crate::study::slurm::{
-    Array, JOB_COPY, Queue, Settings, SlurmError, Submission, Submitted, arrays, check_option,
-    folders, next_folder,
+    Array, JOB_COPY, Queue, Settings, SlurmError, Submission, Submitted, arguments, arrays,
+    check_option, folders, next_folder,
 };
 use crate::study::{Point, State};
 
@@ -41,7 +41,7 @@ pub fn submit(options: &SubmitOptions) -> Result<u8, Failure> {
     let places: Vec<usize> = chosen.points.iter().map(|point| point.index).collect();
     let arrays = arrays(&places, settings.points_per_task, most.min(MOST_TASKS));
     if options.dry_run {
-        return dry_run(&settings, &arrays, &chosen);
+        return dry_run(options, &settings, &arrays, &chosen);
     }
     sweep.prepare()?;
     for point in chosen
@@ -52,7 +52,7 @@ pub fn submit(options: &SubmitOptions) -> Result<u8, Failure> {
         sweep.dir.point(&point.hash).try_again().map_err(failed)?;
     }
     let scripts = write_scripts(&sweep, &settings, &arrays).map_err(failed)?;
-    let submission = match submit_all(&queue, &sweep, &settings, &arrays, &scripts) {
+    let submission = match submit_all(options, &queue, &sweep, &settings, &arrays, &scripts) {
         Ok(submission) => submission,
         Err(failure) => {
             // Nothing runs from there: the next attempt gets the number. What cannot be removed does no harm.
@@ -165,6 +165,15 @@ fn refused(error: &SlurmError) -> Failure {
 
 /// The options for all jobs, checked.
 fn slurm_options(options: &SubmitOptions) -> Result<Vec<String>, Failure> {
+    if let Some(text) = &options.dependency
+        && !text
+            .chars()
+            .all(|one| one.is_ascii_alphanumeric() || ":,?+_".contains(one))
+    {
+        return Err(Failure::bad_input(format!(
+            "error: --dependency: {text:?} is none\n  help: write it as for sbatch: afterok:1234, or afterany:1234:1235"
+        )));
+    }
     let named = [
         ("partition", &options.partition),
         ("time", &options.time),
@@ -227,6 +236,7 @@ fn settings(
         program,
         study,
         file,
+        out,
         folder: folder.to_path_buf(),
         name: name.to_string(),
         ranks: options.ranks_per_point.get(),
@@ -261,9 +271,42 @@ fn script_name(index: usize) -> String {
 
 const COLLECT: &str = "collect.sbatch";
 
-/// Prints what would be written and submitted.
-fn dry_run(settings: &Settings, arrays: &[Array], chosen: &Chosen) -> Result<u8, Failure> {
+/// The jobs that the script `index` waits for: the last one for all, an array for the one before where a limit holds, which is for one array only.
+fn after<T: Clone>(index: usize, arrays: &[Array], settings: &Settings, jobs: &[T]) -> Vec<T> {
+    match (index == arrays.len(), settings.max_running) {
+        (true, _) => jobs.to_vec(),
+        (false, Some(_)) => jobs[jobs.len().saturating_sub(1)..].to_vec(),
+        (false, None) => Vec::new(),
+    }
+}
+
+/// What the user wants to be over before a script starts: those that wait for others of this study need not be told.
+fn dependency(options: &SubmitOptions, waits: bool) -> Option<&str> {
+    options.dependency.as_deref().filter(|_| !waits)
+}
+
+/// Prints what would be written and submitted, with the lines that would submit it: jobs by the names of their scripts.
+fn dry_run(
+    options: &SubmitOptions,
+    settings: &Settings,
+    arrays: &[Array],
+    chosen: &Chosen,
+) -> Result<u8, Failure> {
     let mut text = String::new();
+    let mut jobs: Vec<String> = Vec::new();
+    let mut lines = String::new();
+    for index in 0..=arrays.len() {
+        let name = match index == arrays.len() {
+            true => COLLECT.to_string(),
+            false => script_name(index),
+        };
+        let after = after(index, arrays, settings, &jobs);
+        let own = dependency(options, !after.is_empty());
+        let words = arguments(&settings.folder.join(&name), &after, own);
+        lines.push_str(&format!("# sbatch {}\n", words.join(" ")));
+        let job = name.trim_end_matches(".sbatch");
+        jobs.push(format!("<{job}>"));
+    }
     for (index, array) in arrays.iter().enumerate() {
         let path = settings.folder.join(script_name(index));
         let script = settings.array_script(array);
@@ -272,6 +315,9 @@ fn dry_run(settings: &Settings, arrays: &[Array], chosen: &Chosen) -> Result<u8,
     let path = settings.folder.join(COLLECT);
     let script = settings.collect_script();
     text.push_str(&format!("# --- {}\n{script}", path.display()));
+    text.push_str(&format!(
+        "\n# --- submitted by, with the numbers of jobs for their names:\n{lines}"
+    ));
     write_out(&text)?;
     tell(format!(
         "{}; nothing was submitted",
@@ -305,6 +351,7 @@ fn write_scripts(
 
 /// Submits all scripts or none.
 fn submit_all(
+    options: &SubmitOptions,
     queue: &Queue,
     sweep: &Sweep,
     settings: &Settings,
@@ -313,13 +360,8 @@ fn submit_all(
 ) -> Result<Submission, Failure> {
     let mut jobs: Vec<u64> = Vec::new();
     for (index, script) in scripts.iter().enumerate() {
-        let after: &[u64] = match (index == arrays.len(), settings.max_running) {
-            (true, _) => &jobs,
-            // A limit holds for one array only: the next one waits for it.
-            (false, Some(_)) => &jobs[jobs.len().saturating_sub(1)..],
-            (false, None) => &[],
-        };
-        match queue.submit(script, after) {
+        let after = after(index, arrays, settings, &jobs);
+        match queue.submit(script, &after, dependency(options, !after.is_empty())) {
             Ok(job) => jobs.push(job),
             Err(error) => {
                 let mut failure = refused(&error);
@@ -390,7 +432,7 @@ fn told(
     }
     let words: Vec<String> = jobs.iter().map(u64::to_string).collect();
     format!(
-        "{}\njobs: {}; then {}, which makes {} and checks the claims\n\
+        "{}\njobs: {}; then {}, which makes {} and the report and checks the claims\n\
          scripts and logs: {folder}\nwatch: squeue --me; weir sweep status {}\n",
         counted(settings, arrays, chosen),
         words.join(", "),

@@ -168,15 +168,45 @@ fn off_the_scale(panels: &[Panel]) -> Option<String> {
     })
 }
 
-/// The figures of a study that asks for none.
+/// Metrics of claims that are drawn where no figure is asked for, at most.
+const MOST_DRAWN: usize = 6;
+
+/// The figures of a study that asks for none: throughput and latency over its last axis of numbers. Without such an axis, and of what its claims
+/// name in any case, bars or lines over its last axis.
 fn usual(study: &Study) -> Vec<study::Figure> {
-    let Some(x) = (0..study.axes.len())
-        .rev()
-        .find(|axis| study.axes[*axis].numeric())
-    else {
+    let Some(last) = study.axes.len().checked_sub(1) else {
         return Vec::new();
     };
-    let metrics = [
+    let over = (0..study.axes.len())
+        .rev()
+        .find(|axis| study.axes[*axis].numeric());
+    let (x, kind) = match over {
+        Some(x) => (x, FigureKind::Line),
+        None => (last, FigureKind::Bar),
+    };
+    let one =
+        |id: String, title: String, metric: Metric, y_scale: ScaleKind, y_label| study::Figure {
+            id,
+            title: Some(title),
+            kind,
+            x: Some(FigureX::Axis(x)),
+            y: vec![FigureY::Metric(metric)],
+            up: None,
+            marks: Vec::new(),
+            series: (0..study.axes.len()).find(|axis| *axis != x),
+            panel: None,
+            selection: study::Selection::default(),
+            ratio: None,
+            interval: Interval::Range,
+            x_scale: ScaleKind::Linear,
+            y_scale,
+            x_label: None,
+            y_label,
+            x_range: None,
+            y_range: None,
+            caption: None,
+        };
+    let totals = [
         (
             "accepted-load",
             "Accepted load",
@@ -190,30 +220,29 @@ fn usual(study: &Study) -> Vec<study::Figure> {
             ScaleKind::Log,
         ),
     ];
-    let one = |(id, title, name, y_scale): (&str, &str, &str, ScaleKind)| {
-        Some(study::Figure {
-            id: id.into(),
-            title: Some(title.into()),
-            kind: FigureKind::Line,
-            x: Some(FigureX::Axis(x)),
-            y: vec![FigureY::Metric(Metric::parse(name, &[]).ok()?)],
-            up: None,
-            marks: Vec::new(),
-            series: (0..study.axes.len()).find(|axis| *axis != x),
-            panel: None,
-            selection: study::Selection::default(),
-            ratio: None,
-            interval: Interval::Range,
-            x_scale: ScaleKind::Linear,
-            y_scale,
-            x_label: None,
-            y_label: Some(title.to_lowercase()),
-            x_range: None,
-            y_range: None,
-            caption: None,
-        })
-    };
-    metrics.into_iter().filter_map(one).collect()
+    let totals = totals.into_iter().filter_map(|(id, title, name, scale)| {
+        let metric = Metric::parse(name, &[]).ok()?;
+        Some(one(
+            id.into(),
+            title.into(),
+            metric,
+            scale,
+            Some(title.to_lowercase()),
+        ))
+    });
+    let metrics = study.metrics();
+    let asked = metrics.iter().take(MOST_DRAWN).enumerate();
+    let asked = asked.map(|(number, metric)| {
+        let title = table::words(metric.name());
+        one(
+            format!("metric-{}", number + 1),
+            title,
+            metric.clone(),
+            ScaleKind::Linear,
+            None,
+        )
+    });
+    totals.chain(asked).collect()
 }
 
 /// The vertical axis that a figure asks for.

@@ -366,3 +366,22 @@ fn whiskers_may_be_where_the_mean_lies() {
         );
     });
 }
+
+#[test]
+fn a_study_with_claims_only_has_figures_of_what_they_name() {
+    let claims =
+        "[[claims]]\nid = \"c\"\nsays = \"…\"\nmetric = \"jobs.w.accepted_load\"\nmin = 0.1\n";
+    let study = |text: &str| {
+        Study::parse(text, std::path::Path::new(""), &Options::default()).expect("a study")
+    };
+    let (without, _) = JOB.rsplit_once("[[axis]]").expect("two axes");
+    let bars = usual(&study(&format!("{without}{claims}")));
+    assert!(bars.iter().all(|figure| figure.kind == FigureKind::Bar));
+    let ids: Vec<&str> = bars.iter().map(|figure| figure.id.as_str()).collect();
+    assert_eq!(ids, ["accepted-load", "latency", "metric-1"]);
+    assert!(
+        matches!(&bars[2].y[0], FigureY::Metric(metric) if metric.name() == "jobs.w.accepted_load")
+    );
+    let lines = usual(&study(&format!("{JOB}{claims}")));
+    assert!(lines.len() == 3 && lines.iter().all(|figure| figure.kind == FigureKind::Line));
+}

@@ -4,6 +4,6 @@ mod queue;
 mod record;
 mod script;
 
-pub use queue::{Queue, SlurmError};
+pub use queue::{Queue, SlurmError, arguments};
 pub use record::{Submission, Submitted, folders, next_folder};
 pub use script::{Array, JOB_COPY, Settings, arrays, check_option};

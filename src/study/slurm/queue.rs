@@ -47,6 +47,23 @@ pub struct Queue;
 /// A task of an array: the array's job and the task's place in it.
 pub type TaskId = (u64, usize);
 
+/// What sbatch is called with: for a script that is to start when the jobs `after` have ended in whatever way, and not before what `dependency`
+/// says, as for sbatch.
+pub fn arguments(script: &Path, after: &[String], dependency: Option<&str>) -> Vec<String> {
+    let after = (!after.is_empty()).then(|| format!("afterany:{}", after.join(":")));
+    let all: Vec<String> = dependency
+        .map(str::to_string)
+        .into_iter()
+        .chain(after)
+        .collect();
+    let mut words = vec!["--parsable".to_string()];
+    if !all.is_empty() {
+        words.push(format!("--dependency={}", all.join(",")));
+    }
+    words.push(script.display().to_string());
+    words
+}
+
 impl Queue {
     /// The most tasks that an array may have (MaxArraySize).
     ///
@@ -67,17 +84,18 @@ impl Queue {
         }
     }
 
-    /// Submits a script, to start when `after` have ended in whatever way; returns the job.
+    /// Submits a script; returns the job. See [`arguments`].
     ///
     /// # Errors
     /// If Slurm refuses it.
-    pub fn submit(&self, script: &Path, after: &[u64]) -> Result<u64, SlurmError> {
-        let mut arguments = vec!["--parsable".to_string()];
-        if !after.is_empty() {
-            let jobs: Vec<String> = after.iter().map(u64::to_string).collect();
-            arguments.push(format!("--dependency=afterany:{}", jobs.join(":")));
-        }
-        arguments.push(script.display().to_string());
+    pub fn submit(
+        &self,
+        script: &Path,
+        after: &[u64],
+        dependency: Option<&str>,
+    ) -> Result<u64, SlurmError> {
+        let after: Vec<String> = after.iter().map(u64::to_string).collect();
+        let arguments = arguments(script, &after, dependency);
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let text = call("sbatch", &words)?;
         // The job; behind a semicolon, the cluster.
@@ -150,7 +168,25 @@ fn call(command: &'static str, arguments: &[&str]) -> Result<String, SlurmError>
 
 #[cfg(test)]
 mod tests {
-    use super::setting;
+    use super::{arguments, setting};
+    use std::path::Path;
+
+    #[test]
+    fn scripts_wait_for_jobs_and_for_what_the_user_says() {
+        let words = |after: &[&str], dependency| {
+            let after: Vec<String> = after.iter().map(|job| job.to_string()).collect();
+            arguments(Path::new("a.sbatch"), &after, dependency).join(" ")
+        };
+        assert_eq!(words(&[], None), "--parsable a.sbatch");
+        assert_eq!(
+            words(&["1", "2"], None),
+            "--parsable --dependency=afterany:1:2 a.sbatch"
+        );
+        assert_eq!(
+            words(&["3"], Some("afterok:7")),
+            "--parsable --dependency=afterok:7,afterany:3 a.sbatch"
+        );
+    }
 
     #[test]
     fn a_setting_is_found_by_its_whole_name() {

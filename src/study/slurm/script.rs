@@ -19,6 +19,8 @@ pub struct Settings {
     pub study: Vec<String>,
     /// The job file.
     pub file: PathBuf,
+    /// The directory of the study.
+    pub out: PathBuf,
     /// Where the scripts, a copy of the job file, and what the jobs print lie: the directory of this submission.
     pub folder: PathBuf,
     /// What the jobs are called.
@@ -43,7 +45,9 @@ pub struct Array {
 }
 
 /// Options of sbatch that a submission gives itself, and what to write instead.
-const OWN: [(&str, &str); 7] = [
+const OWN: [(&str, &str); 9] = [
+    ("--dependency", "write --dependency without --sbatch-option"),
+    ("-d", "write --dependency"),
     (
         "--array",
         "tell how many may run at once with --max-running",
@@ -129,18 +133,20 @@ impl Settings {
         )
     }
 
-    /// The script of the job that makes the table and checks the claims when all tasks have ended, well or not.
+    /// The script of the job that makes the table and the report and checks the claims when all tasks have ended, well or not.
     pub fn collect_script(&self) -> String {
-        let mut lines = self.head("The table and the claims", "collect-%j.log");
+        let mut lines = self.head("The table, the report and the claims", "collect-%j.log");
         lines.extend(self.options.iter().cloned());
         // Later lines win: one task is enough, whatever the points need.
         lines.push("--nodes=1".to_string());
         lines.push("--ntasks=1".to_string());
         format!(
-            "{}\n{}\nset -e\n{}\n{}\n",
+            "{}\n{}\nset -e\n{}\n{} report {}\n{}\n",
             directives(&lines),
             self.unchanged(),
             self.command("collect"),
+            path_word(&self.program),
+            path_word(&self.out),
             self.command("claims")
         )
     }
@@ -238,6 +244,7 @@ mod tests {
             program: "/opt/weir".into(),
             study: vec!["/a b/it's.toml".into(), "--out".into(), "/data/out".into()],
             file: "/a b/it's.toml".into(),
+            out: "/data/out".into(),
             folder: "/data/100%/slurm/1".into(),
             name: "weir-fig5".into(),
             ranks: 4,
@@ -308,6 +315,7 @@ mod tests {
             "--ntasks=2",
             "--wrap=x",
             "--a\nb",
+            "--dependency=afterok:1",
         ] {
             let refused = check_option(wrong).expect_err(wrong);
             assert!(!refused.remedy.is_empty(), "{wrong}");

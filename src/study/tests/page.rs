@@ -66,7 +66,7 @@ fn every_search_is_one() {
 fn every_metric_of_the_table_exists() {
     let page = page();
     let jobs = [
-        "hot", "victims", "lammps-0", "halo", "halo-0", "storm", "app",
+        "hot", "victims", "lammps-0", "halo", "halo-0", "storm", "app", "md",
     ]
     .map(str::to_string);
     let table = page.split("| metric |").nth(1).expect("the table");
