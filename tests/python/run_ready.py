@@ -150,7 +150,11 @@ def routings(program, kind):
 def run_network(program, file, out):
     """With every routing that is made for it."""
     with open(file, "rb") as text:
-        kind = tomllib.load(text)["kind"]
+        network = tomllib.load(text)
+    kind = network["kind"]
+    # As many packets where links are faster, which have shorter ways as well.
+    bandwidth, unit = network["terminal"]["bandwidth"].split()
+    until = SHORT_US * min(1.0, 100.0 / float(bandwidth)) if unit == "Gbps" else SHORT_US
     names = routings(program, kind)
     if not names:
         sys.exit(f"{file}: there is no routing for {kind}")
@@ -161,7 +165,7 @@ def run_network(program, file, out):
                 f'[topology]\nfile = "{os.path.abspath(file)}"\n'
                 f'[routing]\nalgorithm = "{routing}"\n'
                 '[[workload]]\npattern = { kind = "uniform" }\nload = 0.01\nmessage = "4 flits"\n'
-                f'[run]\nuntil = "3 us"\n'
+                f'[run]\nuntil = "{until} us"\n'
             )
         done = weir(program, "check", path)
         if done.returncode != 0:
