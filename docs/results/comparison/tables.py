@@ -3,7 +3,7 @@
 
     tables.py keep OUT/table.csv >schemes.csv     the columns that are used here
     tables.py tuned OUT/tune/* >tune.csv           what the searches have tried
-    tables.py                                     schemes.csv, gpcnet.csv -> summary.csv, impact.csv, comparison.svg; tables on standard output
+    tables.py                                     schemes.csv, gpcnet.csv -> summary.csv, impact.csv, comparison.svg, the tables of this page and of README
 
 Needs nothing but Python. What the numbers are is said on the page.
 """
@@ -187,36 +187,70 @@ def main():
     found = summary(read("schemes.csv", ["network", "scenario", "setting", "seed"]))
     head = ["network", "setting"] + [f"{name}{part}" for name in COLUMNS for part in ("", "_half", "_seeds")]
     write_csv("summary.csv", head, [list(key) + [part for name in COLUMNS for part in flat(row[name])] for key, row in found.items()])
-    for network in NETWORKS:
-        print(f"\n{network}\n")
-        print("| | five applications beside the incast | the worst of them | p99 of messages | without incast | the incast | permutations | hot spots: mean | p99.9 |")
-        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-        for (where, setting), row in found.items():
-            if where == network:
-                cells = [written(row[name]) for name in COLUMNS[:8]]
-                print(f"| {setting} | " + " | ".join(cells) + " |")
-        print("\n| | " + " | ".join(APPS) + " | control packets | sent again | fullest port, KiB |")
-        print("| --- |" + " --- |" * (len(APPS) + 3))
-        for (where, setting), row in found.items():
-            if where == network:
-                cells = [written(row[name]) for name in APPS] + [f"{row['control'][0]:.2f}", f"{100 * row['again'][0]:.1f}%", f"{row['held'][0] / 1024:.0f}"]
-                print(f"| {setting} | " + " | ".join(cells) + " |")
     impact = impacts(read("gpcnet.csv", ["network", "test", "congestors", "setting", "seed"]))
     head = ["network", "setting", "test"] + [f"{what}{part}" for what in ("impact_mean", "impact_p99", "cost") for part in ("", "_half", "_seeds")] + ["at_least"]
     lines = [list(key) + [part for one in row[:3] for part in flat(one)] + [int(row[3])] for key, row in impact.items()]
     write_csv("impact.csv", head, lines)
+    (HERE / "comparison.svg").write_text(figure(found), encoding="utf-8")
+    short = in_short(found)
+    fill(HERE / "README.md", {"in short": short, **{network: whole(found, network) for network in NETWORKS}, "gpcnet": gpcnet(impact)})
+    fill(HERE.parent.parent.parent / "README.md", {"the comparison in short": short})
+
+
+def fill(page, sections):
+    """Puts tables between their marks in a page."""
+    text = page.read_text(encoding="utf-8")
+    for name, table in sections.items():
+        begin, end = f"<!-- made by tables.py: {name} -->\n", "<!-- end -->"
+        if begin in text:
+            before, rest = text.split(begin)
+            text = f"{before}{begin}\n{table}\n\n{end}{rest.split(end, 1)[1]}"
+    page.write_text(text, encoding="utf-8")
+
+
+def table(head, rows):
+    lines = [head, ["---"] * len(head)] + rows
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+# One row for each scheme: as it was found where it was searched.
+CHOSEN = ["none", "ecn, tuned", "ib_cca, tuned", "srp", "smsrp, tuned", "lhrp, tuned", "lhrp_srp, tuned", "codes_cc, tuned", "sst_cm, tuned",
+          "saa, tuned", "window, tuned", "1VC", "dbbm", "voq_net"]
+
+
+def in_short(found):
+    head = ["", "applications beside an incast", "without it", "the incast", "permutations", "p99.9 beside hot spots"]
+    both = lambda setting, name: " / ".join(f"{mean:.2f}" if mean < 10 else f"{mean:.1f}" for mean in
+                                            (found[network, setting][name][0] if (network, setting) in found else math.nan for network in NETWORKS[:2]))
+    rows = [[setting] + [both(setting, name) for name in ("slowdown", "calm", "incast", "permutations", "hot_p999")] for setting in CHOSEN]
+    return table(head, rows)
+
+
+def whole(found, network):
+    """All numbers of a network, in two tables."""
+    rows = [(setting, row) for (where, setting), row in found.items() if where == network]
+    head = ["", "seeds", "five applications beside the incast", "the worst of them", "p99 of messages", "without incast", "the incast", "permutations",
+            "hot spots: mean", "p99.9"]
+    first = table(head, [[setting, str(row["slowdown"][2])] + [written(row[name]) for name in COLUMNS[:8]] for setting, row in rows])
+    head = [""] + APPS + ["control packets", "sent again", "fullest port, KiB"]
+    last = lambda row: [f"{row['control'][0]:.2f}", f"{100 * row['again'][0]:.1f}%", f"{row['held'][0] / 1024:.0f}"]
+    second = table(head, [[setting] + [written(row[name]) for name in APPS] + last(row) for setting, row in rows])
+    return f"{first}\n\n{second}"
+
+
+def gpcnet(impact):
+    parts = []
     tests = list(dict.fromkeys(test for _, _, test in impact))
     for network in dict.fromkeys(network for network, _, _ in impact):
-        print(f"\nGPCNeT, {network}\n")
-        print("| | " + " | ".join(f"{test}: mean | p99 | alone" for test in tests) + " |")
-        print("| --- |" + " --- | --- | --- |" * len(tests))
+        rows = []
         for setting in dict.fromkeys(one for where, one, _ in impact if where == network):
             cells = []
             for test in tests:
                 *values, missing = impact.get((network, setting, test), [(math.nan, math.nan, 0)] * 3 + [False])
                 cells += [("≥ " if missing else "") + written(value) for value in values[:2]] + [written(values[2])]
-            print(f"| {setting} | " + " | ".join(cells) + " |")
-    (HERE / "comparison.svg").write_text(figure(found), encoding="utf-8")
+            rows.append([setting] + cells)
+        parts.append(f"**{network.capitalize()}**\n\n" + table([""] + [f"{test}{what}" for test in tests for what in (": mean", ", p99", ", alone")], rows))
+    return "\n\n".join(parts)
 
 
 SHOWN = [("slowdown", "applications beside the incast", "#c0392b", "circle"), ("calm", "applications without incast", "#2c7fb8", "diamond"), ("incast", "the incast", "#7f8c8d", "square")]
