@@ -210,7 +210,7 @@ fn damage_of_the_binary_form_is_refused_with_its_byte() {
         (node + 16, 255, ["byte ", "too long"]),
         (node + 21, 77, ["byte ", "processor 77"]),
         (node + 23, 77, ["byte ", "77 others from place 0"]),
-        (BINARY.len() - 4, 77, ["byte ", "operation 77 among"]),
+        (node + 5 * 39, 77, ["byte 421", "operation 77 among 5"]),
     ] {
         let mut bytes = BINARY.to_vec();
         bytes[at] = value;
