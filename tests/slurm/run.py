@@ -8,6 +8,7 @@ with WEIR_NEEDS_SLURM=1 that is a failure.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -241,6 +242,27 @@ def changed_job_file(tester):
     check(not os.listdir(os.path.join(tester.dir("changed"), "points")), "nothing ran")
 
 
+def tuned(tester):
+    """A search of which Slurm runs each stage: the same commands, in turn, until there is a best setting."""
+    section("weir tune, stage by stage on Slurm")
+    file = os.path.join(PROJECT, "tests", "slurm", "tune.toml")
+    tester.cluster.run(tester.program, "tune", file, "--out", tester.dir("tuned here"), "-j", "2", "--quiet")
+    out = tester.dir("tuned")
+    stages = 0
+    while True:
+        said = tester.cluster.run(tester.program, "tune", file, "--out", out, "--plan").stdout
+        next_one = re.search(r"weir sweep submit (\S+) --out (\S+)", said)
+        if not next_one:
+            break
+        stages += 1
+        check(stages < 10, said.splitlines()[0])
+        job, into = next_one.groups()
+        tester.wait_for(tester.submit(os.path.relpath(into, tester.out), file=job))
+    check(stages >= 3, f"what it is compared with, the grid and its neighbours: {stages} submissions")
+    best = [text_of(os.path.join(tester.dir(name), "best.toml")) for name in ("tuned here", "tuned")]
+    check(best[0] == best[1], "the same best setting as without Slurm")
+
+
 def examples(tester):
     section("the batch scripts of jobs/")
     small = ["jobs/bench/uniform-1056.toml", "--set", "run.until=3 us", "--set", "run.warmup=1 us"]
@@ -295,6 +317,7 @@ def main(weir, out):
         scripts = examples(tester)
         changed_job_file(tester)
         whole_study_ended(tester, *study)
+        tuned(tester)
         many_ranks_ended(tester, ranks)
         examples_ended(tester, *scripts)
         requeued_ended(tester, again)
