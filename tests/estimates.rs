@@ -4,18 +4,14 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::support::{Cli, Experiment};
-use weir::congestion::Capabilities;
-use weir::fabric::FabricDomain;
+use weir::fabric::{FabricDomain, Rich};
 use weir::forecast::{Amount, Basis, Forecast, Work};
 use weir::simulation::{Plan, trial};
 
 /// Bytes of the state of all domains, built.
 fn built(plan: &Plan) -> u64 {
     let (blueprint, scheme) = (&plan.blueprint, plan.scheme.as_ref());
-    let one = |id| match scheme.capabilities() {
-        Capabilities::NONE => FabricDomain::<false>::new(id, blueprint, scheme).memory_bytes(),
-        _ => FabricDomain::<true>::new(id, blueprint, scheme).memory_bytes(),
-    };
+    let one = |id| FabricDomain::<Rich>::new(id, blueprint, scheme).memory_bytes();
     let domains = 0..blueprint.network.topology.domains();
     domains.map(|id| one(id).0 as u64).sum()
 }

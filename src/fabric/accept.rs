@@ -2,11 +2,12 @@
 //! checked again at every access ([`crate::model::Slots`]).
 
 use super::domain::FabricDomain;
+use super::plain::Compiled;
 use super::post::{CreditMail, PacketMail};
 use super::state::{Upstream, Wire};
 use crate::model::Signal;
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Queues of a port over all traffic classes.
     fn channels_of(&self, port: u32) -> u32 {
         let out = &self.outputs[port as usize];

@@ -7,13 +7,14 @@
 
 use super::crossbar::Crossing;
 use super::domain::FabricDomain;
+use super::plain::Compiled;
 use super::pool::Fifo;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::state::{InIndex, OutIndex, Request, Wire};
 use crate::model::{Classes, PacketIndex, Time};
 use crate::routing::Hop;
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// A routed packet asks for its output, and where it cannot go there for another. Behind others, which have not gone by
     /// that output either, it tries the rest of its ways once.
     pub(super) fn ask_for_any(
@@ -253,7 +254,7 @@ impl<const CC: bool> FabricDomain<CC> {
         self.network.routing.take(&mut packet.flight, router, hop);
         let flits = u32::from(packet.flits);
         if output != first {
-            let lossy = match CC && self.fixed.can.drops && packet.class == Classes::LOSSY {
+            let lossy = match K::CC && self.fixed.can.drops && packet.class == Classes::LOSSY {
                 true => flits,
                 false => 0,
             };
@@ -265,7 +266,7 @@ impl<const CC: bool> FabricDomain<CC> {
             out.lossy += lossy;
             out.peak = out.peak.max(out.waiting + out.queued);
             self.find_out_anew(first, now);
-            if CC && self.fixed.can.observes {
+            if K::CC && self.fixed.can.observes {
                 self.observe(index, output, now, |scheme, port, packet| {
                     scheme.on_route(port, packet);
                 });

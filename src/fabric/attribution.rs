@@ -9,6 +9,7 @@
 use rustc_hash::FxHashMap;
 
 use super::domain::FabricDomain;
+use super::plain::Compiled;
 use super::pool::{Fifo, Pool};
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::send_queues::NONE;
@@ -298,7 +299,7 @@ fn add(sum: &mut Sums, own: &Sums) {
     }
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Looks at all ports.
     #[inline(never)]
     pub(super) fn sample_waits(&mut self, now: Time) {

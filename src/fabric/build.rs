@@ -1,6 +1,8 @@
 //! Puts a domain together.
 
+use super::plain::Compiled;
 use std::iter;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -18,7 +20,7 @@ use super::later::Later;
 use super::memory::Memory;
 use super::network::{MOST_BUFFERED, Network};
 use super::nic::Nic;
-use super::plain::is_plain;
+use super::plain::{is_controlled, is_rich};
 use super::pool::{Fifo, Pool};
 use super::post::Post;
 use super::reassembly::Reassembly;
@@ -93,9 +95,9 @@ fn classes_of(
     class_of
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Builds a domain. Looks at this domain's routers only.
-    pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &dyn Scheme) -> FabricDomain<CC> {
+    pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &dyn Scheme) -> FabricDomain<K> {
         let network = &blueprint.network;
         let parameters = &network.parameters;
         let models = network.routers.iter().map(|router| Model {
@@ -111,8 +113,12 @@ impl<const CC: bool> FabricDomain<CC> {
         } = blueprint.recording;
         let mut applications = blueprint.traffic.iter().filter_map(Traffic::application);
         let can = scheme.capabilities();
-        assert!(CC || is_plain(blueprint, scheme), "compiled for plain runs");
-        let heard = CC
+        let (controlled, rich) = (is_controlled(scheme), is_rich(blueprint));
+        assert!(
+            (K::CC || !controlled) && (K::RICH || !rich),
+            "compiled for other runs"
+        );
+        let heard = K::CC
             || parameters.acknowledge
             || packets
             || messages
@@ -207,6 +213,7 @@ impl<const CC: bool> FabricDomain<CC> {
             traffic: blueprint.traffic.clone(),
             fault: None,
             until_done: blueprint.until_done,
+            kind: PhantomData,
         };
         domain
             .outboxes
@@ -233,7 +240,7 @@ impl<const CC: bool> FabricDomain<CC> {
         domain.add_samples(blueprint);
         domain.add_attribution(&blueprint.recording);
         domain.scheme.start(domain.nics.len(), domain.outputs.len());
-        if CC && can.retransmits {
+        if K::CC && can.retransmits {
             domain
                 .resends
                 .resize_with(domain.nics.len(), Resends::default);
@@ -276,7 +283,7 @@ impl<const CC: bool> FabricDomain<CC> {
     /// How many numbers the ports of a router take. One that sends packets of its own does so by a port that leads
     /// nowhere, after the others.
     fn places(&self, ports: PortId) -> u32 {
-        u32::from(ports) + u32::from(CC && self.fixed.can.answers)
+        u32::from(ports) + u32::from(K::CC && self.fixed.can.answers)
     }
 
     /// The routers of a domain, and the number of the first port of each among the domain's.
@@ -325,7 +332,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 self.add_input(at as u32, upstream, &link);
                 self.add_output(wire, [id, to], &link, false);
             }
-            if CC && self.fixed.can.answers {
+            if K::CC && self.fixed.can.answers {
                 let link = network.topology.link(id, 0);
                 self.add_input(at as u32, Upstream::Nothing, &link);
                 self.add_output(Wire::Unused, [id, id], &link, false);

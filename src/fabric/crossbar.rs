@@ -2,6 +2,7 @@
 
 use super::domain::FabricDomain;
 use super::event::EventKind;
+use super::plain::Compiled;
 use super::pool::Fifo;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::state::{InIndex, OutIndex, Request, Upstream, Wire};
@@ -24,7 +25,7 @@ pub(super) enum Crossing {
     Credit,
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// A head is at an input.
     pub(super) fn arrive(&mut self, input: InIndex, now: Time) {
         let place = &mut self.inputs[input as usize];
@@ -52,7 +53,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let queue = self.fifos.get(base, input, self.pool.get(index).queue);
         if queue.requested {
             queue.behind.push(&mut self.pool, index);
-            if CC && self.fixed.can.arrivals {
+            if K::CC && self.fixed.can.arrivals {
                 self.comes_behind(index, input, now);
             }
         } else {
@@ -63,7 +64,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// Routes a packet, and lets it cross at once or makes it wait. `behind`: it has waited behind others.
     fn route(&mut self, index: PacketIndex, input: InIndex, behind: bool, now: Time) {
-        let held = match CC && self.fixed.flows.held {
+        let held = match K::RICH && self.fixed.flows.held {
             true => self.held_way(index, input),
             false => None,
         };
@@ -77,16 +78,18 @@ impl<const CC: bool> FabricDomain<CC> {
             self.watch_arrival = packet.head;
         }
         let in_queue = std::mem::replace(&mut packet.queue, queue);
-        if CC && let Some(step) = packet.flight.flow_step() {
+        if K::RICH
+            && let Some(step) = packet.flight.flow_step()
+        {
             self.flow_passes(step, index, input, (output, hop));
         }
-        if CC
+        if K::CC
             && (self.fixed.can.drops || self.fixed.intercepted != 0)
             && self.taken_here(index, (input, in_queue), output, now)
         {
             return;
         }
-        let counted = CC
+        let counted = K::CC
             && behind
             && self.fixed.can.arrivals
             && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_));
@@ -94,7 +97,7 @@ impl<const CC: bool> FabricDomain<CC> {
             self.waits_for(index, output, now);
         }
         self.ask(index, (input, in_queue), output, now);
-        if CC
+        if K::CC
             && self.fixed.can.drops
             && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
         {
@@ -108,11 +111,11 @@ impl<const CC: bool> FabricDomain<CC> {
     fn waits_for(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let (packet, out) = (self.pool.get(index), &mut self.outputs[output as usize]);
         out.waiting += u32::from(packet.flits);
-        if CC && self.fixed.can.drops && packet.class == Classes::LOSSY {
+        if K::CC && self.fixed.can.drops && packet.class == Classes::LOSSY {
             out.lossy += u32::from(packet.flits);
         }
         out.peak = out.peak.max(out.waiting + out.queued);
-        if CC && self.fixed.can.observes {
+        if K::CC && self.fixed.can.observes {
             self.observe(index, output, now, |scheme, port, packet| {
                 scheme.on_route(port, packet);
             });
@@ -313,7 +316,7 @@ impl<const CC: bool> FabricDomain<CC> {
         }
         match capacity {
             Some(capacity) => {
-                if CC && self.fixed.can.drops && class == Classes::LOSSY && ready & data != 0 {
+                if K::CC && self.fixed.can.drops && class == Classes::LOSSY && ready & data != 0 {
                     return Crossing::Space;
                 }
                 let held = self.channels[channel].flits;
@@ -336,7 +339,7 @@ impl<const CC: bool> FabricDomain<CC> {
         index: PacketIndex,
         now: Time,
     ) {
-        if CC && self.fixed.can.drops && reason != Crossing::Go {
+        if K::CC && self.fixed.can.drops && reason != Crossing::Go {
             self.watch_patience(index, output, now);
         }
         match reason {
@@ -412,7 +415,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// Lets one waiting packet cross to an output, the highest class first.
     pub(super) fn try_output(&mut self, output: OutIndex, now: Time) {
-        if CC && self.fixed.can.drops {
+        if K::CC && self.fixed.can.drops {
             self.shed(output, now);
         }
         let classes = usize::from(self.fixed.classes.count());
@@ -549,7 +552,7 @@ impl<const CC: bool> FabricDomain<CC> {
         place.free_at = now + in_time;
         out.waiting -= u32::from(flits);
         let tail_in = packet.tail();
-        if CC && self.fixed.can.drops {
+        if K::CC && self.fixed.can.drops {
             packet.wait(now - packet.head);
         }
         let timing = &self.timings[out.timing as usize];
@@ -627,7 +630,7 @@ impl<const CC: bool> FabricDomain<CC> {
     pub(super) fn has_credit(&mut self, channel: usize, flits: u32, now: Time) -> bool {
         let home = self.home(channel);
         let credit = &mut self.channels[home].credit;
-        if CC && self.fixed.can.marks {
+        if K::CC && self.fixed.can.marks {
             // The scheme is told what is left.
             credit.collect(now);
         }

@@ -1,6 +1,7 @@
 //! Ports with more queues than a word has bits. Of theirs, those exist that packets have used, so that a queue for every
 //! endpoint of the network costs no memory where it is not needed.
 
+use super::plain::Compiled;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -177,7 +178,7 @@ impl Crowd {
     }
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// The place of a queue's channel, from its port's [`super::state::Output::channel_base`].
     #[inline(always)]
     pub(super) fn channel(&mut self, base: u32, queue: u16) -> usize {

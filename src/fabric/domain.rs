@@ -1,3 +1,5 @@
+use super::plain::Compiled;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::attribution::Attribution;
@@ -81,8 +83,8 @@ pub(super) struct Fixed {
 /// A part of the network, simulated as one unit: some routers, the endpoints attached to them, and everything that
 /// happens there. What it does depends on its own state and its mail only.
 ///
-/// `CC`: with congestion control, or anything else that plain runs have not (`is_plain`), for which all of that is compiled away.
-pub struct FabricDomain<const CC: bool> {
+/// `K`: what it is compiled for, without what is not part of that.
+pub struct FabricDomain<K: Compiled> {
     pub(super) id: DomainId,
     pub(super) network: Arc<Network>,
     pub(super) fixed: Fixed,
@@ -153,9 +155,10 @@ pub struct FabricDomain<const CC: bool> {
     pub(super) fault: Option<RunError>,
     /// Whether the run ends when all tasks of applications are done.
     pub(super) until_done: bool,
+    pub(super) kind: PhantomData<K>,
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// How long things take at an output.
     #[inline(always)]
     pub(super) fn timing(&self, output: OutIndex) -> &Timing {
@@ -266,7 +269,7 @@ impl<const CC: bool> FabricDomain<CC> {
     }
 }
 
-impl<const CC: bool> Domain for FabricDomain<CC> {
+impl<K: Compiled> Domain for FabricDomain<K> {
     type Mail = Post;
     type Error = RunError;
 

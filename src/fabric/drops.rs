@@ -2,12 +2,13 @@
 
 use super::crowd::MOST_BITS;
 use super::domain::FabricDomain;
+use super::plain::Compiled;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::state::{InIndex, OutIndex, Output, Request, Wire};
 use crate::congestion::{PacketView, Port};
 use crate::model::{Classes, NEVER, PacketIndex, Time, unit};
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// The bits of lossless data in an output's [`Output::ready`]. Speculative packets do not get into output
     /// queues while such data is in one there.
     #[inline]

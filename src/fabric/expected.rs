@@ -5,6 +5,7 @@ use super::crowd::{Crowds, MOST_BITS};
 use super::domain::FabricDomain;
 use super::hosts::Application;
 use super::nic::Nic;
+use super::plain::Rich;
 use super::resend::Resends;
 use super::ring::Ring;
 use super::source::{Drive, Source, Traffic};
@@ -23,7 +24,7 @@ const OUTPUTS: usize = 1 << 12;
 /// Bytes of the event queue of a domain, and of its lists at their least.
 const DOMAIN: u64 = 40_000;
 
-impl FabricDomain<true> {
+impl FabricDomain<Rich> {
     /// Bytes that the state of all domains takes before anything is sent, within some percent of what
     /// [`FabricDomain::memory_bytes`] says of all of them.
     pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {

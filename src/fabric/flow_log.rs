@@ -1,5 +1,6 @@
 //! What is recorded of flows, for the fluid model: when each began, and which links carried how much of it.
 
+use super::plain::Compiled;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +45,7 @@ fn is_flow(origin: &Origin, from_bits: u64) -> bool {
     content && origin.message_bits >= from_bits
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// The first packet of a message leaves now.
     #[inline(never)]
     pub(super) fn flow_starts(&mut self, destination: EndpointId, origin: &Origin, now: Time) {

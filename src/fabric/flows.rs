@@ -10,6 +10,7 @@
 //! A flow is known by its source and its destination: a queue pair has one at a time. All of its packets go one way. Where the routing does
 //! not see to that itself, every router keeps the way of the packet that set the flow up, which is routed as data.
 
+use super::plain::Compiled;
 use rustc_hash::FxHashMap;
 
 use super::domain::FabricDomain;
@@ -214,7 +215,7 @@ impl Flows {
     }
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// A message is the first of its queue pair, and nothing of it is sent.
     pub(super) fn begin_flow(&mut self, nic: u32, pair: u32, now: Time) {
         let (to, first) = (

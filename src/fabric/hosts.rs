@@ -1,5 +1,6 @@
 //! The tasks of applications at the NICs: they send by them, and hear when a message has left or arrived.
 
+use super::plain::Compiled;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
@@ -135,7 +136,7 @@ impl Hosts {
     }
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Puts the tasks of all applications at this domain's NICs.
     pub(super) fn add_tasks(&mut self) {
         let traffic = self.traffic.clone();
@@ -266,7 +267,7 @@ impl<const CC: bool> FabricDomain<CC> {
             self.fault.get_or_insert(RunError::Oversized { job, bytes });
             return;
         }
-        let counts = CC && (self.fixed.can.retransmits || self.fixed.flows.managed);
+        let counts = K::CC && self.fixed.can.retransmits || K::RICH && self.fixed.flows.managed;
         if counts && !self.about.countable(8 * bytes) {
             let job = self.traffic[usize::from(job)].name.clone();
             self.fault = Some(RunError::TooLong { job, bytes });
@@ -274,7 +275,7 @@ impl<const CC: bool> FabricDomain<CC> {
         }
         let state = &mut self.hosts.jobs[usize::from(job)];
         state.sent += 1;
-        state.pending += u64::from(CC && self.fixed.can.retransmits);
+        state.pending += u64::from(K::CC && self.fixed.can.retransmits);
         let destination = self.traffic[usize::from(job)].tasks[to as usize];
         let message = NewMessage {
             nic,

@@ -1,6 +1,7 @@
 //! Packets on the wires from other domains. They stay in the mail that they came in until they arrive, so that a domain
 //! reads them in one go, in the order in which they were written, and holds only those of its own routers in its pool.
 
+use super::plain::Compiled;
 use std::collections::VecDeque;
 
 use super::domain::FabricDomain;
@@ -103,7 +104,7 @@ impl Inbox {
     }
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Takes in packets that are on wires from a neighbouring domain, with the headers that the scheme has given them.
     pub(super) fn take_packets(
         &mut self,
@@ -135,7 +136,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let words = self.pool.header_words();
         for (at, one) in mail.iter().enumerate() {
             let (index, input) = (self.pool.insert(one.packet, one.origin), one.input);
-            if CC && words > 0 {
+            if K::CC && words > 0 {
                 let header = &headers[at * words..][..words];
                 self.pool.header_mut(index).copy_from_slice(header);
             }

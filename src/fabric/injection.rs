@@ -1,6 +1,7 @@
 //! Onto the link from a NIC to its router: which virtual channel and queue a packet joins there.
 
 use super::domain::FabricDomain;
+use super::plain::Compiled;
 use super::pool::Pool;
 use crate::model::{EndpointId, Flight, LinkKind, NEVER, PacketIndex, Time};
 use crate::queueing::Joining;
@@ -27,7 +28,7 @@ impl Sending {
     }
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// A queue with credits for a packet, of the virtual channels in turn; or when to look again.
     #[inline]
     pub(super) fn injection_queue(

@@ -1,5 +1,6 @@
 //! What a scheme does at a NIC at a later time: timers, and control packets that are not to be sent yet.
 
+use super::plain::Compiled;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -29,7 +30,7 @@ impl Later {
     }
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Takes note of what a hook at a NIC has asked for.
     pub(super) fn keep_for_later(&mut self, nic: u32, now: Time) {
         let output = self.first_nic_output + nic;

@@ -3,6 +3,7 @@
 use super::crowd::MOST_BITS;
 use super::domain::FabricDomain;
 use super::event::EventKind;
+use super::plain::Compiled;
 use super::state::{OutIndex, Wire};
 use crate::config::Arbitration;
 use crate::model::{Classes, Flight, NEVER, PacketIndex, Time};
@@ -17,7 +18,7 @@ struct Choice {
     starved: bool,
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// A packet has crossed; its head is at the output queue's end at `packet.head`. If nothing is in its way it
     /// takes the link at once, which saves an event: whatever crosses later is ready later.
     #[inline(always)]
@@ -74,7 +75,7 @@ impl<const CC: bool> FabricDomain<CC> {
 
     /// Sends the next packet of a free link's output queues.
     fn serve_link(&mut self, output: OutIndex, now: Time) {
-        let patience = if CC && self.fixed.can.drops {
+        let patience = if K::CC && self.fixed.can.drops {
             self.shed_queued(output, now)
         } else {
             NEVER
@@ -99,7 +100,7 @@ impl<const CC: bool> FabricDomain<CC> {
             return;
         };
         let packet = self.pool.get_mut(index);
-        if CC && self.fixed.can.drops {
+        if K::CC && self.fixed.can.drops {
             packet.wait(now - packet.head);
         }
         let flits = u32::from(packet.flits);
@@ -331,7 +332,7 @@ impl<const CC: bool> FabricDomain<CC> {
         let timing = &self.timings[out.timing as usize];
         let end = (depart + timing.rate.time(packet.flits)).max(tail_here);
         out.link_free = end;
-        if CC
+        if K::CC
             && self.fixed.can.drops
             && packet.class == Classes::LOSSY
             && output < self.first_nic_output
@@ -356,7 +357,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if self.logs_flows() && output < self.first_nic_output {
             self.flow_hops(index, output);
         }
-        if CC && self.fixed.at_departure && output < self.first_nic_output {
+        if K::CC && self.fixed.at_departure && output < self.first_nic_output {
             self.leaves_router(index, output, depart);
         }
         let packet = self.pool.get(index);
@@ -381,7 +382,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
                 let post = &mut self.outboxes[neighbour as usize];
                 post.packet(packet, origin, input);
-                if CC && self.pool.header_words() > 0 {
+                if K::CC && self.pool.header_words() > 0 {
                     post.headers.extend_from_slice(self.pool.header_mut(index));
                 }
                 self.pool.remove(index);

@@ -3,6 +3,7 @@
 use super::domain::FabricDomain;
 use super::injection::Sending;
 use super::nic_context::AtNic;
+use super::plain::Compiled;
 use super::pool::Fifo;
 use super::resend::Resend;
 use super::send_queues::{Message, NONE, PairRing};
@@ -96,7 +97,7 @@ impl Blocked {
     }
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Hands a message to a NIC.
     pub(super) fn submit(&mut self, new: NewMessage, now: Time) {
         let nic = &mut self.nics[new.nic as usize];
@@ -107,7 +108,7 @@ impl<const CC: bool> FabricDomain<CC> {
             .sends
             .add(new.nic, &mut nic.ring, new.destination, message);
         self.stats.generated(new.job, new.bits, now);
-        if CC && self.fixed.can.messages {
+        if K::CC && self.fixed.can.messages {
             let origin = message.origin(self.nics[new.nic as usize].id);
             self.pool.hold_header(NO_PACKET);
             self.at_nic(new.nic, now, |scheme, nic| {
@@ -146,7 +147,7 @@ impl<const CC: bool> FabricDomain<CC> {
                 let free = out.link_free;
                 if !self.nics[nic as usize].is_idle() {
                     self.wake_link(output, free);
-                } else if CC && self.fixed.can.retransmits {
+                } else if K::CC && self.fixed.can.retransmits {
                     let time = self.resends[nic as usize].next(free);
                     self.wake_link(output, time);
                 }
@@ -176,17 +177,21 @@ impl<const CC: bool> FabricDomain<CC> {
         if let Some(found) = self.next_control(nic, output, now, &mut blocked) {
             return Ok(found);
         }
-        if CC && self.fixed.can.retransmits {
+        if K::CC && self.fixed.can.retransmits {
             for lossy in [false, true] {
                 if let Some(found) = self.again_from(nic, output, lossy, now, &mut blocked) {
                     return Ok(found);
                 }
             }
         }
-        if CC && let Some(found) = self.next_end(nic, output, now, &mut blocked) {
+        if K::CC
+            && let Some(found) = self.next_end(nic, output, now, &mut blocked)
+        {
             return Ok(found);
         }
-        if CC && let Some(discipline) = self.fixed.discipline {
+        if K::CC
+            && let Some(discipline) = self.fixed.discipline
+        {
             let found = self.next_shaped(discipline, nic, output, now, &mut blocked);
             return found.ok_or(blocked);
         }
@@ -194,11 +199,11 @@ impl<const CC: bool> FabricDomain<CC> {
         let mut at = ring.turn;
         for _ in 0..self.sends.candidates(&ring) {
             let pair = *self.sends.pair(at);
-            if CC && self.fixed.flows.managed && !self.flows.may_send(nic, pair.destination) {
+            if K::RICH && self.fixed.flows.managed && !self.flows.may_send(nic, pair.destination) {
                 at = pair.next;
                 continue;
             }
-            if CC && self.fixed.can.paces {
+            if K::CC && self.fixed.can.paces {
                 let time = self.scheme.ready_at(nic, pair.destination, now);
                 if time > now {
                     self.stats.tally.held_back += 1;
@@ -229,7 +234,7 @@ impl<const CC: bool> FabricDomain<CC> {
     ) -> Option<(PacketIndex, u16)> {
         let classes = self.fixed.classes;
         // Data alone needs no look, but acknowledgements may share its class.
-        if CC || classes.control > classes.data {
+        if K::CC || classes.control > classes.data {
             for class in (classes.control..classes.count()).rev() {
                 let at = usize::from(class - classes.control);
                 let mut before = NO_PACKET;
@@ -349,12 +354,12 @@ impl<const CC: bool> FabricDomain<CC> {
         let payload = message.left.min(most);
         let (first, last) = (message.left == message.bits, payload == message.left);
         let flits = flit.flits(payload) as u16;
-        let class = if CC && self.fixed.can.drops {
+        let class = if K::CC && self.fixed.can.drops {
             Classes::LOSSY
         } else {
             self.fixed.classes.data
         };
-        let part = if CC && (self.fixed.can.retransmits || self.fixed.flows.managed) {
+        let part = if K::CC && self.fixed.can.retransmits || K::RICH && self.fixed.flows.managed {
             ((message.bits - message.left) / most) as u32
         } else {
             0
@@ -379,12 +384,12 @@ impl<const CC: bool> FabricDomain<CC> {
                 }
                 let ring = &mut self.nics[nic as usize].ring;
                 let next = self.sends.take(nic, ring, pair, payload);
-                let leaves = !(CC && self.fixed.can.retransmits);
+                let leaves = !(K::CC && self.fixed.can.retransmits);
                 if leaves && last && origin.stamp() != Stamp::NONE {
                     let tail = now + self.serialization(output, flits);
                     self.message_leaves(nic, destination, &origin, tail);
                 }
-                if CC && self.fixed.can.paces {
+                if K::CC && self.fixed.can.paces {
                     let tail = now + self.serialization(output, flits);
                     let packet = PacketView {
                         source: origin.source,
@@ -397,13 +402,13 @@ impl<const CC: bool> FabricDomain<CC> {
                     self.at_nic(nic, now, |scheme, nic| scheme.on_sent(nic, &packet, tail));
                     self.pool.give_header(index);
                 }
-                if CC && last && self.fixed.can.messages {
+                if K::CC && last && self.fixed.can.messages {
                     self.pool.hold_header(NO_PACKET);
                     self.at_nic(nic, now, |scheme, nic| {
                         scheme.on_message_sent(nic, destination, &origin);
                     });
                 }
-                if CC && last && self.fixed.flows.managed {
+                if K::RICH && last && self.fixed.flows.managed {
                     self.flow_is_sent(nic, destination, now);
                 }
                 self.begin_message(nic, next, now);
@@ -425,7 +430,7 @@ impl<const CC: bool> FabricDomain<CC> {
     /// Tells a scheme that reserves of the message that has become the first of a queue pair, if there is one.
     #[inline]
     fn begin_message(&mut self, nic: u32, pair: Option<u32>, now: Time) {
-        if !(CC && (self.fixed.can.reserves || self.fixed.flows.managed)) {
+        if !(K::CC && self.fixed.can.reserves || K::RICH && self.fixed.flows.managed) {
             return;
         }
         let Some(pair) = pair else {
@@ -467,7 +472,7 @@ impl<const CC: bool> FabricDomain<CC> {
             actions: &mut self.actions,
         };
         let result = hook(self.scheme.as_mut(), &mut context);
-        if CC && self.actions.any {
+        if K::CC && self.actions.any {
             self.carry_out(Speaker::Nic(nic), now);
         }
         result

@@ -1,5 +1,7 @@
-//! What most networks do without. The fabric is compiled twice: for plain runs, in which none of it is there and nobody asks
-//! for it, and for all others.
+//! What most networks do without. The fabric is compiled three times: for plain runs, in which none of it is there and nobody asks
+//! for it, for congestion control on networks that have nothing else of it, and for all others.
+
+use std::fmt::Debug;
 
 use super::build::Blueprint;
 use super::crowd::{CROWD, MOST_BITS};
@@ -11,10 +13,50 @@ use crate::congestion::{Capabilities, Scheme};
 use crate::model::LinkKind;
 use crate::routing::NicChoice;
 
-/// Whether a run is plain: without congestion control, virtual channels that are divided, packets that may go other ways than the
-/// first, NICs that choose among virtual networks, flows that are managed or recorded, ports with more queues than a word has bits,
-/// buffers that queues share, credits that are taken before a packet joins an output queue, and routers that store packets.
-pub fn is_plain(blueprint: &Blueprint, scheme: &dyn Scheme) -> bool {
+/// What a copy of the fabric is compiled for.
+pub trait Compiled: Copy + Debug + Send + Sync + 'static {
+    /// Congestion control.
+    const CC: bool;
+    /// What else plain runs have not ([`is_rich`]).
+    const RICH: bool;
+}
+
+/// Without congestion control, on networks that have nothing out of the ordinary.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain;
+
+impl Compiled for Plain {
+    const CC: bool = false;
+    const RICH: bool = false;
+}
+
+/// Congestion control on such networks.
+#[derive(Clone, Copy, Debug)]
+pub struct Controlled;
+
+impl Compiled for Controlled {
+    const CC: bool = true;
+    const RICH: bool = false;
+}
+
+/// All there is.
+#[derive(Clone, Copy, Debug)]
+pub struct Rich;
+
+impl Compiled for Rich {
+    const CC: bool = true;
+    const RICH: bool = true;
+}
+
+/// Whether a scheme does anything.
+pub fn is_controlled(scheme: &dyn Scheme) -> bool {
+    scheme.capabilities() != Capabilities::NONE
+}
+
+/// Whether a network has virtual channels that are divided, packets that may go other ways than the first, NICs that choose among
+/// virtual networks, flows that are managed or recorded, ports with more queues than a word has bits, buffers that queues share,
+/// credits that are taken before a packet joins an output queue, or routers that store packets.
+pub fn is_rich(blueprint: &Blueprint) -> bool {
     let network = &blueprint.network;
     let kinds = 0..network.topology.link_kinds().len();
     let classes = u32::from(network.classes.count());
@@ -24,63 +66,74 @@ pub fn is_plain(blueprint: &Blueprint, scheme: &dyn Scheme) -> bool {
             && router.credit_at == CreditAt::Link
             && router.switching == Switching::CutThrough
     };
-    scheme.capabilities() == Capabilities::NONE
-        && !network.flows.managed
-        && !blueprint.recording.flows
-        && !network.divided()
-        && !network.routing.has_alternatives()
-        && network.routing.choice_at_nic().is_none()
-        && kinds.into_iter().all(few)
-        && network.routers.iter().all(plain)
+    network.flows.managed
+        || blueprint.recording.flows
+        || network.divided()
+        || network.routing.has_alternatives()
+        || network.routing.choice_at_nic().is_some()
+        || !kinds.into_iter().all(few)
+        || !network.routers.iter().all(plain)
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+/// Calls a function with the copy of the fabric that a run needs.
+macro_rules! with_kind {
+    ($blueprint:expr, $scheme:expr, $run:ident($($argument:expr),*)) => {
+        match ($crate::fabric::is_rich($blueprint), $crate::fabric::is_controlled($scheme)) {
+            (true, _) => $run::<$crate::fabric::Rich>($($argument),*),
+            (false, true) => $run::<$crate::fabric::Controlled>($($argument),*),
+            (false, false) => $run::<$crate::fabric::Plain>($($argument),*),
+        }
+    };
+}
+pub(crate) use with_kind;
+
+impl<K: Compiled> FabricDomain<K> {
     /// Whether flows are recorded.
     #[inline(always)]
     pub(super) fn logs_flows(&self) -> bool {
-        CC && self.fixed.log_flows
+        K::RICH && self.fixed.log_flows
     }
 
     /// Whether virtual channels are divided into several queues.
     #[inline(always)]
     pub(super) fn divided(&self) -> bool {
-        CC && self.fixed.divided
+        K::RICH && self.fixed.divided
     }
 
     /// How NICs choose the virtual network of a packet, if they do.
     #[inline(always)]
     pub(super) fn choice(&self) -> Option<NicChoice> {
-        if CC { self.fixed.choice } else { None }
+        if K::RICH { self.fixed.choice } else { None }
     }
 
     /// Whether packets that wait may go other ways than the first ([`crate::routing::Routing::has_alternatives`]).
     #[inline(always)]
     pub(super) fn has_alternatives(&self) -> bool {
-        CC && self.fixed.alternatives
+        K::RICH && self.fixed.alternatives
     }
 
     /// Whether a port has more queues than a word has bits; from its [`super::state::Output::channel_base`].
     #[inline(always)]
     pub(super) fn is_crowd(base: u32) -> bool {
-        CC && base >= CROWD
+        K::RICH && base >= CROWD
     }
 
     /// Whether a packet takes its place in the next buffer when it crosses to an output queue, and none at the link.
     #[inline(always)]
     pub(super) fn is_prepaid(timing: &Timing) -> bool {
-        CC && timing.prepaid
+        K::RICH && timing.prepaid
     }
 
     /// Whether the router at the other end of a link passes on whole packets only.
     #[inline(always)]
     pub(super) fn is_stored(timing: &Timing) -> bool {
-        CC && timing.stores
+        K::RICH && timing.stores
     }
 
     /// The channel that holds the credits of a channel.
     #[inline(always)]
     pub(super) fn home(&self, channel: usize) -> usize {
-        match CC {
+        match K::RICH {
             true => channel - self.channels[channel].share as usize,
             false => channel,
         }

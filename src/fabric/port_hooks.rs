@@ -3,12 +3,13 @@
 use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::nic::blank;
+use super::plain::Compiled;
 use super::signals::Speaker;
 use super::state::{OutIndex, Wire};
 use crate::congestion::{Control, PacketView, Place, Port, PortContext, Scheme};
 use crate::model::{Flight, NO_PACKET, Origin, PacketIndex, PacketKind, PortId, RouterId, Time};
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// The router and the port that an output of a router is.
     pub(super) fn port_of(&self, output: OutIndex) -> (RouterId, PortId) {
         let router = &self.routers[self.inputs[output as usize].router as usize];

@@ -2,11 +2,12 @@
 
 use super::domain::FabricDomain;
 use super::flows::manages;
+use super::plain::Compiled;
 use crate::congestion::PacketView;
 use crate::model::{Flight, Origin, Packet, PacketIndex, PacketKind, Stamp, Time};
 use crate::simulation::RunError;
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// A tail is at its endpoint.
     pub(super) fn arrive_at_endpoint(&mut self, nic: u32, now: Time) {
         if let Some(index) = self.nics[nic as usize].wire.pop(&self.pool) {
@@ -18,24 +19,24 @@ impl<const CC: bool> FabricDomain<CC> {
     pub(super) fn deliver_packet(&mut self, index: PacketIndex, nic: u32, now: Time) {
         let packet = *self.pool.get(index);
         let origin = *self.pool.origin(index);
-        if CC {
+        if K::CC {
             self.pool.hold_header(index);
         }
         self.pool.remove(index);
         self.stats.delivered(&packet, &origin, nic, now);
         if !origin.is(PacketKind::DATA) {
-            if CC {
+            if K::CC {
                 self.take_control(nic, &packet, &origin, now);
             }
             return;
         }
-        if CC && self.fixed.flows.managed {
+        if K::RICH && self.fixed.flows.managed {
             self.check_order(nic, &origin);
         }
         if self.logs_flows() {
             self.flow_arrives(&origin, now);
         }
-        if CC && self.fixed.can.receives {
+        if K::CC && self.fixed.can.receives {
             let view = PacketView::of(&packet, &origin);
             self.at_nic(nic, now, |scheme, nic| scheme.on_delivery(nic, &view));
         }
@@ -45,7 +46,7 @@ impl<const CC: bool> FabricDomain<CC> {
         if whole {
             self.stats
                 .received(&origin, packet.flight.destination, nic, now);
-            if CC && self.fixed.can.messages {
+            if K::CC && self.fixed.can.messages {
                 self.at_nic(nic, now, |scheme, nic| {
                     scheme.on_message_received(nic, &origin);
                 });
@@ -55,12 +56,13 @@ impl<const CC: bool> FabricDomain<CC> {
             let ack = self.at_nic(nic, now, |_, nic| {
                 nic.queue(PacketKind::ACK, origin.source, 1, origin)
             });
-            if CC {
+            if K::CC {
                 self.pool.get_mut(ack).flight.flags |= packet.flight.flags & Flight::MARKED;
                 self.pool.give_header(ack);
             }
         }
-        if self.fixed.acknowledge || (CC && (self.fixed.can.receives || self.fixed.can.messages)) {
+        if self.fixed.acknowledge || (K::CC && (self.fixed.can.receives || self.fixed.can.messages))
+        {
             self.kick_nic(nic, now);
         }
         if whole && origin.stamp() != Stamp::NONE {

@@ -1,5 +1,6 @@
 //! What a domain reports at the end of a run.
 
+use super::plain::Compiled;
 use serde::{Deserialize, Serialize};
 
 use super::domain::FabricDomain;
@@ -91,7 +92,7 @@ pub struct DomainReport {
     pub credits_missing: Vec<[u64; 4]>,
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// The report of this domain at simulated time `end`.
     pub fn report(&mut self, end: Time) -> DomainReport {
         self.finish_samples(end);

@@ -4,6 +4,7 @@
 //! at most [`most_rows`] of them: when there would be more, every other one is forgotten and the interval doubled.
 
 use super::domain::FabricDomain;
+use super::plain::Compiled;
 use crate::engine::Schedule;
 use crate::model::{EndpointId, NEVER, Time};
 
@@ -140,7 +141,7 @@ impl Samples {
     }
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Before the samples up to `until` are taken: sees to it that they are not too many. What counts is the end of the
     /// window, which is the same in all domains; where windows are cut depends on the clock.
     #[inline]

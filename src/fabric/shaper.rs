@@ -9,6 +9,7 @@
 //!
 //! A flow without a rate may always send, before all others.
 
+use super::plain::Compiled;
 use rustc_hash::FxHashMap;
 
 use super::domain::FabricDomain;
@@ -72,7 +73,7 @@ struct Candidate {
     eligible: Time,
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// The next packet of a NIC whose flows are sent by a discipline.
     pub(super) fn next_shaped(
         &mut self,

@@ -1,5 +1,6 @@
 //! What schemes say out of band: from a router or an endpoint to an endpoint, past all queues.
 
+use super::plain::Compiled;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -42,7 +43,7 @@ pub(super) enum Speaker {
     Nic(u32),
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// An event of the scheme: the timer of a router's output, or signals, timers and control packets for NICs.
     #[inline(never)]
     pub(super) fn scheme_event(&mut self, output: OutIndex, now: Time) {

@@ -1,3 +1,4 @@
+use super::plain::Compiled;
 use std::sync::Arc;
 
 use super::domain::FabricDomain;
@@ -109,7 +110,7 @@ impl Source {
     }
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Schedules the first message of every source.
     pub(super) fn start_sources(&mut self) {
         for index in 0..self.sources.len() {

@@ -5,6 +5,7 @@
 //! wait for a place which is not blocked are taken away until nothing changes. What is left can never move: a
 //! deadlock, and following what its places wait for leads round a cycle.
 
+use super::plain::Compiled;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -40,7 +41,7 @@ pub struct Wait {
     pub packet: (u32, u32),
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Every blocked place of this domain with what its packets wait for. A place from which some packet can go, or
     /// waits for time only, is not listed.
     pub fn waits(&self) -> Vec<Wait> {

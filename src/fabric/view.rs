@@ -3,13 +3,15 @@ use super::domain::{FabricDomain, Fixed};
 use super::flows::Flows;
 use super::memory::Memory;
 use super::network::Network;
+use super::plain::Compiled;
 use super::state::{Channel, InIndex, Model, Output, Router, Timing};
 use crate::model::{EndpointId, Flight, Origin, PacketIndex, PortId, RouterId, Slots, Time, below};
 use crate::routing::{Here, Hop, Load, Queue, Routing};
+use std::marker::PhantomData;
 
 /// What routing sees of a router at one moment. Every hop makes one, so it holds what is there and works out nothing that is
 /// not asked for.
-pub struct RouterView<'a, const CC: bool> {
+pub struct RouterView<'a, K: Compiled> {
     router: &'a mut Router,
     /// Of the router in the domain.
     pub place: u32,
@@ -28,9 +30,10 @@ pub struct RouterView<'a, const CC: bool> {
     memory: &'a mut Memory,
     flows: &'a mut Flows,
     now: Time,
+    kind: PhantomData<K>,
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// The routing, the route state of a packet at an input, and what routing sees there.
     #[inline(always)]
     pub(super) fn view(
@@ -38,7 +41,7 @@ impl<const CC: bool> FabricDomain<CC> {
         index: PacketIndex,
         input: InIndex,
         now: Time,
-    ) -> (&dyn Routing, &mut Flight, RouterView<'_, CC>) {
+    ) -> (&dyn Routing, &mut Flight, RouterView<'_, K>) {
         let place = self.inputs[input as usize].router;
         let (packet, origin) = self.pool.both(index);
         let view = RouterView {
@@ -58,17 +61,18 @@ impl<const CC: bool> FabricDomain<CC> {
             memory: &mut self.memory,
             flows: &mut self.flows,
             now,
+            kind: PhantomData,
         };
         (self.network.routing.as_ref(), &mut packet.flight, view)
     }
 }
 
-impl<const CC: bool> RouterView<'_, CC> {
+impl<K: Compiled> RouterView<'_, K> {
     /// The lowest class that goes before the packet: it waits for its own class and those above. All are counted where nothing
     /// is dropped, and where the router's parameters say so.
     fn lowest(&self, timing: &Timing) -> u8 {
         let all =
-            !CC || !self.fixed.can.drops || self.models[usize::from(timing.model)].all_classes;
+            !K::CC || !self.fixed.can.drops || self.models[usize::from(timing.model)].all_classes;
         match all {
             true => 0,
             false => self.class.min(self.fixed.classes.data),
@@ -80,7 +84,7 @@ impl<const CC: bool> RouterView<'_, CC> {
     fn lent(&mut self, out: &Output, lowest: u8) -> u64 {
         let classes = self.fixed.classes.count();
         let mut used = 0u64;
-        if FabricDomain::<CC>::is_crowd(out.channel_base) {
+        if FabricDomain::<K>::is_crowd(out.channel_base) {
             for class in lowest..classes {
                 used += self.crowds.lent(out.channel_base, class).taken(self.now);
             }
@@ -89,7 +93,7 @@ impl<const CC: bool> RouterView<'_, CC> {
         let (first, end) = (u32::from(lowest), u32::from(classes));
         for queue in out.queues * first..out.queues * end {
             let channel = &mut self.channels[(out.channel_base + queue) as usize];
-            if !CC || channel.share == 0 {
+            if !K::RICH || channel.share == 0 {
                 channel.credit.collect(self.now);
                 used += u64::from(channel.credit.capacity - channel.credit.available);
             }
@@ -98,7 +102,7 @@ impl<const CC: bool> RouterView<'_, CC> {
     }
 }
 
-impl<const CC: bool> Here for RouterView<'_, CC> {
+impl<K: Compiled> Here for RouterView<'_, K> {
     fn router(&self) -> RouterId {
         self.router.id
     }
@@ -126,7 +130,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let timing = &timings[out.timing as usize];
         let lowest = self.lowest(timing);
         let used = self.lent(out, lowest);
-        let used = match FabricDomain::<CC>::is_prepaid(timing) {
+        let used = match FabricDomain::<K>::is_prepaid(timing) {
             // What is in the output queue has its credit, and is counted below.
             true => used.saturating_sub(out.queued.into()),
             false => used,
@@ -148,7 +152,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let lowest = self.lowest(timing);
         let used = self.lent(out, lowest);
         let classes = lowest..self.fixed.classes.count();
-        let queued = match FabricDomain::<CC>::is_crowd(out.channel_base) {
+        let queued = match FabricDomain::<K>::is_crowd(out.channel_base) {
             true => self.crowds.queued(out, classes, self.channels),
             false => {
                 let base = out.channel_base;
@@ -160,7 +164,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         };
         let below = if lowest == 0 { 0 } else { out.lossy };
         let beyond = used
-            - if FabricDomain::<CC>::is_prepaid(timing) {
+            - if FabricDomain::<K>::is_prepaid(timing) {
                 u64::from(queued)
             } else {
                 0
@@ -174,7 +178,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
 
     fn load(&mut self, hop: Hop) -> Load {
         let out = &self.outputs[self.router.base as usize + usize::from(hop.port)];
-        let queue = match CC && self.fixed.divided {
+        let queue = match K::RICH && self.fixed.divided {
             true => {
                 let who = (self.destination, self.class);
                 self.network
@@ -186,7 +190,7 @@ impl<const CC: bool> Here for RouterView<'_, CC> {
         let queue = (u32::from(self.class) * out.queues + queue) as u16;
         let channel = self.crowds.channel(out.channel_base, queue, self.channels);
         let (queued, share) = (self.channels[channel].flits, self.channels[channel].share);
-        let prepaid = FabricDomain::<CC>::is_prepaid(&self.timings[out.timing as usize]);
+        let prepaid = FabricDomain::<K>::is_prepaid(&self.timings[out.timing as usize]);
         let credit = &mut self.channels[channel - share as usize].credit;
         credit.collect(self.now);
         let unpaid = if prepaid { 0 } else { queued };

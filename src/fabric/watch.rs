@@ -1,5 +1,6 @@
 //! Following one packet, hop by hop.
 
+use super::plain::Compiled;
 use serde::{Deserialize, Serialize};
 
 use super::domain::FabricDomain;
@@ -38,7 +39,7 @@ pub struct Step {
     pub last: bool,
 }
 
-impl<const CC: bool> FabricDomain<CC> {
+impl<K: Compiled> FabricDomain<K> {
     /// Notes that the watched packet takes a link. `packet.head` is at the far end already.
     #[cold]
     pub(super) fn watch_departure(

@@ -1,5 +1,6 @@
 //! Puts the reports of all domains together on rank 0, checks that nothing was lost, and makes the result of them.
 
+use crate::fabric::Compiled;
 use serde::{Deserialize, Serialize};
 
 use super::assemble::{Plan, ends};
@@ -43,8 +44,8 @@ struct RankReport {
 }
 
 /// Collects on rank 0; None on the others.
-pub fn collect<const CC: bool, T: Transport + ?Sized>(
-    domains: &mut [FabricDomain<CC>],
+pub fn collect<K: Compiled, T: Transport + ?Sized>(
+    domains: &mut [FabricDomain<K>],
     plan: &Plan,
     simulated: Time,
     end: End,

@@ -2,6 +2,7 @@
 
 use super::error::RunError;
 use crate::engine::{Transport, gather};
+use crate::fabric::Compiled;
 use crate::fabric::{FabricDomain, JobState};
 use crate::model::Time;
 
@@ -10,8 +11,8 @@ const MOST: usize = 8;
 
 /// Adds the states of all applications up over the ranks: one of which tasks are left while none of its messages is on
 /// its way and none of its tasks waits for a time can never go on. `names` are those of the workloads.
-pub fn search_hang<const CC: bool, T: Transport + ?Sized>(
-    domains: &[FabricDomain<CC>],
+pub fn search_hang<K: Compiled, T: Transport + ?Sized>(
+    domains: &[FabricDomain<K>],
     names: &[&str],
     transport: &mut T,
     now: Time,

@@ -7,7 +7,7 @@ use super::collect::{Facts, collect};
 use super::error::RunError;
 use super::watchman::{Watchman, search};
 use crate::engine::{self, End, Monitor, Progress, Settled, Share, StopReason, Transport};
-use crate::fabric::{FabricDomain, Step, is_plain};
+use crate::fabric::{Compiled, FabricDomain, Step, with_kind};
 use crate::model::{LATEST, NEVER, Time};
 use crate::trace::Data;
 
@@ -47,7 +47,7 @@ struct Lookout<'a> {
     ranks: u32,
 }
 
-impl<const CC: bool, T: Transport + ?Sized> Monitor<FabricDomain<CC>, T> for Lookout<'_> {
+impl<K: Compiled, T: Transport + ?Sized> Monitor<FabricDomain<K>, T> for Lookout<'_> {
     fn stop(&mut self) -> Option<StopReason> {
         self.observer.stop()
     }
@@ -58,7 +58,7 @@ impl<const CC: bool, T: Transport + ?Sized> Monitor<FabricDomain<CC>, T> for Loo
 
     fn observe(
         &mut self,
-        settled: &mut Settled<FabricDomain<CC>>,
+        settled: &mut Settled<FabricDomain<K>>,
         transport: &mut T,
         progress: Progress,
     ) -> Result<(), RunError> {
@@ -73,19 +73,17 @@ impl<const CC: bool, T: Transport + ?Sized> Monitor<FabricDomain<CC>, T> for Loo
 
 /// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of them.
 ///
-/// Not generic: everything below is compiled here, once for plain runs and once for all others, and not again for every transport and every crate that runs plans.
+/// Not generic: everything below is compiled here, once for each [`Compiled`] of run, and not again for every transport and every crate that runs plans.
 pub fn run(
     plan: &Plan,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    match is_plain(&plan.blueprint, plan.scheme.as_ref()) {
-        true => run_with::<false>(plan, transport, observer),
-        false => run_with::<true>(plan, transport, observer),
-    }
+    let scheme = plan.scheme.as_ref();
+    with_kind!(&plan.blueprint, scheme, run_with(plan, transport, observer))
 }
 
-fn run_with<const CC: bool>(
+fn run_with<K: Compiled>(
     plan: &Plan,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
@@ -95,7 +93,7 @@ fn run_with<const CC: bool>(
         domains: network.topology.domains(),
         ranks: transport.size(),
     };
-    let mut domains: Vec<FabricDomain<CC>> = share
+    let mut domains: Vec<FabricDomain<K>> = share
         .of(transport.rank())
         .map(|id| FabricDomain::new(id, &plan.blueprint, plan.scheme.as_ref()))
         .collect();
@@ -140,8 +138,8 @@ fn run_with<const CC: bool>(
 
 /// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery or the end of the last
 /// task; at the end of a window, if other traffic goes on; where all domains are, if it was stopped.
-fn simulated_time<const CC: bool, T: Transport + ?Sized>(
-    domains: &[FabricDomain<CC>],
+fn simulated_time<K: Compiled, T: Transport + ?Sized>(
+    domains: &[FabricDomain<K>],
     plan: &Plan,
     end: End,
     transport: &mut T,

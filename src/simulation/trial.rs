@@ -6,7 +6,7 @@ use super::assemble::Plan;
 use super::error::RunError;
 use super::machine::CpuClock;
 use crate::engine::{self, End, Local, Monitor, Progress, Settled, Share, StopReason};
-use crate::fabric::{BIN_COUNTS, FabricDomain, is_plain};
+use crate::fabric::{BIN_COUNTS, Compiled, FabricDomain, with_kind};
 use crate::model::Time;
 
 /// How far a run is, and what it has taken until then.
@@ -50,13 +50,11 @@ pub fn trial(
     step: Duration,
     enough: &mut dyn FnMut(&Sample) -> bool,
 ) -> Result<Trial, RunError> {
-    match is_plain(&plan.blueprint, plan.scheme.as_ref()) {
-        true => trial_with::<false>(plan, step, enough),
-        false => trial_with::<true>(plan, step, enough),
-    }
+    let scheme = plan.scheme.as_ref();
+    with_kind!(&plan.blueprint, scheme, trial_with(plan, step, enough))
 }
 
-fn trial_with<const CC: bool>(
+fn trial_with<K: Compiled>(
     plan: &Plan,
     step: Duration,
     enough: &mut dyn FnMut(&Sample) -> bool,
@@ -67,7 +65,7 @@ fn trial_with<const CC: bool>(
         domains: network.topology.domains(),
         ranks: 1,
     };
-    let domain = |id| FabricDomain::<CC>::new(id, &plan.blueprint, plan.scheme.as_ref());
+    let domain = |id| FabricDomain::<K>::new(id, &plan.blueprint, plan.scheme.as_ref());
     let mut domains: Vec<_> = share.of(0).map(domain).collect();
     let build = clock.seconds();
     let first = sample(&domains, 0, 0.0);
@@ -117,7 +115,7 @@ struct Sampler<'a> {
     enough: &'a mut dyn FnMut(&Sample) -> bool,
 }
 
-impl<const CC: bool> Monitor<FabricDomain<CC>, Local> for Sampler<'_> {
+impl<K: Compiled> Monitor<FabricDomain<K>, Local> for Sampler<'_> {
     fn stop(&mut self) -> Option<StopReason> {
         self.stop.then_some(StopReason::MaxWall)
     }
@@ -129,7 +127,7 @@ impl<const CC: bool> Monitor<FabricDomain<CC>, Local> for Sampler<'_> {
 
     fn observe(
         &mut self,
-        settled: &mut Settled<FabricDomain<CC>>,
+        settled: &mut Settled<FabricDomain<K>>,
         _: &mut Local,
         progress: Progress,
     ) -> Result<(), RunError> {
@@ -146,7 +144,7 @@ impl<const CC: bool> Monitor<FabricDomain<CC>, Local> for Sampler<'_> {
 }
 
 /// Bytes that a domain's counts by time bin take.
-fn series<const CC: bool>(domain: &FabricDomain<CC>) -> u64 {
+fn series<K: Compiled>(domain: &FabricDomain<K>) -> u64 {
     let stats = domain.stats();
     let jobs = stats
         .jobs
@@ -157,7 +155,7 @@ fn series<const CC: bool>(domain: &FabricDomain<CC>) -> u64 {
 }
 
 /// What all domains say together.
-fn sample<const CC: bool>(domains: &[FabricDomain<CC>], until: Time, seconds: f64) -> Sample {
+fn sample<K: Compiled>(domains: &[FabricDomain<K>], until: Time, seconds: f64) -> Sample {
     let mut all = Sample {
         seconds,
         until,

@@ -1,5 +1,6 @@
 //! Looks after a run from outside: does anything still move?
 
+use crate::fabric::Compiled;
 use std::sync::Arc;
 
 use super::hang::search_hang;
@@ -31,9 +32,9 @@ impl Watchman {
     }
 
     /// Looks at the run after a window.
-    pub fn look<const CC: bool, T: Transport + ?Sized>(
+    pub fn look<K: Compiled, T: Transport + ?Sized>(
         &mut self,
-        settled: &mut Settled<FabricDomain<CC>>,
+        settled: &mut Settled<FabricDomain<K>>,
         transport: &mut T,
         progress: Progress,
     ) -> Result<(), RunError> {
@@ -53,9 +54,9 @@ impl Watchman {
     }
 
     /// Looks for an application that waits for ever, if there is any application.
-    pub fn search_hang<const CC: bool, T: Transport + ?Sized>(
+    pub fn search_hang<K: Compiled, T: Transport + ?Sized>(
         &self,
-        domains: &[FabricDomain<CC>],
+        domains: &[FabricDomain<K>],
         transport: &mut T,
         now: Time,
     ) -> Result<(), RunError> {
@@ -68,12 +69,12 @@ impl Watchman {
 }
 
 /// Puts the blocked places of all domains together on rank 0 and looks for a deadlock; all ranks get the verdict.
-pub fn search<const CC: bool, T: Transport + ?Sized>(
-    domains: &[FabricDomain<CC>],
+pub fn search<K: Compiled, T: Transport + ?Sized>(
+    domains: &[FabricDomain<K>],
     transport: &mut T,
     now: Time,
 ) -> Result<(), RunError> {
-    let waits: Vec<Wait> = domains.iter().flat_map(FabricDomain::<CC>::waits).collect();
+    let waits: Vec<Wait> = domains.iter().flat_map(FabricDomain::<K>::waits).collect();
     let gathered = gather(transport, &waits)?;
     let found = gathered.and_then(|ranks| find_deadlock(&ranks.concat()));
     match broadcast(transport, &found)? {
