@@ -222,8 +222,7 @@ fn every_command_tells_it() {
         assert_eq!(notes[0].kind, "not_measured");
         assert_eq!(notes[0].job.as_deref(), Some("u"));
     }
-    let quiet = Cli::run(&text).arg("--quiet").succeeds();
-    assert_eq!(quiet.stderr, "");
+    told(&Cli::run(&text).arg("--quiet").succeeds().stderr);
     // Where some points only are concerned it is said of how many.
     let axis = "\n[[axis]]\nname = \"stop\"\nkey = \"workload.u.stop\"\nvalues = [\"1 us\", \"3 us\", \"2 us\"]\n";
     let plan = Cli::weir(
