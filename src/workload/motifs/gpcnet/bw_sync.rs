@@ -7,7 +7,7 @@ use super::SOURCE;
 use super::rings::Rings;
 use crate::config::{ConfigError, Section, Size};
 use crate::registry::Entry;
-use crate::workload::motifs::{Build, at_least, at_most, bytes};
+use crate::workload::motifs::{Build, at_most, bytes};
 use crate::workload::tasks::{Motif, Script};
 
 /// On one random ring after the other: every task exchanges several messages at once with both neighbours, waits for all of them, and then all tasks wait for each
@@ -50,14 +50,14 @@ pub const ENTRY: Entry<Build> = Entry {
 
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let params: Params = section.parse()?;
-    at_least(section, tasks, 2)?;
-    let each = u64::from(params.warm_up) + u64::from(params.iterations);
-    at_most(section, "rings", u64::from(params.rings) * each)?;
     at_most(section, "outstanding", u64::from(params.outstanding))?;
     Ok(Box::new(Bandwidth {
-        rings: Rings::new(params.rings, tasks),
-        warm_up: params.warm_up,
-        each: each as u32,
+        rings: Rings::new(
+            section,
+            tasks,
+            params.rings,
+            [params.warm_up, params.iterations],
+        )?,
         outstanding: params.outstanding,
         bytes: bytes(section, "bytes", params.bytes)?,
     }))
@@ -65,23 +65,19 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
 
 struct Bandwidth {
     rings: Rings,
-    warm_up: u32,
-    /// Iterations of a ring, those that warm up included.
-    each: u32,
     outstanding: u32,
     bytes: u64,
 }
 
 impl Motif for Bandwidth {
     fn counts(&self, part: u32) -> bool {
-        part % self.each >= self.warm_up
+        self.rings.counts(part)
     }
 
     fn part(&self, part: u32, script: &mut Script) -> bool {
-        if part >= self.rings.len() * self.each {
+        let Some(neighbours) = self.rings.neighbours(part, script.task()) else {
             return false;
-        }
-        let neighbours = self.rings.neighbours(part / self.each, script.task());
+        };
         let mark = script.mark();
         for _ in 0..self.outstanding {
             for from in neighbours {

@@ -6,7 +6,7 @@ use super::one_sided::OneSided;
 use super::{Congestor, SOURCE};
 use crate::config::{ConfigError, Section};
 use crate::registry::Entry;
-use crate::workload::motifs::{Build, at_least};
+use crate::workload::motifs::Build;
 use crate::workload::tasks::Motif;
 
 pub const ENTRY: Entry<Build> = Entry {
@@ -21,7 +21,6 @@ pub const ENTRY: Entry<Build> = Entry {
 /// GPCNeT means a pass to be shorter with more tasks here, too, and by a slip assigns another variable; here it is.
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let (iterations, bytes) = Congestor::read(section, tasks)?;
-    at_least(section, tasks, 2)?;
     Ok(Box::new(OneSided {
         iterations,
         tasks,

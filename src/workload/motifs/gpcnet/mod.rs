@@ -11,7 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bytes;
+use super::{at_least, bytes};
 use crate::config::{ConfigError, Section, Size};
 
 pub mod allreduce;
@@ -51,9 +51,10 @@ impl Default for Congestor {
 }
 
 impl Congestor {
-    /// The iterations of a pass, and the length of each message.
+    /// The iterations of a pass, and the length of each message. There have to be two tasks.
     fn read(section: &Section, tasks: u32) -> Result<(u32, u64), ConfigError> {
         let params: Congestor = section.parse()?;
+        at_least(section, tasks, 2)?;
         let usual = 512 * 32 / tasks.max(32);
         let bytes = bytes(section, "bytes", params.bytes)?;
         Ok((params.iterations.unwrap_or(usual.max(1)), bytes))

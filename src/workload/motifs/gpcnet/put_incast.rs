@@ -6,7 +6,7 @@ use super::one_sided::OneSided;
 use super::{Congestor, SOURCE};
 use crate::config::{ConfigError, Section};
 use crate::registry::Entry;
-use crate::workload::motifs::{Build, at_least};
+use crate::workload::motifs::Build;
 use crate::workload::tasks::Motif;
 
 pub const ENTRY: Entry<Build> = Entry {
@@ -20,7 +20,6 @@ pub const ENTRY: Entry<Build> = Entry {
 
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let (iterations, bytes) = Congestor::read(section, tasks)?;
-    at_least(section, tasks, 2)?;
     Ok(Box::new(OneSided {
         iterations,
         tasks,

@@ -7,7 +7,7 @@ use super::SOURCE;
 use super::rings::Rings;
 use crate::config::{ConfigError, Section, Size};
 use crate::registry::Entry;
-use crate::workload::motifs::{Build, at_least, at_most, bytes};
+use crate::workload::motifs::{Build, bytes};
 use crate::workload::tasks::{Motif, Script};
 
 /// On one random ring after the other: every task receives from both neighbours, sends to both, and waits. (GPCNeT calls half of an iteration's
@@ -47,35 +47,31 @@ pub const ENTRY: Entry<Build> = Entry {
 
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let params: Params = section.parse()?;
-    at_least(section, tasks, 2)?;
-    let each = u64::from(params.warm_up) + u64::from(params.iterations);
-    at_most(section, "rings", u64::from(params.rings) * each)?;
     Ok(Box::new(Latency {
-        rings: Rings::new(params.rings, tasks),
-        warm_up: params.warm_up,
-        each: each as u32,
+        rings: Rings::new(
+            section,
+            tasks,
+            params.rings,
+            [params.warm_up, params.iterations],
+        )?,
         bytes: bytes(section, "bytes", params.bytes)?,
     }))
 }
 
 struct Latency {
     rings: Rings,
-    warm_up: u32,
-    /// Iterations of a ring, those that warm up included.
-    each: u32,
     bytes: u64,
 }
 
 impl Motif for Latency {
     fn counts(&self, part: u32) -> bool {
-        part % self.each >= self.warm_up
+        self.rings.counts(part)
     }
 
     fn part(&self, part: u32, script: &mut Script) -> bool {
-        if part >= self.rings.len() * self.each {
+        let Some(neighbours) = self.rings.neighbours(part, script.task()) else {
             return false;
-        }
-        let neighbours = self.rings.neighbours(part / self.each, script.task());
+        };
         let mark = script.mark();
         for from in neighbours {
             script.irecv(from, 0);

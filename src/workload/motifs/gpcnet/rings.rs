@@ -1,11 +1,21 @@
+use crate::config::{ConfigError, Section};
 use crate::model::{below, stream};
+use crate::workload::motifs::{Invalid, at_least, at_most};
 use crate::workload::tasks::Peer;
 
 /// GPCNeT's seed: every measurement has the same rings.
 const SEED: u64 = 8_675_309;
 
-/// Random rings of all tasks.
-pub struct Rings(Vec<Ring>);
+/// Places in all rings of a test, at most: 128 MiB.
+const MOST_PLACES: u64 = 1 << 24;
+
+/// Random rings of all tasks, one after the other, each for some iterations.
+pub struct Rings {
+    rings: Vec<Ring>,
+    warm_up: u32,
+    /// Iterations of a ring, those that warm up included.
+    each: u32,
+}
 
 /// Of each task the one to its left and the one to its right.
 struct Ring {
@@ -14,20 +24,40 @@ struct Ring {
 }
 
 impl Rings {
-    /// So many rings, always the same ones of a number of tasks.
-    pub fn new(rings: u32, tasks: u32) -> Rings {
-        Rings((0..rings).map(|number| Ring::new(number, tasks)).collect())
+    /// So many rings, always the same ones of a number of tasks, and of each so many iterations after those that warm up.
+    pub fn new(
+        section: &Section,
+        tasks: u32,
+        rings: u32,
+        [warm_up, iterations]: [u32; 2],
+    ) -> Result<Rings, ConfigError> {
+        at_least(section, tasks, 2)?;
+        let each = u64::from(warm_up) + u64::from(iterations);
+        at_most(section, "rings", u64::from(rings) * each)?;
+        if u64::from(rings) * u64::from(tasks) > MOST_PLACES {
+            return Err(section.refuse(Invalid::new(
+                "rings",
+                format!("{rings} rings of {tasks} tasks are too many"),
+                format!("write at most {}", MOST_PLACES / u64::from(tasks)),
+            )));
+        }
+        Ok(Rings {
+            rings: (0..rings).map(|number| Ring::new(number, tasks)).collect(),
+            warm_up,
+            each: each as u32,
+        })
     }
 
-    /// How many there are.
-    pub fn len(&self) -> u32 {
-        self.0.len() as u32
+    /// Whether the time of an iteration counts.
+    pub fn counts(&self, part: u32) -> bool {
+        part.checked_rem(self.each)
+            .is_some_and(|at| at >= self.warm_up)
     }
 
-    /// Whom a task has to its left and to its right in a ring.
-    pub fn neighbours(&self, ring: u32, task: Peer) -> [Peer; 2] {
-        let Ring { left, right } = &self.0[ring as usize];
-        [left[task as usize], right[task as usize]]
+    /// Whom a task has to its left and to its right in an iteration; None after the last.
+    pub fn neighbours(&self, part: u32, task: Peer) -> Option<[Peer; 2]> {
+        let Ring { left, right } = self.rings.get(part.checked_div(self.each)? as usize)?;
+        Some([left[task as usize], right[task as usize]])
     }
 }
 
@@ -49,22 +79,39 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
-    use super::Rings;
+    use super::super::super::testing::refusal;
+    use super::{Ring, Rings};
 
     #[test]
     fn a_ring_leads_through_all_tasks_and_home() {
-        let rings = Rings::new(3, 101);
-        for ring in 0..rings.len() {
+        let rings = Rings {
+            rings: (0..3).map(|number| Ring::new(number, 101)).collect(),
+            warm_up: 0,
+            each: 1,
+        };
+        let neighbours = |ring, task| rings.neighbours(ring, task).expect("an iteration");
+        for ring in 0..3 {
             let mut at = 0;
             for step in 1..=101 {
-                let [_, right] = rings.neighbours(ring, at);
-                assert_eq!(rings.neighbours(ring, right)[0], at);
+                let [_, right] = neighbours(ring, at);
+                assert_eq!(neighbours(ring, right)[0], at);
                 at = right;
                 assert_eq!(at == 0, step == 101, "ring {ring}, step {step}");
             }
         }
-        let next = |ring| (0..101).map(move |task| Rings::new(3, 101).neighbours(ring, task)[1]);
+        let next = |ring| (0..101).map(move |task| neighbours(ring, task)[1]);
         assert!(next(0).ne(next(1)));
-        assert!(next(2).eq(next(2)));
+        assert_eq!(Ring::new(2, 101).right, next(2).collect::<Vec<_>>());
+        assert_eq!(rings.neighbours(3, 0), None);
+    }
+
+    #[test]
+    fn rings_that_no_memory_holds_are_refused() {
+        for motif in ["gpcnet_ring", "gpcnet_bw_sync"] {
+            let none = "rings = 4000000000\nwarm_up = 0\niterations = 0";
+            assert!(refusal(motif, none, 8).contains("at most 2097152"));
+            let many = "rings = 1000000\nwarm_up = 0\niterations = 1";
+            assert!(refusal(motif, many, 1024).contains("at most 16384"));
+        }
     }
 }
