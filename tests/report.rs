@@ -89,6 +89,7 @@ fn a_run_shows_what_its_result_holds() {
         "levels",
         "occupancy",
         "congestion",
+        "congestion-tree",
     ];
     let html = complete(&out, &figures);
     assert!(

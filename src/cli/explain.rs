@@ -23,6 +23,14 @@ pub(super) fn explain(dir: &Path, json: bool) -> Result<String, Failure> {
         return Err(bad(cause, help));
     }
     let path = file_of(dir);
+    if !path.exists() {
+        let cause = match dir.exists() {
+            true => format!("{shown} holds no result of a run"),
+            false => format!("there is no directory {shown}"),
+        };
+        let help = "give the directory that a run wrote: its --out";
+        return Err(bad(cause, help));
+    }
     let wrong = |error| Failure::bad_input(format!("error: {error}"));
     let result = ResultFile::open(&path).map_err(wrong)?;
     let Some(all) = explain::explain(&result).map_err(wrong)? else {

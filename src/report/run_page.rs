@@ -42,8 +42,12 @@ pub fn page(path: &Path, name: &str) -> Result<Page, TraceError> {
     }
     warnings.extend(digest.notes.iter().map(|note| format!("{}.", note.text)));
     let line = parameters::line(&stored.header.experiment, Some(&digest.summary));
-    let trees = explanation.and_then(|all| congestion::figure(&all, &line));
+    let spread = explanation
+        .as_ref()
+        .and_then(|all| congestion::figure(all, &line));
+    let trees = explanation.and_then(|all| congestion::trees(&all, &line));
     let mut figures = run::figures(&result, &stored)?;
+    figures.extend(spread);
     figures.extend(trees);
     Ok(Page {
         title: name.to_string(),

@@ -37,6 +37,9 @@ use script::{Memory, Script};
 /// How many decision sequences one call of `route` may have before the walker gives up.
 const MOST_CHOICES: usize = 1 << 20;
 
+/// How a fault ends that says nothing about the algorithm.
+const TOO_LARGE: &str = "walk a smaller network";
+
 /// A route that an algorithm must not take: what is wrong, for which packet, and the way to the place.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{what} (from endpoint {source_endpoint} to endpoint {destination}, after {})", describe(.way))]
@@ -49,6 +52,13 @@ pub struct Fault {
     pub destination: EndpointId,
     /// The channels it used so far.
     pub way: Vec<Channel>,
+}
+
+impl Fault {
+    /// Nothing is wrong with the route: the walk gave up, because there are more ways to decide at one place than it tries.
+    pub fn is_too_large(&self) -> bool {
+        self.what.ends_with(TOO_LARGE)
+    }
 }
 
 fn describe(way: &[Channel]) -> String {
@@ -419,7 +429,7 @@ impl<'a> Walker<'a> {
         }
         if !done {
             return Err(format!(
-                "more than {MOST_CHOICES} ways to decide at router {router}: walk a smaller network"
+                "more than {MOST_CHOICES} ways to decide at router {router}: {TOO_LARGE}"
             ));
         }
         let (asked, written) = script.end();

@@ -100,6 +100,7 @@ def refusals(tester):
         (["--ranks-per-point", "10"], "9 domains"),
         (["--launcher", "mpirun", "--ranks-per-point", "0"], "--ranks-per-point"),
         (["--points-per-task", "0"], "--points-per-task"),
+        (["--dependency", "after noon"], "afterok:"),
     ]
     for options, words in wrong:
         _, error = tester.sweep("submit", "refused", *options, code=2)
@@ -228,6 +229,23 @@ def out_of_time_ended(tester, submitted):
     check(told.startswith(f"{POINTS} points"), told.strip())
 
 
+def dependent(tester):
+    """Points that begin after a job of the user's own, such as one that builds the program."""
+    section("a study waits for the job that it depends on")
+    before = tester.cluster.run("sbatch", "--parsable", "--hold", "--output=/dev/null", "--wrap", "true").stdout.strip()
+    submitted = tester.submit("dependent", "--dependency", f"afterok:{before}", "--points-per-task=3")
+    array = submitted["arrays"][0]["job"]
+    waits = tester.slurm_says(array, "Dependency")
+    check(f"afterok:{before}" in waits, f"the array waits for job {before}: {waits}")
+    check(tester.slurm_says(array, "JobState") == "PENDING", "nothing runs before it")
+    check(tester.status("dependent")["waiting"] == POINTS, "and all points wait")
+    tester.cluster.run("scontrol", "release", before)
+    tester.wait_for(submitted)
+    status = tester.status("dependent")
+    check((status["done"], status["failed"]) == (POINTS - 1, 1), "then all points run")
+    check(tester.table("dependent") == tester.table("local"), "and the table is that of a run without Slurm")
+
+
 def changed_job_file(tester):
     """What was submitted is known by numbers, which another job file gives to other points."""
     section("a job file that was changed after it was submitted is refused")
@@ -316,6 +334,7 @@ def main(weir, out):
         ranks = many_ranks(tester)
         scripts = examples(tester)
         changed_job_file(tester)
+        dependent(tester)
         whole_study_ended(tester, *study)
         tuned(tester)
         many_ranks_ended(tester, ranks)

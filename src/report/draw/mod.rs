@@ -6,6 +6,7 @@
 
 mod bars;
 mod cartesian;
+mod graph;
 mod heat;
 mod hover;
 mod legend;
@@ -132,14 +133,21 @@ fn grid(figure: &Figure) -> (usize, i32) {
         _ => None,
     });
     let bars = bars.max();
+    let graphs = figure.panels.iter().filter_map(|panel| match &panel.plot {
+        Plot::Graph(graph) => Some(graph::height(graph)),
+        _ => None,
+    });
+    let graphs = graphs.max();
     let columns = match figure.panels.len() {
         0 | 1 => 1,
+        // Layers need the width.
+        _ if graphs.is_some() => 1,
         2..=4 => 2,
         // Triangles and pictures have a bar of colours beside them.
         _ if coloured => 2,
         _ => 3,
     };
-    let height = match (columns, square, bars) {
+    let height = match (columns, square, bars.max(graphs)) {
         (_, _, Some(height)) => height,
         (1, true, _) => 440,
         (_, true, _) => 340,
@@ -177,6 +185,7 @@ fn draw_panel(panel: &Panel, cell: &Area, looks: &Looks, spots: &mut Spots) -> O
         Plot::Bars(bars) => bars::draw(bars, &cell, looks, spots),
         Plot::Ternary(ternary) => ternary::draw(ternary, &cell),
         Plot::Heat(heat) => heat::draw(heat, &cell, spots),
+        Plot::Graph(graph) => graph::draw(graph, &cell, spots),
     }
 }
 

@@ -1,6 +1,8 @@
 use super::lines::{clip, paths};
 use super::*;
-use crate::report::figure::{Axis, Bars, Group, Heat, Lines, Point, Series, Ternary, quantile};
+use crate::report::figure::{
+    Axis, Bars, Graph, Group, Heat, Lines, Link, Node, Point, Series, Ternary, quantile,
+};
 
 fn figure(plots: Vec<Plot>) -> Figure {
     Figure {
@@ -138,7 +140,64 @@ fn plots() -> Vec<Plot> {
             ..Heat::default()
         }));
     }
+    for weights in [
+        vec![],
+        vec![0.0],
+        vec![1.0, 2.0, 3.0],
+        bad.to_vec(),
+        vec![7.0; 100],
+    ] {
+        plots.push(graph(&weights));
+    }
     plots
+}
+
+/// A star around the first node.
+fn graph(weights: &[f64]) -> Plot {
+    let node = |(place, &weight): (usize, &f64)| Node {
+        name: format!("router {place} of a long name that has no room"),
+        layer: place.min(1),
+        weight,
+        words: "what it is".into(),
+    };
+    let link = |(place, &weight): (usize, &f64)| Link {
+        from: place,
+        to: 0,
+        weight,
+        words: "what it is".into(),
+    };
+    Plot::Graph(Graph {
+        heads: vec!["root".into(), "one link away".into()],
+        nodes: weights.iter().enumerate().map(node).collect(),
+        links: weights.iter().enumerate().skip(1).map(link).collect(),
+    })
+}
+
+#[test]
+fn nodes_stand_beside_what_they_lead_to() {
+    let node = |name: &str, layer| Node {
+        name: name.into(),
+        layer,
+        ..Node::default()
+    };
+    let link = |from, to| Link {
+        from,
+        to,
+        weight: 1.0,
+        ..Link::default()
+    };
+    let graph = Graph {
+        nodes: vec![
+            node("root", 0),
+            node("upper", 1),
+            node("lower", 1),
+            node("of lower", 2),
+            node("of upper", 2),
+        ],
+        links: vec![link(1, 0), link(2, 0), link(3, 2), link(4, 1)],
+        heads: Vec::new(),
+    };
+    assert_eq!(graph.columns(), [vec![0], vec![1, 2], vec![4, 3]]);
 }
 
 /// The file can be rendered, which also says that it is well-formed.

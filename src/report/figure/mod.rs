@@ -1,10 +1,12 @@
 //! What a figure shows, before it is drawn: panels with their axes, series and points, all in the units of the result.
 
 mod axis;
+mod graph;
 mod table;
 mod units;
 
 pub use axis::{Axis, Coord, Scale};
+pub use graph::{Graph, Link, Node};
 pub use table::{Table, csv_field};
 pub use units::{Shown, shown};
 
@@ -45,6 +47,8 @@ pub enum Plot {
     Ternary(Ternary),
     /// A quantity over two others, as colours.
     Heat(Heat),
+    /// What leads to what.
+    Graph(Graph),
 }
 
 /// Lines over two axes.
@@ -198,7 +202,7 @@ impl Figure {
                     let all = bars.groups.iter().flat_map(|group| &group.bars);
                     all.for_each(|(name, _)| add(name));
                 }
-                Plot::Ternary(_) | Plot::Heat(_) => {}
+                Plot::Ternary(_) | Plot::Heat(_) | Plot::Graph(_) => {}
             }
         }
         names
@@ -226,7 +230,7 @@ impl Figure {
                     axes.push((&mut bars.value, ends));
                 }
                 Plot::Heat(heat) => axes.push((&mut heat.value, heat.cells.clone())),
-                Plot::Ternary(_) => {}
+                Plot::Ternary(_) | Plot::Graph(_) => {}
             }
         }
         let key = |axis: &Axis| (axis.label.clone(), axis.unit.clone());
@@ -260,6 +264,7 @@ impl Figure {
             }
             Plot::Ternary(ternary) => ternary.points.is_empty(),
             Plot::Heat(heat) => heat.cells.iter().all(|cell| cell.is_nan()),
+            Plot::Graph(graph) => graph.nodes.is_empty(),
         })
     }
 }
