@@ -223,8 +223,8 @@ fn inter_packet_delays_are_those_of_each_flow() {
     }
 }
 
-/// A 4-ary 3-tree with horizontal links and random permutations of flows of 40 packets.
-fn permutations(count: i64) -> Experiment {
+/// A 4-ary 3-tree with horizontal links, by whose routing flows have a way each.
+fn enriched_tree() -> Experiment {
     Experiment::tree(4, 3)
         .set("topology.horizontal_width", 2)
         .set("topology.horizontal.bandwidth", "100 Gbps")
@@ -235,6 +235,11 @@ fn permutations(count: i64) -> Experiment {
         .set("router.input_buffer", "8 packets")
         .set("nic.flow_from", "1 packets")
         .set("output.flows", true)
+}
+
+/// Random permutations of flows of 40 packets on it.
+fn permutations(count: i64) -> Experiment {
+    enriched_tree()
         .job("permutations", 64)
         .with("name", "app")
         .with("motif.permutations", count)
@@ -309,6 +314,53 @@ fn with_explicit_rates_a_phase_takes_its_optimum() {
         "{:?}",
         phases.stretch
     );
+}
+
+/// Two applications of their own on the same endpoints: the links add up the flows of both, so what one of them sends of 30 packets ends with what
+/// the other sends of 10, and both take as long as one application that sends all of it.
+#[test]
+fn the_flows_of_several_applications_share_their_links() {
+    let app = |all: Experiment, name: &str, flows: &[(u32, u32, u64)]| {
+        all.job("script", 64)
+            .with("name", name)
+            .with("shared", true)
+            .with("endpoints", (0..64).collect::<Vec<i64>>())
+            .with("motif", program(flows))
+            .with("mpi.rendezvous_from", "1 GB")
+    };
+    // From one endpoint to two in other pods, and from another to one of these.
+    let (one, other) = ([(0, 20, 100), (1, 41, 200)], [(0, 41, 300)]);
+    let saa = || {
+        enriched_tree()
+            .set("congestion.scheme", "saa")
+            .set("nic.discipline", "ps")
+            .set("nic.acknowledge", false)
+    };
+    let both = app(app(saa(), "one", &one), "other", &other).until("completion");
+    let plan = both.plan();
+    let data = run_plan(&plan).expect("runs").data;
+    let flows = data.flows.as_ref().expect("flows");
+    // The link to endpoint 41 has 500 packets of 24 ns, which is the most of any link; endpoint 0 sends 400.
+    for (row, &end) in flows.received_ps.iter().enumerate() {
+        let expected = if flows.destination[row] == 41 {
+            500
+        } else {
+            400
+        };
+        assert!(
+            // The way there, and the round trip of the announcement before it.
+            near(end, expected * 24 * NS, US),
+            "to {}: {end}",
+            flows.destination[row]
+        );
+    }
+    let together = app(saa(), "one", &[one[0], one[1], other[0]]).until("completion");
+    let mut ends = [ends(&data), ends(&together.run().data)];
+    ends.iter_mut().for_each(|ends| ends.sort_unstable());
+    assert_eq!(ends[0], ends[1]);
+    for ranks in [2, 3] {
+        assert!(run_on(ranks, &plan).expect("runs") == data, "{ranks} ranks");
+    }
 }
 
 #[test]
