@@ -316,8 +316,8 @@ fn with_explicit_rates_a_phase_takes_its_optimum() {
     );
 }
 
-/// Two applications of their own on the same endpoints: the links add up the flows of both, so what one of them sends of 30 packets ends with what
-/// the other sends of 10, and both take as long as one application that sends all of it.
+/// Two applications on the same endpoints: the links add up the flows of both, so the 200 packets of one and the 300 of the other to one endpoint end
+/// together, when its link has carried 500, as if one application had sent all.
 #[test]
 fn the_flows_of_several_applications_share_their_links() {
     let app = |all: Experiment, name: &str, flows: &[(u32, u32, u64)]| {
