@@ -8,7 +8,7 @@ use weir::registry::Variant;
 use weir::trace::Data;
 
 /// The tables of a variant's examples, with its name.
-fn examples(key: &str, variant: &Variant) -> Vec<Value> {
+pub fn examples(key: &str, variant: &Variant) -> Vec<Value> {
     let parse = |text: &&str| -> Value {
         let parsed = toml::from_str::<Table>(&format!("example = {{ {text} }}"));
         let mut parsed = parsed.unwrap_or_else(|error| panic!("{}: {text}: {error}", variant.name));
@@ -49,7 +49,7 @@ fn networks() -> Vec<Experiment> {
 }
 
 /// The first example of each topology, with the first routing for it.
-fn first_networks() -> Vec<Experiment> {
+pub fn first_networks() -> Vec<Experiment> {
     let catalog = catalog();
     let variants = catalog.topologies.variants.iter();
     let first = |topology: &Variant| {
@@ -79,7 +79,7 @@ fn crowded(network: Experiment, until: &str) -> Experiment {
 }
 
 /// Runs in one process and on two and three ranks; the data, which are the same.
-fn everywhere(experiment: &Experiment) -> Data {
+pub fn everywhere(experiment: &Experiment) -> Data {
     let plan = experiment.plan();
     let fail = |error| -> Data { panic!("{error}\n{}", experiment.text()) };
     let alone = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);

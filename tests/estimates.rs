@@ -172,6 +172,11 @@ fn the_beginning_of_a_run_tells_the_rest() {
         (dragonfly().routing("valiant").uniform(0.3), 2.0),
         (dragonfly().routing("par").uniform(0.9), 2.0),
         (dragonfly().applications(), 2.0),
+        // Every message leaves its reservation, its grant and its place at the source.
+        (
+            dragonfly().set("congestion.scheme", "srp").uniform(0.9),
+            2.0,
+        ),
         (hot("none"), 3.0),
         (hot("ecn"), 3.0),
         (hot("lhrp"), 3.0),
@@ -197,6 +202,82 @@ fn the_beginning_of_a_run_tells_the_rest() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A job that computes for long and then sends much at once: what its beginning says of a run that is cut off in the middle of
+/// that, and of all of it.
+#[test]
+fn a_run_that_ends_in_a_burst_is_told_from_before_it() {
+    let job = || {
+        Experiment::tree(8, 2)
+            .job("halo3d26", 27)
+            .with("motif.cells", vec![24, 24, 24])
+            .with("motif.iterations", 2)
+            .with("motif.compute", "30 us")
+            .job("ping_pong", 2)
+            .with("motif.iterations", 100)
+    };
+    for experiment in [job(), job().until("35 us")] {
+        let run = experiment.run();
+        let summary = &run.data.summary;
+        // Before the halos begin to be exchanged.
+        let forecast = after(&experiment, 400);
+        assert!(matches!(forecast.basis, Basis::Part(_)), "{forecast:?}");
+        let counted = summary.packet_hops as f64;
+        near("hops", forecast.packet_hops, counted, 2.0, &experiment);
+        let took = summary.simulated_ps as f64;
+        near("time", forecast.end, took, 2.0, &experiment);
+    }
+}
+
+/// The beginning of a run is looked at until answers to the first packets have come.
+#[test]
+fn long_links_take_a_longer_look() {
+    let network = |global: &str| {
+        let network = Experiment::dragonfly(2, 4, 2).latencies("5 ns", "20 ns", global);
+        work(&network.uniform(0.3).until("50 us")).settles()
+    };
+    let (short, long) = (network("50 ns"), network("2 us"));
+    assert!((0.1e6..1e6).contains(&short), "{short}");
+    assert!((2e6..10e6).contains(&long), "{long}");
+    let cut = Experiment::tree(4, 2).uniform(0.2).until("50 ns");
+    assert_eq!(work(&cut).settles(), 50e3);
+}
+
+/// A trace is in memory once, however many jobs replay it.
+#[test]
+fn memory_of_traces_is_counted_once() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let trace = folder.path().join("long.goal");
+    let tasks = (0..4u32).map(|task| {
+        let (to, from) = ((task + 1) % 4, (task + 3) % 4);
+        let step = |at: u32| {
+            format!("s{at}: send 64b to {to}\nr{at}: recv 64b from {from}\nc{at}: calc 9\nc{at} requires r{at}\n")
+        };
+        let steps: String = (0..5_000).map(step).collect();
+        format!("rank {task} {{\n{steps}}}\n")
+    });
+    let text = format!("num_ranks 4\n{}", tasks.collect::<String>());
+    std::fs::write(&trace, text).expect("written");
+    let replay = |count: usize| {
+        let name = trace.to_str().expect("UTF-8");
+        let one = format!("[[workload]]\ntrace = {{ format = \"goal\", file = {name:?} }}\n");
+        let text = Experiment::tree(4, 2).text() + &one.repeat(count);
+        work(&Experiment::of(text.parse().expect("TOML")).until("completion"))
+    };
+    let (once, twice) = (replay(1), replay(2));
+    // 60,000 operations of 24 bytes, what waits for them, and what checking takes.
+    assert!(
+        (2_000_000..4_000_000).contains(&once.traces),
+        "{}",
+        once.traces
+    );
+    assert_eq!(twice.traces, once.traces);
+    // What a task has to know of its operations, by job.
+    assert!(once.state > 240_000 && twice.state > once.state + 240_000);
+    let forecast = Forecast::assumed(&once, 1e6);
+    let least = Forecast::PROGRAM + (once.traces + once.state) as f64;
+    assert!(forecast.bytes >= least, "{forecast:?}");
 }
 
 #[test]

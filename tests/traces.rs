@@ -10,7 +10,8 @@ use weir::catalog::catalog;
 use weir::trace::{Data, Note};
 use weir::workload::replay::{Flow, write_goal, write_vef};
 
-use crate::support::{Cli, Experiment, run_on};
+use crate::catalog::{everywhere, examples, first_networks};
+use crate::support::{Cli, Experiment};
 
 /// Format, file, and other keys of the traces in `tests/traces`.
 const TRACES: [(&str, &str, &str); 10] = [
@@ -58,38 +59,35 @@ fn every_format_has_a_trace_here() {
     }
 }
 
+/// The examples of all schemes but none.
+fn schemes() -> Vec<Value> {
+    let schemes = &catalog().schemes.variants;
+    let some = schemes.iter().filter(|scheme| scheme.name != "none");
+    some.flat_map(|scheme| examples("scheme", scheme)).collect()
+}
+
+/// Beside a motif, twice, each format under another scheme on each network; the same bits on one, two and three ranks.
 #[test]
-fn every_format_on_every_kind_of_network_with_congestion_control_and_ranks() {
-    let networks = [
-        Experiment::dragonfly(2, 4, 2).routing("par"),
-        Experiment::clos(8, 2),
-        Experiment::tree(4, 2),
-    ];
-    for (format, file, keys) in TRACES {
-        for (network, scheme) in networks.iter().zip(["ecn", "srp", "none"]) {
-            let network = network.clone().set("congestion.scheme", scheme);
-            // Beside a motif, at the same time.
+fn every_format_on_every_topology_with_congestion_control_and_ranks() {
+    let schemes = schemes();
+    let mut next = schemes.iter().cycle();
+    for network in first_networks() {
+        for (format, file, keys) in TRACES {
+            let scheme = next.next().expect("a scheme").clone();
+            let network = network.clone().set("congestion", scheme);
             let experiment = with_trace(network, &section(format, file, keys))
                 .with("repetitions", 2)
                 .set("output.iterations", true)
                 .job("allreduce", 3)
                 .with("placement", "random");
-            let plan = experiment.plan();
-            let alone = run_on(1, &plan).unwrap_or_else(|error| panic!("{error}\n{experiment:?}"));
-            let summary = &alone.summary;
+            let data = everywhere(&experiment);
+            let summary = &data.summary;
             assert_eq!(summary.messages_generated, summary.messages_received);
-            for ranks in [2, 3] {
-                assert_eq!(
-                    run_on(ranks, &plan).unwrap(),
-                    alone,
-                    "{ranks}: {experiment:?}"
-                );
-            }
             // Everything that the trace sends to others arrives, twice.
             let sent = plain_bytes(file);
-            assert!(alone.jobs[0].bytes_delivered >= 2 * sent, "{experiment:?}");
+            assert!(data.jobs[0].bytes_delivered >= 2 * sent, "{experiment:?}");
             let name = file.rsplit('/').next().expect("a name");
-            assert!(note(&alone).text.contains(name));
+            assert!(note(&data).text.contains(name));
         }
     }
 }

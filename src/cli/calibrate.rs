@@ -1,4 +1,4 @@
-//! What a run will take, by its first second.
+//! What a run will take, by its beginning: its first second, or some more.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,11 @@ use crate::simulation::{Plan, Sample, trial};
 /// How long a run is begun for: processor time, s.
 const LENGTH: f64 = 1.0;
 
-/// And at most so long on the wall, where others have the processor most of the time.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Up to so long, s, where that does not reach the time from which the run is what it will be ([`Work::settles`]).
+const LONGER: f64 = 4.0;
+
+/// And at most so many times as long on the wall, where others have the processor most of the time.
+const PATIENCE: f64 = 3.0;
 
 /// Between two looks at it.
 const STEP: Duration = Duration::from_millis(20);
@@ -33,7 +36,7 @@ pub struct Calibrated {
     pub words: String,
 }
 
-/// What an experiment will take. With `calibrate` it is begun in this process, and dropped after a second.
+/// What an experiment will take. With `calibrate` it is begun in this process, and dropped after a second or a few.
 pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Calibrated {
     let work = Work::of(experiment, plan, EFFORT);
     let assumed = |why: &str| Calibrated {
@@ -50,7 +53,14 @@ pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Cali
         return assumed("so large a network is not begun");
     }
     let begun = Instant::now();
-    let mut enough = |sample: &Sample| sample.seconds >= LENGTH || begun.elapsed() >= PATIENCE;
+    let settles = work.settles();
+    let mut enough = |sample: &Sample| {
+        let length = match (sample.until as f64) < settles {
+            true => LONGER,
+            false => LENGTH,
+        };
+        sample.seconds >= length || begun.elapsed().as_secs_f64() >= PATIENCE * length
+    };
     let trial = match trial(plan, STEP, &mut enough) {
         Ok(trial) => trial,
         Err(error) => return assumed(&format!("it ends with an error, {error}")),
@@ -63,7 +73,7 @@ pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Cali
             percent(part)
         ),
         Basis::Part(part) => format!("calibrated on its first {}", percent(part)),
-        Basis::Assumed(_) => return assumed("nothing was sent in its first second"),
+        Basis::Assumed(_) => return assumed("nothing was sent in its beginning"),
     };
     Calibrated { forecast, words }
 }

@@ -1,4 +1,4 @@
-//! `weir check`: everything that can be wrong is found, and what the run will take is told: it is begun for a second.
+//! `weir check`: everything that can be wrong is found, and what the run will take is told: it is begun for that.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use super::launch::BAD_INPUT;
 use crate::config::ConfigError;
 use crate::model::NEVER;
 use crate::report::format;
-use crate::simulation::{Plan, area_mm2, buffer_bytes};
+use crate::simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
 
 /// Checks an experiment, prints the resolved file and what it will take.
 pub fn check(options: &CheckOptions) -> ExitCode {
@@ -25,10 +25,17 @@ pub fn check(options: &CheckOptions) -> ExitCode {
 }
 
 fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
+    // The run, too, will read its files first.
+    let clock = CpuClock::start();
     let experiment = options.experiment.load()?;
     let plan = Plan::new(&experiment, None)?;
+    let read = clock.seconds();
     tell_warnings(&plan.warnings);
-    let Calibrated { forecast, words } = calibrated(&experiment, &plan, !options.no_calibration);
+    let Calibrated {
+        mut forecast,
+        words,
+    } = calibrated(&experiment, &plan, !options.no_calibration);
+    forecast.seconds += read;
     let topology = &plan.network().topology;
     let lookahead = match plan.lookahead {
         NEVER => "none (a single domain)".to_string(),

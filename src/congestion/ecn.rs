@@ -3,7 +3,9 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::record::{REACTIONS, Record};
-use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Port, Scheme, times};
+use super::{
+    About, Acts, Build, Capabilities, NicContext, PacketView, Port, Scheme, table_bytes, times,
+};
 use crate::config::{Buffer, TimeSpan};
 use crate::model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time};
 use crate::registry::Entry;
@@ -111,6 +113,10 @@ impl Scheme for Ecn {
 
     fn records(&self) -> &'static [Record] {
         REACTIONS
+    }
+
+    fn memory_bytes(&self) -> usize {
+        table_bytes(&self.paces)
     }
 
     fn capabilities(&self) -> Capabilities {

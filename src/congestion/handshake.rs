@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::kinds::RESERVATION;
-use super::{About, NicContext};
+use super::{About, NicContext, table_bytes};
 use crate::model::{EndpointId, Origin, Time};
 
 /// A message from its reservation until all of it is acknowledged.
@@ -33,6 +33,12 @@ impl Handshakes {
             about,
             open: FxHashMap::default(),
         }
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        let held = self.open.values().map(|open| open.held.capacity());
+        table_bytes(&self.open) + held.sum::<usize>() * size_of::<u32>()
     }
 
     /// Asks for a time for a whole message.
@@ -94,5 +100,26 @@ impl Handshakes {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Seen, about, origin};
+    use super::*;
+    use crate::model::PacketKind;
+
+    /// A source past saturation has ever more of them, which is most of what such a run holds.
+    #[test]
+    fn open_messages_are_counted_as_memory() {
+        let mut open = Handshakes::new(about(4, 64));
+        let none = open.memory_bytes();
+        let mut nic = Seen::at(0);
+        for message in 0..1_000 {
+            open.begin(&mut nic, 7, &origin(PacketKind::ACK, 7, message));
+        }
+        let entry = size_of::<(u32, EndpointId, u32)>() + size_of::<Open>();
+        let held = open.memory_bytes() - none;
+        assert!((1_000 * entry..3_000 * entry).contains(&held), "{held}");
     }
 }

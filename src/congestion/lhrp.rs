@@ -168,6 +168,10 @@ impl Scheme for Lhrp {
         self.scheduler.prepare(outputs);
     }
 
+    fn memory_bytes(&self) -> usize {
+        self.source.memory_bytes() + self.scheduler.memory_bytes()
+    }
+
     fn loss(&self) -> f64 {
         self.policy.loss
     }

@@ -129,6 +129,10 @@ impl Scheme for LhrpSrp {
         self.scheduler.prepare(outputs);
     }
 
+    fn memory_bytes(&self) -> usize {
+        self.large.memory_bytes() + self.small.memory_bytes() + self.scheduler.memory_bytes()
+    }
+
     fn loss(&self) -> f64 {
         self.policy.loss
     }

@@ -176,6 +176,11 @@ fn flow_bytes<T>(nics: &[FxHashMap<EndpointId, T>]) -> usize {
     nics.iter().map(held).sum()
 }
 
+/// Bytes of a table, about: of eight places seven may be taken.
+fn table_bytes<K, V>(table: &FxHashMap<K, V>) -> usize {
+    table.capacity() * (size_of::<(K, V)>() + 1) / 7 * 8
+}
+
 /// A multiple of a time, rounded down; [`LATEST`] if it is longer.
 fn times(factor: f64, time: f64) -> Time {
     // A cast from a float stops at the ends of the type.

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::kinds::RESERVATION;
-use super::{About, NicContext};
+use super::{About, NicContext, table_bytes};
 use crate::config::{ConfigError, Section};
 use crate::model::{EndpointId, Invalid, Origin};
 
@@ -30,6 +30,13 @@ pub struct Refusals {
 }
 
 impl Refusals {
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        let batches = self.batches.values();
+        let held = batches.map(|batch| batch.asked.capacity() + batch.waiting.capacity());
+        table_bytes(&self.batches) + held.sum::<usize>() * size_of::<Origin>()
+    }
+
     /// None waiting. Retries are counted in a byte, of which one value means something else.
     pub fn new(section: &Section, about: About, retries: u8) -> Result<Self, ConfigError> {
         if retries > 200 {

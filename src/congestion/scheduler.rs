@@ -48,6 +48,11 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.booked.capacity() * size_of::<Time>()
+    }
+
     /// Without endpoints. A schedule that books less than is sent would overload its endpoint for ever.
     pub fn new(
         section: &Section,

@@ -9,7 +9,7 @@ use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
-    check_speculation, nack, speculation_timeout,
+    check_speculation, nack, speculation_timeout, table_bytes,
 };
 use crate::config::TimeSpan;
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
@@ -161,6 +161,13 @@ impl Scheme for Smsrp {
 
     fn start(&mut self, nics: usize, _outputs: usize) {
         self.scheduler.prepare(nics);
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let waiting = self.dropped.values().map(|one| one.waiting.capacity());
+        table_bytes(&self.dropped)
+            + waiting.sum::<usize>() * size_of::<Origin>()
+            + self.scheduler.memory_bytes()
     }
 
     fn loss(&self) -> f64 {

@@ -98,6 +98,10 @@ impl Scheme for Srp {
         self.scheduler.prepare(nics);
     }
 
+    fn memory_bytes(&self) -> usize {
+        self.source.memory_bytes() + self.scheduler.memory_bytes()
+    }
+
     fn loss(&self) -> f64 {
         self.loss
     }

@@ -224,6 +224,11 @@ impl<K: Compiled> FabricDomain<K> {
         (self.pool.len() + coming) as u64 - waiting
     }
 
+    /// Messages of which something waits in its NIC.
+    pub fn messages_waiting(&self) -> usize {
+        self.sends.messages_waiting()
+    }
+
     /// Bytes of memory that this domain's state holds: without packets in flight, and what packets in flight take
     /// (themselves, the credits that they leave behind, mail).
     pub fn memory_bytes(&self) -> (usize, usize) {

@@ -91,7 +91,7 @@ fn traffic_bytes(traffic: &Traffic) -> u64 {
     }
 }
 
-/// A task with the operations of the longest of its first parts.
+/// A task with the operations of the longest of its first parts, or what its process holds instead.
 fn task_bytes(application: &Application) -> u64 {
     /// Parts of a program that are looked at.
     const PARTS: u32 = 4;
@@ -101,6 +101,10 @@ fn task_bytes(application: &Application) -> u64 {
     let step = (job.tasks as usize).div_ceil(SAMPLES);
     let mut longest = Vec::new();
     for task in (0..job.tasks).step_by(step) {
+        if let Some(bytes) = job.motif.process_bytes(task) {
+            longest.push(bytes);
+            continue;
+        }
         let mut ops: Vec<Op> = Vec::new();
         let mut most = 0;
         for part in 0..PARTS {

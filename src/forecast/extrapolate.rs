@@ -12,8 +12,8 @@ const FEWEST: u64 = 100;
 
 /// Bytes of a packet that waits in the network, with its place in lists.
 const PACKET: f64 = 120.0;
-/// Bytes of a message that waits at its NIC.
-const MESSAGE: f64 = 64.0;
+/// Bytes of a message that waits at its NIC, with its part in the queue of its destination.
+const MESSAGE: f64 = 90.0;
 /// A packet without congestion is in events, mails and credits besides.
 const FLYING: f64 = 2.5 * PACKET;
 /// Lists grow by more than one place at a time, and a run has moments that are busier than its beginning.
@@ -68,11 +68,12 @@ impl Forecast {
                 waiting.add(flow, (offered - accepted) * flow.on_until(end));
             }
         }
-        let held = flying * FLYING + waiting.bytes(work.buffers);
+        let base = Forecast::PROGRAM + work.traces as f64;
+        let held = flying * FLYING + waiting.bytes(1.0, work.buffers);
         Forecast {
             packet_hops,
             seconds: packet_hops / rate,
-            bytes: Forecast::PROGRAM + work.state as f64 + held + work.rows(end),
+            bytes: base + work.state as f64 + held + work.rows(end),
             end,
             basis: Basis::Assumed(rate),
         }
@@ -83,13 +84,14 @@ impl Forecast {
         let (Some(first), Some(last)) = (trial.samples.first(), trial.samples.last()) else {
             return Forecast::assumed(work, ASSUMED_RATE);
         };
+        let base = Forecast::PROGRAM + work.traces as f64;
         let held = last.state as f64 + last.packets as f64;
         if trial.ended {
             let end = last.until as f64;
             return Forecast {
                 packet_hops: last.packet_hops as f64,
                 seconds: trial.build + last.seconds,
-                bytes: Forecast::PROGRAM + held + work.rows(end) + COPIES * last.series as f64,
+                bytes: base + held + work.rows(end) + COPIES * last.series as f64,
                 end,
                 basis: Basis::Whole,
             };
@@ -112,7 +114,7 @@ impl Forecast {
         Forecast {
             packet_hops,
             seconds: trial.build + last.seconds + hops * seen.seconds_per_hop(),
-            bytes: Forecast::PROGRAM
+            bytes: base
                 + SPARE * (held + seen.waiting(work, end) + seen.tasks(work, end))
                 + work.rows(end)
                 + seen.series(work, end),
@@ -138,9 +140,9 @@ impl Waiting {
         }
     }
 
-    /// As packets in the network while `buffers` packets find room there, as messages at NICs beyond that.
-    fn bytes(&self, buffers: f64) -> f64 {
-        let inside = (buffers / self.packets.max(1.0)).clamp(0.0, 1.0);
+    /// `inside` of it as packets in the network while `buffers` packets find room there, the rest as messages at NICs.
+    fn bytes(&self, inside: f64, buffers: f64) -> f64 {
+        let inside = inside.min(buffers.max(0.0) / self.packets.max(1.0));
         inside * self.packets * PACKET + (1.0 - inside) * self.messages * MESSAGE
     }
 }
@@ -182,6 +184,20 @@ impl Seen<'_> {
         COPIES * self.last.series as f64 * times.max(1.0)
     }
 
+    /// How far an application is: in ps of the least time that it takes, and how many times as long it has taken for that.
+    fn pace(&self, job: usize, flow: &Flow, work: &Work) -> (f64, f64) {
+        let Amount::Closed { bits, least } = flow.amount else {
+            return (0.0, 1.0);
+        };
+        // What has arrived was sent a way through the network before.
+        let took = (self.last.until as f64 - flow.start - work.latency).max(0.0);
+        let done = self.last.delivered_bits[job] as f64 / bits;
+        let at = least * flow.course.when(done.min(1.0), took / least);
+        // One that is held up by another is not held up for ever.
+        let slow = (took / at.max(1.0)).clamp(1.0, MOST_HELD);
+        (at.min(took), slow)
+    }
+
     /// When the last application is done, ps, if all go on as they did.
     fn end(&self, work: &Work) -> f64 {
         let now = self.last.until as f64;
@@ -193,11 +209,9 @@ impl Seen<'_> {
                     0.0
                 };
             };
-            let done = self.last.delivered_bits[job] as f64;
             let took = (now - flow.start).max(0.0);
-            // One that is held up by another is not held up for ever.
-            let all = (took * bits / done.max(1.0)).clamp(least, MOST_HELD * least);
-            flow.start + all.max(took)
+            let (at, slow) = self.pace(job, flow, work);
+            flow.start + took + (least - at) * slow
         });
         ends.fold(now, f64::max)
     }
@@ -242,7 +256,32 @@ impl Seen<'_> {
                 waiting.add(flow, bits);
             }
         }
-        waiting.bytes(work.buffers - self.last.packets as f64 / PACKET)
+        waiting.bytes(
+            self.inside(work),
+            work.buffers - self.last.packets as f64 / PACKET,
+        )
+    }
+
+    /// The part of what waits that waits in the network, of what has come to wait in the second part of what was seen; all of it where
+    /// nothing has.
+    fn inside(&self, work: &Work) -> f64 {
+        let more = |of: fn(&Sample) -> u64| of(self.last).saturating_sub(of(self.later)) as f64;
+        let (mut messages, mut packets) = (0.0, 0.0);
+        for flow in &work.flows {
+            if let Amount::Open {
+                offered, message, ..
+            } = flow.amount
+            {
+                messages += offered / message;
+                packets += offered * flow.packets_per_bit;
+            }
+        }
+        let inside = more(|sample| sample.in_flight);
+        let outside = more(|sample| sample.waiting) * packets / messages.max(f64::MIN_POSITIVE);
+        match inside + outside > 0.0 {
+            true => inside / (inside + outside),
+            false => 1.0,
+        }
     }
 
     /// Bits of a workload that came in a ps between two samples while it was on, if it was.
@@ -265,11 +304,15 @@ impl Seen<'_> {
         let now = self.last.until as f64;
         let done = self.last.delivered_bits[job] as f64;
         match flow.amount {
-            Amount::Closed { bits, .. } => {
+            Amount::Closed { bits, least } => {
                 let rest = (bits - done).max(0.0);
-                let took = now - flow.start;
                 match work.end {
-                    Some(_) if took > 0.0 => rest.min(done / took * (end - now)),
+                    Some(_) => {
+                        let (at, slow) = self.pace(job, flow, work);
+                        let on = (end - now.max(flow.start)).max(0.0);
+                        let by_then = bits * flow.course.at((at + on / slow) / least);
+                        rest.min(by_then - done).max(0.0)
+                    }
                     _ => rest,
                 }
             }

@@ -1,5 +1,6 @@
 //! What one workload is to send.
 
+use super::course::Course;
 use super::volume::Volume;
 use crate::config::WorkloadConfig;
 use crate::fabric::{Application, Drive, Network, Open, Traffic};
@@ -19,6 +20,8 @@ pub struct Flow {
     pub stop: f64,
     /// How much.
     pub amount: Amount,
+    /// When an application sends it.
+    pub course: Course,
     /// Data packets for each bit.
     pub packets_per_bit: f64,
     /// Packets for each data packet: two if they are acknowledged.
@@ -94,7 +97,7 @@ impl Flow {
     pub fn bits_until(&self, time: f64) -> f64 {
         match self.amount {
             Amount::Open { accepted, .. } => accepted * self.on_until(time),
-            Amount::Closed { bits, least } => bits * ((time - self.start) / least).clamp(0.0, 1.0),
+            Amount::Closed { bits, least } => bits * self.course.at((time - self.start) / least),
         }
     }
 }
@@ -155,6 +158,7 @@ fn open_loop(
             accepted: offered,
             message,
         },
+        course: Course::default(),
         packets_per_bit: packets,
         copies: 1.0,
         hops_per_bit: packets * hops,
@@ -236,7 +240,7 @@ fn application_flow(
         true => 1,
         false => job.repetitions,
     };
-    let volume = Volume::of(job, rounds, effort, weigh);
+    let (volume, steps) = Volume::of(job, rounds, effort, weigh);
     // A message of no bytes is a packet all the same.
     let bits = (8.0 * volume.bytes).max(volume.messages).max(1.0);
     let [packets, hops] = volume.weight;
@@ -254,6 +258,7 @@ fn application_flow(
             bits,
             least: (volume.computed + volume.waits * way).max(wire),
         },
+        course: Course::of(&steps, f64::from(rounds), way, 8.0 / link),
         packets_per_bit: packets / bits,
         copies: 1.0,
         hops_per_bit: hops / bits,

@@ -2,12 +2,17 @@
 
 use rustc_hash::FxHashMap;
 
+use super::course::Step;
 use crate::workload::tasks::{Collective, Job, Op, Peer, RendezvousCompletes, Script};
 
 /// So many tasks of a large job are to be looked at, if their programs are not too long for that.
 const TASKS: u64 = 64;
 /// So many tasks of a large job, and parts of a long program, at least.
 const FEWEST: u32 = 16;
+/// Of so many tasks it is kept when they send,
+const COURSES: usize = 8;
+/// in so many steps at most.
+const STEPS: usize = 4_096;
 
 /// What all tasks of a job do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,13 +49,13 @@ impl Volume {
 
     /// Counts the messages of a job whose program is run `rounds` times. About `effort` operations are looked at: of a large job the first task and others,
     /// spread evenly, and of a long program some parts. `weigh` says of a message (from, to, bytes) what else is to be
-    /// added up.
+    /// added up. With it comes what some of the tasks do in one round, step by step.
     pub fn of(
         job: &Job,
         rounds: u32,
         effort: u64,
         weigh: impl FnMut(Peer, Peer, u64) -> [f64; 2],
-    ) -> Volume {
+    ) -> (Volume, Vec<Vec<Step>>) {
         let mut count = Count {
             job,
             weigh,
@@ -62,8 +67,9 @@ impl Volume {
             own: Volume::NOTHING,
             sent: Vec::new(),
             received: FxHashMap::default(),
+            steps: Vec::new(),
         };
-        count.all().times(f64::from(rounds))
+        (count.all().times(f64::from(rounds)), count.steps)
     }
 
     /// Adds what stands for so many tasks.
@@ -77,6 +83,14 @@ impl Volume {
         self.waits = self.waits.max(task.waits);
         self.sent = self.sent.max(task.sent);
         self.exact &= task.exact;
+    }
+
+    fn step(&self) -> Step {
+        Step {
+            computed: self.computed,
+            waits: self.waits,
+            bytes: self.bytes,
+        }
     }
 
     fn times(self, times: f64) -> Volume {
@@ -110,6 +124,8 @@ struct Count<'a, F> {
     sent: Vec<(Peer, u64)>,
     /// Bytes that come to each task.
     received: FxHashMap<Peer, f64>,
+    /// What some of the tasks do.
+    steps: Vec<Vec<Step>>,
 }
 
 impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
@@ -143,18 +159,24 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
         self.parts = self.parts_of(task);
         let share = self.effort / u64::from(self.job.tasks).clamp(1, TASKS);
         let (mut done, before) = (0, self.looked);
+        let mut steps = Vec::new();
         for part in spread(self.parts) {
             self.write(task, part);
+            let then = self.own.step();
             for at in 0..self.ops.len() {
                 self.op(task, self.ops[at]);
             }
             // What a part starts is waited for at its end.
             self.own.waits += f64::from(u8::from(!self.ops.is_empty()));
+            steps.push((part, self.own.step().and(then.times(-1.0))));
             self.looked += 1 + self.ops.len() as u64;
             done += 1;
             if self.looked - before > share && done >= FEWEST {
                 break;
             }
+        }
+        if self.steps.len() < COURSES {
+            self.steps.push(in_order(steps, self.parts));
         }
         let scale = f64::from(self.parts) / f64::from(done.max(1));
         for (to, bytes) in self.sent.drain(..) {
@@ -259,6 +281,27 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
             *sum += own;
         }
     }
+}
+
+/// Steps by part in the order of the program. One that was looked at stands for those after it until the next, the first for those before it, too.
+fn in_order(mut steps: Vec<(u32, Step)>, parts: u32) -> Vec<Step> {
+    steps.sort_unstable_by_key(|step| step.0);
+    let ends = steps.iter().skip(1).map(|step| step.0).chain([parts]);
+    let ends: Vec<u32> = ends.collect();
+    let begins = [0].into_iter().chain(ends.iter().copied());
+    let spans = begins.zip(&ends).map(|(begin, end)| f64::from(end - begin));
+    let scaled = steps
+        .iter()
+        .zip(spans)
+        .map(|(step, span)| step.1.times(span));
+    let scaled: Vec<Step> = scaled.collect();
+    let chunk = scaled.len().div_ceil(STEPS).max(1);
+    let all = |steps: &[Step]| {
+        steps
+            .iter()
+            .fold(Step::default(), |sum, &step| sum.and(step))
+    };
+    scaled.chunks(chunk).map(all).collect()
 }
 
 /// All numbers below `count`, each once, in an order of which every beginning is spread evenly: multiples of a step near

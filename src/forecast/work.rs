@@ -1,5 +1,7 @@
 //! What an experiment is to do.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::flow::{Amount, Flow, Receivers, bandwidth};
@@ -27,6 +29,8 @@ pub struct Work {
     pub flows: Vec<Flow>,
     /// Bytes of the state of all domains before anything is sent.
     pub state: u64,
+    /// Bytes of the traces that are replayed, which all domains share.
+    pub traces: u64,
     /// How long a packet is under way on a shortest way without load, ps.
     pub latency: f64,
     /// Packets that find room in all buffers of the network.
@@ -57,6 +61,7 @@ impl Work {
             buffers: buffers(&flows, network),
             flows,
             state: plan.expected_state(),
+            traces: traces(experiment),
             records: Records {
                 bin: recording.bin.max(1) as f64,
                 occupancy: recording.occupancy as f64,
@@ -72,6 +77,16 @@ impl Work {
         let end = self.least_end();
         let hops = |flow: &Flow| flow.bits_until(end) * flow.hops_per_bit;
         self.flows.iter().map(hops).sum()
+    }
+
+    /// From when on, ps, what arrives tells what the network carries: packets that are sent as soon as anything is have arrived, and answers to
+    /// them, and what these let go. A run that ends sooner never gets there.
+    pub fn settles(&self) -> f64 {
+        /// Ways through the network.
+        const WAYS: f64 = 3.0;
+        let starts = self.flows.iter().map(|flow| flow.start);
+        let first = starts.fold(f64::INFINITY, f64::min);
+        (first + WAYS * self.latency).min(self.end.unwrap_or(f64::INFINITY))
     }
 
     /// When the run ends, ps: no application can be done sooner.
@@ -141,6 +156,14 @@ impl Records {
     pub fn chunks(&self, end: f64) -> f64 {
         (end / self.bin).min(MOST_BINS as f64) / CHUNK as f64 + 1.0
     }
+}
+
+/// Bytes of the traces of all workloads that run, each once.
+fn traces(experiment: &Experiment) -> u64 {
+    let enabled = experiment.workloads.iter().filter(|one| one.enabled);
+    let traces = enabled.filter_map(|one| one.job()?.program.trace());
+    let each: FxHashMap<_, _> = traces.map(|trace| (Arc::as_ptr(trace), trace)).collect();
+    each.values().map(|trace| trace.memory_bytes()).sum()
 }
 
 /// Hops of a packet on a shortest way, on average.

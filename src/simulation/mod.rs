@@ -23,7 +23,7 @@ pub use assemble::{BuildQueueing, BuildRouting, BuildScheme, Own, Plan};
 pub use collect::{Facts, counts_as_nothing, scheme_numbers};
 pub use cost::{area_mm2, buffer_bytes};
 pub use error::RunError;
-pub use machine::now;
+pub use machine::{CpuClock, now};
 pub use run::{Observer, Outcome, run};
 pub use trial::{Sample, Trial, trial};
 pub use warnings::Warning;

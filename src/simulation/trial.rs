@@ -22,6 +22,8 @@ pub struct Sample {
     pub delivered_bits: Vec<u64>,
     /// Packets in the network.
     pub in_flight: u64,
+    /// Messages of which something waits in a NIC.
+    pub waiting: u64,
     /// Bytes of the counts by time bin; of the last sample only.
     pub series: u64,
     /// Bytes that the state of all domains holds.
@@ -169,6 +171,7 @@ fn sample<K: Compiled>(domains: &[FabricDomain<K>], until: Time, seconds: f64) -
         }
         all.packet_hops += engine::Domain::moved(domain);
         all.in_flight += domain.packets_in_flight();
+        all.waiting += domain.messages_waiting() as u64;
         let (state, packets) = domain.memory_bytes();
         all.state += state as u64;
         all.packets += packets as u64;

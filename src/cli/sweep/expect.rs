@@ -1,4 +1,4 @@
-//! What the points of a study will take: by those that are done, by their first second, or by their files alone.
+//! What the points of a study will take: by those that are done, by their beginnings, or by their files alone.
 
 use super::{Sweep, bad};
 use crate::cli::calibrate::calibrated;
@@ -91,9 +91,9 @@ impl Outlook {
                 "{rate} packet-hops/s and shortest ways are assumed: no point is finished; --calibrate of `sweep plan` begins each for a second"
             ),
             (points, 0) => format!("{rate} packet-hops/s, measured on {points} points"),
-            (0, begun) => format!("calibrated on the first second of {begun} points"),
+            (0, begun) => format!("calibrated on the beginning of {begun} points"),
             (points, begun) => {
-                format!("measured on {points} points, calibrated on the first second of {begun}")
+                format!("measured on {points} points, calibrated on the beginning of {begun}")
             }
         }
     }

@@ -139,6 +139,14 @@ impl Trace {
         self.graphs.len() as u32
     }
 
+    /// Bytes that it takes in memory, with what was needed to check it, of which the system gets nothing back.
+    pub fn memory_bytes(&self) -> u64 {
+        /// For each operation: its place in the file, and of sends and receives the other end.
+        const CHECKED: usize = 13;
+        let of = |graph: &Arc<TaskGraph>| graph.memory_bytes() + CHECKED * graph.nodes.len();
+        self.graphs.iter().map(|graph| of(graph) as u64).sum()
+    }
+
     /// How its collective operations are carried out with these algorithms.
     pub fn algorithms(&self, algorithms: &Algorithms) -> Vec<Used> {
         let mut used: BTreeMap<Used, u64> = BTreeMap::new();

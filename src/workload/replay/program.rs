@@ -63,4 +63,8 @@ impl Motif for Replay {
     fn process(&self, task: Peer) -> Box<dyn Process> {
         Box::new(Walk::new(self.trace.graphs[task as usize].clone()))
     }
+
+    fn process_bytes(&self, task: Peer) -> Option<usize> {
+        Some(Walk::bytes(&self.trace.graphs[task as usize]))
+    }
 }

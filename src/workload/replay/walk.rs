@@ -118,6 +118,13 @@ impl Walk {
         }
     }
 
+    /// Bytes that carrying a graph out takes, besides the graph: for each operation how many others it waits for.
+    pub fn bytes(graph: &TaskGraph) -> usize {
+        size_of::<Walk>()
+            + usize::from(graph.cpus) * size_of::<Cpu>()
+            + graph.nodes.len() * size_of::<u32>()
+    }
+
     /// Begins the graph, again or for the first time. False if that was done often enough.
     fn begin(&mut self, calls: &Calls) -> bool {
         if let Some(last) = self.iterations.last_mut() {

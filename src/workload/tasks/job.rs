@@ -33,6 +33,12 @@ pub trait Motif: Send + Sync {
     fn process(&self, task: Peer) -> Box<dyn Process> {
         Box::new(Sequence::new(task))
     }
+
+    /// Bytes that the process of a task holds, if they are not those of the longest of its parts.
+    fn process_bytes(&self, task: Peer) -> Option<usize> {
+        let _ = task;
+        None
+    }
 }
 
 /// A job: a motif on some tasks. The same for all domains.

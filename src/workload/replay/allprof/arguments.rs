@@ -16,8 +16,11 @@ pub struct Arguments<'a> {
     pub fields: &'a [&'a str],
 }
 
-/// A communicator as it is written: its size, and the rank of the process.
+/// A communicator as it is written: its handle, its size, and the rank of the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Communicator {
+    /// What the process knows it by; others have handles of their own.
+    pub handle: String,
     /// Rank of the process.
     pub rank: u64,
     /// How many processes it has.
@@ -63,12 +66,18 @@ impl<'a> Arguments<'a> {
         length(u128::from(count) * u128::from(self.size_of(kind)?))
     }
 
+    /// An array of requests, the first two arguments: how many, and the address of the first.
+    pub fn requests(&self) -> Result<(u64, u64), Wrong> {
+        Ok((number(self.at(0)?)?, self.address(1)?))
+    }
+
     /// A communicator, `handle,rank,size`.
     pub fn communicator(&self, at: usize) -> Result<Communicator, Wrong> {
         let field = self.at(at)?;
         let words: Vec<&str> = field.split(',').collect();
         match words.as_slice() {
-            [_, rank, size] => Ok(Communicator {
+            [handle, rank, size] => Ok(Communicator {
+                handle: (*handle).to_string(),
                 rank: number(rank)?,
                 size: number(size)?,
             }),

@@ -1,12 +1,13 @@
 //! The calls of a process: `MPI_Name:begin:argument:argument:…:end`.
 
-use rustc_hash::FxHashMap;
-
 use super::super::graph::ANY;
 use super::super::mpi::{Processes, shown};
 use super::super::operations::{Call, Wrong};
 use super::super::{Node, Scale, task};
-use super::arguments::{Arguments, Communicator, number, time, wrong};
+use super::arguments::{Arguments, Communicator, time, wrong};
+use super::groups::Handles;
+use super::names;
+use super::requests::Requests;
 use super::{Library, Params};
 use crate::workload::tasks::collectives::Kind;
 use crate::workload::tasks::{Peer, VectorKind};
@@ -14,6 +15,7 @@ use crate::workload::tasks::{Peer, VectorKind};
 /// Reads the calls of a process.
 pub struct Calls<'a> {
     processes: &'a mut Processes,
+    handles: Handles,
     task: Peer,
     /// Picoseconds of a unit of time.
     unit: f64,
@@ -21,13 +23,14 @@ pub struct Calls<'a> {
     /// Any source, and no process at all.
     any: i64,
     nobody: i64,
-    request_bytes: u64,
     /// When the call before ended.
     then: Option<f64>,
     finalized: bool,
-    /// What goes on, by the address of its request.
-    requests: FxHashMap<u64, u32>,
+    requests: Requests,
 }
+
+/// Why what is done in a communicator cannot be simulated.
+const UNKNOWN: &str = "the trace does not say who is in communicators that are not made by MPI_Comm_split or MPI_Comm_dup";
 
 /// The tag that receives any.
 const ANY_TAG: i64 = -1;
@@ -36,6 +39,7 @@ const ANY_TAG: i64 = -1;
 const LOCAL: &[&str] = &[
     "MPI_Comm_rank",
     "MPI_Comm_size",
+    "MPI_Comm_free",
     "MPI_Get_count",
     "MPI_Initialized",
     "MPI_Wtime",
@@ -61,6 +65,7 @@ impl<'a> Calls<'a> {
     /// Of this process.
     pub fn new(
         processes: &'a mut Processes,
+        handles: Handles,
         task: Peer,
         params: &Params,
         compute: Scale,
@@ -71,15 +76,15 @@ impl<'a> Calls<'a> {
         };
         Calls {
             processes,
+            handles,
             task,
             unit: params.unit.0 as f64,
             compute,
             any,
             nobody,
-            request_bytes: params.request_bytes,
             then: None,
             finalized: false,
-            requests: FxHashMap::default(),
+            requests: Requests::new(params.request_bytes),
         }
     }
 
@@ -169,12 +174,14 @@ impl<'a> Calls<'a> {
             }
             "MPI_Recv" => _ = self.message(arguments, [1, 2, 3, 4, 5], Way::Receive, line)?,
             "MPI_Isend" | "MPI_Issend" | "MPI_Irsend" | "MPI_Ibsend" => {
+                let request = self.renew(arguments.address(6)?);
                 let node = self.message(arguments, [1, 2, 3, 4, 5], Way::Isend, line)?;
-                self.request(arguments.address(6)?, node);
+                self.request(request, node);
             }
             "MPI_Irecv" => {
+                let request = self.renew(arguments.address(6)?);
                 let node = self.message(arguments, [1, 2, 3, 4, 5], Way::Ireceive, line)?;
-                self.request(arguments.address(6)?, node);
+                self.request(request, node);
             }
             "MPI_Sendrecv" => {
                 let receive = self.message(arguments, [6, 7, 8, 9, 10], Way::Ireceive, line)?;
@@ -187,7 +194,7 @@ impl<'a> Calls<'a> {
                 self.wait([receive, send]);
             }
             "MPI_Wait" => {
-                let node = self.requests.remove(&arguments.address(0)?);
+                let node = self.requests.take(arguments.address(0)?);
                 if node.is_none() {
                     let coverage = &mut self.processes.coverage;
                     coverage.ignored("waits for nothing", 1, 0, "nothing is open");
@@ -195,18 +202,37 @@ impl<'a> Calls<'a> {
                 self.wait([node, None]);
             }
             "MPI_Waitall" => {
-                let (count, first) = (number::<u64>(arguments.at(0)?)?, arguments.address(1)?);
-                self.wait_all(count, first);
+                let (count, first) = arguments.requests()?;
+                let nodes = self.requests.take_all(count, first);
+                self.wait_for(nodes);
             }
-            "MPI_Test" | "MPI_Testall" | "MPI_Iprobe" | "MPI_Probe" => {
-                let why = "what they look for is over at the next wait";
+            "MPI_Waitany" | "MPI_Waitsome" => {
+                let (count, first) = arguments.requests()?;
+                let nodes = self.requests.any(count, first);
+                self.wait_for(nodes);
+                let coverage = &mut self.processes.coverage;
+                coverage.simulated("waits for any, as far as known", 1, 0);
+            }
+            "MPI_Request_free" => _ = self.requests.take(arguments.address(0)?),
+            "MPI_Test" | "MPI_Testall" | "MPI_Testany" | "MPI_Testsome" | "MPI_Iprobe"
+            | "MPI_Probe" => {
+                match name {
+                    "MPI_Test" => self.requests.look(1, arguments.address(0)?),
+                    "MPI_Iprobe" | "MPI_Probe" => {}
+                    _ => {
+                        let (count, first) = arguments.requests()?;
+                        self.requests.look(count, first);
+                    }
+                }
+                let why = "what they look for is over at the next wait, or when its request is used again";
                 self.processes
                     .coverage
                     .ignored("tests and probes", 1, 0, why);
             }
-            "MPI_Waitany" | "MPI_Waitsome" | "MPI_Testany" | "MPI_Testsome" => {
-                let why = "the trace does not say which were over";
-                self.processes.coverage.ignored("waits for any", 1, 0, why);
+            name if names::MAKERS.contains(&name) => {
+                let why = "what the library sends for them is not known";
+                let coverage = &mut self.processes.coverage;
+                coverage.ignored("calls that make communicators", 1, 0, why);
             }
             name if LOCAL.contains(&name) => {
                 let why = "they are local";
@@ -219,10 +245,17 @@ impl<'a> Calls<'a> {
         Ok(())
     }
 
+    /// A request gets another operation: the one that it had is over.
+    fn renew(&mut self, address: u64) -> u64 {
+        if let Some(node) = self.requests.reuse(address) {
+            self.processes.wait(self.task, node);
+        }
+        address
+    }
+
     fn request(&mut self, address: u64, node: Option<u32>) {
-        match node {
-            Some(node) => _ = self.requests.insert(address, node),
-            None => _ = self.requests.remove(&address),
+        if let Some(node) = node {
+            self.requests.start(address, node);
         }
     }
 
@@ -232,36 +265,15 @@ impl<'a> Calls<'a> {
         }
     }
 
-    fn wait_all(&mut self, count: u64, first: u64) {
-        let (step, end) = (
-            self.request_bytes,
-            first.saturating_add(count.saturating_mul(self.request_bytes)),
-        );
-        let inside = |&address: &u64| {
-            (first..end).contains(&address) && (address - first).is_multiple_of(step)
-        };
-        let mut waited: Vec<(u64, u32)> = match count < self.requests.len() as u64 {
-            true => (0..count)
-                .filter_map(|at| {
-                    let address = first.saturating_add(at.saturating_mul(step));
-                    Some((address, self.requests.remove(&address)?))
-                })
-                .collect(),
-            false => self
-                .requests
-                .extract_if(|address, _| inside(address))
-                .collect(),
-        };
-        waited.sort_unstable();
-        for (_, node) in waited {
+    fn wait_for(&mut self, nodes: Vec<u32>) {
+        for node in nodes {
             self.processes.wait(self.task, node);
         }
     }
 
-    /// Whether a communicator is of all processes, in their order. Of others it is not known who is in them.
-    fn is_all(&self, communicator: &Communicator) -> bool {
-        let (task, tasks) = (u64::from(self.task), u64::from(self.processes.count()));
-        communicator.size == tasks && communicator.rank == task
+    /// The group that a communicator is, if that is known.
+    fn group(&mut self, communicator: &Communicator, line: u64) -> Option<usize> {
+        self.handles.group(line, communicator)
     }
 
     /// A message: the places of count, type, partner, tag and communicator. None if there is none.
@@ -281,20 +293,22 @@ impl<'a> Calls<'a> {
             coverage.ignored("messages with nobody", 1, 0, "MPI_PROC_NULL");
             return Ok(None);
         }
-        if !self.is_all(&communicator) {
-            let why = "the trace does not say who is in communicators of some of the tasks";
+        let Some(group) = self.group(&communicator, line) else {
             let coverage = &mut self.processes.coverage;
-            coverage.ignored(way.within_some(), 1, bytes, why);
+            coverage.ignored(way.within_some(), 1, bytes, UNKNOWN);
             return Ok(None);
-        }
-        let tasks = self.processes.count();
+        };
+        let members = self.processes.operations.members(group);
         let any = way.receives() && partner == self.any;
         let peer = match any {
             true => ANY,
-            false => task(u64::try_from(partner).unwrap_or(u64::MAX), tasks)?,
+            false => {
+                let partner = u64::try_from(partner).unwrap_or(u64::MAX);
+                members[task(partner, members.len() as u32)? as usize]
+            }
         };
         let tag = match u32::try_from(tag) {
-            Ok(tag) => tag,
+            Ok(tag) => own_tag(tag, group, self.processes.all),
             Err(_) if way.receives() && tag == ANY_TAG => ANY,
             Err(_) => {
                 return Err(wrong(format!("{tag} is no tag"), "write 0 or more"));
@@ -313,56 +327,51 @@ impl<'a> Calls<'a> {
     }
 
     fn collective(&mut self, name: &str, all: &Arguments, line: u64) -> Result<(), Wrong> {
-        // Those in the background have their request at the end.
-        let (name, request) = match name.strip_prefix("MPI_I") {
-            Some(rest) if rest.starts_with(char::is_lowercase) => {
-                (capitalized(rest), Some(all.fields.len().saturating_sub(1)))
-            }
-            _ => (name.trim_start_matches("MPI_").to_string(), None),
-        };
-        let fields = match request {
-            Some(end) => &all.fields[..end],
-            None => all.fields,
-        };
-        let arguments = Arguments { fields };
-        let Some(communicator) = at_end(&name, fields.len()) else {
+        let Some(named) = names::collective(name, all.fields.len()) else {
             let why = "this is no call that is simulated";
             self.processes.coverage.ignored("other calls", 1, 0, why);
             return Ok(());
         };
-        let communicator = arguments.communicator(communicator)?;
-        if !self.is_all(&communicator) {
-            let why = "the trace does not say who is in communicators of some of the tasks";
+        let fields = &all.fields[..=named.communicator];
+        let arguments = Arguments { fields };
+        let communicator = arguments.communicator(named.communicator)?;
+        let Some(group) = self.group(&communicator, line) else {
             let coverage = &mut self.processes.coverage;
-            coverage.ignored("parts in operations of some of the tasks", 1, 0, why);
+            coverage.ignored("parts in operations of some of the tasks", 1, 0, UNKNOWN);
             return Ok(());
-        }
-        let Some(call) = self.operation(&name, &arguments)? else {
+        };
+        let Some(call) = self.operation(&named.name, &arguments, &communicator)? else {
             let why = "the trace does not say how much goes to whom";
             let coverage = &mut self.processes.coverage;
             coverage.ignored("parts in operations without sizes", 1, 0, why);
             return Ok(());
         };
-        let group = self.processes.all;
+        let request = match named.request {
+            Some(at) => Some(self.renew(all.address(at)?)),
+            None => None,
+        };
         let goes_on = request.is_some();
         let node = self
             .processes
             .collective(self.task, group, call, goes_on, line)?;
-        if let Some(at) = request {
-            self.request(all.address(at)?, Some(node));
+        if let Some(address) = request {
+            self.request(address, Some(node));
         }
         Ok(())
     }
 
     /// What a collective operation is; None if the sizes are missing.
-    fn operation(&self, name: &str, arguments: &Arguments) -> Result<Option<Call>, Wrong> {
+    fn operation(
+        &self,
+        name: &str,
+        arguments: &Arguments,
+        communicator: &Communicator,
+    ) -> Result<Option<Call>, Wrong> {
         let plain = |kind, root, bytes| Some(Call::Plain { kind, root, bytes });
         let root = |at: usize| {
             let root = arguments.integer(at)?;
-            task(
-                u64::try_from(root).unwrap_or(u64::MAX),
-                self.processes.count(),
-            )
+            let tasks = u32::try_from(communicator.size).unwrap_or(u32::MAX);
+            task(u64::try_from(root).unwrap_or(u64::MAX), tasks)
         };
         // Lists of counts follow their address in a field of their own, if they are there.
         let listed = |plain: usize, lists: usize| arguments.fields.len() == plain + lists;
@@ -384,7 +393,7 @@ impl<'a> Calls<'a> {
                     kind: VectorKind::Gatherv,
                     root,
                     own: arguments.bytes(1, 2)?,
-                    all: match root == self.task {
+                    all: match u64::from(root) == communicator.rank {
                         true => Some(arguments.sizes(5, size)?),
                         false => None,
                     },
@@ -397,7 +406,7 @@ impl<'a> Calls<'a> {
                     kind: VectorKind::Scatterv,
                     root,
                     own: arguments.bytes(7, 8)?,
-                    all: match root == self.task {
+                    all: match u64::from(root) == communicator.rank {
                         true => Some(arguments.sizes(2, size)?),
                         false => None,
                     },
@@ -420,38 +429,12 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// The place of the communicator of a collective operation with so many arguments: the last one.
-fn at_end(name: &str, arguments: usize) -> Option<usize> {
-    let known = [
-        "Barrier",
-        "Bcast",
-        "Reduce",
-        "Allreduce",
-        "Scan",
-        "Exscan",
-        "Reduce_scatter_block",
-        "Allgather",
-        "Alltoall",
-        "Gather",
-        "Scatter",
-        "Gatherv",
-        "Scatterv",
-        "Allgatherv",
-        "Alltoallv",
-        "Reduce_scatter",
-        "Alltoallw",
-    ];
-    known
-        .contains(&name)
-        .then(|| arguments.checked_sub(1))
-        .flatten()
-}
-
-fn capitalized(name: &str) -> String {
-    let mut letters = name.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
+/// The same tag in another communicator is another tag, as long as there is room for that.
+fn own_tag(tag: u32, group: usize, all: usize) -> u32 {
+    const PLAIN: u32 = 1 << 24;
+    match u32::try_from(group) {
+        Ok(number) if group != all && tag < PLAIN && number < 127 => tag + (number + 1) * PLAIN,
+        _ => tag,
     }
 }
 

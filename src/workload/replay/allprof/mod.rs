@@ -2,6 +2,10 @@
 
 mod arguments;
 mod call;
+mod groups;
+mod names;
+mod requests;
+mod scan;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +22,7 @@ use crate::config::{Duration, Section};
 use crate::model::{Invalid, US};
 use crate::registry::Entry;
 use call::Calls;
+use groups::Groups;
 
 keys! {
     /// Every call of MPI with its arguments and when it began and ended, a file for each process. `file` is that of rank 0: the last 0 in
@@ -76,9 +81,12 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     processes.places.files = names
         .map(|name| name.unwrap_or_default().to_string_lossy().into_owned())
         .collect();
+    let mut groups = Groups::read(&files, &mut processes.operations, processes.all)?;
+    let told_apart = "communicators told apart by the order in which they were made";
+    processes.coverage.simulated(told_apart, groups.by_order, 0);
     let mut hash = Sha256::default();
     for (path, task) in files.iter().zip(0..) {
-        let mut calls = Calls::new(&mut processes, task, &params, compute);
+        let mut calls = Calls::new(&mut processes, groups.of(task), task, &params, compute);
         let mut lines = Lines::open_after(path, hash)?;
         let mut read = || {
             while lines.advance()? {

@@ -1,5 +1,7 @@
 //! `vef`: VEF traces of the tools of UCLM and UPV.
 
+mod collective;
+mod header;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -20,10 +22,12 @@ use super::{
     Build, Builder, Content, Coverage, Fault, Node, Part, Places, Refusal, Scale, nanosecond, task,
 };
 use crate::config::{Duration, Section};
-use crate::model::{LONGEST_MESSAGE, Time};
+use crate::model::Time;
 use crate::registry::Entry;
 use crate::workload::tasks::Peer;
 use crate::workload::tasks::collectives::Kind;
+use collective::{Operation, Written, meaning};
+use header::{Header, Wrong, communicator, header, number, size};
 
 keys! {
     /// Messages and collective operations that start at a time, or a time after the task has sent or received a message or has
@@ -62,14 +66,6 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     Ok(content)
 }
 
-/// The numbers of the first line.
-struct Header {
-    tasks: u32,
-    messages: u64,
-    communicators: u64,
-    collectives: u64,
-}
-
 /// What starts when.
 struct Record {
     line: u64,
@@ -96,23 +92,6 @@ struct Ends {
     receive: u32,
 }
 
-/// A part in a collective operation as it is written.
-struct Written {
-    task: Peer,
-    send: u64,
-    receive: u64,
-    /// The place of its record.
-    record: usize,
-}
-
-/// A collective operation as it is written.
-struct Operation {
-    line: u64,
-    communicator: u64,
-    op: u64,
-    parts: Vec<Written>,
-}
-
 struct Reader {
     header: Header,
     unit: Time,
@@ -128,57 +107,6 @@ struct Reader {
     order: Vec<u64>,
     coverage: Coverage,
     places: Places,
-}
-
-type Wrong = (String, String);
-
-fn number(word: &str) -> Result<u64, Wrong> {
-    word.parse().map_err(|_| {
-        let word: String = word.chars().take(40).collect();
-        (
-            format!("`{word}` is no number"),
-            "write a whole number".into(),
-        )
-    })
-}
-
-fn size(word: &str) -> Result<u64, Wrong> {
-    match number(word)? {
-        bytes if bytes <= LONGEST_MESSAGE / 8 => Ok(bytes),
-        bytes => Err((
-            format!("a message of {bytes} bytes is too long"),
-            format!("at most {} are possible", LONGEST_MESSAGE / 8),
-        )),
-    }
-}
-
-fn header(text: &str, coverage: &mut Coverage) -> Result<Header, Wrong> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    match words.as_slice() {
-        [
-            name,
-            tasks,
-            messages,
-            communicators,
-            global,
-            local,
-            _only_sends,
-            more @ ..,
-        ] if name.starts_with("VEF") => {
-            let why = "newer headers have fields that are not known";
-            coverage.ignored("fields of the header", more.len() as u64, 0, why);
-            Ok(Header {
-                tasks: u32::try_from(number(tasks)?).unwrap_or(u32::MAX),
-                messages: number(messages)?,
-                communicators: number(communicators)?,
-                collectives: number(global)?.saturating_add(number(local)?),
-            })
-        }
-        _ => Err((
-            "this is no header of a VEF trace".into(),
-            "it begins with `VEF3 tasks messages communicators global local onlySend`".into(),
-        )),
-    }
 }
 
 impl Reader {
@@ -497,61 +425,4 @@ impl Reader {
         }
         Ok(())
     }
-}
-
-/// `C0 0 1 2`.
-fn communicator(text: &str, number_of: usize, tasks: u32) -> Result<Arc<[Peer]>, Wrong> {
-    let mut words = text.split_whitespace();
-    if words.next() != Some(format!("C{number_of}").as_str()) {
-        return Err((
-            format!("here should be the communicator C{number_of}"),
-            "write its name and its tasks".into(),
-        ));
-    }
-    let members: Vec<Peer> = words
-        .map(|word| task(number(word)?, tasks))
-        .collect::<Result<_, Wrong>>()?;
-    let mut sorted = members.clone();
-    sorted.sort_unstable();
-    sorted.dedup();
-    if sorted.len() != members.len() || members.is_empty() {
-        return Err((
-            format!("C{number_of} has no task, or one of them twice"),
-            "name each of its tasks once".into(),
-        ));
-    }
-    Ok(members.into())
-}
-
-/// Which operation it is, who its root is, and its bytes.
-fn meaning(operation: &Operation) -> Result<(Kind, Option<Peer>, u64), Wrong> {
-    let parts = || operation.parts.iter();
-    let root = |mark: &dyn Fn(&Written) -> u64| {
-        let mut marked = parts().filter(|part| mark(part) == 0);
-        match (marked.next(), marked.next()) {
-            (Some(root), None) => Ok(Some(root.task)),
-            _ => Err((
-                "it is not said who the root is".to_string(),
-                "the root alone has a size of 0: what it receives in a bcast or a scatter, what it sends in a reduce or a gather".to_string(),
-            )),
-        }
-    };
-    let send = parts().map(|part| part.send).max().unwrap_or(0);
-    let receive = parts().map(|part| part.receive).max().unwrap_or(0);
-    Ok(match operation.op {
-        0 => (Kind::Bcast, root(&|part| part.receive)?, receive.max(send)),
-        1 => (Kind::Reduce, root(&|part| part.send)?, send),
-        2 => (Kind::Allreduce, None, send),
-        3 => (Kind::Gather, root(&|part| part.send)?, send),
-        4 => (Kind::Scatter, root(&|part| part.receive)?, receive),
-        5 => (Kind::Allgather, None, send),
-        6 => (Kind::Barrier, None, 0),
-        7 => (Kind::Alltoall, None, send),
-        op => {
-            return Err((
-                format!("{op} is no collective operation"),
-                "0 to 7 are: bcast, reduce, allreduce, gather, scatter, allgather, barrier, alltoall".into(),
-            ));
-        }
-    })
 }
