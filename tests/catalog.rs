@@ -79,7 +79,7 @@ fn crowded(network: Experiment, until: &str) -> Experiment {
 }
 
 /// Runs in one process and on two and three ranks; the data, which are the same.
-pub fn everywhere(experiment: &Experiment) -> Data {
+fn everywhere(experiment: &Experiment) -> Data {
     let plan = experiment.plan();
     let fail = |error| -> Data { panic!("{error}\n{}", experiment.text()) };
     let alone = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);

@@ -14,7 +14,7 @@ const LENGTH: f64 = 1.0;
 const LONGER: f64 = 4.0;
 
 /// And at most so many times as long on the wall, where others have the processor most of the time.
-const PATIENCE: f64 = 3.0;
+const PATIENCE: f64 = 5.0;
 
 /// Between two looks at it.
 const STEP: Duration = Duration::from_millis(20);

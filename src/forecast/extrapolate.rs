@@ -12,8 +12,10 @@ const FEWEST: u64 = 100;
 
 /// Bytes of a packet that waits in the network, with its place in lists.
 const PACKET: f64 = 120.0;
-/// Bytes of a message that waits at its NIC, with its part in the queue of its destination.
-const MESSAGE: f64 = 90.0;
+/// Bytes of a message that waits at its NIC.
+const MESSAGE: f64 = 60.0;
+/// Bytes of a queue for a destination.
+const PAIR: f64 = 45.0;
 /// A packet without congestion is in events, mails and credits besides.
 const FLYING: f64 = 2.5 * PACKET;
 /// Lists grow by more than one place at a time, and a run has moments that are busier than its beginning.
@@ -115,7 +117,7 @@ impl Forecast {
             packet_hops,
             seconds: trial.build + last.seconds + hops * seen.seconds_per_hop(),
             bytes: base
-                + SPARE * (held + seen.waiting(work, end) + seen.tasks(work, end))
+                + SPARE * (held + seen.more(work, end))
                 + work.rows(end)
                 + seen.series(work, end),
             end,
@@ -129,6 +131,8 @@ impl Forecast {
 struct Waiting {
     messages: f64,
     packets: f64,
+    /// Queues that they may be in.
+    pairs: f64,
 }
 
 impl Waiting {
@@ -137,13 +141,15 @@ impl Waiting {
         if let Amount::Open { message, .. } = flow.amount {
             self.messages += bits.max(0.0) / message;
             self.packets += bits.max(0.0) * flow.packets_per_bit;
+            self.pairs += flow.pairs;
         }
     }
 
     /// `inside` of it as packets in the network while `buffers` packets find room there, the rest as messages at NICs.
     fn bytes(&self, inside: f64, buffers: f64) -> f64 {
         let inside = inside.min(buffers.max(0.0) / self.packets.max(1.0));
-        inside * self.packets * PACKET + (1.0 - inside) * self.messages * MESSAGE
+        let outside = (1.0 - inside) * self.messages;
+        inside * self.packets * PACKET + outside * MESSAGE + outside.min(self.pairs) * PAIR
     }
 }
 
@@ -163,6 +169,24 @@ impl Seen<'_> {
     fn seconds_per_hop(&self) -> f64 {
         let hops = (self.last.packet_hops - self.half.packet_hops).max(1) as f64;
         (self.last.seconds - self.half.seconds) / hops
+    }
+
+    /// Bytes by which what is held will grow.
+    fn more(&self, work: &Work, end: f64) -> f64 {
+        self.filling(work) + self.waiting(work, end) + self.tasks(work, end)
+    }
+
+    /// Bytes of packets that will be under way when the network has as many of them as it carries, if that is not seen.
+    fn filling(&self, work: &Work) -> f64 {
+        if self.last.until as f64 >= work.settles() {
+            return 0.0;
+        }
+        let rate = |flow: &Flow| match flow.amount {
+            Amount::Open { accepted, .. } => accepted * flow.packets_per_bit * flow.copies,
+            Amount::Closed { .. } => 0.0,
+        };
+        let under_way = work.latency * work.flows.iter().map(rate).sum::<f64>();
+        FLYING * (under_way - self.last.in_flight as f64).max(0.0)
     }
 
     /// Bytes by which the tasks of applications will grow, by what they know of each other: as they did, for a while.
@@ -202,7 +226,7 @@ impl Seen<'_> {
     fn end(&self, work: &Work) -> f64 {
         let now = self.last.until as f64;
         let ends = work.flows.iter().enumerate().map(|(job, flow)| {
-            let Amount::Closed { bits, least } = flow.amount else {
+            let Amount::Closed { least, .. } = flow.amount else {
                 return if flow.stop.is_finite() {
                     flow.stop
                 } else {

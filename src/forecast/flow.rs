@@ -22,6 +22,8 @@ pub struct Flow {
     pub amount: Amount,
     /// When an application sends it.
     pub course: Course,
+    /// Pairs of an endpoint that sends and one that receives; of a pattern.
+    pub pairs: f64,
     /// Data packets for each bit.
     pub packets_per_bit: f64,
     /// Packets for each data packet: two if they are acknowledged.
@@ -150,6 +152,10 @@ fn open_loop(
         NEVER => f64::INFINITY,
         stop => stop as f64,
     };
+    let most = open
+        .pattern
+        .receivers()
+        .map_or(traffic.tasks.len(), |list| list.len());
     let flow = Flow {
         start: traffic.start as f64,
         stop,
@@ -159,14 +165,11 @@ fn open_loop(
             message,
         },
         course: Course::default(),
+        pairs: senders.len() as f64 * of_all * most as f64,
         packets_per_bit: packets,
         copies: 1.0,
         hops_per_bit: packets * hops,
     };
-    let most = open
-        .pattern
-        .receivers()
-        .map_or(traffic.tasks.len(), |list| list.len());
     (flow, drawn.receivers(most))
 }
 
@@ -258,6 +261,7 @@ fn application_flow(
             bits,
             least: (volume.computed + volume.waits * way).max(wire),
         },
+        pairs: 0.0,
         course: Course::of(&steps, f64::from(rounds), way, 8.0 / link),
         packets_per_bit: packets / bits,
         copies: 1.0,
