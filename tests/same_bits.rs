@@ -121,6 +121,58 @@ fn the_length_of_windows_changes_nothing() {
     }
 }
 
+/// Windows are longer than the links between domains where what crosses them is settled before.
+#[test]
+fn windows_that_are_longer_than_links_change_nothing() {
+    let networks = [
+        ("kind = \"kns\"\nk = 4\nn = 2", "hybrid_dor"),
+        ("kind = \"torus\"\nsizes = [4, 4]", "source_adaptive"),
+    ];
+    // 20 ns of the link and 50 in the router, or what is shorter: a packet of 1 ns for each of its flits.
+    for ((network, routing), message, window) in [
+        (networks[0], "240 flits", 44_000),
+        (networks[0], "66 flits", 38_000),
+        (networks[1], "24 flits", 44_000),
+    ] {
+        let experiment = crate::direct::experiment(network, routing)
+            .set("router.output_queue", "none")
+            .set("router.speedup", "infinite")
+            .set("router.input_buffer", "60 flits")
+            .set("nic.acknowledge", false)
+            .set("output.packets", true)
+            .set("output.occupancy", "1 us")
+            .uniform(0.9)
+            .message(message)
+            .until("5 us");
+        let plan = experiment.plan();
+        assert_eq!((plan.schedule.window, plan.lookahead), (window, window));
+        let long = run_plan(&plan).expect("a good run").data;
+        for shorter in [20_000, 7_901] {
+            let mut plan = experiment.plan();
+            plan.schedule.window = shorter;
+            let short = run_plan(&plan).expect("a good run").data;
+            assert!(short == long, "windows of {shorter} ps: {experiment:?}");
+        }
+        same_on(&[2, 4], &experiment);
+    }
+    // What a router sends at once, an acknowledgement of one flit, and a run that ends with a window.
+    let (network, routing) = networks[0];
+    let base = || {
+        let experiment = crate::direct::experiment(network, routing);
+        experiment.uniform(0.5).until("1 us")
+    };
+    let slow = || base().set("router.output_queue", "none");
+    let none = || slow().set("router.speedup", "infinite");
+    for (experiment, window) in [
+        (base().set("nic.acknowledge", false), 20_000),
+        (slow().set("router.speedup", 1.0), 20_000),
+        (none(), 21_000),
+        (none().set("congestion.scheme", "lhrp"), 20_000),
+    ] {
+        assert_eq!(experiment.plan().schedule.window, window);
+    }
+}
+
 #[test]
 fn two_seeds_differ() {
     let experiment = Experiment::dragonfly(2, 4, 2).uniform(0.4);

@@ -1,5 +1,5 @@
 use super::Domain;
-use super::run::PostOffice;
+use super::post_office::PostOffice;
 use crate::model::{NEVER, Time};
 
 /// Mail that takes effect sooner than a window ends. Then the domains, all on one rank, run in the global order of time.

@@ -12,6 +12,7 @@ mod collective;
 mod interleave;
 mod moment;
 mod pace;
+mod post_office;
 mod queue;
 mod run;
 mod share;
@@ -47,6 +48,9 @@ pub trait Mail: Default + Send {
     fn clear(&mut self);
 }
 
+/// How often [`Domain::expect`] is called for mail.
+pub const EXPECTING: u32 = 3;
+
 /// A part of the model that is simulated as one unit.
 pub trait Domain {
     /// What crosses between domains.
@@ -67,6 +71,11 @@ pub trait Domain {
     /// Whether mail that came from another rank makes sense here: the numbers in it name places of this domain that this
     /// neighbour may write to.
     fn accepts(&self, neighbour: usize, mail: &Self::Mail) -> bool;
+    /// Mail that will be delivered next, with that of other neighbours: what it will be written to may be fetched into the cache, in
+    /// [`EXPECTING`] steps.
+    fn expect(&self, mail: &Self::Mail, step: u32) {
+        let _ = (mail, step);
+    }
     /// Takes in the mail of a neighbour, which may be left with anything in it. Called in the order of the senders'
     /// numbers.
     fn deliver(&mut self, neighbour: usize, mail: &mut Self::Mail);

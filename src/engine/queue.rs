@@ -59,6 +59,9 @@ pub struct EventQueue {
 }
 
 impl EventQueue {
+    /// How many buckets the near future has.
+    pub const BUCKETS: u64 = BUCKETS as u64;
+
     /// A queue whose wheel covers at least half of `horizon` ps, or all of it; later events are allowed but cost more.
     /// All keys are below `keys`, and `places` is a bit mask of the part of a key that says where the event happens.
     pub fn new(horizon: Time, keys: usize, places: EventKey) -> Self {
@@ -229,6 +232,13 @@ impl EventQueue {
     #[inline]
     pub fn passed(&self) -> Time {
         self.now << self.shift
+    }
+
+    /// The key of the event that is `nth` after the next one, if that is about to come.
+    #[inline]
+    pub fn upcoming(&self, nth: usize) -> Option<EventKey> {
+        let place = self.current.len().checked_sub(nth + 1)?;
+        self.current.get(place).map(|&event| event as EventKey)
     }
 
     /// Takes the next event if it lies before `limit`.

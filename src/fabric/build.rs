@@ -156,8 +156,7 @@ impl<K: Compiled> FabricDomain<K> {
             discipline: network.discipline,
             intercepted: bits(can.intercepts.iter().map(|&kind| class_of[kind.index()])),
         };
-        // Three delays.
-        let horizon = 2 * network.longest_latency(id) + network.longest_crossing();
+        let horizon = network.horizon(id);
         let mut domain = FabricDomain {
             id,
             network: network.clone(),

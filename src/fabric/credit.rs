@@ -1,3 +1,4 @@
+use super::inbox::prefetch;
 use crate::model::{NEVER, Time};
 
 /// Flits of credit on their way back.
@@ -43,6 +44,14 @@ impl Credit {
     #[inline]
     fn place(&self, nth: u32) -> usize {
         self.head.wrapping_add(nth) as usize & self.ring.len().wrapping_sub(1)
+    }
+
+    /// Begins to fetch where the next one is written into the cache.
+    #[inline]
+    pub fn prefetch(&self) {
+        if let Some(place) = self.ring.get(self.place(self.count)) {
+            prefetch(place);
+        }
     }
 
     /// Whether so many flits may be sent.

@@ -180,6 +180,9 @@ impl<K: Compiled> FabricDomain<K> {
     fn process_before(&mut self, until: Time) {
         while let Some((now, event)) = self.queue.pop_before(until) {
             self.events += 1;
+            if K::RICH {
+                self.look_ahead();
+            }
             let (kind, component) = self.keys.unkey(event);
             match kind {
                 EventKind::OutputFree => self.output_event(component, now),
@@ -315,6 +318,12 @@ impl<K: Compiled> Domain for FabricDomain<K> {
             && (mail.credits.iter()).all(|one| self.accepts_credit(neighbour, one))
             && mail.headers.len() == mail.packets.len() * self.pool.header_words()
             && (mail.signals.iter()).all(|one| self.accepts_signal(one))
+    }
+
+    fn expect(&self, mail: &Post, step: u32) {
+        if K::RICH {
+            self.fetch_for(mail, step);
+        }
     }
 
     fn deliver(&mut self, neighbour: usize, mail: &mut Post) {

@@ -15,6 +15,7 @@
 //! send by the same NICs.
 
 mod accept;
+mod ahead;
 mod alternatives;
 mod attribution;
 mod build;

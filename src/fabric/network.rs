@@ -7,6 +7,7 @@ use crate::config::{
     Switching,
 };
 use crate::congestion::About;
+use crate::engine::EventQueue;
 use crate::model::{
     Classes, ControlKind, DomainId, EndpointId, FlitSize, LinkKind, LinkRate, NEVER, Origin,
     RouterId, Time,
@@ -360,6 +361,52 @@ impl Network {
         let between = links.filter(|links| links.between_domains);
         let latencies = between.map(|links| links.link.latency);
         latencies.min().unwrap_or(NEVER)
+    }
+
+    /// How long before a head or a credit is on a link between routers it is settled that it will be, ps, where no packet is shorter
+    /// than `shortest` flits. Where input queues feed the links a head is there the router's latency after it was let across, and the
+    /// credit of its place in the input buffer no sooner than all of it has left for a link. An output queue sends when it likes.
+    ///
+    /// Nothing is where inputs are busy for a while. A credit that has come wakes the output that waits for one, also for more than that; if an input
+    /// becomes free at the same moment, whose turn it is depends on that, and so on when it was heard of.
+    pub fn settled_before(&self, shortest: u64) -> Time {
+        let least = |of: fn(&RouterParameters) -> Time| self.routers.iter().map(of).min();
+        let head = least(|router| match (router.output_queue, router.speedup) {
+            (OutputQueue::None, Speedup::Infinite) => router.latency,
+            _ => 0,
+        });
+        let links = self.topology.links().into_iter();
+        let lengths = links.map(|links| self.rate(&links.link).time_of(shortest));
+        let credit = least(|router| router.credit_delay).zip(lengths.min());
+        let credit = credit.map(|(delay, length)| delay.saturating_add(length));
+        head.zip(credit)
+            .map_or(0, |(head, credit)| head.min(credit))
+    }
+
+    /// The time that the wheel of a domain's events is to cover, ps: three delays. Where packets are long next to those most of its
+    /// buckets would be empty, and each event in a part of the cache of its own; then it is what makes a bucket hold a few.
+    pub fn horizon(&self, domain: DomainId) -> Time {
+        const FEW: u64 = 8;
+        let delays = 2 * self.longest_latency(domain) + self.longest_crossing();
+        let routers = self.topology.domain_routers(domain).into_iter();
+        let ports: u64 = routers
+            .map(|router| u64::from(self.topology.ports(router)))
+            .sum();
+        let rates = self
+            .topology
+            .links()
+            .into_iter()
+            .map(|links| self.rate(&links.link));
+        let packet = rates
+            .map(|rate| rate.time_of(self.parameters.max_packet.into()))
+            .min();
+        // An output has two events for a packet under load.
+        let apart = packet.unwrap_or(0) / (2 * ports.max(1));
+        let few = apart.saturating_mul(FEW * EventQueue::BUCKETS);
+        match few / 16 > delays.max(64 * EventQueue::BUCKETS) {
+            true => few,
+            false => delays,
+        }
     }
 
     /// The latencies of all links of a domain, ps.

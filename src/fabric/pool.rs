@@ -1,3 +1,4 @@
+use super::inbox::prefetch;
 use crate::model::{NO_PACKET, Origin, Packet, PacketIndex, Slots};
 
 /// The packets of one domain. Freed places are used again, latest first.
@@ -121,6 +122,16 @@ impl Pool {
     /// Number of packets held.
     pub fn len(&self) -> usize {
         self.packets.len() - self.free.len()
+    }
+
+    /// Begins to fetch a packet, or none, into the cache.
+    #[inline]
+    pub fn prefetch(&self, index: PacketIndex) {
+        if index != NO_PACKET {
+            prefetch(&self.packets[index as usize]);
+            prefetch(&self.origins[index as usize]);
+            prefetch(&self.next[index as usize]);
+        }
     }
 
     /// The part that every hop touches.

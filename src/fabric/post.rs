@@ -26,15 +26,16 @@ pub struct CreditMail {
 
 /// What one domain sends to another in one window.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Post {
+    /// The earliest time of all of them; [`NEVER`] if there is nothing in it.
+    earliest: Time,
     pub packets: Vec<PacketMail>,
     pub credits: Vec<CreditMail>,
     /// The headers of the packets, one after another; empty if the scheme has none.
     pub headers: Vec<u64>,
     /// For endpoints there, out of band.
     pub signals: Vec<Signal>,
-    /// The earliest time of all of them.
-    earliest: Time,
 }
 
 impl Default for Post {
@@ -86,7 +87,7 @@ impl Post {
 
 impl Mail for Post {
     fn is_empty(&self) -> bool {
-        self.packets.is_empty() && self.credits.is_empty() && self.signals.is_empty()
+        self.earliest == NEVER
     }
 
     /// Credits alone make nothing happen before a packet asks for them, but a port may be waiting for one.

@@ -1,5 +1,6 @@
 //! Circular lists of requests, for arbitration in turn. A request stands in two rings: its output's and its input's.
 
+use super::inbox::prefetch;
 use super::pool::Fifo;
 use super::state::Request;
 use crate::model::Slots;
@@ -50,6 +51,14 @@ impl Requests {
     #[inline]
     pub fn get(&self, index: RequestIndex) -> &Request {
         &self.slab[index as usize].0
+    }
+
+    /// Begins to fetch a request, or none, into the cache.
+    #[inline]
+    pub fn prefetch(&self, index: RequestIndex) {
+        if index != NO_REQUEST {
+            prefetch(&self.slab[index as usize]);
+        }
     }
 
     /// The packets of a request, to change.

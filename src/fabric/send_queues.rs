@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::inbox::prefetch;
 use crate::config::NicOrder;
 use crate::model::{EndpointId, Origin, Slots, Stamp, Time};
 
@@ -259,6 +260,14 @@ impl SendQueues {
                 self.pairs.push(pair);
                 (self.pairs.len() - 1) as u32
             }
+        }
+    }
+
+    /// Begins to fetch a queue pair, or none, into the cache.
+    #[inline]
+    pub fn prefetch(&self, at: u32) {
+        if at != NONE {
+            prefetch(&self.pairs[at as usize]);
         }
     }
 

@@ -86,6 +86,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// The NIC that sends what it generates, as its place in the domain.
+    pub fn nic(&self) -> u32 {
+        self.nic
+    }
+
     /// A source, its first message not generated; None if the workload is no open-loop traffic. Its random numbers depend
     /// on the seed, the workload and the endpoint only.
     pub fn new(

@@ -8,7 +8,7 @@ use crate::config::{
     PatternConfig, ProgramConfig, Receivers, Until, WorkloadConfig, suggest,
 };
 use crate::congestion::{self, About, Scheme};
-use crate::engine::{Haste, Schedule};
+use crate::engine::Schedule;
 use crate::fabric::{
     Application, Blueprint, Drive, FabricDomain, Network, Open, Rated, Recording, Traffic, empty,
     flow_kinds,
@@ -28,13 +28,11 @@ use crate::workload::sizes::Sizes;
 use crate::workload::tasks::{Job, Mpi};
 
 use super::parameters::{parameters, router_parameters, routers};
+use super::windows::{Windows, patience};
 use super::{attribution, flows, limits, notes};
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
-
-/// A network of one domain has no lookahead; its windows are this long.
-const LONE_WINDOW: Time = 10_000_000;
 
 /// A run, ready to start. The same on all ranks.
 pub struct Plan {
@@ -46,7 +44,7 @@ pub struct Plan {
     pub schedule: Schedule,
     /// Whether the run ends when it is complete. At the end of the schedule it has failed then.
     pub completes: bool,
-    /// The least latency between domains, ps; [`NEVER`] for a single domain.
+    /// The least time in which anything reaches another domain, ps; [`NEVER`] for a single domain.
     pub lookahead: Time,
     /// Nothing is under way for longer than this, ps.
     pub patience: Time,
@@ -95,8 +93,6 @@ impl Plan {
         own: Own,
     ) -> Result<Plan, ConfigError> {
         let (network, scheme) = network(experiment, own)?;
-        let lookahead = network.lookahead();
-        let haste = haste(&network, scheme.as_ref(), lookahead);
         let network = Arc::new(network);
         let recording = Recording {
             scheme: records(experiment, scheme.as_ref())?,
@@ -105,14 +101,8 @@ impl Plan {
         let traffic = traffic(experiment, &network)?;
         let rated = rated(experiment, &network, &traffic)?;
         let received = received(experiment, &network)?;
-        let window = if lookahead == NEVER {
-            LONE_WINDOW
-        } else {
-            lookahead
-        };
         let end = experiment.run.end().unwrap_or(LATEST);
         let completes = experiment.run.until == Until::Completion;
-        let patience = patience(&network, window);
         // Nothing is left to do once all applications are done, unless other traffic never stops.
         let endless = |traffic: &Traffic| match traffic.application() {
             Some(_) => traffic.background,
@@ -122,6 +112,13 @@ impl Plan {
         if completes {
             check_foreground(experiment, &traffic)?;
         }
+        let windows = Windows::new(&network, scheme.as_ref(), &traffic, until_done);
+        let Windows {
+            lookahead,
+            window,
+            haste,
+        } = windows;
+        let patience = patience(&network, window);
         if scheme.capabilities().retransmits || network.flows.managed {
             check_lengths(experiment, &traffic, &network)?;
         }
@@ -162,28 +159,6 @@ impl Plan {
     pub fn network(&self) -> &Network {
         &self.blueprint.network
     }
-}
-
-/// Set if the scheme's notices can take effect before the end of the window in which they are sent. Those that take the
-/// time of an empty network cannot: their way to another domain crosses a link between domains.
-fn haste(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Option<Haste> {
-    let signals = scheme.capabilities().signals;
-    let delay = signals.then(|| scheme.signal_delay())??;
-    (lookahead != NEVER && delay < lookahead).then(|| Haste {
-        delay,
-        reaction: network.latency_range().0.max(1),
-    })
-}
-
-/// Longer than any packet or credit is under way anywhere: some round trips of the longest link.
-fn patience(network: &Network, window: Time) -> Time {
-    let (_, longest) = network.latency_range();
-    // Only compared with a time.
-    let links = longest.saturating_mul(8);
-    let routers = network.longest_crossing().saturating_mul(100);
-    links
-        .saturating_add(routers)
-        .saturating_add(window.saturating_mul(2))
 }
 
 fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme>), ConfigError> {

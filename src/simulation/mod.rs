@@ -18,6 +18,7 @@ mod run;
 mod trial;
 mod warnings;
 mod watchman;
+mod windows;
 
 pub use assemble::{BuildQueueing, BuildRouting, BuildScheme, Own, Plan};
 pub use collect::{Facts, counts_as_nothing, scheme_numbers};

@@ -86,6 +86,16 @@ impl Sizes {
         self.sizes.iter().copied().max().unwrap_or(0)
     }
 
+    /// The length of the shortest packet of any message in flits, where the longest has `max_packet` of `flit`.
+    pub fn shortest_packet(&self, flit: FlitSize, max_packet: u64) -> u64 {
+        let longest = max_packet.saturating_mul(u64::from(flit.0)).max(1);
+        let last = self.sizes.iter().map(|&bits| match bits % longest {
+            0 => longest,
+            rest => rest,
+        });
+        last.map(|bits| flit.flits(bits)).min().unwrap_or(1)
+    }
+
     /// The size of the next message in bits. A workload of one size draws no random number.
     #[inline]
     pub fn draw(&self, rng: &mut Rng) -> u64 {
@@ -129,6 +139,24 @@ mod tests {
             );
         }
         assert_eq!(rng, stream(1, &[]));
+    }
+
+    #[test]
+    fn the_shortest_packet_is_the_last_of_a_message() {
+        for (parts, shortest) in [
+            (&[24][..], 24),
+            (&[48], 24),
+            (&[7], 7),
+            (&[25], 1),
+            (&[24, 50, 71], 2),
+        ] {
+            let parts: Vec<_> = parts.iter().map(|&flits| (flits, 1.0)).collect();
+            let sizes = Sizes::new(&mix(&parts), FLIT, 24).unwrap();
+            assert_eq!(sizes.shortest_packet(FLIT, 24), shortest, "{parts:?}");
+        }
+        // A bit more than a packet takes a flit more.
+        let sizes = Sizes::new(&Message::Fixed(Size::Bits(2_401)), FLIT, 24).unwrap();
+        assert_eq!(sizes.shortest_packet(FLIT, 24), 1);
     }
 
     #[test]
