@@ -6,6 +6,7 @@ mod applications;
 mod attack;
 mod bad_input;
 mod bands;
+mod bubbles;
 mod catalog;
 mod cli;
 mod conservation;

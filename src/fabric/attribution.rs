@@ -15,7 +15,7 @@ use super::ring::{NO_REQUEST, RequestIndex, Side};
 use super::send_queues::NONE;
 use super::state::{InIndex, OutIndex, Output, Wire};
 use super::waits::{Kind, Pressure, Wait, WaitsReport, Who, merge};
-use crate::model::{NEVER, NO_PACKET, Time};
+use crate::model::{NEVER, NO_PACKET, PacketIndex, Time};
 
 /// Bins have this many samples at first.
 const SAMPLES: Time = 8;
@@ -355,7 +355,7 @@ impl<K: Compiled> FabricDomain<K> {
             if head.head > now {
                 continue;
             }
-            let starved = at_link && self.is_short(place, head.flits, now);
+            let starved = at_link && self.is_short(place, channel.queue.head, now);
             let kind = if starved { Kind::Starved } else { own };
             let first = notes.here.len();
             let (flits, _) = notes.look(&self.pool, channel.queue, LOOKED_AT, (first, kind));
@@ -421,11 +421,11 @@ impl<K: Compiled> FabricDomain<K> {
         let starved = place.is_some_and(|place| {
             let ahead = self.channels[place].queue;
             // Where packets need no credit to cross, it is the first one in the output queue that waits for it.
-            let flits = match timing.credit_to_cross || ahead.is_empty() {
-                true => packet.flits,
-                false => self.pool.get(ahead.head).flits,
+            let first = match timing.credit_to_cross || ahead.is_empty() {
+                true => request.queue.head,
+                false => ahead.head,
             };
-            self.is_short(place, flits, now)
+            self.is_short(place, first, now)
         });
         let kind = if starved { Kind::Starved } else { own };
         let first = notes.here.len();
@@ -466,9 +466,12 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// Whether a queue has no credit for so many flits. Leaves the credits as they are.
-    fn is_short(&self, channel: usize, flits: u16, now: Time) -> bool {
-        let credit = &self.channels[self.home(channel)].credit;
-        credit.available < u32::from(flits) && credit.enough_at(flits.into()) > now
+    fn is_short(&self, channel: usize, index: PacketIndex, now: Time) -> bool {
+        let (credit, room) = (
+            &self.channels[self.home(channel)].credit,
+            self.room_for(index),
+        );
+        credit.available < room && credit.enough_at(room) > now
     }
 
     /// What was recorded of what waits, of a run that is over.

@@ -31,7 +31,9 @@ use super::send_queues::SendQueues;
 use super::shaper::Shaper;
 use super::signals::Signals;
 use super::source::{Source, Traffic};
-use super::state::{Channel, Input, Model, Output, Rings, Router, Timing, Upstream, Wire};
+use super::state::{
+    Channel, Input, Model, NO_OUTPUT, Output, Rings, Router, Timing, Upstream, Wire,
+};
 use super::stats::{Recording, Stats};
 use crate::config::{Backlog, BufferPer, OutputQueue, Switching};
 use crate::congestion::{Actions, Scheme};
@@ -135,6 +137,7 @@ impl<K: Compiled> FabricDomain<K> {
             choice: network.routing.choice_at_nic(),
             max_packet: parameters.max_packet,
             alternatives: network.routing.has_alternatives(),
+            bubbles: network.routing.keeps_bubbles(),
             acknowledge: parameters.acknowledge,
             unheard: !heard,
             loss: scheme.loss(),
@@ -221,6 +224,7 @@ impl<K: Compiled> FabricDomain<K> {
         domain.add_ports();
         domain.add_nics();
         domain.add_inboxes();
+        domain.add_rings();
         domain.flows = Flows::new(domain.outputs.len(), network.flows.cache);
         let rings = domain.outputs.len() * usize::from(fixed.classes.count());
         domain.rings = Rings {
@@ -410,6 +414,7 @@ impl<K: Compiled> FabricDomain<K> {
             crossbar: self.network.crossbar(own, link),
             router,
             queue_base,
+            onward: NO_OUTPUT,
         });
     }
 

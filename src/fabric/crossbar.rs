@@ -78,6 +78,10 @@ impl<K: Compiled> FabricDomain<K> {
             self.watch_arrival = packet.head;
         }
         let in_queue = std::mem::replace(&mut packet.queue, queue);
+        if self.keeps_bubbles() {
+            self.note_entry(index, (input, in_queue), output);
+        }
+        let packet = self.pool.get(index);
         if K::RICH
             && let Some(step) = packet.flight.flow_step()
         {
@@ -311,7 +315,8 @@ impl<K: Compiled> FabricDomain<K> {
         let timing = &self.timings[out.timing as usize];
         let (capacity, credit_to_cross) = (timing.output_queue, timing.credit_to_cross);
         let channel = self.channel(out.channel_base, packet.queue);
-        if credit_to_cross && !self.has_credit(channel, flits, now) {
+        let room = self.room_for(index);
+        if credit_to_cross && !self.has_credit(channel, room, now) {
             return Crossing::Credit;
         }
         match capacity {
@@ -354,12 +359,11 @@ impl<K: Compiled> FabricDomain<K> {
             }
             Crossing::Credit => {
                 self.outputs[output as usize].stall(now);
-                let packet = self.pool.get(index);
+                let (packet, room) = (self.pool.get(index), self.room_for(index));
                 let out = &self.outputs[output as usize];
-                let flits = u32::from(packet.flits);
                 let channel = self.channel(out.channel_base, packet.queue);
                 let channel = self.home(channel);
-                let time = self.channels[channel].credit.enough_at(flits);
+                let time = self.channels[channel].credit.enough_at(room);
                 self.wake_output(output, time);
             }
         }
@@ -614,6 +618,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Sends the credit of a packet that leaves an input buffer at `leave` (its tail) back upstream.
     #[inline]
     pub(super) fn give_back(&mut self, input: InIndex, queue: u16, flits: u16, leave: Time) {
+        let flits = self.place(flits);
         let place = &self.inputs[input as usize];
         let time = leave + place.credit_latency;
         match place.upstream {

@@ -48,6 +48,8 @@ pub(super) struct Fixed {
     pub max_packet: u16,
     /// Whether packets that wait may go other ways than the first ([`crate::routing::Routing::has_alternatives`]).
     pub alternatives: bool,
+    /// Whether a place stays free in each ring ([`crate::routing::Routing::onward`]).
+    pub bubbles: bool,
     pub acknowledge: bool,
     /// Deliveries of packets matter to nothing but counters that do not depend on their order, so they take place when
     /// the packet leaves its last router, which saves an event.

@@ -304,7 +304,7 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(super) fn take_place(&mut self, index: PacketIndex, output: OutIndex) {
         let (packet, out) = (self.pool.get(index), &self.outputs[output as usize]);
-        let flits = u32::from(packet.flits);
+        let flits = u32::from(self.place(packet.flits));
         let (base, queue, class) = (out.channel_base, packet.queue, packet.class);
         let channel = self.channel(base, queue);
         let channel = self.home(channel);
@@ -319,7 +319,7 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(never)]
     pub(super) fn leave_place(&mut self, index: PacketIndex, output: OutIndex, time: Time) {
         let packet = self.pool.get(index);
-        let (queue, flits) = (packet.queue, packet.flits);
+        let (queue, flits) = (packet.queue, self.place(packet.flits));
         self.take_credit(output, queue, flits, time);
     }
 

@@ -18,6 +18,7 @@ mod accept;
 mod ahead;
 mod alternatives;
 mod attribution;
+mod bubble;
 mod build;
 mod credit;
 mod crossbar;

@@ -71,6 +71,7 @@ pub fn is_rich(blueprint: &Blueprint) -> bool {
         || network.divided()
         || network.routing.has_alternatives()
         || network.routing.choice_at_nic().is_some()
+        || network.routing.keeps_bubbles()
         || !kinds.into_iter().all(few)
         || !network.routers.iter().all(plain)
 }
@@ -104,6 +105,12 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(super) fn choice(&self) -> Option<NicChoice> {
         if K::RICH { self.fixed.choice } else { None }
+    }
+
+    /// Whether a place stays free in each ring ([`crate::routing::Routing::onward`]).
+    #[inline(always)]
+    pub(super) fn keeps_bubbles(&self) -> bool {
+        K::RICH && self.fixed.bubbles
     }
 
     /// Whether packets that wait may go other ways than the first ([`crate::routing::Routing::has_alternatives`]).

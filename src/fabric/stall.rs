@@ -65,13 +65,13 @@ impl<K: Compiled> FabricDomain<K> {
         out_queue: u16,
     ) -> Option<Place> {
         let out = &self.outputs[output as usize];
-        let packet = self.pool.get(index);
+        let room = self.room_for(index);
         // The queue of a packet that waits has been used.
         let channel = self.used_channel(out.channel_base, out_queue)?;
         let credit = &self.channels[self.home(channel)].credit;
         if matches!(out.wire, Wire::Endpoint(_))
-            || credit.enough_at(u32::from(packet.flits)) != NEVER
-            || credit.available >= u32::from(packet.flits)
+            || credit.enough_at(room) != NEVER
+            || credit.available >= room
         {
             return None;
         }

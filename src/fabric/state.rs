@@ -12,6 +12,9 @@ pub type OutIndex = u32;
 /// Index of an input port of this domain; the same number as the output of the same router port.
 pub type InIndex = u32;
 
+/// No output.
+pub const NO_OUTPUT: OutIndex = u32::MAX;
+
 /// Where the packets of an output go.
 #[derive(Clone, Copy, Debug)]
 pub enum Wire {
@@ -83,6 +86,8 @@ pub struct Input {
     pub router: u32,
     /// First of its queues (without virtual output queues), see [`super::crowd::HeadQueues`].
     pub queue_base: u32,
+    /// The output by which its ring goes on in which a place stays free; [`NO_OUTPUT`] if it is in none.
+    pub onward: OutIndex,
 }
 
 /// How the routers of one kind choose.
@@ -165,6 +170,8 @@ pub struct Output {
     pub kind: LinkKind,
     /// True if inputs wait for space in an output queue here.
     pub space_wanted: bool,
+    /// True if its link is part of a ring in which a place stays free.
+    pub ring: bool,
     /// What went through.
     pub counts: PortCounts,
 }
@@ -252,6 +259,7 @@ impl Output {
             turn: 0,
             kind,
             space_wanted: false,
+            ring: false,
             counts: PortCounts::default(),
         }
     }

@@ -142,6 +142,8 @@ impl Flight {
     pub const TEARDOWN: u8 = 16;
     /// A control packet that goes the way of its flow.
     pub const PROBE: u8 = 32;
+    /// It enters a ring in which a place is to stay free ([`crate::routing::Routing::onward`]).
+    pub const ENTERS: u8 = 64;
 
     /// Whether it is a control packet, which always goes minimally.
     #[inline]

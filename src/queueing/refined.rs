@@ -2,7 +2,7 @@
 //! can wait for each other for ever under a queueing scheme.
 
 use super::{Joining, Queueing};
-use crate::model::{Flight, LinkKind, RouterId};
+use crate::model::{Flight, LinkKind, PortId, RouterId};
 use crate::routing::{Circuits, Here, Hop, NicChoice, Routing};
 use crate::topology::{Peer, Topology};
 
@@ -110,6 +110,14 @@ impl Routing for Refined<'_> {
 
     fn one_way(&self) -> bool {
         self.routing.one_way()
+    }
+
+    fn keeps_bubbles(&self) -> bool {
+        self.routing.keeps_bubbles()
+    }
+
+    fn onward(&self, router: RouterId, in_port: PortId) -> Option<PortId> {
+        self.routing.onward(router, in_port)
     }
 
     fn has_alternatives(&self) -> bool {

@@ -20,6 +20,7 @@
 //! store-and-forward networks", IEEE TPDS 7(8), 1996.) That the escapes are connected need not be looked at apart: every
 //! packet has a last way everywhere, and every route arrives.
 
+mod bubbles;
 mod graph;
 mod script;
 
@@ -461,9 +462,14 @@ impl<'a> Walker<'a> {
         edges
     }
 
-    /// A cycle of the channel dependency graph, each channel once; None if there is none.
+    /// A cycle of the channel dependency graph, each channel once; None if there is none. Of rings that keep a bubble each is one node,
+    /// for which its first channel stands.
     pub fn cycle(&self) -> Option<Vec<Channel>> {
-        find_cycle(&self.dependencies())
+        let edges = self.dependencies();
+        match self.routing.keeps_bubbles() {
+            false => find_cycle(&edges),
+            true => find_cycle(&self.between_rings(&edges)),
+        }
     }
 
     fn key(&self, (router, in_port, vc, flight, source): &State) -> StateKey {

@@ -155,6 +155,18 @@ pub trait Routing: Send + Sync {
     fn one_way(&self) -> bool {
         self.circuits().is_some()
     }
+    /// Whether rings of links are kept free of deadlock by a place that stays free in each of them ([`Routing::onward`]).
+    fn keeps_bubbles(&self) -> bool {
+        false
+    }
+    /// The port by which a ring goes on that comes in at a router by `in_port`, if packets that go on along it, always in the same virtual
+    /// channel, may wait for each other all the way round. A packet goes on along its ring if the buffer ahead has a place for it, and
+    /// enters it, from an endpoint or another ring, only if there are two: so one is left, the *bubble*, and some packet of the ring can
+    /// move (Carrion, Beivide, Gregorio, Vallejo, "A flow control mechanism to avoid message deadlock in k-ary n-cube networks",
+    /// HiPC 1997; Puente et al., "The adaptive bubble router", JPDC 61(9), 2001).
+    fn onward(&self, router: RouterId, in_port: PortId) -> Option<PortId> {
+        None
+    }
     /// Whether packets that have to wait may go other ways than the first: whether `alternatives` and `take` are called.
     fn has_alternatives(&self) -> bool {
         false

@@ -29,7 +29,7 @@ use crate::workload::tasks::{Job, Mpi};
 
 use super::parameters::{parameters, router_parameters, routers};
 use super::windows::{Windows, patience};
-use super::{attribution, flows, limits, notes};
+use super::{attribution, bubbles, flows, limits, notes};
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
@@ -192,6 +192,13 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
     };
     let routing = match queueing.spread() {
         None => routing,
+        Some(_) if routing.keeps_bubbles() => {
+            return Err(experiment.queueing.refuse(Invalid::new(
+                "scheme",
+                "packets would change their virtual channel within a ring, and a bubble is kept in each",
+                "choose another scheme, or routing.rings = \"dateline\"",
+            )));
+        }
         Some(spread) => {
             let spread = spread.over(routing, &topology);
             spread.map_err(|invalid| experiment.queueing.refuse(invalid))?
@@ -245,6 +252,7 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
         signals: scheme.capabilities().signals,
     };
     limits::check(experiment, &network)?;
+    bubbles::check(experiment, &network)?;
     Ok((network, scheme))
 }
 

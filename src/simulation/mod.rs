@@ -2,6 +2,7 @@
 
 mod assemble;
 mod attribution;
+mod bubbles;
 mod collect;
 mod cost;
 mod error;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::orders::{OneOrder, Orders};
 use crate::config::{ConfigError, Section};
-use crate::model::{Flight, LinkKind};
+use crate::model::{Flight, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
@@ -38,6 +38,14 @@ impl Routing for Dor {
         self.0.others(flight, first, here, ways);
     }
 
+    fn keeps_bubbles(&self) -> bool {
+        self.0.steps.keeps_bubbles()
+    }
+
+    fn onward(&self, _: RouterId, in_port: PortId) -> Option<PortId> {
+        self.0.steps.onward(in_port)
+    }
+
     fn max_routers(&self) -> u32 {
         self.0.steps.max_routers()
     }
@@ -54,7 +62,7 @@ pub(super) fn build(
 /// Announces dimension-order routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dor",
-    summary: "Tori, meshes, HyperX: along each dimension to its end, in a fixed order; datelines on rings.",
+    summary: "Tori, meshes, HyperX: along each dimension to its end, in a fixed order; datelines or bubbles on rings.",
     source: "Dally and Seitz, \"Deadlock-free message routing in multiprocessor interconnection networks\", 1987; the classes of BookSim2",
     examples: &["", "vcs = 4"],
     parameters: || schemars::schema_for!(OneOrder),

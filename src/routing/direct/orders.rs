@@ -5,6 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::rings::Rings;
 use super::steps::{Steps, not_for};
 use crate::config::{ConfigError, Section};
 use crate::model::{Flight, Invalid};
@@ -26,6 +27,14 @@ pub struct OneOrder {
     /// are divided equally between two classes; of those of its class a packet takes any that has room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vcs: Option<u8>,
+    /// On a torus: what keeps packets from waiting for each other round a ring, "dateline" (default) or "bubble".
+    #[serde(skip_serializing_if = "is_default")]
+    pub rings: Rings,
+}
+
+/// Leaves what is not given out of a result.
+fn is_default(rings: &Rings) -> bool {
+    *rings == Rings::default()
 }
 
 /// Where the order of a packet is chosen.
@@ -54,6 +63,9 @@ pub struct SeveralOrders {
     /// queues. "nic": in the NIC; the link to the router has virtual channels for each order (`nic.injection_vcs` of them), which
     /// are the injection queues of Yebenes et al., TACO 2019, sections 3.2 and 5.
     pub choose_at: ChooseAt,
+    /// On a torus: what keeps packets from waiting for each other round a ring, "dateline" (default) or "bubble".
+    #[serde(skip_serializing_if = "is_default")]
+    pub rings: Rings,
 }
 
 /// Virtual networks, in each of which packets take the dimensions in another order. A packet stays in the one that was chosen
@@ -67,7 +79,7 @@ pub(super) struct Orders {
 impl Orders {
     /// A single one, as a section describes it.
     pub fn one(section: &Section, topology: &Arc<dyn Topology>) -> Result<Orders, ConfigError> {
-        let OneOrder { order, vcs } = section.parse()?;
+        let OneOrder { order, vcs, rings } = section.parse()?;
         let grid = grid(section, topology)?;
         let order = match order {
             None => (0..grid.dimensions()).collect(),
@@ -75,7 +87,7 @@ impl Orders {
                 parse_order(&letters, grid, "order").map_err(|invalid| section.refuse(invalid))?
             }
         };
-        let steps = Steps::new(section, topology, 1, vcs)?;
+        let steps = Steps::new(section, topology, 1, vcs, rings)?;
         let orders = [order.into_boxed_slice()].into();
         Ok(Orders {
             steps,
@@ -90,13 +102,14 @@ impl Orders {
             orders,
             vcs,
             choose_at,
+            rings,
         } = section.parse()?;
         let grid = grid(section, topology)?;
         let orders = match orders {
             None => x_and_y_first(grid),
             Some(given) => parse(section, grid, &given)?,
         };
-        let steps = Steps::new(section, topology, orders.len(), vcs)?;
+        let steps = Steps::new(section, topology, orders.len(), vcs, rings)?;
         Ok(Orders {
             steps,
             orders,

@@ -8,8 +8,13 @@
 //! ring of k at most, so none of them takes a link of the half opposite to the dateline: either class has a link that nobody
 //! waits for. (Dally and Seitz, 1987, change from one channel to the other at the dateline; deciding at the turn loads the two
 //! more evenly, as BookSim2 does.) Lines of a mesh are no rings and have one class.
+//!
+//! Or packets of a ring may wait for each other, but for a *bubble* ([`Rings::Bubble`]): one class is enough then.
 
-use crate::model::{Flight, RouterId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Flight, PortId, RouterId};
 use crate::routing::Here;
 use crate::topology::torus::{Heading, Torus};
 
@@ -53,9 +58,34 @@ impl Course {
     }
 }
 
-/// The classes of virtual channels.
+/// What keeps packets from waiting for each other all the way round a ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rings {
+    /// Two classes of virtual channels: packets that cross the dateline of a ring, and those that do not.
+    #[default]
+    Dateline,
+    /// A place that stays free in each ring: a packet enters one, from its NIC or another dimension, only where there is room for two in
+    /// the buffer ahead. One class of virtual channels is enough. A buffer has places of `nic.max_packet`, which every packet takes
+    /// one of, however short it is.
+    Bubble,
+}
+
+/// The classes of virtual channels with datelines.
 pub(super) fn classes(torus: &Torus) -> u8 {
     1 + u8::from(torus.wraps())
+}
+
+/// The port by which a ring goes on that comes in by `in_port`; None if that is an endpoint's.
+pub(super) fn onward(torus: &Torus, in_port: PortId) -> Option<PortId> {
+    let through = |d: usize, from: Heading, to: Heading| {
+        let (first, links) = torus.ports_to(d, from);
+        let link = in_port.checked_sub(first).filter(|&link| link < links);
+        Some(torus.ports_to(d, to).0 + link?)
+    };
+    (0..torus.grid().dimensions()).find_map(|d| {
+        through(d, Heading::Down, Heading::Up).or_else(|| through(d, Heading::Up, Heading::Down))
+    })
 }
 
 /// The course of a packet to router `to`, another one: on along its dimension, or along the next one of `order` in which it is

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::orders::{Orders, SeveralOrders};
 use crate::config::{ConfigError, Section};
-use crate::model::{Flight, LinkKind};
+use crate::model::{Flight, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, NicChoice, NicRule, Routing};
 use crate::topology::Topology;
@@ -68,6 +68,14 @@ impl Routing for SourceAdaptive {
 
     fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
         self.0.others(flight, first, here, ways);
+    }
+
+    fn keeps_bubbles(&self) -> bool {
+        self.0.steps.keeps_bubbles()
+    }
+
+    fn onward(&self, _: RouterId, in_port: PortId) -> Option<PortId> {
+        self.0.steps.onward(in_port)
     }
 
     fn max_routers(&self) -> u32 {

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::rings::{classes, course};
+use super::rings::{Rings, classes, course, onward};
 use crate::config::{ConfigError, Section};
 use crate::model::{Flight, Invalid, LinkKind, PortId, RouterId};
 use crate::routing::{Here, Hop};
@@ -30,6 +30,8 @@ pub(super) struct Steps {
     /// Virtual networks.
     networks: u8,
     classes: u8,
+    /// Whether a place stays free in each ring.
+    bubbles: bool,
     /// Virtual channels of each class of each virtual network.
     each: u8,
     diameter: u32,
@@ -87,9 +89,12 @@ impl Steps {
         topology: &Arc<dyn Topology>,
         networks: usize,
         vcs: Option<u8>,
+        rings: Rings,
     ) -> Result<Steps, ConfigError> {
+        let bubbles = rings == Rings::Bubble;
         let (network, classes) = if let Some(torus) = topology.as_torus() {
-            (Network::Torus(torus.clone()), classes(torus))
+            let classes = if bubbles { 1 } else { classes(torus) };
+            (Network::Torus(torus.clone()), classes)
         } else if let Some(hyperx) = topology.as_hyperx() {
             (Network::HyperX(hyperx.clone()), 1)
         } else if let Some(kns) = topology.as_kns() {
@@ -97,6 +102,9 @@ impl Steps {
         } else {
             return Err(not_for(section, topology, "networks of several dimensions"));
         };
+        if bubbles {
+            check_bubbles(section, &network, networks, vcs)?;
+        }
         let least = networks * usize::from(classes);
         let vcs = usize::from(vcs.unwrap_or(least as u8));
         if vcs == 0 || vcs % least != 0 {
@@ -115,6 +123,7 @@ impl Steps {
             network,
             networks: networks as u8,
             classes,
+            bubbles,
             each: (vcs / least) as u8,
             diameter: topology.diameter_routers(),
         })
@@ -125,6 +134,19 @@ impl Steps {
         match kind {
             LinkKind::TERMINAL => 1,
             _ => self.networks * self.classes * self.each,
+        }
+    }
+
+    /// Whether a place stays free in each ring.
+    pub fn keeps_bubbles(&self) -> bool {
+        self.bubbles
+    }
+
+    /// The port by which such a ring goes on that comes in by `in_port`.
+    pub fn onward(&self, in_port: PortId) -> Option<PortId> {
+        match &self.network {
+            Network::Torus(torus) if self.bubbles => onward(torus, in_port),
+            _ => None,
         }
     }
 
@@ -227,7 +249,8 @@ impl Steps {
                 }
                 let course = course(torus, to, flight, order, here);
                 course.remember(flight);
-                (torus.ports_to(course.d, course.heading), course.class)
+                let class = if self.bubbles { 0 } else { course.class };
+                (torus.ports_to(course.d, course.heading), class)
             }
             Network::HyperX(hyperx) => {
                 let (at, to) = (here.router(), hyperx.router_of(flight.destination));
@@ -264,6 +287,43 @@ impl Steps {
             ports: ports.1,
             vcs: self.each,
         }
+    }
+}
+
+/// Refuses bubbles where there are no rings, or where a packet could go on along its ring by another channel than it came by.
+fn check_bubbles(
+    section: &Section,
+    network: &Network,
+    networks: usize,
+    vcs: Option<u8>,
+) -> Result<(), ConfigError> {
+    let refuse = |key: &str, what: String, remedy: String| {
+        Err(section.refuse(Invalid::new(key, what, remedy)))
+    };
+    let Network::Torus(torus) = network else {
+        let what = "there are no rings for a bubble in this network".to_string();
+        return refuse("rings", what, "leave it out: only a torus has rings".into());
+    };
+    if !torus.wraps() {
+        let what = "lines of a mesh are no rings, and need no bubble".to_string();
+        return refuse("rings", what, "leave it out, or choose a torus".into());
+    }
+    let mut dimensions = 0..torus.grid().dimensions();
+    if dimensions.any(|d| torus.ports_to(d, Heading::Up).1 > 1) {
+        let what =
+            "a bubble is kept in rings of single links, and some are doubled here".to_string();
+        let remedy = "let topology.links_between_routers be 1, or routing.rings \"dateline\"";
+        return refuse("rings", what, remedy.into());
+    }
+    match vcs {
+        Some(vcs) if usize::from(vcs) != networks => refuse(
+            "vcs",
+            format!(
+                "{vcs} virtual channels: with bubbles there is one for each order of dimensions"
+            ),
+            format!("write {networks}, or leave it out"),
+        ),
+        _ => Ok(()),
     }
 }
 
