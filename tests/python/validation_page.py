@@ -3,7 +3,7 @@
 usage: validation_page.py [--check]
 
 How many hold goes into README.md, too, between the marks there. Its rows come from docs/results/comparisons.toml (columns of the committed tables, and a bound for each; tables of claims about
-other simulators), from all docs/results/*/claims.csv, and from the tests in tests/physics_*.rs. With --check nothing is written: the program fails if
+other simulators), from all docs/results/*/claims.csv (whose they are says comparisons.toml), and from the tests in tests/physics_*.rs. With --check nothing is written: the program fails if
 the page is not what it should be.
 """
 
@@ -83,6 +83,16 @@ def claims(title, path, page, says):
     return f"### {title}\n\n{held} of {len(found)} claims hold: [how, and why not](results/{page}).\n\n" + table(head, rows)
 
 
+def studies(comparisons, kind):
+    """The tables of claims of the studies of a kind ("papers": others say it, "own": we do), with the name of each."""
+    known = comparisons["papers"] | comparisons["own"]
+    found = sorted(RESULTS.glob("*/claims.csv"))
+    unknown = [str(path) for path in found if path.parent.name not in known]
+    if unknown:
+        sys.exit(f"{', '.join(unknown)}: whose claims? (docs/results/comparisons.toml, [papers] or [own])")
+    return [(comparisons[kind][path.parent.name], path) for path in found if path.parent.name in comparisons[kind]]
+
+
 def in_numbers(comparisons):
     """How much of what each has said or measured holds."""
     rows = []
@@ -91,8 +101,8 @@ def in_numbers(comparisons):
         held = sum(abs(largest(one)) <= one["bound_percent"] for one in own)
         rows.append([f"{simulator}: curves within the bound aimed at", f"{held} of {len(own)}"])
     tables = [(f"{one['against']}: {one['what']}", RESULTS / one["table"]) for one in comparisons["claims"]]
-    for path in sorted(RESULTS.glob("*/claims.csv")):
-        tables.append((f"[{comparisons['papers'][path.parent.name]}](docs/{path.parent.relative_to('docs')}/README.md): claims", path))
+    for name, path in studies(comparisons, "papers"):
+        tables.append((f"[{name}](docs/{path.parent.relative_to('docs')}/README.md): claims", path))
     for title, path in tables:
         found = read(path)
         rows.append([title, f"{sum(one['holds'] == 'yes' for one in found)} of {len(found)}"])
@@ -107,10 +117,17 @@ def largest(comparison):
 
 def against_papers(comparisons):
     text = "## The papers' claims\n\n"
-    for path in sorted(RESULTS.glob("*/claims.csv")):
-        study = path.parent.name
-        text += claims(comparisons["papers"][study], path, f"{study}/README.md", "the paper says")
+    for name, path in studies(comparisons, "papers"):
+        text += claims(name, path, f"{path.parent.name}/README.md", "the paper says")
     return text
+
+
+def our_own(comparisons):
+    text = "## What our own studies say\n\nNo comparison with anybody, but held to their tables in the same way.\n\n"
+    found = studies(comparisons, "own")
+    for name, path in found:
+        text += claims(name, path, f"{path.parent.name}/README.md", "the page says")
+    return text if found else ""
 
 
 def against_theory():
@@ -136,7 +153,7 @@ def between_marks(text, made):
 def main():
     with open(RESULTS / "comparisons.toml", "rb") as file:
         comparisons = tomllib.load(file)
-    page = HEAD + against_simulators(comparisons) + against_theory() + against_papers(comparisons)
+    page = HEAD + against_simulators(comparisons) + against_theory() + against_papers(comparisons) + our_own(comparisons)
     files = {PAGE: page.rstrip("\n") + "\n", README: between_marks(README.read_text(), in_numbers(comparisons))}
     stale = []
     for path, made in files.items():
