@@ -1,6 +1,7 @@
 //! `weir tune`: searches the parameters of a scheme, stage by stage, each stage a sweep.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -49,8 +50,8 @@ struct Run<'a> {
     catalog: Catalog,
     out: PathBuf,
     stop: &'a AtomicBool,
-    /// Why the first setting that cannot be run cannot.
-    refusal: RefCell<Option<ConfigError>>,
+    /// The settings that cannot be run, in words, and why.
+    refused: RefCell<BTreeMap<String, ConfigError>>,
 }
 
 fn searched(options: &TuneOptions) -> Result<u8, Failure> {
@@ -68,7 +69,7 @@ fn searched(options: &TuneOptions) -> Result<u8, Failure> {
         catalog,
         out: (options.out.clone()).unwrap_or_else(|| default_out(&options.file)),
         stop: &stop,
-        refusal: RefCell::default(),
+        refused: RefCell::default(),
     };
     run.say_what_is_searched();
     let references = match run.tune.reference_job() {
@@ -84,9 +85,11 @@ fn searched(options: &TuneOptions) -> Result<u8, Failure> {
     let mut search = run.tune.search();
     let marks: Vec<Setting> = run.tune.marks.iter().map(|(_, own)| own.clone()).collect();
     search.first(&marks, &|setting| run.can_be_run(setting));
-    if let (true, Some(error)) = (search.known().is_empty(), run.refusal.borrow().as_ref()) {
+    let refused = run.refused.borrow();
+    if let (true, Some(error)) = (search.known().is_empty(), refused.values().next()) {
         return Err(Failure::wrong(error));
     }
+    drop(refused);
     loop {
         let job = run.tune.job(search.known(), compared);
         let job = job.map_err(|error| Failure::wrong(&error))?;
@@ -107,7 +110,14 @@ impl Run<'_> {
         let refused = self.tune.refused(setting, &self.catalog);
         let good = refused.is_none();
         if let Some(error) = refused {
-            self.refusal.borrow_mut().get_or_insert(error);
+            let words = self.tune.words(setting);
+            let mut refused = self.refused.borrow_mut();
+            if !self.options.quiet && !refused.contains_key(&words) {
+                tell(format!(
+                    "left out, because it is refused: {words} ({error})"
+                ));
+            }
+            refused.insert(words, error);
         }
         good
     }

@@ -88,7 +88,7 @@ fn root(root: &Root) -> String {
         share => format!("stalled for {} of it", percent(share)),
     };
     let mut text = format!(
-        "Router {} port {}, {leads}: busy for {} of the run and {stalled}, full from {} to {}; {} of all waiting begins here.",
+        "Router {} port {}, {leads}: busy for {} of the run and {stalled}, full from about {} to {}; {} of all waiting begins here.",
         root.router,
         root.port,
         percent(root.busy),

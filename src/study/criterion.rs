@@ -11,6 +11,9 @@ use super::table::Row;
 use crate::config::{ConfigError, Given};
 use crate::model::Invalid;
 
+/// Where `worst` is not given it is worse than the best by this part of it at least.
+const LEAST_RANGE: f64 = 0.25;
+
 /// What points are ranked by.
 #[derive(Clone, Debug)]
 pub struct Criterion {
@@ -124,7 +127,16 @@ impl Criterion {
             true => (most, least),
             false => (least, most),
         };
-        Some((self.best.unwrap_or(best), self.worst.unwrap_or(worst)))
+        let best = self.best.unwrap_or(best);
+        let worst = self.worst.unwrap_or_else(|| {
+            // What differs by a hair should not weigh as much as what differs by half.
+            let least = LEAST_RANGE * best.abs();
+            match self.rising {
+                true => worst.min(best - least),
+                false => worst.max(best + least),
+            }
+        });
+        Some((best, worst))
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::job_file::Options;
+use crate::model::visible;
 use crate::trace::{
     Header, Lock, Taken, began, here, read_header, remove_leftovers, replace, schema,
 };
@@ -176,8 +177,9 @@ impl SweepDir {
     /// Makes the directory and writes down which study it is for.
     ///
     /// # Errors
-    /// If it cannot be made or written.
+    /// If it cannot be made or written, holds the result of a run, or is the directory of another job file.
     pub fn prepare(&self, path: &Path, text: &str, options: &Options) -> io::Result<()> {
+        self.check_free(path, text)?;
         fs::create_dir_all(self.root.join("points"))?;
         remove_leftovers(&self.root);
         let setup = Setup {
@@ -187,6 +189,20 @@ impl SweepDir {
         let setup = toml::to_string(&setup).map_err(io::Error::other)?;
         replace(&self.job(), text.as_bytes())?;
         replace(&self.root.join("sweep.toml"), setup.as_bytes())
+    }
+
+    /// A job file that was edited goes on with the points that are left of it; one of another name would take this one's table.
+    fn check_free(&self, path: &Path, text: &str) -> io::Result<()> {
+        if self.root.join(schema::FILE).is_file() && !self.job().is_file() {
+            return Err(io::Error::other("it holds the result of a run"));
+        }
+        match self.setup() {
+            Ok((file, old, _)) if old != text && file.file_name() != path.file_name() => {
+                let file = visible(&file.display().to_string()).into_owned();
+                Err(io::Error::other(format!("it holds the sweep of {file}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The job file of the sweep that this directory holds, and how it was changed from the command line.

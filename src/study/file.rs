@@ -121,7 +121,7 @@ pub struct CriterionFile {
     /// What has the full grade; by default the best value that any point has.
     #[serde(default)]
     pub best: Option<BoundFile>,
-    /// What has none; by default the worst value that any point has.
+    /// What has none; by default the worst value that any point has, but at least a quarter worse than the best.
     #[serde(default)]
     pub worst: Option<BoundFile>,
     /// Its weight in the score, more than 0.

@@ -89,6 +89,12 @@ pub enum OutError {
         /// The first lines that differ.
         difference: String,
     },
+    /// It is the directory of a sweep.
+    #[error("{} holds a sweep, whose table a result does not belong to; write elsewhere with --out", path.display())]
+    Sweep {
+        /// The directory.
+        path: PathBuf,
+    },
     /// It holds a file in the result's place that cannot be read as one.
     #[error(
         "{} is in the way ({cause}); write elsewhere with --out, or replace it with --force",
@@ -215,6 +221,10 @@ pub fn prepare(dir: &Path, resolved: &str, force: bool) -> Result<OutDir, OutErr
     } else {
         dir
     };
+    if dir.join("job.toml").is_file() && dir.join("sweep.toml").is_file() {
+        let path = dir.to_path_buf();
+        return Err(OutError::Sweep { path });
+    }
     let mut ready = OutDir {
         dir: dir.to_path_buf(),
         created: create(dir)?,

@@ -110,9 +110,22 @@ fn plan_text(sweep: &Sweep, states: &[State], outlook: &Outlook) -> String {
                 .collect(),
         );
     }
-    let seconds: f64 = outlook.points.iter().map(|one| one.seconds).sum();
+    let left = states.iter().zip(&outlook.points);
+    let left = left.filter(|(state, _)| **state != State::Done);
+    let (left, seconds) = left.fold((0, 0.0), |(count, sum), (_, one)| {
+        (count + 1, sum + one.seconds)
+    });
+    let took = match (left, sweep.points.len() - left) {
+        (0, _) => "all of them are done".to_string(),
+        (_, 0) => format!("about {} on one core ({})", wall(seconds), outlook.words()),
+        (left, _) => format!(
+            "{left} of them are left, about {} on one core ({})",
+            wall(seconds),
+            outlook.words()
+        ),
+    };
     format!(
-        "{}: {}\n\n{}\n{own} points{}, about {} on one core ({})\n",
+        "{}: {}\n\n{}\n{own} points{}, {took}\n",
         study.path.display(),
         study.title,
         aligned(&table),
@@ -121,8 +134,6 @@ fn plan_text(sweep: &Sweep, states: &[State], outlook: &Outlook) -> String {
             1 => " and 1 run of a job alone, for slowdowns".to_string(),
             more => format!(" and {more} runs of a job alone, for slowdowns"),
         },
-        wall(seconds),
-        outlook.words(),
     )
 }
 

@@ -145,7 +145,8 @@ impl Parameters {
     /// The parameters of a section, checked.
     pub fn read(section: &Section, about: &About) -> Result<Parameters, ConfigError> {
         let parameters: Parameters = section.parse()?;
-        let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
+        let refuse =
+            |key, what: &str, remedy: &str| Err(section.refuse(Invalid::new(key, what, remedy)));
         let Parameters {
             threshold, release, ..
         } = parameters;
@@ -155,11 +156,11 @@ impl Parameters {
         }
         if !(0.0..=threshold).contains(&release) {
             let what = "a port is released at no more than the threshold at which it is congested";
-            return refuse(
-                "release",
-                what,
-                "give a share from 0 to `threshold`, such as 0.1",
+            let remedy = format!(
+                "set `release` (0.1 unless it is given) to {} or less",
+                threshold / 2.0
             );
+            return refuse("release", what, &remedy);
         }
         if !(0.0..=0.999).contains(&parameters.headroom) {
             let what = "a throttled endpoint would hardly send, or more than its limit";
@@ -192,7 +193,8 @@ impl Parameters {
 
     /// How the rate of ejection is measured.
     pub fn measure(&self, section: &Section, about: &About) -> Result<Measure, ConfigError> {
-        let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
+        let refuse =
+            |key, what: &str, remedy: &str| Err(section.refuse(Invalid::new(key, what, remedy)));
         let counts = |key, number: u32| match number {
             0 | 1_001.. => {
                 let what = "this many cannot be averaged";
