@@ -565,7 +565,7 @@ fn the_plan_shows_every_point_and_runs_nothing() {
     assert!((hops(3) / hops(0) - 4.0).abs() < 1e-9);
     sweep.go("run", &["-j", "2"]).expect(0);
     let plan = sweep.go("plan", &[]).expect(0).stdout;
-    assert!(plan.contains("measured on 6 points"), "{plan}");
+    assert!(plan.contains("6 points, all of them are done"), "{plan}");
 }
 
 #[test]

@@ -302,6 +302,15 @@ mod tests {
     }
 
     #[test]
+    fn what_hardly_differs_decides_nothing() {
+        let text = "[[criterion]]\nname = \"md\"\nmetric = \"jobs.md.finish\"\ngoal = \"min\"\n\
+                    [[criterion]]\nname = \"load\"\nmetric = \"summary.accepted_load\"\ngoal = \"max\"";
+        // A tenth of a percent of the first, a half of the second.
+        let rows = [[1000.0, 0.2], [1001.0, 0.4]];
+        alike(&scores(text, TWO, &rows), &[Some(0.5), Some(0.998)]);
+    }
+
+    #[test]
     fn one_metric_over_another() {
         let text = "[[criterion]]\nname = \"x\"\nmetric = \"summary.accepted_load\"\nof = \"summary.offered_load\"\nbest = 1.0\nworst = 0.0";
         let columns = ["summary.accepted_load", "summary.offered_load"];

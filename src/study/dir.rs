@@ -356,3 +356,32 @@ impl PointDir {
 fn is_done(header: &Header, resolved: &str) -> bool {
     header.complete && header.experiment == resolved
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_goes_on_in_its_own_directory_only() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let sweep = SweepDir::new(&dir.path().join("out"));
+        let options = Options::default();
+        let prepare = |file: &str, text: &str| sweep.prepare(Path::new(file), text, &options);
+        prepare("jobs/a.toml", "one").expect("a new one");
+        prepare("a.toml", "edited").expect("the same, edited");
+        prepare("copy.toml", "edited").expect("the same, under another name");
+        let error = prepare("b.toml", "another").expect_err("another study");
+        assert!(
+            error.to_string().contains("the sweep of copy.toml"),
+            "{error}"
+        );
+        assert_eq!(sweep.setup().expect("reads").1, "edited");
+
+        let run = SweepDir::new(dir.path());
+        fs::write(dir.path().join(schema::FILE), "a result").expect("writes");
+        let error = run.prepare(Path::new("a.toml"), "one", &options);
+        let error = error.expect_err("a run's directory");
+        assert!(error.to_string().contains("result of a run"), "{error}");
+        assert!(!run.job().exists());
+    }
+}

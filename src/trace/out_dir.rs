@@ -453,6 +453,19 @@ mod tests {
     }
 
     #[test]
+    fn a_sweep_is_no_place_for_a_result() {
+        let dir = folder();
+        for name in ["job.toml", "sweep.toml"] {
+            fs::write(dir.path().join(name), "").expect("writes");
+        }
+        for force in [false, true] {
+            let error = prepare(dir.path(), MINE, force).expect_err("a sweep");
+            assert!(error.to_string().contains("holds a sweep"), "{error}");
+        }
+        assert_eq!(names(dir.path()), ["job.toml", "sweep.toml"]);
+    }
+
+    #[test]
     fn another_experiment_is_kept_unless_forced() {
         let stopped = Run {
             stopped: Some("max_wall".into()),
