@@ -1,5 +1,5 @@
 use super::queue::EventKey;
-use crate::model::{Slots, Time};
+use crate::model::{NEVER, Slots, Time};
 
 /// Keys up to which there is a bit for each: 8 KiB.
 const MOST: usize = 1 << 16;
@@ -19,6 +19,7 @@ pub struct Moment {
     word: usize,
     /// Events left.
     left: usize,
+    /// Their time; [`NEVER`] if none are left.
     time: Time,
     mask: EventKey,
 }
@@ -32,7 +33,7 @@ impl Moment {
             bits: 0,
             word: 0,
             left: 0,
-            time: 0,
+            time: NEVER,
             mask: 0,
         }
     }
@@ -73,13 +74,47 @@ impl Moment {
     /// The time of the events that are left, if any are.
     #[inline]
     pub fn time(&self) -> Option<Time> {
-        (self.left > 0).then_some(self.time)
+        (self.time != NEVER).then_some(self.time)
+    }
+
+    /// Takes the next event if there is one and its time is before `limit`.
+    #[inline]
+    pub fn take_before(&mut self, limit: Time) -> Option<(Time, EventKey)> {
+        let time = self.time;
+        (time < limit).then(|| (time, self.take()))
+    }
+
+    /// Adds an event to those that are left, of which there must be one; returns false, and adds nothing, if it is one of them
+    /// already.
+    #[inline]
+    pub fn add(&mut self, key: EventKey) -> bool {
+        let key = key ^ self.mask;
+        let (word, bit) = (key as usize / 64, 1 << (key % 64));
+        if word < self.word {
+            // What comes before has been taken: back to there.
+            self.words[self.word] = std::mem::replace(&mut self.bits, bit);
+            self.word = word;
+        } else {
+            let bits = match word == self.word {
+                true => &mut self.bits,
+                false => &mut self.words[word],
+            };
+            if *bits & bit != 0 {
+                return false;
+            }
+            *bits |= bit;
+        }
+        self.left += 1;
+        true
     }
 
     /// Takes the next event, of which there must be one, and returns its key.
     #[inline]
     pub fn take(&mut self) -> EventKey {
         self.left -= 1;
+        if self.left == 0 {
+            self.time = NEVER;
+        }
         while self.bits == 0 {
             self.word += 1;
             self.bits = std::mem::take(&mut self.words[self.word]);

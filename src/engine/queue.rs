@@ -14,8 +14,8 @@ const WORDS: usize = BUCKETS / 64;
 /// say what happens, its lower bits where.
 pub type EventKey = u32;
 
-/// Events in one chunk: with its header a chunk fills a cache line.
-const CHUNK: usize = 7;
+/// Events in one chunk: with its header a chunk fills two cache lines, of which few events touch one.
+const CHUNK: usize = 15;
 
 /// No chunk.
 const NONE: u32 = u32::MAX;
@@ -24,11 +24,11 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Chunk {
-    events: [u64; CHUNK],
     /// Events in this chunk.
     used: u32,
     /// The bucket's next chunk; all but its first are full.
     next: u32,
+    events: [u64; CHUNK],
 }
 
 /// A queue of events in order of time; simultaneous ones in the order of what happens, and of where it happens under a
@@ -36,7 +36,7 @@ struct Chunk {
 /// (With a plain order, of two outputs that want the same input at the same time the one with the lower number would
 /// win every time.)
 ///
-/// An event is eight bytes: its offset in its bucket and its key. A bucket is a list of chunks of a cache line each,
+/// An event is eight bytes: its offset in its bucket and its key. A bucket is a list of chunks,
 /// and is sorted when its turn comes. Freed chunks are used again at once, so that what is pending is all the memory
 /// that the queue touches.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub struct EventQueue {
     now: u64,
     far: BinaryHeap<Reverse<(Time, EventKey)>>,
     far_from: Time,
-    /// The rest of the bucket being emptied, if that is many simultaneous events; nothing is in `current` then.
+    /// The next events of the bucket being emptied, if those are many simultaneous ones; what is in `current` is later.
     moment: Moment,
     places: EventKey,
 }
@@ -119,7 +119,12 @@ impl EventQueue {
     fn push_rarely(&mut self, time: Time, key: EventKey) {
         let bucket = time >> self.shift;
         if bucket == self.now {
-            if self.moment.time().is_some() {
+            if let Some(next) = self.moment.time()
+                && time <= next
+            {
+                if time == next && self.moment.add(key) {
+                    return;
+                }
                 self.leave_moment();
             }
             let event = self.pack(time, key);
@@ -137,12 +142,13 @@ impl EventQueue {
 
     /// Goes on with the rest of a moment as with any other events.
     fn leave_moment(&mut self) {
+        let later = self.current.len();
         while let Some(time) = self.moment.time() {
             let key = self.moment.take();
             let event = self.pack(time, key);
             self.current.push(event);
         }
-        self.current.reverse();
+        self.current[later..].reverse();
     }
 
     #[inline]
@@ -245,8 +251,11 @@ impl EventQueue {
     #[inline]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, EventKey)> {
         loop {
-            if let Some(time) = self.moment.time() {
-                return (time < limit).then(|| (time, self.moment.take()));
+            if let Some(next) = self.moment.take_before(limit) {
+                return Some(next);
+            }
+            if self.moment.time().is_some() {
+                return None;
             }
             if let Some(&event) = self.current.last() {
                 let time = (self.now << self.shift) + (event >> 32);
@@ -422,6 +431,30 @@ mod tests {
             events.sort_unstable_by_key(|&(time, key)| (time, key ^ queue.mask(time)));
             prop_assert_eq!(&orders[0], &events);
             prop_assert_eq!(&orders[1], &events);
+        }
+
+        #[test]
+        fn events_that_come_during_a_moment_take_their_places_in_it(
+            later in prop::collection::vec((0usize..40, 0u64..3, 0..KEYS as EventKey), 1..60),
+        ) {
+            let mut queue = EventQueue::new(1_000, KEYS, PLACES);
+            let mut left: Vec<_> = (0..60).map(|key| (7, 4 * key)).collect();
+            left.iter().for_each(|&(time, key)| queue.push(time, key));
+            let mut now = 7;
+            for (pops, delay, key) in later {
+                for _ in 0..pops {
+                    let next = queue.pop_before(NEVER);
+                    let first = left
+                        .iter()
+                        .enumerate()
+                        .min_by_key(|(_, (time, key))| (*time, key ^ queue.mask(*time)))
+                        .map(|(place, _)| place);
+                    prop_assert_eq!(next, first.map(|place| left.swap_remove(place)));
+                    now = next.map_or(now, |(time, _)| time);
+                }
+                queue.push(now + delay, key);
+                left.push((now + delay, key));
+            }
         }
     }
 
