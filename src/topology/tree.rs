@@ -32,7 +32,7 @@ use std::ops::Range;
 
 use super::{Link, LinkParams, Peer, Topology, check_size};
 use crate::model::{
-    DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind,
+    Divisor, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind,
 };
 
 /// The kinds of links of a tree.
@@ -105,6 +105,13 @@ struct Level {
     width: u32,
     /// The first router of the level within its pod; at the top: among all routers.
     first: u32,
+    /// Subtrees of the level in a pod; below the top.
+    subtrees: u32,
+    /// To divide by `reach`, `reach_below`, `replicas` and `up`, as every hop does.
+    by_reach: Divisor,
+    by_reach_below: Divisor,
+    by_replicas: Divisor,
+    by_up: Divisor,
 }
 
 /// Where a router stands.
@@ -125,6 +132,7 @@ pub struct Tree {
     levels: Vec<Level>,
     pods: u32,
     pod_routers: u32,
+    by_pod_routers: Divisor,
     endpoints: u32,
     routers: u32,
     terminal: Link,
@@ -189,6 +197,11 @@ impl Tree {
                 replicas,
                 width,
                 first: 0,
+                subtrees: 0,
+                by_reach: Divisor::new(reach),
+                by_reach_below: Divisor::new(reach_below),
+                by_replicas: Divisor::new(replicas),
+                by_up: Divisor::new(up),
             });
             replicas = replicas.checked_mul(up.max(1)).ok_or_else(too_large)?;
         }
@@ -208,6 +221,7 @@ impl Tree {
             name,
             pods,
             pod_routers,
+            by_pod_routers: Divisor::new(pod_routers),
             endpoints: reach,
             routers,
             terminal: links.terminal()?,
@@ -247,12 +261,14 @@ impl Tree {
 
     /// The step of a packet to `endpoint` at `router`: down where there is a way down, else the choice of a way up.
     /// One look-up in place of [`Tree::is_ancestor`], [`Tree::down_port`] and [`Tree::up_ports`].
-    #[inline]
+    #[inline(always)]
     pub fn step(&self, router: RouterId, endpoint: EndpointId) -> Step {
         let place = self.place(router);
         let level = &self.levels[place.level];
-        if endpoint / level.reach == place.subtree {
-            Step::Down(level.port_down_to(endpoint))
+        let subtree = level.by_reach.divide(endpoint);
+        if subtree == place.subtree {
+            let within = endpoint - subtree * level.reach;
+            Step::Down(level.by_reach_below.divide(within) as PortId)
         } else {
             Step::Up {
                 ports: level.up_ports(),
@@ -275,7 +291,7 @@ impl Tree {
         &self.levels[self.levels.len() - 1]
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&self, router: RouterId) -> Place {
         let top = self.levels.len() - 1;
         if router >= self.top().first {
@@ -285,19 +301,19 @@ impl Tree {
                 replica: router - self.top().first,
             };
         }
-        let (pod, inside) = (router / self.pod_routers, router % self.pod_routers);
+        let pod = self.by_pod_routers.divide(router);
+        let inside = router - pod * self.pod_routers;
         let mut index = top - 1;
         while self.levels[index].first > inside {
             index -= 1;
         }
         let level = &self.levels[index];
         let inside = inside - level.first;
-        // A pod has the reach of the uppermost of its levels.
-        let subtrees = self.top().reach_below / level.reach;
+        let subtree = level.by_replicas.divide(inside);
         Place {
             level: index,
-            subtree: pod * subtrees + inside / level.replicas,
-            replica: inside % level.replicas,
+            subtree: pod * level.subtrees + subtree,
+            replica: inside - subtree * level.replicas,
         }
     }
 
@@ -306,8 +322,10 @@ impl Tree {
         if place.level + 1 == self.levels.len() {
             return level.first + place.replica;
         }
-        let subtrees = self.top().reach_below / level.reach;
-        let (pod, inside) = (place.subtree / subtrees, place.subtree % subtrees);
+        let (pod, inside) = (
+            place.subtree / level.subtrees,
+            place.subtree % level.subtrees,
+        );
         pod * self.pod_routers + level.first + inside * level.replicas + place.replica
     }
 
@@ -368,7 +386,7 @@ impl Level {
     /// For levels below the top only.
     #[inline]
     fn port_up_to(&self, endpoint: EndpointId) -> PortId {
-        (self.down + endpoint / self.replicas % self.up) as PortId
+        (self.down + self.by_up.rest(self.by_replicas.divide(endpoint))) as PortId
     }
 }
 
@@ -378,7 +396,9 @@ fn number_routers(levels: &mut [Level]) -> Option<(u32, u32)> {
     let mut pod_routers = 0u32;
     for level in &mut *below {
         level.first = pod_routers;
-        let routers = (top.reach_below / level.reach).checked_mul(level.replicas)?;
+        // A pod has the reach of the uppermost of its levels.
+        level.subtrees = top.reach_below / level.reach;
+        let routers = level.subtrees.checked_mul(level.replicas)?;
         pod_routers = pod_routers.checked_add(routers)?;
     }
     let pods = if below.is_empty() { 1 } else { top.down };

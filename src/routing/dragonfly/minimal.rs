@@ -37,7 +37,7 @@ impl Routing for Minimal {
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
         flight.phase = STRAIGHT;
-        let port = self.paths.follow(flight, here);
+        let port = self.paths.straight(flight, here);
         self.paths.hop(flight, port)
     }
 

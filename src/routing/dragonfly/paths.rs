@@ -160,6 +160,7 @@ impl Paths {
     }
 
     /// One of several links to a group.
+    #[inline(never)]
     fn draw_link(&self, at: Spot, group: u32, choose: bool, here: &mut dyn Here) -> u32 {
         let all = 0..self.dragonfly.links_between_groups();
         let range = if choose {
@@ -185,7 +186,7 @@ impl Paths {
     }
 
     /// From this router straight to an endpoint.
-    #[inline]
+    #[inline(always)]
     pub fn to_endpoint(
         &self,
         at: Spot,
@@ -199,6 +200,14 @@ impl Paths {
             return Way { port, link: 0 };
         }
         self.to_router(at, router, choose, here)
+    }
+
+    /// The next port of a packet that goes straight to its destination.
+    #[inline(always)]
+    pub fn straight(&self, flight: &Flight, here: &mut dyn Here) -> PortId {
+        let choose = locals(flight) == 0;
+        self.to_endpoint(self.spot(here), flight.destination, choose, here)
+            .port
     }
 
     /// The next port of a packet for which everything is decided.
@@ -226,6 +235,7 @@ impl Paths {
     /// local link it is the number of local hops before it in this group, counted from the first channel for that group. In
     /// the order local channels of the first group, global 0, local channels of the second
     /// group, global 1, … every packet waits only for channels that come later than the one it holds.
+    #[inline]
     pub fn hop(&self, flight: &mut Flight, port: PortId) -> Hop {
         let (locals, globals) = (locals(flight), globals(flight));
         let vc = if self.dragonfly.is_global(port) {
