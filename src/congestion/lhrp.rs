@@ -188,6 +188,10 @@ impl Scheme for Lhrp {
         self.policy.allowed(port)
     }
 
+    fn drops_on_the_way(&self) -> bool {
+        self.policy.timeout != Time::MAX
+    }
+
     fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
         let flits = u64::from(packet.flits);
         let last = port.port.last_hop;

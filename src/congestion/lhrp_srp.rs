@@ -160,6 +160,10 @@ impl Scheme for LhrpSrp {
         self.policy.allowed(port)
     }
 
+    fn drops_on_the_way(&self) -> bool {
+        self.policy.timeout != Time::MAX
+    }
+
     /// A large message has a reservation of its own.
     fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
         let flits = u64::from(packet.flits);

@@ -283,6 +283,11 @@ pub trait Scheme: CloneScheme + Send + Sync {
     fn queueing_limit(&self, port: &Port) -> Time {
         Time::MAX
     }
+    /// Whether routers before the last drop packets, too. If not, [`Scheme::queueing_limit`] is [`Time::MAX`] there always, and is not
+    /// asked.
+    fn drops_on_the_way(&self) -> bool {
+        true
+    }
     /// At a port: a packet of the lossy class is dropped. What is to become of it is up to the scheme: a negative
     /// acknowledgement to its source, its header to its destination (trimming), or nothing.
     fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {}

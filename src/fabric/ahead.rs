@@ -6,11 +6,11 @@
 
 use super::domain::FabricDomain;
 use super::event::EventKind;
-use super::inbox::prefetch;
 use super::plain::Compiled;
 use super::post::Post;
 use super::ring::NO_REQUEST;
 use super::state::Upstream;
+use crate::model::prefetch;
 
 /// So many events ahead the places of ports and NICs are fetched,
 const PLACES: usize = 4;

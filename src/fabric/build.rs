@@ -129,6 +129,8 @@ impl<K: Compiled> FabricDomain<K> {
         let own = &network.kinds[..];
         let flow_kinds = FlowKinds::after(scheme.kinds().len() as u8, &network.flows);
         let class_of = classes_of(network.classes, own, flow_kinds.end);
+        let intercepted = bits(can.intercepts.iter().map(|&kind| class_of[kind.index()]));
+        let lost = (scheme.loss() > 0.0).then_some(Classes::LOSSY);
         let fixed = Fixed {
             classes: network.classes,
             voq: network.queueing.by_output(),
@@ -142,6 +144,7 @@ impl<K: Compiled> FabricDomain<K> {
             unheard: !heard,
             loss: scheme.loss(),
             can,
+            drops_on_the_way: scheme.drops_on_the_way(),
             at_departure: can.marks || can.stamps || can.observes || can.announces,
             mark_from: scheme.mark_from(),
             heard: bits(can.listens.iter().map(|&kind| kind.number())),
@@ -157,7 +160,8 @@ impl<K: Compiled> FabricDomain<K> {
             flows: network.flows,
             flow_kinds,
             discipline: network.discipline,
-            intercepted: bits(can.intercepts.iter().map(|&kind| class_of[kind.index()])),
+            intercepted,
+            taken: intercepted | bits(lost.into_iter()),
         };
         let horizon = network.horizon(id);
         let mut domain = FabricDomain {

@@ -1,5 +1,4 @@
-use super::inbox::prefetch;
-use crate::model::{NEVER, Time};
+use crate::model::{NEVER, Time, prefetch};
 
 /// Flits of credit on their way back.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +23,9 @@ pub struct Credit {
     head: u32,
     /// How many are coming.
     count: u32,
+    /// When the last of those comes. Here too, so that what is written at the end of the ring need not wait until that is in the
+    /// cache.
+    last: Time,
     /// In order of time. Its length is a power of two, or 0 until the first credit comes.
     ring: Box<[Coming]>,
 }
@@ -36,6 +38,7 @@ impl Credit {
             capacity,
             head: 0,
             count: 0,
+            last: 0,
             ring: Box::default(),
         }
     }
@@ -100,9 +103,10 @@ impl Credit {
             self.make_room(now);
         }
         let new = Coming { time, flits };
-        if self.count > 0 && self.ring[self.place(self.count - 1)].time >= time {
+        if self.count > 0 && self.last >= time {
             self.give_early(new);
         } else {
+            self.last = time;
             self.append(new);
         }
     }

@@ -35,7 +35,11 @@ impl<K: Compiled> FabricDomain<K> {
             {
                 self.next_of_inbox(neighbour, input)
             }
-            _ => place.wire.pop(&self.pool),
+            _ => {
+                let index = place.wire.pop(&self.pool);
+                self.pool.fetch(place.wire.head);
+                index
+            }
         };
         if let Some(index) = index {
             self.enter(index, input, now);
@@ -78,17 +82,21 @@ impl<K: Compiled> FabricDomain<K> {
             self.watch_arrival = packet.head;
         }
         let in_queue = std::mem::replace(&mut packet.queue, queue);
+        let (class, step) = (packet.class, packet.flight.flow_step());
+        if !matches!(self.outputs[output as usize].wire, Wire::Router(_)) {
+            // It is copied or delivered as soon as it is on that link.
+            self.pool.fetch_origin(index);
+        }
         if self.keeps_bubbles() {
             self.note_entry(index, (input, in_queue), output);
         }
-        let packet = self.pool.get(index);
         if K::RICH
-            && let Some(step) = packet.flight.flow_step()
+            && let Some(step) = step
         {
             self.flow_passes(step, index, input, (output, hop));
         }
         if K::CC
-            && (self.fixed.can.drops || self.fixed.intercepted != 0)
+            && self.fixed.taken & 1 << class != 0
             && self.taken_here(index, (input, in_queue), output, now)
         {
             return;
@@ -311,7 +319,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let packet = self.pool.get(index);
         let flits = u32::from(packet.flits);
-        let (class, ready, data) = (packet.class, out.ready, self.data_bits(out));
+        let class = packet.class;
         let timing = &self.timings[out.timing as usize];
         let (capacity, credit_to_cross) = (timing.output_queue, timing.credit_to_cross);
         let channel = self.channel(out.channel_base, packet.queue);
@@ -321,8 +329,11 @@ impl<K: Compiled> FabricDomain<K> {
         }
         match capacity {
             Some(capacity) => {
-                if K::CC && self.fixed.can.drops && class == Classes::LOSSY && ready & data != 0 {
-                    return Crossing::Space;
+                if K::CC && self.fixed.can.drops && class == Classes::LOSSY {
+                    let out = &self.outputs[output as usize];
+                    if out.ready & self.data_bits(out) != 0 {
+                        return Crossing::Space;
+                    }
                 }
                 let held = self.channels[channel].flits;
                 if held == 0 || held + flits <= capacity {
@@ -489,7 +500,7 @@ impl<K: Compiled> FabricDomain<K> {
             let packet = self.pool.get(queue.head);
             let rank = match arbitration {
                 Arbitration::RoundRobin => (0, 0),
-                Arbitration::Oldest => (packet.injected, input),
+                Arbitration::Oldest => (self.pool.origin(queue.head).injected, input),
                 Arbitration::FirstCome => (packet.head, input),
             };
             if best.is_none_or(|(other, _)| rank < other) {

@@ -58,6 +58,8 @@ pub(super) struct Fixed {
     pub loss: f64,
     /// What the scheme does.
     pub can: Capabilities,
+    /// Whether it drops packets before their last router.
+    pub drops_on_the_way: bool,
     /// Whether it does anything when a packet leaves a router.
     pub at_departure: bool,
     /// A bit for each kind of control packet that sources act on.
@@ -72,6 +74,8 @@ pub(super) struct Fixed {
     pub kinds: usize,
     /// A bit for each class with control packets that the last router may take.
     pub intercepted: u8,
+    /// The same with that of the packets that are lost on purpose.
+    pub taken: u8,
     /// Whether flows are recorded.
     pub log_flows: bool,
     /// How flows are managed.

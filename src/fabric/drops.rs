@@ -22,7 +22,8 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// True if the router keeps a packet that has just been routed: a reservation that ends here, or a packet that is
-    /// lost on purpose.
+    /// lost on purpose. Not asked about classes of which none is ([`super::domain::Fixed::taken`]).
+    #[inline(never)]
     pub(super) fn taken_here(
         &mut self,
         index: PacketIndex,
@@ -74,13 +75,20 @@ impl<K: Compiled> FabricDomain<K> {
         taken
     }
 
+    /// Whether the scheme may drop packets at an output because of how long they have waited.
+    #[inline(always)]
+    fn may_shed(&self, output: OutIndex) -> bool {
+        let wire = self.outputs[output as usize].wire;
+        self.fixed.drops_on_the_way || matches!(wire, Wire::Endpoint(_))
+    }
+
     /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says, those first that came
     /// first; sees to it that the others are looked at in time.
     #[inline(always)]
     pub(super) fn shed(&mut self, output: OutIndex, now: Time) {
         // Mostly there are none.
         let (ring, _) = self.ring_places(output, 0, Classes::LOSSY);
-        if self.rings.outputs[ring].next != NO_REQUEST {
+        if self.rings.outputs[ring].next != NO_REQUEST && self.may_shed(output) {
             self.shed_waiting(output, ring, now);
         }
     }
@@ -137,7 +145,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// A packet that has to wait is looked at again when its patience is over.
     #[inline]
     pub(super) fn watch_patience(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
-        if self.pool.get(index).class != Classes::LOSSY {
+        if self.pool.get(index).class != Classes::LOSSY || !self.may_shed(output) {
             return;
         }
         let port = self.port(output);
@@ -190,9 +198,12 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Drops packets of the lossy class at the heads of output queues, as the scheme says; returns when to look again.
     pub(super) fn shed_queued(&mut self, output: OutIndex, now: Time) -> Time {
+        let (mut from, mut again) = (0, NEVER);
+        if !self.may_shed(output) {
+            return again;
+        }
         let out = &self.outputs[output as usize];
         let (base, queues) = (out.channel_base, out.queues);
-        let (mut from, mut again) = (0, NEVER);
         // The class is the first.
         while let Some(queue) = self.next_ready(output, from, queues) {
             let channel = self.channel(base, queue);

@@ -8,7 +8,7 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::post::PacketMail;
 use super::state::InIndex;
-use crate::model::PacketIndex;
+use crate::model::{PacketIndex, prefetch};
 
 /// The packets that are on their way from a neighbouring domain, in order of arrival, if they all come by one wire.
 #[derive(Debug, Default)]
@@ -47,11 +47,11 @@ impl Inbox {
         self.letters.front()?.get(self.read)
     }
 
-    /// Takes the packet that arrives next.
-    #[inline]
-    pub fn pop(&mut self, paper: &mut Paper) -> Option<PacketMail> {
+    /// Takes the packet that arrives next, and gives what `take` makes of it, which so need not be copied twice.
+    #[inline(always)]
+    pub fn pop<R>(&mut self, paper: &mut Paper, take: impl FnOnce(&PacketMail) -> R) -> Option<R> {
         let letter = self.letters.front()?;
-        let mail = *letter.get(self.read)?;
+        let taken = take(letter.get(self.read)?);
         self.read += 1;
         if let Some(soon) = letter.get(self.read + AHEAD) {
             prefetch(soon);
@@ -63,7 +63,7 @@ impl Inbox {
                 paper.push(letter);
             }
         }
-        Some(mail)
+        Some(taken)
     }
 
     /// Adds a packet.
@@ -149,31 +149,16 @@ impl<K: Compiled> FabricDomain<K> {
     /// event.
     pub(super) fn next_of_inbox(&mut self, neighbour: u32, input: InIndex) -> Option<PacketIndex> {
         let inbox = &mut self.inboxes[neighbour as usize];
-        let mail = inbox.pop(&mut self.paper)?;
+        let pool = &mut self.pool;
+        let index = inbox.pop(&mut self.paper, |mail| {
+            pool.insert(mail.packet, mail.origin)
+        })?;
         if let Some(next) = inbox.first() {
             let time = next.packet.head;
             self.schedule(EventKind::Arrive, input, time);
         }
-        Some(self.pool.insert(mail.packet, mail.origin))
+        Some(index)
     }
-}
-
-/// Begins to fetch something into the cache.
-#[inline]
-#[allow(unsafe_code)]
-pub(super) fn prefetch<T>(place: &T) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        const LINE: usize = 64;
-        let start = std::ptr::from_ref(place).cast::<i8>();
-        for line in (0..size_of::<T>()).step_by(LINE) {
-            // SAFETY: a hint, which loads nothing that the program could see; the address is inside of `place`.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line)) };
-        }
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = place;
 }
 
 #[cfg(test)]
@@ -209,7 +194,7 @@ mod tests {
                 }
                 for _ in 0..pops {
                     let next = inbox.first().map(|mail| mail.packet.head);
-                    let got = inbox.pop(&mut paper).map(|mail| mail.packet.head);
+                    let got = inbox.pop(&mut paper, |mail| mail.packet.head);
                     prop_assert_eq!(got, next);
                     prop_assert_eq!(got, (arrived < sent).then_some(arrived));
                     arrived += u64::from(got.is_some());
@@ -233,7 +218,7 @@ mod tests {
             }
             let keep = 7;
             while inbox.len() > keep {
-                inbox.pop(&mut paper);
+                inbox.pop(&mut paper, |_| ());
             }
             let spare: usize = paper.iter().map(Vec::capacity).sum();
             let held = inbox.memory_bytes() / size_of::<PacketMail>() + spare;

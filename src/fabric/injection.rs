@@ -150,7 +150,6 @@ impl<K: Compiled> FabricDomain<K> {
             packet.flight.via = u32::from(state.vc / (self.fixed.injection_vcs / choice.networks));
         }
         packet.head = now;
-        packet.injected = now;
         if self.watched == Some((state.id, sequence)) {
             // Numbers come again after 2³² packets.
             self.watched = None;
@@ -158,6 +157,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let origin = self.pool.origin_mut(index);
         origin.sequence = sequence;
+        origin.injected = now;
         self.stats.injected(origin, nic, now);
         self.send(index, output, now);
     }

@@ -6,7 +6,7 @@ use super::event::EventKind;
 use super::plain::Compiled;
 use super::state::{OutIndex, Wire};
 use crate::config::Arbitration;
-use crate::model::{Classes, Flight, NEVER, PacketIndex, Time};
+use crate::model::{Classes, Flight, NEVER, NO_PACKET, PacketIndex, Time};
 
 /// What an output may send now, or what it waits for.
 struct Choice {
@@ -105,8 +105,14 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let flits = u32::from(packet.flits);
         channel.flits -= flits;
-        if channel.queue.is_empty() {
+        let next = channel.queue.head;
+        if next == NO_PACKET {
             self.clear_ready(output, queue);
+        } else {
+            // What goes next has been waiting, and is in no near cache any more: its end, for which it is copied to another domain or
+            // delivered, and the packet after it, which is looked at when it has gone.
+            self.pool.fetch_origin(next);
+            self.pool.fetch(self.pool.after(next));
         }
         let out = &mut self.outputs[output as usize];
         out.queued -= flits;
@@ -118,7 +124,7 @@ impl<K: Compiled> FabricDomain<K> {
         self.send(index, output, now);
         let out = &self.outputs[output as usize];
         if out.ready != 0 {
-            let time = out.link_free.max(self.first_ready(output));
+            let time = out.link_free.max(self.first_ready(output, out.link_free));
             self.wake_link(output, time);
         }
         self.offer_space(output, now);
@@ -137,8 +143,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// When the first of an output's queues has a packet ready; they are not all empty.
-    fn first_ready(&self, output: OutIndex) -> Time {
+    /// When the first of an output's queues has a packet ready; they are not all empty. Or some time up to `enough` when one has.
+    fn first_ready(&self, output: OutIndex, enough: Time) -> Time {
         let out = &self.outputs[output as usize];
         let mut bits = out.ready;
         let mut first = NEVER;
@@ -152,7 +158,7 @@ impl<K: Compiled> FabricDomain<K> {
             }
             return first;
         }
-        while bits != 0 {
+        while bits != 0 && first > enough {
             let channel = out.channel_base as usize + bits.trailing_zeros() as usize;
             bits &= bits - 1;
             first = first.min(self.pool.get(self.channels[channel].queue.head).head);
@@ -201,7 +207,7 @@ impl<K: Compiled> FabricDomain<K> {
                             choice.queue = Some(queue);
                             return choice;
                         }
-                        Arbitration::Oldest => packet.injected,
+                        Arbitration::Oldest => self.pool.origin(index).injected,
                         Arbitration::FirstCome => packet.head,
                     };
                     if best.is_none_or(|(other, _)| rank < other) {
@@ -243,7 +249,7 @@ impl<K: Compiled> FabricDomain<K> {
                     let packet = self.pool.get(index);
                     let rank = match arbitration {
                         Arbitration::RoundRobin => 0,
-                        Arbitration::Oldest => packet.injected,
+                        Arbitration::Oldest => self.pool.origin(index).injected,
                         Arbitration::FirstCome => packet.head,
                     };
                     if best.is_none_or(|(other, _)| rank < other) {

@@ -1,11 +1,20 @@
-use super::inbox::prefetch;
-use crate::model::{NO_PACKET, Origin, Packet, PacketIndex, Slots};
+use crate::model::{NO_PACKET, Origin, Packet, PacketIndex, Slots, prefetch};
+
+/// Two packets to a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+struct Near(Packet);
+
+/// A cache line each.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Far(Origin);
 
 /// The packets of one domain. Freed places are used again, latest first.
 #[derive(Debug, Default)]
 pub struct Pool {
-    packets: Slots<Packet>,
-    origins: Slots<Origin>,
+    packets: Slots<Near>,
+    origins: Slots<Far>,
     /// The next packet of whatever list a packet is in. Apart from the packets: lists go on in a part of the cache that is
     /// small, not at packets that nothing has touched for a while.
     next: Slots<PacketIndex>,
@@ -80,8 +89,8 @@ impl Pool {
     pub fn insert(&mut self, packet: Packet, origin: Origin) -> PacketIndex {
         match self.free.pop() {
             Some(index) => {
-                self.packets[index as usize] = packet;
-                self.origins[index as usize] = origin;
+                self.packets[index as usize] = Near(packet);
+                self.origins[index as usize] = Far(origin);
                 if self.header_words > 0 {
                     self.header_mut(index).fill(0);
                 }
@@ -92,8 +101,8 @@ impl Pool {
                     self.packets.len() < NO_PACKET as usize,
                     "2³² packets in one domain"
                 );
-                self.packets.push(packet);
-                self.origins.push(origin);
+                self.packets.push(Near(packet));
+                self.origins.push(Far(origin));
                 self.next.push(NO_PACKET);
                 self.headers
                     .resize(self.headers.len() + self.header_words, 0);
@@ -116,7 +125,7 @@ impl Pool {
         }
         let all = self.packets.iter().zip(self.origins.iter());
         all.zip(held)
-            .filter_map(|(packet, held)| held.then_some(packet))
+            .filter_map(|((packet, origin), held)| held.then_some((&packet.0, &origin.0)))
     }
 
     /// Number of packets held.
@@ -137,32 +146,48 @@ impl Pool {
     /// The part that every hop touches.
     #[inline]
     pub fn get(&self, index: PacketIndex) -> &Packet {
-        &self.packets[index as usize]
+        &self.packets[index as usize].0
     }
 
     /// The same, to change.
     #[inline]
     pub fn get_mut(&mut self, index: PacketIndex) -> &mut Packet {
-        &mut self.packets[index as usize]
+        &mut self.packets[index as usize].0
     }
 
     /// The part that only the ends touch.
     #[inline]
     pub fn origin(&self, index: PacketIndex) -> &Origin {
-        &self.origins[index as usize]
+        &self.origins[index as usize].0
     }
 
     /// The same, to change.
     #[inline]
     pub fn origin_mut(&mut self, index: PacketIndex) -> &mut Origin {
-        &mut self.origins[index as usize]
+        &mut self.origins[index as usize].0
     }
 
     /// Both parts, the first to change.
     #[inline]
     pub fn both(&mut self, index: PacketIndex) -> (&mut Packet, &Origin) {
         let at = index as usize;
-        (&mut self.packets[at], &self.origins[at])
+        (&mut self.packets[at].0, &self.origins[at].0)
+    }
+
+    /// Begins to fetch the part of a packet that every hop touches into the cache. Of none ([`NO_PACKET`]): nothing.
+    #[inline(always)]
+    pub fn fetch(&self, index: PacketIndex) {
+        if index != NO_PACKET {
+            prefetch(&self.packets[index as usize]);
+        }
+    }
+
+    /// The same of the part that only the ends touch.
+    #[inline(always)]
+    pub fn fetch_origin(&self, index: PacketIndex) {
+        if index != NO_PACKET {
+            prefetch(&self.origins[index as usize]);
+        }
     }
 
     /// The packet after one in its list; [`NO_PACKET`] if that is the last.
@@ -173,8 +198,8 @@ impl Pool {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.packets.capacity() * size_of::<Packet>()
-            + self.origins.capacity() * size_of::<Origin>()
+        self.packets.capacity() * size_of::<Near>()
+            + self.origins.capacity() * size_of::<Far>()
             + self.headers.capacity() * size_of::<u64>()
             + (self.next.capacity() + self.free.capacity()) * size_of::<PacketIndex>()
     }

@@ -223,6 +223,7 @@ impl<K: Compiled> FabricDomain<K> {
         let origin = Origin {
             source: control.from,
             kind: control.kind.number(),
+            injected: now,
             ..control.origin
         };
         let flits = control.flits.clamp(1, self.fixed.max_packet);

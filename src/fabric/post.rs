@@ -2,7 +2,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::state::{InIndex, OutIndex};
 use crate::engine::Mail;
-use crate::model::{NEVER, Origin, Packet, Signal, Time};
+use crate::model::{NEVER, Origin, Packet, Signal, Time, prefetch};
 
 /// A packet that crosses into another domain: its head will be at an input there at `packet.head`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -64,7 +64,7 @@ impl Post {
             spare: 0,
         });
         if let Some(soon) = self.packets.spare_capacity_mut().get(AHEAD) {
-            super::inbox::prefetch(soon);
+            prefetch(soon);
         }
     }
 

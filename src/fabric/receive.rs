@@ -10,7 +10,10 @@ use crate::simulation::RunError;
 impl<K: Compiled> FabricDomain<K> {
     /// A tail is at its endpoint.
     pub(super) fn arrive_at_endpoint(&mut self, nic: u32, now: Time) {
-        if let Some(index) = self.nics[nic as usize].wire.pop(&self.pool) {
+        let wire = &mut self.nics[nic as usize].wire;
+        if let Some(index) = wire.pop(&self.pool) {
+            self.pool.fetch(wire.head);
+            self.pool.fetch_origin(wire.head);
             self.deliver_packet(index, nic, now);
         }
     }

@@ -168,10 +168,10 @@ impl<K: Compiled> FabricDomain<K> {
         let mut jobs = self.stats.jobs.clone();
         let coming = self.inboxes.iter().flat_map(Inbox::packets);
         let coming = coming.map(|mail| (&mail.packet, &mail.origin));
-        for (packet, origin) in self.pool.packets().chain(coming) {
-            if origin.is(PacketKind::DATA) && self.stats.measured(packet.injected) {
+        for (_, origin) in self.pool.packets().chain(coming) {
+            if origin.is(PacketKind::DATA) && self.stats.measured(origin.injected) {
                 let missing = &mut jobs[usize::from(origin.job)].network_missing;
-                missing.add(end.saturating_sub(packet.injected));
+                missing.add(end.saturating_sub(origin.injected));
             }
         }
         if self.stats.recording.iteration_times {

@@ -1,9 +1,9 @@
 //! Circular lists of requests, for arbitration in turn. A request stands in two rings: its output's and its input's.
 
-use super::inbox::prefetch;
 use super::pool::Fifo;
 use super::state::Request;
 use crate::model::Slots;
+use crate::model::prefetch;
 
 /// The place of a request in its slab.
 pub type RequestIndex = u32;

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::inbox::prefetch;
 use crate::config::NicOrder;
+use crate::model::prefetch;
 use crate::model::{EndpointId, Origin, Slots, Stamp, Time};
 
 /// No queue pair, no message.

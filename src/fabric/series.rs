@@ -21,11 +21,22 @@ impl<const N: usize> Series<N> {
     #[inline]
     pub fn at(&mut self, bin: usize) -> &mut [u64; N] {
         let (chunk, place) = (bin / CHUNK, bin % CHUNK);
+        if !matches!(self.chunks.get(chunk), Some(Some(_))) {
+            self.add_chunk(chunk);
+        }
+        match &mut self.chunks[chunk] {
+            Some(counts) => &mut counts[place],
+            None => unreachable!("it has just been added"),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_chunk(&mut self, chunk: usize) {
         if chunk >= self.chunks.len() {
             self.chunks.resize(chunk + 1, None);
         }
-        let counts = self.chunks[chunk].get_or_insert_with(|| Box::new([[0; N]; CHUNK]));
-        &mut counts[place]
+        self.chunks[chunk] = Some(Box::new([[0; N]; CHUNK]));
     }
 
     /// Makes one bin of every two.

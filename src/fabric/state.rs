@@ -189,8 +189,9 @@ pub struct PortCounts {
     pub stalled: Time,
 }
 
-/// One queue of an output: its output queue and the credits for the buffer behind the link.
+/// One queue of an output: its output queue and the credits for the buffer behind the link. A cache line.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Channel {
     /// Credits. Of the class's first queue, if its queues share a buffer.
     pub credit: Credit,
@@ -305,6 +306,7 @@ mod tests {
     #[test]
     fn ports_fill_cache_lines() {
         assert_eq!((size_of::<Input>(), size_of::<Output>()), (64, 128));
+        assert_eq!(size_of::<Channel>(), 64);
         let out = std::mem::offset_of!(Output, queues);
         assert_eq!(out, 64, "what decides is in the first line");
     }

@@ -333,7 +333,7 @@ impl Stats {
 
     /// Counts for the loads what has come in of a packet at its endpoint by `end`; its tail is there at `tail`. Whole
     /// packets would be too much or too little at the edges of the measurement window.
-    #[inline]
+    #[inline(never)]
     pub fn came_in(&mut self, packet: &Packet, origin: &Origin, tail: Time, end: Time) {
         let share = |span: Span, bits| {
             let to = span.to.min(end);
@@ -356,13 +356,23 @@ impl Stats {
         self.last_delivery = self.last_delivery.max(now);
         let bin = self.bin(now);
         self.ejected[usize::from(packet.class)].at(bin)[0] += u64::from(packet.flits);
-        self.came_in(packet, origin, now, NEVER);
         let window = self.recording.window;
         if !origin.is(PacketKind::DATA) {
+            self.came_in(packet, origin, now, NEVER);
             return;
         }
         let bits = u64::from(origin.payload_bits);
-        let latency = now - packet.injected;
+        // Mostly all of it comes in while its job is on, which is within the window.
+        let on = self.on[usize::from(origin.job)];
+        let all = on.from <= packet.head && now < on.to;
+        if all {
+            self.tally.ejected_bits[usize::from(origin.kind)] +=
+                u64::from(packet.flits) * self.flit_bits;
+            self.accepted_bits += bits;
+        } else {
+            self.came_in(packet, origin, now, NEVER);
+        }
+        let latency = now - origin.injected;
         self.delivered_bits += bits;
         if let Some(&place) = self.receiver.get(nic as usize)
             && let Some(series) = self.received.get_mut(place as usize)
@@ -370,8 +380,9 @@ impl Stats {
             series.at(bin)[0] += bits;
         }
         let job = &mut self.jobs[usize::from(origin.job)];
+        job.accepted_bits += if all { bits } else { 0 };
         job.delivered_bits += bits;
-        job.network.add(packet.injected, now, window);
+        job.network.add(origin.injected, now, window);
         let counts = job.series.at(bin);
         counts[DELIVERED_BITS] += bits;
         counts[PACKETS] += 1;
@@ -385,7 +396,7 @@ impl Stats {
                 u64::from(packet.flits),
                 u64::from(packet.flight.routers),
                 origin.generated,
-                packet.injected,
+                origin.injected,
                 now,
             ]);
         }

@@ -6,6 +6,7 @@ mod histogram;
 mod invalid;
 mod outstanding;
 mod packet;
+mod prefetch;
 mod rate;
 mod rng;
 mod signal;
@@ -23,6 +24,7 @@ pub use packet::{
     Classes, ControlKind, Flight, FlowStep, NO_PACKET, Origin, Packet, PacketIndex, PacketKind,
     Stamp,
 };
+pub(crate) use prefetch::prefetch;
 pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, fraction_53, next_53, stream, unit};
 pub use signal::Signal;

@@ -200,7 +200,7 @@ impl FlowStep {
     }
 }
 
-/// The part of a packet that every hop touches: less than a cache line.
+/// The part of a packet that every hop touches: half a cache line.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(8))]
 pub struct Packet {
@@ -222,8 +222,6 @@ pub struct Packet {
     /// Time spent in queues of routers so far, in units of [`Packet::WAIT_UNIT`]; kept for packets that may be dropped. Stays
     /// at its largest value, which is longer than any packet is allowed (`congestion.timeout` is checked).
     pub waited: u16,
-    /// Order of injection for oldest-first arbitration: when the head left the NIC.
-    pub injected: Time,
 }
 
 impl Packet {
@@ -245,7 +243,6 @@ impl Packet {
             class,
             lag_high: 0,
             waited: 0,
-            injected: now,
         }
     }
 
@@ -283,12 +280,14 @@ impl Packet {
     }
 }
 
-/// The part of a packet that only its ends touch.
+/// The part of a packet that only its ends touch: less than a cache line.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(8))]
 pub struct Origin {
     /// When the message was generated.
     pub generated: Time,
+    /// When the head left the NIC, or the router that made the packet; the order of oldest-first arbitration.
+    pub injected: Time,
     /// Length of the whole message in bits.
     pub message_bits: u64,
     /// Of data and its acknowledgement: the payload of this packet in bits; [`crate::config`] refuses a `nic.max_packet` of
@@ -348,6 +347,7 @@ impl Origin {
     ) -> Origin {
         Origin {
             generated,
+            injected: 0,
             message_bits: bits,
             payload_bits: 0,
             source,
@@ -429,8 +429,8 @@ mod tests {
 
     #[test]
     fn a_packet_is_small() {
-        assert_eq!(size_of::<Packet>(), 40);
-        assert_eq!(size_of::<Origin>(), 48);
+        assert_eq!(size_of::<Packet>(), 32);
+        assert_eq!(size_of::<Origin>(), 56);
     }
 
     const STAMPS: [u64; 4] = [0, 1, 0x12_3456_789A, (1 << 40) - 1];

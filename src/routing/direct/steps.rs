@@ -18,6 +18,8 @@ use crate::topology::kns::{Kns, Place};
 use crate::topology::torus::{Heading, Torus};
 use crate::topology::{Topology, tree};
 
+// One for a run: its size does not matter, and a box would be looked through at every hop.
+#[allow(clippy::large_enum_variant)]
 enum Network {
     Torus(Torus),
     HyperX(HyperX),
