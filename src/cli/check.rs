@@ -35,7 +35,10 @@ fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
         mut forecast,
         words,
     } = calibrated(&experiment, &plan, !options.no_calibration);
-    forecast.seconds += read;
+    if !options.no_calibration {
+        // What is assumed is the same each time.
+        forecast.seconds += read;
+    }
     let topology = &plan.network().topology;
     let lookahead = match plan.lookahead {
         NEVER => "none (a single domain)".to_string(),
