@@ -191,13 +191,17 @@ impl SweepDir {
         replace(&self.root.join("sweep.toml"), setup.as_bytes())
     }
 
-    /// A job file that was edited goes on with the points that are left of it; one of another name would take this one's table.
+    /// A job file that was edited goes on with the points that are left of it; one of another name and title would take this one's table.
     fn check_free(&self, path: &Path, text: &str) -> io::Result<()> {
         if self.root.join(schema::FILE).is_file() && !self.job().is_file() {
             return Err(io::Error::other("it holds the result of a run"));
         }
         match self.setup() {
-            Ok((file, old, _)) if old != text && file.file_name() != path.file_name() => {
+            Ok((file, old, _))
+                if old != text
+                    && file.file_name() != path.file_name()
+                    && !same_title(&old, text) =>
+            {
                 let file = visible(&file.display().to_string()).into_owned();
                 Err(io::Error::other(format!("it holds the sweep of {file}")))
             }
@@ -215,6 +219,15 @@ impl SweepDir {
         let setup: Setup = toml::from_str(&setup).map_err(io::Error::other)?;
         Ok((setup.file, text, setup.options))
     }
+}
+
+/// Whether two job files have the same title. (The Python package writes its own under new names.)
+fn same_title(one: &str, other: &str) -> bool {
+    let title = |text: &str| {
+        let table: toml::Table = toml::from_str(text).ok()?;
+        table.get("title")?.as_str().map(str::to_string)
+    };
+    title(one).is_some_and(|own| title(other) == Some(own))
 }
 
 impl PointDir {
@@ -370,12 +383,16 @@ mod tests {
         prepare("jobs/a.toml", "one").expect("a new one");
         prepare("a.toml", "edited").expect("the same, edited");
         prepare("copy.toml", "edited").expect("the same, under another name");
-        let error = prepare("b.toml", "another").expect_err("another study");
-        assert!(
-            error.to_string().contains("the sweep of copy.toml"),
-            "{error}"
-        );
+        for other in ["another", "title = \"of its own\""] {
+            let error = prepare("b.toml", other).expect_err("another study");
+            assert!(
+                error.to_string().contains("the sweep of copy.toml"),
+                "{error}"
+            );
+        }
         assert_eq!(sweep.setup().expect("reads").1, "edited");
+        prepare("copy.toml", "title = \"mine\"").expect("the same, with a title");
+        prepare("written.toml", "title = \"mine\"\nseeds = 2").expect("the same title");
 
         let run = SweepDir::new(dir.path());
         fs::write(dir.path().join(schema::FILE), "a result").expect("writes");
