@@ -1,7 +1,6 @@
 //! `weir tune`: searches the parameters of a scheme, stage by stage, each stage a sweep.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,7 +50,7 @@ struct Run<'a> {
     out: PathBuf,
     stop: &'a AtomicBool,
     /// The settings that cannot be run, in words, and why.
-    refused: RefCell<BTreeMap<String, ConfigError>>,
+    refused: RefCell<Vec<(String, ConfigError)>>,
 }
 
 fn searched(options: &TuneOptions) -> Result<u8, Failure> {
@@ -86,7 +85,7 @@ fn searched(options: &TuneOptions) -> Result<u8, Failure> {
     let marks: Vec<Setting> = run.tune.marks.iter().map(|(_, own)| own.clone()).collect();
     search.first(&marks, &|setting| run.can_be_run(setting));
     let refused = run.refused.borrow();
-    if let (true, Some(error)) = (search.known().is_empty(), refused.values().next()) {
+    if let (true, Some((_, error))) = (search.known().is_empty(), refused.first()) {
         return Err(Failure::wrong(error));
     }
     drop(refused);
@@ -112,12 +111,14 @@ impl Run<'_> {
         if let Some(error) = refused {
             let words = self.tune.words(setting);
             let mut refused = self.refused.borrow_mut();
-            if !self.options.quiet && !refused.contains_key(&words) {
-                tell(format!(
-                    "left out, because it is refused: {words} ({error})"
-                ));
+            if refused.iter().all(|(known, _)| *known != words) {
+                if !self.options.quiet {
+                    tell(format!(
+                        "left out, because it is refused: {words} ({error})"
+                    ));
+                }
+                refused.push((words, error));
             }
-            refused.insert(words, error);
         }
         good
     }

@@ -8,7 +8,7 @@ use super::domain::FabricDomain;
 use super::event::EventKind;
 use super::plain::Compiled;
 use super::post::Post;
-use super::ring::NO_REQUEST;
+use super::ring::{NO_REQUEST, RequestIndex};
 use super::state::Upstream;
 use crate::model::prefetch;
 
@@ -65,14 +65,10 @@ impl<K: Compiled> FabricDomain<K> {
     fn fetch_list(&self, key: u32) {
         let (kind, component) = self.keys.unkey(key);
         let at = component as usize;
-        let classes = usize::from(self.fixed.classes.count());
+        self.requests.prefetch(self.first_request(kind, at));
         match kind {
-            EventKind::OutputFree => {
-                self.requests
-                    .prefetch(self.rings.outputs[at * classes].next);
-                self.fetch_channel(at);
-            }
-            EventKind::InputFree => self.requests.prefetch(self.rings.inputs[at * classes].next),
+            EventKind::OutputFree => self.fetch_channel(at),
+            EventKind::InputFree | EventKind::Task | EventKind::Scheme => {}
             EventKind::Link => match component.checked_sub(self.first_nic_output) {
                 Some(nic) => {
                     self.sends.prefetch(self.nics[nic as usize].ring.turn);
@@ -89,17 +85,27 @@ impl<K: Compiled> FabricDomain<K> {
                     _ => false,
                 };
                 if !inbox {
-                    self.pool.prefetch(input.wire.head);
+                    self.pool.fetch_all(input.wire.head);
                 }
                 prefetch(&self.routers[input.router as usize]);
             }
-            EventKind::Deliver => self.pool.prefetch(self.nics[at].wire.head),
+            EventKind::Deliver => self.pool.fetch_all(self.nics[at].wire.head),
             EventKind::Generate => {
                 let nic = self.sources[at].nic();
                 prefetch(&self.nics[nic as usize]);
                 prefetch(&self.outputs[(self.first_nic_output + nic) as usize]);
             }
-            EventKind::Task | EventKind::Scheme => {}
+        }
+    }
+
+    /// What asks first at the output or input of an event.
+    #[inline(always)]
+    fn first_request(&self, kind: EventKind, at: usize) -> RequestIndex {
+        let classes = usize::from(self.fixed.classes.count());
+        match kind {
+            EventKind::OutputFree => self.rings.outputs[at * classes].next,
+            EventKind::InputFree => self.rings.inputs[at * classes].next,
+            _ => NO_REQUEST,
         }
     }
 
@@ -114,16 +120,10 @@ impl<K: Compiled> FabricDomain<K> {
     /// What that leads to: the packet that asks first, and where it is.
     fn fetch_packet(&self, key: u32) {
         let (kind, component) = self.keys.unkey(key);
-        let at = component as usize;
-        let classes = usize::from(self.fixed.classes.count());
-        let first = match kind {
-            EventKind::OutputFree => self.rings.outputs[at * classes].next,
-            EventKind::InputFree => self.rings.inputs[at * classes].next,
-            _ => NO_REQUEST,
-        };
+        let first = self.first_request(kind, component as usize);
         if first != NO_REQUEST {
             let request = self.requests.get(first);
-            self.pool.prefetch(request.queue.head);
+            self.pool.fetch_all(request.queue.head);
             match kind {
                 EventKind::OutputFree => prefetch(&self.inputs[request.input as usize]),
                 _ => prefetch(&self.outputs[request.output as usize]),

@@ -133,16 +133,6 @@ impl Pool {
         self.packets.len() - self.free.len()
     }
 
-    /// Begins to fetch a packet, or none, into the cache.
-    #[inline]
-    pub fn prefetch(&self, index: PacketIndex) {
-        if index != NO_PACKET {
-            prefetch(&self.packets[index as usize]);
-            prefetch(&self.origins[index as usize]);
-            prefetch(&self.next[index as usize]);
-        }
-    }
-
     /// The part that every hop touches.
     #[inline]
     pub fn get(&self, index: PacketIndex) -> &Packet {
@@ -172,6 +162,16 @@ impl Pool {
     pub fn both(&mut self, index: PacketIndex) -> (&mut Packet, &Origin) {
         let at = index as usize;
         (&mut self.packets[at].0, &self.origins[at].0)
+    }
+
+    /// Begins to fetch all of a packet into the cache, with its place in a list. Of none ([`NO_PACKET`]): nothing.
+    #[inline]
+    pub fn fetch_all(&self, index: PacketIndex) {
+        if index != NO_PACKET {
+            self.fetch(index);
+            self.fetch_origin(index);
+            prefetch(&self.next[index as usize]);
+        }
     }
 
     /// Begins to fetch the part of a packet that every hop touches into the cache. Of none ([`NO_PACKET`]): nothing.

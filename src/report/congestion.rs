@@ -1,6 +1,6 @@
 //! Where congestion begins and how far it spreads, on the page of a run.
 
-use super::explanation::{lead_to, percent};
+use super::explanation::{count, lead_to, percent};
 use std::collections::BTreeMap;
 
 use super::figure::{Axis, Figure, Graph, Heat, Link, Node, Panel, Plot, Table};
@@ -303,15 +303,15 @@ fn drawing(all: &Explanation, root: &Root) -> Graph {
         )
     };
     let names: Vec<&str> = nodes.values().map(|(_, name)| name.as_str()).collect();
-    let links = widths.iter().map(|(&(from, to), &(weight, count))| Link {
+    let links = widths.iter().map(|(&(from, to), &(weight, ports))| Link {
         from,
         to,
         weight,
         words: format!(
-            "{} to {}, {count} port{}\n{}",
+            "{} to {}, {}\n{}",
             names[from],
             names[to],
-            if count == 1 { "" } else { "s" },
+            count(ports, "port"),
             amount(weight)
         ),
     });

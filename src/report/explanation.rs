@@ -35,7 +35,7 @@ fn time(ps: f64) -> String {
 }
 
 /// `1 port`, `2 ports`.
-fn count(number: usize, what: &str) -> String {
+pub(super) fn count(number: usize, what: &str) -> String {
     match number {
         1 => format!("1 {what}"),
         _ => format!("{number} {what}s"),
