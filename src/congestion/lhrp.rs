@@ -132,7 +132,10 @@ impl Scheme for Lhrp {
             drops: true,
             answers: true,
             retransmits: true,
-            intercepts: &[RESERVATION],
+            intercepts: match self.classes() == Classes::SPECULATIVE {
+                true => &[],
+                false => &[RESERVATION],
+            },
             ..Capabilities::NONE
         }
     }

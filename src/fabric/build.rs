@@ -8,7 +8,6 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::attribution::{Attribution, Divided};
-use super::credit::Credit;
 use super::crowd::{Crowds, HeadQueues, MOST_BITS};
 use super::domain::{FabricDomain, Fixed};
 use super::event::Keys;
@@ -161,7 +160,7 @@ impl<K: Compiled> FabricDomain<K> {
             flow_kinds,
             discipline: network.discipline,
             intercepted,
-            taken: intercepted | bits(lost.into_iter()),
+            lost: bits(lost.into_iter()),
         };
         let horizon = network.horizon(id);
         let mut domain = FabricDomain {
@@ -482,13 +481,8 @@ impl<K: Compiled> FabricDomain<K> {
         for _ in 0..classes {
             for queue in 0..out.queues {
                 let share = if shared { queue } else { 0 };
-                let credit = Credit::new(if share == 0 { capacity } else { 0 });
-                self.channels.push(Channel {
-                    credit,
-                    queue: Fifo::EMPTY,
-                    flits: 0,
-                    share,
-                });
+                let own = if share == 0 { capacity } else { 0 };
+                self.channels.push(Channel::new(own, share));
             }
         }
         self.outputs.push(out);

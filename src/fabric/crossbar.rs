@@ -83,7 +83,9 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let in_queue = std::mem::replace(&mut packet.queue, queue);
         let (class, step) = (packet.class, packet.flight.flow_step());
-        if !matches!(self.outputs[output as usize].wire, Wire::Router(_)) {
+        let wire = self.outputs[output as usize].wire;
+        let ends_here = matches!(wire, Wire::Endpoint(_));
+        if !matches!(wire, Wire::Router(_)) {
             // It is copied or delivered as soon as it is on that link.
             self.pool.fetch_origin(index);
         }
@@ -96,23 +98,17 @@ impl<K: Compiled> FabricDomain<K> {
             self.flow_passes(step, index, input, (output, hop));
         }
         if K::CC
-            && self.fixed.taken & 1 << class != 0
+            && self.may_be_taken(class, ends_here)
             && self.taken_here(index, (input, in_queue), output, now)
         {
             return;
         }
-        let counted = K::CC
-            && behind
-            && self.fixed.can.arrivals
-            && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_));
+        let counted = K::CC && behind && self.fixed.can.arrivals && ends_here;
         if !counted {
             self.waits_for(index, output, now);
         }
         self.ask(index, (input, in_queue), output, now);
-        if K::CC
-            && self.fixed.can.drops
-            && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
-        {
+        if K::CC && ends_here && self.fixed.can.drops {
             // The more there is for an endpoint, the more may have to go.
             self.shed(output, now);
         }

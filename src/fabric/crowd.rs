@@ -167,12 +167,10 @@ impl Crowd {
         let home = (first != queue).then(|| self.channel(first, channels));
         let at = channels.len();
         assert!(at < CROWD as usize, "2³¹ queues in one domain");
-        channels.push(Channel {
-            credit: Credit::new(if home.is_none() { self.capacity } else { 0 }),
-            queue: Fifo::EMPTY,
-            flits: 0,
-            share: home.map_or(0, |home| (at - home) as u32),
-        });
+        channels.push(Channel::new(
+            if home.is_none() { self.capacity } else { 0 },
+            home.map_or(0, |home| (at - home) as u32),
+        ));
         self.channels.insert(queue, at as u32);
         at
     }

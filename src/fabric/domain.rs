@@ -74,8 +74,8 @@ pub(super) struct Fixed {
     pub kinds: usize,
     /// A bit for each class with control packets that the last router may take.
     pub intercepted: u8,
-    /// The same with that of the packets that are lost on purpose.
-    pub taken: u8,
+    /// The bit of the class of which packets are lost on purpose, if any are.
+    pub lost: u8,
     /// Whether flows are recorded.
     pub log_flows: bool,
     /// How flows are managed.

@@ -21,8 +21,15 @@ impl<K: Compiled> FabricDomain<K> {
         u64::MAX >> (MOST_BITS - out.queues.max(1)) << (class * out.queues)
     }
 
+    /// Whether a packet of a class may be one that the router keeps. `ends_here`: its output leads to an endpoint.
+    #[inline(always)]
+    pub(super) fn may_be_taken(&self, class: u8, ends_here: bool) -> bool {
+        let last = if ends_here { self.fixed.intercepted } else { 0 };
+        (self.fixed.lost | last) & 1 << class != 0
+    }
+
     /// True if the router keeps a packet that has just been routed: a reservation that ends here, or a packet that is
-    /// lost on purpose. Not asked about classes of which none is ([`super::domain::Fixed::taken`]).
+    /// lost on purpose. Not asked where [`Self::may_be_taken`] says no.
     #[inline(never)]
     pub(super) fn taken_here(
         &mut self,
@@ -220,8 +227,7 @@ impl<K: Compiled> FabricDomain<K> {
                 continue;
             }
             let flits = u32::from(packet.flits);
-            self.channels[channel].queue.pop(&self.pool);
-            self.channels[channel].flits -= flits;
+            self.channels[channel].pop(&self.pool);
             let empty = self.channels[channel].queue.is_empty();
             let out = &mut self.outputs[output as usize];
             out.queued -= flits;

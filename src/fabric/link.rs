@@ -40,9 +40,7 @@ impl<K: Compiled> FabricDomain<K> {
         let out = &mut self.outputs[output as usize];
         out.queued += flits;
         let time = ready.max(out.link_free);
-        let channel = &mut self.channels[channel];
-        channel.flits += flits;
-        channel.queue.push(&mut self.pool, index);
+        self.channels[channel].push(&mut self.pool, index);
         self.wake_link(output, time);
     }
 
@@ -96,7 +94,7 @@ impl<K: Compiled> FabricDomain<K> {
         let base = out.channel_base;
         let channel = self.channel(base, queue);
         let channel = &mut self.channels[channel];
-        let Some(index) = channel.queue.pop(&self.pool) else {
+        let Some(index) = channel.pop(&self.pool) else {
             return;
         };
         let packet = self.pool.get_mut(index);
@@ -104,7 +102,6 @@ impl<K: Compiled> FabricDomain<K> {
             packet.wait(now - packet.head);
         }
         let flits = u32::from(packet.flits);
-        channel.flits -= flits;
         let next = channel.queue.head;
         if next == NO_PACKET {
             self.clear_ready(output, queue);
@@ -153,7 +150,7 @@ impl<K: Compiled> FabricDomain<K> {
             while let Some(queue) = self.next_ready(output, from, u32::MAX) {
                 from = u32::from(queue) + 1;
                 if let Some(channel) = self.used_channel(out.channel_base, queue) {
-                    first = first.min(self.pool.get(self.channels[channel].queue.head).head);
+                    first = first.min(self.channels[channel].first_ready);
                 }
             }
             return first;
@@ -161,7 +158,7 @@ impl<K: Compiled> FabricDomain<K> {
         while bits != 0 && first > enough {
             let channel = out.channel_base as usize + bits.trailing_zeros() as usize;
             bits &= bits - 1;
-            first = first.min(self.pool.get(self.channels[channel].queue.head).head);
+            first = first.min(self.channels[channel].first_ready);
         }
         first
     }
@@ -281,13 +278,15 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
         choice: &mut Choice,
     ) -> Option<PacketIndex> {
-        let index = self.channels[channel].queue.head;
-        let packet = self.pool.get(index);
-        if packet.head > now {
-            choice.again = choice.again.min(packet.head);
+        let (index, ready) = {
+            let channel = &self.channels[channel];
+            (channel.queue.head, channel.first_ready)
+        };
+        if ready > now {
+            choice.again = choice.again.min(ready);
             return None;
         }
-        let flits = u32::from(packet.flits);
+        let flits = u32::from(self.pool.get(index).flits);
         if !prepaid && !self.has_credit(channel, flits, now) {
             choice.starved = true;
             let credit = &self.channels[self.home(channel)].credit;

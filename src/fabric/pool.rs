@@ -84,8 +84,9 @@ impl Pool {
         }
     }
 
-    /// Takes a packet in; its header is empty.
-    #[inline]
+    /// Takes a packet in; its header is empty. Always inline: most callers have just made the packet, and what was written in small
+    /// pieces is read in large ones at a high price.
+    #[inline(always)]
     pub fn insert(&mut self, packet: Packet, origin: Origin) -> PacketIndex {
         match self.free.pop() {
             Some(index) => {
@@ -96,19 +97,24 @@ impl Pool {
                 }
                 index
             }
-            None => {
-                assert!(
-                    self.packets.len() < NO_PACKET as usize,
-                    "2³² packets in one domain"
-                );
-                self.packets.push(Near(packet));
-                self.origins.push(Far(origin));
-                self.next.push(NO_PACKET);
-                self.headers
-                    .resize(self.headers.len() + self.header_words, 0);
-                (self.packets.len() - 1) as PacketIndex
-            }
+            None => self.grow(packet, origin),
         }
+    }
+
+    /// Takes a packet in where no place is free.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, packet: Packet, origin: Origin) -> PacketIndex {
+        assert!(
+            self.packets.len() < NO_PACKET as usize,
+            "2³² packets in one domain"
+        );
+        self.packets.push(Near(packet));
+        self.origins.push(Far(origin));
+        self.next.push(NO_PACKET);
+        self.headers
+            .resize(self.headers.len() + self.header_words, 0);
+        (self.packets.len() - 1) as PacketIndex
     }
 
     /// Lets a packet go.

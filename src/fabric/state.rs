@@ -2,10 +2,12 @@
 //! domain stays small, in one piece and in the cache.
 
 use super::credit::Credit;
-use super::pool::Fifo;
+use super::pool::{Fifo, Pool};
 use super::ring::{NO_REQUEST, RequestIndex, Ring};
 use crate::config::Arbitration;
-use crate::model::{LinkKind, LinkRate, NEVER, PortId, Rng, RouterId, Slots, Time};
+use crate::model::{
+    LinkKind, LinkRate, NEVER, NO_PACKET, PacketIndex, PortId, Rng, RouterId, Slots, Time,
+};
 
 /// Index of an output of this domain: router ports first, then the NICs' links to their routers.
 pub type OutIndex = u32;
@@ -201,6 +203,44 @@ pub struct Channel {
     pub flits: u32,
     /// How far the channel that holds the credits is before this one.
     pub share: u32,
+    /// When the first packet in the queue can leave. Here too, so that a packet which cannot need not be looked at.
+    pub first_ready: Time,
+}
+
+impl Channel {
+    /// An empty queue whose buffer holds `capacity` flits, or whose credits are `share` channels before it.
+    pub fn new(capacity: u32, share: u32) -> Self {
+        Channel {
+            credit: Credit::new(capacity),
+            queue: Fifo::EMPTY,
+            flits: 0,
+            share,
+            first_ready: NEVER,
+        }
+    }
+
+    /// Appends a packet to the output queue.
+    #[inline]
+    pub fn push(&mut self, pool: &mut Pool, index: PacketIndex) {
+        let packet = pool.get(index);
+        if self.queue.is_empty() {
+            self.first_ready = packet.head;
+        }
+        self.flits += u32::from(packet.flits);
+        self.queue.push(pool, index);
+    }
+
+    /// Takes the first packet out of the output queue.
+    #[inline]
+    pub fn pop(&mut self, pool: &Pool) -> Option<PacketIndex> {
+        let index = self.queue.pop(pool)?;
+        self.flits -= u32::from(pool.get(index).flits);
+        let next = self.queue.head;
+        if next != NO_PACKET {
+            self.first_ready = pool.get(next).head;
+        }
+        Some(index)
+    }
 }
 
 /// A router's own state.
