@@ -2,30 +2,30 @@ use super::plain::Compiled;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::attribution::Attribution;
-use super::crowd::{Crowds, HeadQueues};
+use super::endpoint::hosts::Hosts;
+use super::endpoint::nic::Nic;
+use super::endpoint::reassembly::Reassembly;
+use super::endpoint::resend::Resends;
+use super::endpoint::send_queues::SendQueues;
+use super::endpoint::shaper::Shaper;
+use super::endpoint::source::{Source, Traffic};
 use super::event::{EventKind, Keys};
-use super::flow_log::FlowLog;
 use super::flows::{FlowKinds, FlowRules, Flows};
-use super::hosts::Hosts;
-use super::inbox::{Inbox, Paper};
-use super::later::Later;
+use super::mail::inbox::{Inbox, Paper};
+use super::mail::later::Later;
+use super::mail::post::Post;
+use super::mail::signals::Signals;
 use super::memory::Memory;
 use super::network::Network;
-use super::nic::Nic;
 use super::pool::Pool;
-use super::post::Post;
-use super::reassembly::Reassembly;
-use super::resend::Resends;
-use super::ring::Requests;
-use super::samples::Samples;
-use super::send_queues::SendQueues;
-use super::shaper::Shaper;
-use super::signals::Signals;
-use super::source::{Source, Traffic};
+use super::record::attribution::Attribution;
+use super::record::flow_log::FlowLog;
+use super::record::samples::Samples;
+use super::record::stats::Stats;
+use super::record::watch::Step;
+use super::router::crowd::{Crowds, HeadQueues};
+use super::router::ring::Requests;
 use super::state::{Channel, Input, Model, OutIndex, Output, Rings, Router, Timing};
-use super::stats::Stats;
-use super::watch::Step;
 use crate::config::Discipline;
 use crate::congestion::{About, Actions, Capabilities, Scheme};
 use crate::engine::{Domain, EventQueue};
@@ -263,8 +263,8 @@ impl<K: Compiled> FabricDomain<K> {
             + self.scheme.memory_bytes();
         let mail = self.outboxes.iter().map(|post| {
             post.headers.capacity() * 8
-                + post.packets.capacity() * size_of::<super::post::PacketMail>()
-                + post.credits.capacity() * size_of::<super::post::CreditMail>()
+                + post.packets.capacity() * size_of::<super::mail::post::PacketMail>()
+                + post.credits.capacity() * size_of::<super::mail::post::CreditMail>()
                 + post.signals.capacity() * size_of::<Signal>()
         });
         let again: usize = self.resends.iter().map(Resends::memory_bytes).sum();
@@ -274,7 +274,8 @@ impl<K: Compiled> FabricDomain<K> {
             .channels
             .iter()
             .map(|channel| channel.credit.memory_bytes());
-        let mail = mail.sum::<usize>() + inboxes + paper * size_of::<super::post::PacketMail>();
+        let mail =
+            mail.sum::<usize>() + inboxes + paper * size_of::<super::mail::post::PacketMail>();
         let credits = credits.sum::<usize>() + self.crowds.credit_bytes();
         let packets = self.pool.memory_bytes() + credits + mail;
         let parts = self.partial.memory_bytes() + self.acknowledged.memory_bytes();

@@ -14,7 +14,7 @@ use super::plain::Compiled;
 use rustc_hash::FxHashMap;
 
 use super::domain::FabricDomain;
-use super::nic::blank;
+use super::endpoint::nic::blank;
 use super::state::{InIndex, OutIndex};
 use crate::model::{
     Classes, ControlKind, EndpointId, Flight, FlowStep, NO_PACKET, Origin, Packet, PacketIndex,

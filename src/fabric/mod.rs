@@ -10,73 +10,41 @@
 //! NIC → tail is at its endpoint) is
 //! `Σ link latencies + routers × router latency + flits × flit time of the slowest link`.
 //!
-//! The road of a packet: `source` generates a message, `nic` cuts it into packets, `crossbar` brings them across
-//! a router, `link` to the next one, and `nic` again puts them together. `hosts` has the tasks of applications, which
+//! The road of a packet: `endpoint/source` generates a message, `endpoint/nic` cuts it into packets, `router/crossbar` brings them across
+//! a router, `router/link` to the next one, and `endpoint/receive` puts them together. `endpoint/hosts` has the tasks of applications, which
 //! send by the same NICs.
 
-mod accept;
-mod ahead;
-mod alternatives;
-mod attribution;
-mod bubble;
 mod build;
-mod credit;
-mod crossbar;
-mod crowd;
 mod domain;
-mod drops;
 pub mod empty;
+mod endpoint;
 mod event;
-mod expected;
-mod flow_log;
 mod flows;
-mod hosts;
-mod inbox;
-mod injection;
-mod later;
-mod link;
+mod mail;
 mod memory;
 mod network;
-mod nic;
-mod nic_context;
 mod plain;
 mod pool;
-mod port_hooks;
-mod post;
-mod reassembly;
-mod receive;
-mod report;
-mod resend;
-mod ring;
-mod samples;
-mod send_queues;
-mod series;
-mod shaper;
-mod signals;
-mod source;
-mod stall;
+mod record;
+mod router;
 mod state;
-mod stats;
-mod view;
-mod waits;
-mod watch;
 
 pub use build::Blueprint;
 pub use domain::FabricDomain;
-pub use flow_log::{FlowHop, FlowRate, FlowReport, FlowRow};
+pub use endpoint::hosts::{Application, IterationRow, JobState, TaskRow, merge_iterations};
+pub use endpoint::source::{Drive, Open, Traffic};
 pub use flows::{FlowRules, flow_kinds};
-pub use hosts::{Application, IterationRow, JobState, TaskRow, merge_iterations};
 pub use network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters};
 pub(crate) use plain::with_kind;
 pub use plain::{Compiled, Controlled, Plain, Rich, is_controlled, is_rich};
-pub use report::{DomainReport, Totals};
-pub use samples::Rated;
-pub use series::{CHUNK, MOST_BINS, Series, add as add_counts};
-pub use source::{Drive, Open, Traffic};
-pub use stall::{Deadlock, Wait, find_deadlock};
-pub use stats::{
+pub use record::flow_log::{FlowHop, FlowRate, FlowReport, FlowRow};
+pub use record::report::{DomainReport, Totals};
+pub use record::samples::Rated;
+pub use record::series::{CHUNK, MOST_BINS, Series, add as add_counts};
+pub use record::stall::{Deadlock, Wait, find_deadlock};
+pub use record::stats::{
     BIN_COUNTS, DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
     NETWORK_LATENCY, PACKETS, Recording, Tally,
 };
-pub use waits::{Who, merge as merge_rows};
-pub use watch::{Place, Step};
+pub use record::waits::{Who, merge as merge_rows};
+pub use record::watch::{Place, Step};

@@ -4,9 +4,9 @@
 use std::fmt::Debug;
 
 use super::build::Blueprint;
-use super::crowd::{CROWD, MOST_BITS};
 use super::domain::FabricDomain;
 use super::network::RouterParameters;
+use super::router::crowd::{CROWD, MOST_BITS};
 use super::state::Timing;
 use crate::config::{BufferPer, CreditAt, Switching};
 use crate::congestion::{Capabilities, Scheme};

@@ -1,9 +1,9 @@
 //! What one domain holds: ports, queues, credits, NICs. Flat arrays with indices instead of pointers, so that a
 //! domain stays small, in one piece and in the cache.
 
-use super::credit::Credit;
 use super::pool::{Fifo, Pool};
-use super::ring::{NO_REQUEST, RequestIndex, Ring};
+use super::router::credit::Credit;
+use super::router::ring::{NO_REQUEST, RequestIndex, Ring};
 use crate::config::Arbitration;
 use crate::model::{
     LinkKind, LinkRate, NEVER, NO_PACKET, PacketIndex, PortId, Rng, RouterId, Slots, Time,
@@ -86,7 +86,7 @@ pub struct Input {
     pub crossbar: LinkRate,
     /// The router, as its place in the domain.
     pub router: u32,
-    /// First of its queues (without virtual output queues), see [`super::crowd::HeadQueues`].
+    /// First of its queues (without virtual output queues), see [`super::router::crowd::HeadQueues`].
     pub queue_base: u32,
     /// The output by which its ring goes on in which a place stays free; [`NO_OUTPUT`] if it is in none.
     pub onward: OutIndex,
@@ -147,7 +147,7 @@ pub struct Output {
     pub stalled_since: Time,
     /// What it leads to.
     pub wire: Wire,
-    /// The first of its queues among the domain's channels; of a port with many, its [`super::crowd::Crowd`].
+    /// The first of its queues among the domain's channels; of a port with many, its [`super::router::crowd::Crowd`].
     pub channel_base: u32,
     /// Bit per queue whose output queue is not empty; of a crowd, bit per class that has such queues.
     pub ready: u64,
@@ -273,7 +273,7 @@ pub struct Request {
     pub out_queue: u16,
     /// Whether it is for another way of a packet that has its place in another request's queue.
     pub also: bool,
-    /// The next of the requests for the same packet, which lead round to this one; [`super::ring::NO_REQUEST`] if it is the
+    /// The next of the requests for the same packet, which lead round to this one; [`super::router::ring::NO_REQUEST`] if it is the
     /// only one.
     pub others: RequestIndex,
 }

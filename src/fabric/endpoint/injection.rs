@@ -1,0 +1,170 @@
+//! Onto the link from a NIC to its router: which virtual channel and queue a packet joins there.
+
+use crate::fabric::domain::FabricDomain;
+use crate::fabric::plain::Compiled;
+use crate::fabric::pool::Pool;
+use crate::model::{EndpointId, Flight, LinkKind, NEVER, PacketIndex, Time};
+use crate::queueing::Joining;
+use crate::routing::{NicChoice, NicRule};
+
+/// What a packet that is to be sent needs a queue for.
+#[derive(Clone, Copy)]
+pub(in crate::fabric) struct Sending {
+    pub destination: EndpointId,
+    pub class: u8,
+    pub job: u16,
+    pub flits: u16,
+}
+
+impl Sending {
+    pub fn of(pool: &Pool, index: PacketIndex) -> Sending {
+        let packet = pool.get(index);
+        Sending {
+            destination: packet.flight.destination,
+            class: packet.class,
+            job: pool.origin(index).job,
+            flits: packet.flits,
+        }
+    }
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// A queue with credits for a packet, of the virtual channels in turn; or when to look again.
+    #[inline]
+    pub(in crate::fabric) fn injection_queue(
+        &mut self,
+        output: u32,
+        new: Sending,
+        now: Time,
+    ) -> Result<u16, Time> {
+        let out = &self.outputs[output as usize];
+        let (queues, base) = (out.queues, out.channel_base);
+        let vcs = self.fixed.injection_vcs;
+        let nic = &self.nics[(output - self.first_nic_output) as usize];
+        if let Some(choice) = self.choice() {
+            return self.chosen_injection(output, new, choice, now);
+        }
+        let (source, last) = (nic.id, nic.vc);
+        let first = u32::from(new.class) * queues;
+        let (flits, mut again) = (u32::from(self.place(new.flits)), NEVER);
+        for step in 1..=u16::from(vcs) {
+            let turn = u16::from(last) + step;
+            let vc = if turn < u16::from(vcs) {
+                turn
+            } else {
+                turn - u16::from(vcs)
+            };
+            let within = match self.divided() {
+                true => self.divided_injection(source, new, vc as u8, queues),
+                false => u32::from(vc),
+            };
+            let queue = (first + within) as u16;
+            let channel = self.channel(base, queue);
+            if self.has_credit(channel, flits, now) {
+                return Ok(queue);
+            }
+            let credit = &self.channels[self.home(channel)].credit;
+            again = again.min(credit.enough_at(flits));
+        }
+        Err(again)
+    }
+
+    /// A queue with credits for a packet in the virtual network that the routing has the NIC choose; or when to look again. Of
+    /// virtual channels that the packet may take, that with less in its queue; of equal ones the first in turn.
+    #[inline(never)]
+    fn chosen_injection(
+        &mut self,
+        output: u32,
+        new: Sending,
+        choice: NicChoice,
+        now: Time,
+    ) -> Result<u16, Time> {
+        let out = &self.outputs[output as usize];
+        let (queues, base) = (out.queues, out.channel_base);
+        let nic = &self.nics[(output - self.first_nic_output) as usize];
+        let (source, last) = (nic.id, u32::from(nic.vc));
+        let vcs = u32::from(self.fixed.injection_vcs);
+        let each = vcs / u32::from(choice.networks);
+        let flits = u32::from(self.place(new.flits));
+        let (mut best, mut again) = (None, NEVER);
+        for step in 1..=vcs {
+            let vc = (last + step) % vcs;
+            let in_turn = (last / each + 1) % u32::from(choice.networks);
+            if choice.by == NicRule::InTurn && vc / each != in_turn {
+                continue;
+            }
+            let within = match self.fixed.divided {
+                true => self.divided_injection(source, new, vc as u8, queues),
+                false => vc,
+            };
+            let queue = (u32::from(new.class) * queues + within) as u16;
+            let channel = self.channel(base, queue);
+            let room = self.has_credit(channel, flits, now);
+            let home = self.home(channel);
+            let credit = &mut self.channels[home].credit;
+            credit.collect(now);
+            again = again.min(credit.enough_at(flits));
+            let used = credit.capacity - credit.available;
+            if room && best.is_none_or(|(least, _)| used < least) {
+                best = Some((used, queue));
+            }
+        }
+        best.map(|(_, queue)| queue).ok_or(again)
+    }
+
+    /// The queue of a packet in a virtual channel of its injection link that is divided into queues.
+    #[inline(never)]
+    fn divided_injection(&self, source: EndpointId, new: Sending, vc: u8, queues: u32) -> u32 {
+        let vcs = self.fixed.injection_vcs;
+        let each = queues / u32::from(vcs);
+        let joining = Joining {
+            from: None,
+            kind: LinkKind::TERMINAL,
+            vc,
+            vcs,
+            source,
+            destination: new.destination,
+            class: new.class,
+            job: new.job,
+        };
+        u32::from(vc) * each + self.network.part(&joining, each)
+    }
+
+    /// A head leaves its NIC.
+    pub(in crate::fabric) fn inject(
+        &mut self,
+        index: PacketIndex,
+        nic: u32,
+        queue: u16,
+        now: Time,
+    ) {
+        let (divided, choice) = (self.divided(), self.choice());
+        let state = &mut self.nics[nic as usize];
+        let sequence = state.next_packet;
+        state.next_packet = sequence.wrapping_add(1);
+        let output = self.first_nic_output + nic;
+        let packet = self.pool.get_mut(index);
+        packet.queue = queue;
+        let queues = self.outputs[output as usize].queues;
+        let within = u32::from(queue) - u32::from(packet.class) * queues;
+        state.vc = if divided {
+            within / (queues / u32::from(self.fixed.injection_vcs))
+        } else {
+            within
+        } as u8;
+        if let Some(choice) = choice {
+            packet.flight.via = u32::from(state.vc / (self.fixed.injection_vcs / choice.networks));
+        }
+        packet.head = now;
+        if self.watched == Some((state.id, sequence)) {
+            // Numbers come again after 2³² packets.
+            self.watched = None;
+            packet.flight.flags |= Flight::WATCHED;
+        }
+        let origin = self.pool.origin_mut(index);
+        origin.sequence = sequence;
+        origin.injected = now;
+        self.stats.injected(origin, nic, now);
+        self.send(index, output, now);
+    }
+}

@@ -1,0 +1,12 @@
+//! An endpoint: its NIC as sender and receiver, and the tasks of applications on it.
+
+pub(super) mod hosts;
+pub(super) mod injection;
+pub(super) mod nic;
+pub(super) mod nic_context;
+pub(super) mod reassembly;
+pub(super) mod receive;
+pub(super) mod resend;
+pub(super) mod send_queues;
+pub(super) mod shaper;
+pub(super) mod source;

@@ -1,0 +1,480 @@
+//! Network interfaces as senders: queue pairs, segmentation, the turn of each destination.
+
+use super::injection::Sending;
+use super::nic_context::AtNic;
+use super::resend::Resend;
+use super::send_queues::{Message, NONE, PairRing};
+use crate::congestion::{PacketView, Scheme};
+use crate::fabric::domain::FabricDomain;
+use crate::fabric::mail::signals::Speaker;
+use crate::fabric::plain::Compiled;
+use crate::fabric::pool::Fifo;
+use crate::model::{
+    Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp,
+    Time,
+};
+
+/// A network interface.
+#[derive(Clone, Debug)]
+pub struct Nic {
+    /// Its endpoint.
+    pub id: EndpointId,
+    /// Packets on the wire from its router, in order of arrival.
+    pub wire: Fifo,
+    /// Control packets that wait to be sent, by class from the lowest control class on.
+    pub control: [Fifo; 3],
+    /// Control packets that go behind the data of their flows.
+    pub ends: Fifo,
+    /// Queue pairs with something to send.
+    pub ring: PairRing,
+    /// Number of the next message; begins again at its end ([`Origin::message`]).
+    pub next_message: u32,
+    /// Number of the next packet; begins again at its end ([`Origin::sequence`]).
+    pub next_packet: u32,
+    /// Virtual channel used last.
+    pub(in crate::fabric) vc: u8,
+}
+
+impl Nic {
+    /// An idle NIC.
+    pub fn new(id: EndpointId) -> Self {
+        Nic {
+            id,
+            wire: Fifo::EMPTY,
+            control: [Fifo::EMPTY; 3],
+            ends: Fifo::EMPTY,
+            ring: PairRing::EMPTY,
+            next_message: 0,
+            next_packet: 0,
+            vc: 0,
+        }
+    }
+
+    /// True if no message and no control packet waits to be sent.
+    pub fn is_idle(&self) -> bool {
+        self.ring.turn == NONE && self.ends.is_empty() && self.control.iter().all(Fifo::is_empty)
+    }
+}
+
+/// A message to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct NewMessage {
+    /// Place of the sending NIC in its domain.
+    pub nic: u32,
+    /// Where to.
+    pub destination: EndpointId,
+    /// Payload.
+    pub bits: u64,
+    /// Which workload it belongs to.
+    pub job: u16,
+    /// What tasks of an application know it by.
+    pub stamp: Stamp,
+}
+
+/// A packet that has not gone anywhere.
+pub fn blank(destination: EndpointId, class: u8, control: bool, flits: u16, now: Time) -> Packet {
+    let flags = if control { Flight::CONTROL } else { 0 };
+    let flight = Flight {
+        destination,
+        flags,
+        ..Flight::default()
+    };
+    Packet::new(flight, class, flits, now)
+}
+
+/// Why a NIC sends nothing now.
+pub(in crate::fabric) struct Blocked {
+    /// When to look again.
+    pub again: Time,
+    /// Whether a packet is ready but has no credit.
+    starved: bool,
+}
+
+impl Blocked {
+    fn starve(&mut self, until: Time) {
+        self.starved = true;
+        self.again = self.again.min(until);
+    }
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// Hands a message to a NIC.
+    pub(in crate::fabric) fn submit(&mut self, new: NewMessage, now: Time) {
+        let nic = &mut self.nics[new.nic as usize];
+        let number = nic.next_message;
+        nic.next_message = number.wrapping_add(1);
+        let message = Message::new(now, new.bits, number, new.job, new.stamp);
+        let first = self
+            .sends
+            .add(new.nic, &mut nic.ring, new.destination, message);
+        self.stats.generated(new.job, new.bits, now);
+        if K::CC && self.fixed.can.messages {
+            let origin = message.origin(self.nics[new.nic as usize].id);
+            self.pool.hold_header(NO_PACKET);
+            self.at_nic(new.nic, now, |scheme, nic| {
+                scheme.on_submit(nic, new.destination, &origin);
+            });
+        }
+        self.begin_message(new.nic, first, now);
+        self.kick_nic(new.nic, now);
+    }
+
+    /// Looks at a NIC that has got something to send, unless it is busy or waiting already.
+    pub(in crate::fabric) fn kick_nic(&mut self, nic: u32, now: Time) {
+        let output = self.first_nic_output + nic;
+        let out = &self.outputs[output as usize];
+        if out.link_free > now {
+            let time = out.link_free;
+            self.wake_link(output, time);
+        } else if out.link_wake > now {
+            self.serve_nic(nic, now);
+        }
+    }
+
+    /// Sends the next packet of a NIC, if it may send one, and sees to it that it is looked at again.
+    pub(in crate::fabric) fn serve_nic(&mut self, nic: u32, now: Time) {
+        let output = self.first_nic_output + nic;
+        if self.outputs[output as usize].link_free > now {
+            let time = self.outputs[output as usize].link_free;
+            self.wake_link(output, time);
+            return;
+        }
+        match self.next_to_send(nic, output, now) {
+            Ok((index, queue)) => {
+                self.inject(index, nic, queue, now);
+                let out = &mut self.outputs[output as usize];
+                out.unstall(now);
+                let free = out.link_free;
+                if !self.nics[nic as usize].is_idle() {
+                    self.wake_link(output, free);
+                } else if K::CC && self.fixed.can.retransmits {
+                    let time = self.resends[nic as usize].next(free);
+                    self.wake_link(output, time);
+                }
+            }
+            Err(blocked) => {
+                if blocked.starved {
+                    self.outputs[output as usize].stall(now);
+                }
+                self.wake_link(output, blocked.again);
+            }
+        }
+    }
+
+    /// The packet that a NIC sends next, and its queue at the router: control first, then what was given a time, then what
+    /// tries again, then the queue pair whose turn it is. Where virtual channels are divided into queues, one that has no room
+    /// in its queue does not keep the others from sending.
+    fn next_to_send(
+        &mut self,
+        nic: u32,
+        output: u32,
+        now: Time,
+    ) -> Result<(PacketIndex, u16), Blocked> {
+        let mut blocked = Blocked {
+            again: NEVER,
+            starved: false,
+        };
+        if let Some(found) = self.next_control(nic, output, now, &mut blocked) {
+            return Ok(found);
+        }
+        if K::CC && self.fixed.can.retransmits {
+            for lossy in [false, true] {
+                if let Some(found) = self.again_from(nic, output, lossy, now, &mut blocked) {
+                    return Ok(found);
+                }
+            }
+        }
+        if K::CC
+            && let Some(found) = self.next_end(nic, output, now, &mut blocked)
+        {
+            return Ok(found);
+        }
+        if K::CC
+            && let Some(discipline) = self.fixed.discipline
+        {
+            let found = self.next_shaped(discipline, nic, output, now, &mut blocked);
+            return found.ok_or(blocked);
+        }
+        let ring = self.nics[nic as usize].ring;
+        let mut at = ring.turn;
+        for _ in 0..self.sends.candidates(&ring) {
+            let pair = *self.sends.pair(at);
+            if K::RICH && self.fixed.flows.managed && !self.flows.may_send(nic, pair.destination) {
+                at = pair.next;
+                continue;
+            }
+            if K::CC && self.fixed.can.paces {
+                let time = self.scheme.ready_at(nic, pair.destination, now);
+                if time > now {
+                    self.stats.tally.held_back += 1;
+                    blocked.again = blocked.again.min(time);
+                    at = pair.next;
+                    continue;
+                }
+            }
+            if let Some(found) = self.packet_of_pair(nic, at, output, now, &mut blocked) {
+                return Ok(found);
+            }
+            if !self.divided() {
+                break;
+            }
+            at = pair.next;
+        }
+        Err(blocked)
+    }
+
+    /// The first control packet that a NIC may send now, of the highest class.
+    #[inline]
+    fn next_control(
+        &mut self,
+        nic: u32,
+        output: u32,
+        now: Time,
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u16)> {
+        let classes = self.fixed.classes;
+        // Data alone needs no look, but acknowledgements may share its class.
+        if K::CC || classes.control > classes.data {
+            for class in (classes.control..classes.count()).rev() {
+                let at = usize::from(class - classes.control);
+                let mut before = NO_PACKET;
+                let mut head = self.nics[nic as usize].control[at].head;
+                while head != NO_PACKET {
+                    match self.injection_queue(output, Sending::of(&self.pool, head), now) {
+                        Ok(queue) => {
+                            let list = &mut self.nics[nic as usize].control[at];
+                            list.take_after(before, &mut self.pool);
+                            return Some((head, queue));
+                        }
+                        Err(time) => blocked.starve(time),
+                    }
+                    if !self.divided() {
+                        break;
+                    }
+                    (before, head) = (head, self.pool.after(head));
+                }
+            }
+        }
+        None
+    }
+
+    /// A control packet that goes behind the data of its flow.
+    #[inline]
+    fn next_end(
+        &mut self,
+        nic: u32,
+        output: u32,
+        now: Time,
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u16)> {
+        let head = self.nics[nic as usize].ends.head;
+        if head == NO_PACKET {
+            return None;
+        }
+        match self.injection_queue(output, Sending::of(&self.pool, head), now) {
+            Ok(queue) => {
+                self.nics[nic as usize].ends.pop(&self.pool);
+                Some((head, queue))
+            }
+            Err(time) => {
+                blocked.starve(time);
+                None
+            }
+        }
+    }
+
+    /// A packet that is sent again.
+    fn again_from(
+        &mut self,
+        nic: u32,
+        output: u32,
+        lossy: bool,
+        now: Time,
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u16)> {
+        let list = &self.resends[nic as usize];
+        if !lossy && list.due() > now {
+            blocked.again = blocked.again.min(list.due());
+            return None;
+        }
+        let Resend { to, origin } = *list.peek(lossy)?;
+        let payload = self.about.payload(origin.message_bits, origin.part);
+        let flits = self.about.flit.flits(payload) as u16;
+        let class = if lossy {
+            Classes::LOSSY
+        } else {
+            self.fixed.classes.data
+        };
+        let sending = Sending {
+            destination: to,
+            class,
+            job: origin.job,
+            flits,
+        };
+        match self.injection_queue(output, sending, now) {
+            Ok(queue) => {
+                self.resends[nic as usize].pop(lossy);
+                let origin = Origin {
+                    source: self.nics[nic as usize].id,
+                    kind: PacketKind::DATA.number(),
+                    ..origin.with_payload(payload as u32)
+                };
+                self.stats.resent(lossy);
+                if self.fixed.can.reserves {
+                    let (ring, which) = (
+                        &mut self.nics[nic as usize].ring,
+                        (origin.message, origin.part),
+                    );
+                    let first = self.sends.sent_withdrawn(nic, ring, to, which);
+                    self.begin_message(nic, first, now);
+                }
+                let packet = blank(to, class, false, flits, now);
+                Some((self.pool.insert(packet, origin), queue))
+            }
+            Err(time) => {
+                blocked.starve(time);
+                None
+            }
+        }
+    }
+
+    /// The next packet of a queue pair.
+    pub(in crate::fabric) fn packet_of_pair(
+        &mut self,
+        nic: u32,
+        pair: u32,
+        output: u32,
+        now: Time,
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u16)> {
+        let destination = self.sends.pair(pair).destination;
+        let message = self.sends.message(self.sends.pair(pair).first);
+        let flit = self.about.flit;
+        let most = u64::from(self.fixed.max_packet) * u64::from(flit.0);
+        let payload = message.left.min(most);
+        let (first, last) = (message.left == message.bits, payload == message.left);
+        let flits = flit.flits(payload) as u16;
+        let class = if K::CC && self.fixed.can.drops {
+            Classes::LOSSY
+        } else {
+            self.fixed.classes.data
+        };
+        let part = if K::CC && self.fixed.can.retransmits || K::RICH && self.fixed.flows.managed {
+            ((message.bits - message.left) / most) as u32
+        } else {
+            0
+        };
+        let origin = Origin {
+            payload_bits: payload as u32,
+            part,
+            ..message.origin(self.nics[nic as usize].id)
+        };
+        let sending = Sending {
+            destination,
+            class,
+            job: origin.job,
+            flits,
+        };
+        match self.injection_queue(output, sending, now) {
+            Ok(queue) => {
+                let packet = blank(destination, class, false, flits, now);
+                let index = self.pool.insert(packet, origin);
+                if first && self.logs_flows() {
+                    self.flow_starts(destination, &origin, now);
+                }
+                let ring = &mut self.nics[nic as usize].ring;
+                let next = self.sends.take(nic, ring, pair, payload);
+                let leaves = !(K::CC && self.fixed.can.retransmits);
+                if leaves && last && origin.stamp() != Stamp::NONE {
+                    let tail = now + self.serialization(output, flits);
+                    self.message_leaves(nic, destination, &origin, tail);
+                }
+                if K::CC && self.fixed.can.paces {
+                    let tail = now + self.serialization(output, flits);
+                    let packet = PacketView {
+                        source: origin.source,
+                        destination,
+                        flits,
+                        payload_bits: origin.payload_bits,
+                        marked: false,
+                    };
+                    self.pool.hold_header(NO_PACKET);
+                    self.at_nic(nic, now, |scheme, nic| scheme.on_sent(nic, &packet, tail));
+                    self.pool.give_header(index);
+                }
+                if K::CC && last && self.fixed.can.messages {
+                    self.pool.hold_header(NO_PACKET);
+                    self.at_nic(nic, now, |scheme, nic| {
+                        scheme.on_message_sent(nic, destination, &origin);
+                    });
+                }
+                if K::RICH && last && self.fixed.flows.managed {
+                    self.flow_is_sent(nic, destination, now);
+                }
+                self.begin_message(nic, next, now);
+                Some((index, queue))
+            }
+            Err(time) => {
+                blocked.starve(time);
+                None
+            }
+        }
+    }
+
+    /// How long a packet takes to pass an output, ps.
+    fn serialization(&self, output: u32, flits: u16) -> Time {
+        let timing = self.outputs[output as usize].timing;
+        self.timings[timing as usize].rate.time(flits)
+    }
+
+    /// Tells a scheme that reserves of the message that has become the first of a queue pair, if there is one.
+    #[inline]
+    fn begin_message(&mut self, nic: u32, pair: Option<u32>, now: Time) {
+        if !(K::CC && self.fixed.can.reserves || K::RICH && self.fixed.flows.managed) {
+            return;
+        }
+        let Some(pair) = pair else {
+            return;
+        };
+        if self.fixed.flows.managed {
+            self.begin_flow(nic, pair, now);
+        }
+        if !self.fixed.can.reserves {
+            return;
+        }
+        let (to, first) = (
+            self.sends.pair(pair).destination,
+            self.sends.pair(pair).first,
+        );
+        let origin = self.sends.message(first).origin(self.nics[nic as usize].id);
+        self.pool.hold_header(NO_PACKET);
+        self.at_nic(nic, now, |scheme, nic| scheme.on_message(nic, to, &origin));
+    }
+
+    /// Calls a hook at a NIC, then does what it asks for. The header that the hook sees is the one that the pool holds.
+    #[inline]
+    pub(in crate::fabric) fn at_nic<R>(
+        &mut self,
+        nic: u32,
+        now: Time,
+        hook: impl FnOnce(&mut dyn Scheme, &mut AtNic) -> R,
+    ) -> R {
+        let mut context = AtNic {
+            now,
+            nic,
+            about: &self.about,
+            control: self.fixed.classes.control,
+            class_of: self.fixed.class_of,
+            state: &mut self.nics[nic as usize],
+            sends: &mut self.sends,
+            pool: &mut self.pool,
+            resends: self.resends.get_mut(nic as usize),
+            actions: &mut self.actions,
+        };
+        let result = hook(self.scheme.as_mut(), &mut context);
+        if K::CC && self.actions.any {
+            self.carry_out(Speaker::Nic(nic), now);
+        }
+        result
+    }
+}

@@ -1,0 +1,8 @@
+//! What domains tell each other: packets, credits and signals.
+
+pub(super) mod accept;
+pub(super) mod ahead;
+pub(super) mod inbox;
+pub(super) mod later;
+pub(super) mod post;
+pub(super) mod signals;

@@ -1,0 +1,12 @@
+//! What is counted and written down of all that.
+
+pub(super) mod attribution;
+pub(super) mod expected;
+pub(super) mod flow_log;
+pub(super) mod report;
+pub(super) mod samples;
+pub(super) mod series;
+pub(super) mod stall;
+pub(super) mod stats;
+pub(super) mod waits;
+pub(super) mod watch;

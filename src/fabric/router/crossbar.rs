@@ -1,0 +1,363 @@
+//! From the input buffers across the crossbar: who may cross, and when to look again at who may not.
+
+use super::ring::{NO_REQUEST, RequestIndex, Side};
+use crate::config::Arbitration;
+use crate::fabric::domain::FabricDomain;
+use crate::fabric::event::EventKind;
+use crate::fabric::plain::Compiled;
+use crate::fabric::state::{InIndex, OutIndex, Request};
+use crate::model::{Classes, NEVER, PacketIndex, Time};
+use crate::simulation::RunError;
+
+/// Whether a packet may cross now, and if not, what it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::fabric) enum Crossing {
+    Go,
+    /// For its input, busy longest.
+    Input,
+    /// For its output, busy longest.
+    Output,
+    /// For space in the output queue.
+    Space,
+    /// For credits (where they are needed to cross).
+    Credit,
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// A routed packet asks for its output. `from`: its input and its queue there.
+    pub(in crate::fabric) fn ask(
+        &mut self,
+        index: PacketIndex,
+        from: (InIndex, u16),
+        output: OutIndex,
+        now: Time,
+    ) {
+        if self.has_alternatives() {
+            self.ask_for_any(index, from, output, now);
+            return;
+        }
+        let (input, in_queue) = from;
+        let class = self.pool.get(index).class;
+        let (at_output, _) = self.ring_places(output, input, class);
+        if self.fixed.voq
+            && let Some(queue) = self.find_request(at_output, input, in_queue)
+        {
+            self.requests.queue_mut(queue).push(&mut self.pool, index);
+            return;
+        }
+        match self.crossing(index, input, output, now) {
+            Crossing::Go => self.cross(index, from, output, now),
+            wait => {
+                self.add_queue(index, from, output);
+                self.wait(wait, input, output, index, now);
+            }
+        }
+    }
+
+    /// Whether a packet at the head of its queue may cross now.
+    #[inline(always)]
+    pub(in crate::fabric) fn crossing(
+        &mut self,
+        index: PacketIndex,
+        input: InIndex,
+        output: OutIndex,
+        now: Time,
+    ) -> Crossing {
+        let from = self.inputs[input as usize].free_at;
+        let out = &self.outputs[output as usize];
+        if from > now || out.free_at > now {
+            return if from > out.free_at {
+                Crossing::Input
+            } else {
+                Crossing::Output
+            };
+        }
+        let packet = self.pool.get(index);
+        let flits = u32::from(packet.flits);
+        let class = packet.class;
+        let timing = &self.timings[out.timing as usize];
+        let (capacity, credit_to_cross) = (timing.output_queue, timing.credit_to_cross);
+        let channel = self.channel(out.channel_base, packet.queue);
+        let room = self.room_for(index);
+        if credit_to_cross && !self.has_credit(channel, room, now) {
+            return Crossing::Credit;
+        }
+        match capacity {
+            Some(capacity) => {
+                if K::CC && self.fixed.can.drops && class == Classes::LOSSY {
+                    let out = &self.outputs[output as usize];
+                    if out.ready & self.data_bits(out) != 0 {
+                        return Crossing::Space;
+                    }
+                }
+                let held = self.channels[channel].flits;
+                if held == 0 || held + flits <= capacity {
+                    Crossing::Go
+                } else {
+                    Crossing::Space
+                }
+            }
+            None => Crossing::Go,
+        }
+    }
+
+    /// Sees to it that a packet that may not cross is looked at again as soon as it may.
+    pub(in crate::fabric) fn wait(
+        &mut self,
+        reason: Crossing,
+        input: InIndex,
+        output: OutIndex,
+        index: PacketIndex,
+        now: Time,
+    ) {
+        if K::CC && self.fixed.can.drops && reason != Crossing::Go {
+            self.watch_patience(index, output, now);
+        }
+        match reason {
+            Crossing::Go => {}
+            Crossing::Input => self.wake_input(input, self.inputs[input as usize].free_at),
+            Crossing::Output => self.wake_output(output, self.outputs[output as usize].free_at),
+            Crossing::Space => {
+                self.outputs[output as usize].space_wanted = true;
+                if self.timing(output).unlimited {
+                    self.check_queue(index, output, now);
+                }
+            }
+            Crossing::Credit => {
+                self.outputs[output as usize].stall(now);
+                let (packet, room) = (self.pool.get(index), self.room_for(index));
+                let out = &self.outputs[output as usize];
+                let channel = self.channel(out.channel_base, packet.queue);
+                let channel = self.home(channel);
+                let time = self.channels[channel].credit.enough_at(room);
+                self.wake_output(output, time);
+            }
+        }
+    }
+
+    /// An output queue without limit that is full ends the run.
+    #[cold]
+    fn check_queue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+        let packet = self.pool.get(index);
+        let out = &self.outputs[output as usize];
+        let flits = u32::from(packet.flits);
+        let channel = self.channel(out.channel_base, packet.queue);
+        let queue = &self.channels[channel];
+        let room = self.timing(output).output_queue.unwrap_or(u32::MAX) - queue.flits;
+        if room < flits {
+            let (router, port) = self.port_of(output);
+            self.fault.get_or_insert(RunError::QueueFull {
+                simulated_ps: now,
+                router,
+                port: port.into(),
+                flits: queue.flits,
+            });
+        }
+    }
+
+    /// Looks at an output again, no later than `time`.
+    #[inline]
+    pub(in crate::fabric) fn wake_output(&mut self, output: OutIndex, time: Time) {
+        let out = &mut self.outputs[output as usize];
+        if time < out.wake {
+            out.wake = time;
+            self.schedule(EventKind::OutputFree, output, time);
+        }
+    }
+
+    #[inline]
+    fn wake_input(&mut self, input: InIndex, time: Time) {
+        let place = &mut self.inputs[input as usize];
+        if time < place.wake {
+            place.wake = time;
+            self.schedule(EventKind::InputFree, input, time);
+        }
+    }
+
+    /// The event of an output: it may have become free, or credits have come back.
+    pub(in crate::fabric) fn output_event(&mut self, output: OutIndex, now: Time) {
+        let out = &mut self.outputs[output as usize];
+        if out.wake == now {
+            out.wake = NEVER;
+            self.try_output(output, now);
+        }
+    }
+
+    /// Lets one waiting packet cross to an output, the highest class first.
+    pub(in crate::fabric) fn try_output(&mut self, output: OutIndex, now: Time) {
+        if K::CC && self.fixed.can.drops {
+            self.shed(output, now);
+        }
+        let classes = usize::from(self.fixed.classes.count());
+        for class in (0..classes).rev() {
+            let ring = output as usize * classes + class;
+            if let Some(request) = self.pick(self.rings.outputs[ring].next, Side::Output, now) {
+                self.serve(request, now);
+                if self.rings.outputs.waiting(output, classes) {
+                    self.wake_output(output, self.outputs[output as usize].free_at.max(now));
+                }
+                return;
+            }
+        }
+        if self.timing(output).credit_to_cross && !self.rings.outputs.waiting(output, classes) {
+            self.outputs[output as usize].unstall(now);
+        }
+    }
+
+    /// The event of an input: its side of the crossbar has become free.
+    pub(in crate::fabric) fn input_event(&mut self, input: InIndex, now: Time) {
+        let place = &mut self.inputs[input as usize];
+        if place.wake != now {
+            return;
+        }
+        place.wake = NEVER;
+        let classes = usize::from(self.fixed.classes.count());
+        for class in (0..classes).rev() {
+            let ring = input as usize * classes + class;
+            if let Some(request) = self.pick(self.rings.inputs[ring].next, Side::Input, now) {
+                self.serve(request, now);
+                if self.rings.inputs.waiting(input, classes) {
+                    self.wake_input(input, self.inputs[input as usize].free_at.max(now));
+                }
+                return;
+            }
+        }
+    }
+
+    /// The request of a ring that is served next, by the router's arbitration; those that may not cross are left
+    /// waiting for what they lack.
+    #[inline(always)]
+    fn pick(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
+        // Of a class that has nothing waiting nothing need be called.
+        match first {
+            NO_REQUEST => None,
+            _ => self.pick_from(first, side, now),
+        }
+    }
+
+    /// The same of a ring that is not empty.
+    #[inline(never)]
+    fn pick_from(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
+        // All are at one router.
+        let arbitration = self.model(self.requests.get(first).output).arbitration;
+        let mut best: Option<((Time, u32), RequestIndex)> = None;
+        let mut at = first;
+        loop {
+            let Request {
+                queue,
+                input,
+                output,
+                ..
+            } = *self.requests.get(at);
+            if self.has_alternatives() {
+                self.turn_to(at);
+            }
+            let packet = self.pool.get(queue.head);
+            let rank = match arbitration {
+                Arbitration::RoundRobin => (0, 0),
+                Arbitration::Oldest => (self.pool.origin(queue.head).injected, input),
+                Arbitration::FirstCome => (packet.head, input),
+            };
+            if best.is_none_or(|(other, _)| rank < other) {
+                match self.crossing(queue.head, input, output, now) {
+                    Crossing::Go => best = Some((rank, at)),
+                    reason => self.wait(reason, input, output, queue.head, now),
+                }
+                if best.is_some() && arbitration == Arbitration::RoundRobin {
+                    break;
+                }
+            }
+            at = self.requests.after(at, side);
+            if at == first {
+                break;
+            }
+        }
+        best.map(|(_, request)| request)
+    }
+
+    /// Lets the first packet of a request cross; the turn passes to the requests after it.
+    fn serve(&mut self, at: RequestIndex, now: Time) {
+        let Request {
+            input,
+            output,
+            in_queue,
+            class,
+            ..
+        } = *self.requests.get(at);
+        let (at_output, at_input) = self.ring_places(output, input, class);
+        self.rings.outputs[at_output].next = self.requests.after(at, Side::Output);
+        self.rings.inputs[at_input].next = self.requests.after(at, Side::Input);
+        if self.has_alternatives() {
+            self.serve_any(at, now);
+        } else if let Some(index) = self.take_head(at) {
+            self.cross(index, (input, in_queue), output, now);
+        }
+    }
+
+    /// A packet crosses from its input and its queue there: the input's buffer is given back, the packet joins its output
+    /// queue or goes onto the link.
+    pub(in crate::fabric) fn cross(
+        &mut self,
+        index: PacketIndex,
+        from: (InIndex, u16),
+        output: OutIndex,
+        now: Time,
+    ) {
+        let (input, in_queue) = from;
+        let place = &mut self.inputs[input as usize];
+        let out = &mut self.outputs[output as usize];
+        let packet = self.pool.get_mut(index);
+        let flits = packet.flits;
+        let in_time = place.crossbar.time(flits);
+        place.free_at = now + in_time;
+        out.waiting -= u32::from(flits);
+        let tail_in = packet.tail();
+        if K::CC && self.fixed.can.drops {
+            packet.wait(now - packet.head);
+        }
+        let timing = &self.timings[out.timing as usize];
+        let (latency, queued) = (timing.crossing, timing.output_queue.is_some());
+        let credit_to_cross = timing.credit_to_cross;
+        let out_time = if queued {
+            timing.crossbar.time(flits)
+        } else {
+            timing.rate.time(flits)
+        };
+        // The tail cannot cross before it is here.
+        let leave = (now
+            + if queued {
+                in_time.max(out_time)
+            } else {
+                out_time
+            })
+        .max(tail_in);
+        out.free_at = if queued { now + out_time } else { leave };
+        packet.pass(now + latency, leave - now);
+        self.give_back(input, in_queue, flits, leave);
+        if !queued {
+            self.moved += 1;
+            self.send(index, output, now + latency);
+        } else {
+            if credit_to_cross {
+                self.take_place(index, output);
+            }
+            self.enqueue(index, output, now);
+        }
+        if credit_to_cross {
+            self.outputs[output as usize].unstall(now);
+            // Others may wait here for credits of another channel. Credits wake a stalled output only, and this one
+            // has just moved: it has to find out anew what is missing.
+            if self
+                .rings
+                .outputs
+                .waiting(output, usize::from(self.fixed.classes.count()))
+            {
+                let time = self.outputs[output as usize].free_at;
+                self.wake_output(output, time);
+            }
+        }
+        if !self.fixed.voq {
+            self.next_of_fifo(input, in_queue, now);
+        }
+    }
+}

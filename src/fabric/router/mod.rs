@@ -1,0 +1,15 @@
+//! A router: its inputs and outputs, what waits there, and the credits by which it is let on.
+
+pub(super) mod alternatives;
+pub(super) mod arrival;
+pub(super) mod bubble;
+pub(super) mod buffers;
+pub(super) mod credit;
+pub(super) mod crossbar;
+pub(super) mod crowd;
+pub(super) mod drops;
+pub(super) mod link;
+pub(super) mod port_hooks;
+pub(super) mod requests;
+pub(super) mod ring;
+pub(super) mod view;
