@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use crate::report::format::{whole, wrap};
-use crate::report::summary;
+use crate::report::{summary, summary_json};
 use crate::trace::out_dir::{self, UnderWay};
 use crate::trace::{Entry, Stored, TraceError, read, read_header, schema};
 
@@ -48,7 +48,7 @@ pub fn json(path: &Path) -> Result<String, TraceError> {
     let stored = read(&file_of(path))?;
     Ok(format!(
         "{:#}\n",
-        summary::json(&stored.digest, &stored.run)
+        summary_json::json(&stored.digest, &stored.run)
     ))
 }
 

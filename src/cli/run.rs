@@ -14,7 +14,7 @@ use crate::config::{Experiment, Until};
 use crate::engine::{self, StopReason, Transport};
 use crate::model::{EndpointId, NEVER, Time};
 use crate::report::format::{bytes, simulated, whole};
-use crate::report::{parameters, summary};
+use crate::report::{parameters, summary, summary_json};
 use crate::simulation::{self, Observer, Outcome, Plan, RunError};
 use crate::trace::out_dir::{self, OutDir};
 use crate::trace::{self, Run};
@@ -221,7 +221,7 @@ fn finish(
     let way = watch::table(&outcome.steps, plan.network());
     let mut text = if options.json {
         tell(way.trim_end_matches('\n'));
-        format!("{}\n", summary::json(&digest, &run))
+        format!("{}\n", summary_json::json(&digest, &run))
     } else {
         let about = plan.network().topology.describe();
         way + &summary::table(&about, &experiment.resolved, &digest, &run)

@@ -28,6 +28,7 @@ mod pool;
 mod record;
 mod router;
 mod state;
+mod wiring;
 
 pub use build::Blueprint;
 pub use domain::FabricDomain;

@@ -14,5 +14,6 @@ pub mod rows;
 pub mod run;
 pub mod run_page;
 pub mod summary;
+pub mod summary_json;
 pub mod sweep;
 pub mod write;
