@@ -4,7 +4,7 @@
 use crate::fabric::plain::Compiled;
 use std::collections::VecDeque;
 
-use super::post::PacketMail;
+use super::post::{PacketMail, SHORT};
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::event::EventKind;
 use crate::fabric::state::InIndex;
@@ -25,9 +25,6 @@ pub struct Inbox {
 /// How far ahead of the packet that arrives mail is fetched into the cache: no cache holds all mail of a window, and
 /// the hardware does not follow as many letters at once as a domain has neighbours.
 const AHEAD: usize = 2;
-
-/// Packets for which a letter has room at least.
-const SHORT: usize = 16;
 
 /// Letters that have been read: their memory is used again.
 pub type Paper = Vec<Vec<PacketMail>>;

@@ -50,6 +50,9 @@ impl Default for Post {
     }
 }
 
+/// Packets for which a letter has room at least.
+pub const SHORT: usize = 16;
+
 /// How far ahead of the packet that is written memory is fetched into the cache.
 const AHEAD: usize = 1;
 
@@ -57,6 +60,11 @@ impl Post {
     #[inline]
     pub fn packet(&mut self, packet: Packet, origin: Origin, input: InIndex) {
         self.earliest = self.earliest.min(packet.head);
+        // Letters go round and keep what they have grown to; where links between domains are long, most of what is under way is in them.
+        if self.packets.len() == self.packets.capacity() {
+            let more = (self.packets.len() / 4).max(SHORT);
+            self.packets.reserve_exact(more);
+        }
         self.packets.push(PacketMail {
             packet,
             origin,
