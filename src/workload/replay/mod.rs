@@ -35,6 +35,7 @@ mod graph;
 mod input;
 mod mpi;
 mod operations;
+mod pace;
 mod places;
 mod program;
 mod scale;
@@ -55,7 +56,7 @@ mod vef;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use serde::Deserialize;
 
@@ -72,7 +73,7 @@ pub use vef::write as write_vef;
 pub use walk::Walk;
 
 use crate::config::{ConfigError, Duration, Section};
-use crate::model::{Invalid, NS};
+use crate::model::{Invalid, NS, Time};
 use crate::registry::{self, Entry};
 use crate::workload::tasks::{Algorithms, Peer};
 
@@ -131,12 +132,21 @@ pub struct Trace {
     pub sha256: String,
     /// The name of the file.
     pub name: String,
+    /// Of each task, once somebody has asked.
+    paces: Vec<OnceLock<Option<Box<[Time]>>>>,
 }
 
 impl Trace {
     /// Number of tasks.
     pub fn tasks(&self) -> u32 {
         self.graphs.len() as u32
+    }
+
+    /// How much later each stretch of a task's operations can be done than those before it, where that is not what they compute
+    /// ([`pace::pace`]).
+    fn pace(&self, task: Peer) -> Option<&[Time]> {
+        let pace = || pace::pace(&self.graphs[task as usize]);
+        self.paces[task as usize].get_or_init(pace).as_deref()
     }
 
     /// Bytes that it takes in memory, with what was needed to check it, of which the system gets nothing back.
@@ -261,6 +271,7 @@ pub fn read(section: &Section) -> Result<Arc<Trace>, ConfigError> {
     }
     let name = path.file_name().map(|name| name.to_string_lossy());
     let trace = Arc::new(Trace {
+        paces: content.graphs.iter().map(|_| OnceLock::new()).collect(),
         graphs: content.graphs.into_iter().map(Arc::new).collect(),
         coverage: content.coverage,
         sha256: content.sha256,

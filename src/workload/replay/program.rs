@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::Trace;
 use super::graph::{ANY, Kind};
+use super::pace::STRETCH;
 use super::walk::Walk;
 use crate::workload::tasks::{Algorithms, Motif, Op, Peer, Process, Script};
 
@@ -27,7 +28,7 @@ impl Replay {
 }
 
 impl Motif for Replay {
-    /// The operations in the order of the file: all that they do, but not who waits for whom.
+    /// The operations in the order of the file: all that they do, and how late they can do it, but not who waits for whom.
     fn part(&self, part: u32, script: &mut Script) -> bool {
         let graph = &self.trace.graphs[script.task() as usize];
         let Some(rest) = graph.nodes.get(part as usize * OPERATIONS..) else {
@@ -36,11 +37,19 @@ impl Motif for Replay {
         if rest.is_empty() {
             return false;
         }
-        for node in &rest[..OPERATIONS.min(rest.len())] {
+        let pace = self.trace.pace(script.task());
+        for (at, node) in rest[..OPERATIONS.min(rest.len())].iter().enumerate() {
+            if let Some(pace) = pace.filter(|_| at % STRETCH == 0)
+                && let later = pace[(part as usize * OPERATIONS + at) / STRETCH]
+                && later > 0
+            {
+                script.compute(later);
+            }
             let some = |number: u32| (number != ANY).then_some(number);
             match node.kind {
                 Kind::Send => _ = script.isend(node.peer, node.amount, node.tag),
                 Kind::Receive => _ = script.irecv(some(node.peer), some(node.tag)),
+                Kind::Compute | Kind::Delay if pace.is_some() => {}
                 Kind::Compute | Kind::Delay => script.compute(node.amount),
                 Kind::Collective => {
                     let part = &graph.collectives[node.amount as usize];
