@@ -75,6 +75,12 @@ fn after(experiment: &Experiment, packet_hops: u64) -> Forecast {
     Forecast::of(&work(experiment), &begun.expect("it begins"))
 }
 
+/// Messages of four flits, each with a reservation and a grant, more than the links carry of them.
+fn srp_of_small_messages(until: &str) -> Experiment {
+    let tree = Experiment::tree(8, 2).set("congestion.scheme", "srp");
+    tree.uniform(0.9).message("4 flits").until(until)
+}
+
 fn near(what: &str, expected: f64, counted: f64, factor: f64, experiment: &Experiment) {
     let ratio = expected / counted;
     assert!(
@@ -90,6 +96,13 @@ fn packet_hops_of_traffic_on_shortest_ways_are_known_from_the_file() {
         Experiment::tree(8, 3).uniform(0.5).until("5 us"),
         // Two that receive take no more than their links carry.
         Experiment::tree(8, 2).hotspot(40, 2, 0.5).until("50 us"),
+        // Of five flits one acknowledges; of seven one asks, one grants and one acknowledges.
+        Experiment::tree(8, 2)
+            .set("nic.acknowledge", true)
+            .uniform(0.95)
+            .message("4 flits")
+            .until("10 us"),
+        srp_of_small_messages("10 us"),
     ];
     for experiment in experiments {
         let counted = experiment.run().data.summary.packet_hops as f64;
@@ -177,6 +190,8 @@ fn the_beginning_of_a_run_tells_the_rest() {
             dragonfly().set("congestion.scheme", "srp").uniform(0.9),
             2.0,
         ),
+        // So it does where ever more of them wait for the times that they were given.
+        (srp_of_small_messages("12 us"), 2.0),
         (hot("none"), 3.0),
         (hot("ecn"), 3.0),
         (hot("lhrp"), 3.0),
@@ -193,7 +208,9 @@ fn the_beginning_of_a_run_tells_the_rest() {
         assert!(matches!(forecast.basis, Basis::Part(_)), "{forecast:?}");
         let held = (run.facts.memory_state + run.facts.memory_packets) as f64;
         let hops = forecast.packet_hops / summary.packet_hops as f64;
-        let bytes = (forecast.bytes - Forecast::PROGRAM) / held;
+        // What is counted is no part of the network.
+        let counted = work(&experiment).counted();
+        let bytes = (forecast.bytes - Forecast::PROGRAM - counted) / held;
         let good = |ratio: f64| (1.0 / factor..factor).contains(&ratio);
         if !good(hops) || !good(bytes) {
             wrong.push(format!(
@@ -242,6 +259,47 @@ fn long_links_take_a_longer_look() {
     assert!((2e6..10e6).contains(&long), "{long}");
     let cut = Experiment::tree(4, 2).uniform(0.2).until("50 ns");
     assert_eq!(work(&cut).settles(), 50e3);
+}
+
+/// Times after the start of a trace go on beside each other: they are no computation that the next one follows.
+#[test]
+fn a_trace_ends_when_its_last_message_does() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let trace = folder.path().join("times.vef");
+    let message = |at: u32| {
+        let (from, to) = (at % 4, (at + 1) % 4);
+        format!("{at} {from} {to} 100 0 {} -1\n", 50 * at)
+    };
+    let messages: String = (0..2_000).map(message).collect();
+    let text = format!("VEF3 4 2000 1 0 0 0\nC0 0 1 2 3\n{messages}");
+    std::fs::write(&trace, text).expect("written");
+    let name = trace.to_str().expect("UTF-8");
+    let text = Experiment::tree(4, 2).text()
+        + &format!("[[workload]]\ntrace = {{ format = \"vef\", file = {name:?} }}\n");
+    let replay = Experiment::of(text.parse().expect("TOML")).until("completion");
+    let run = replay.run();
+    let took = run.data.summary.simulated_ps as f64;
+    near("time", work(&replay).least_end(), took, 1.1, &replay);
+    let hops = run.data.summary.packet_hops;
+    let forecast = after(&replay, hops / 5);
+    assert!(matches!(forecast.basis, Basis::Part(_)), "{forecast:?}");
+    near("time", forecast.end, took, 1.2, &replay);
+}
+
+/// Each job has histograms in each domain in which it has tasks, and they are in memory more than once when the result is written.
+#[test]
+fn histograms_of_many_jobs_are_counted() {
+    let mut many = Experiment::dragonfly(2, 4, 2).until("20 us");
+    for _ in 0..12 {
+        many = many.job("alltoall", 6).with("placement", "random");
+    }
+    let begun = trial(&many.plan(), Duration::ZERO, &mut |_| false).expect("it runs");
+    let counted = begun.samples.last().map_or(0, |last| last.counts) as f64;
+    let work = work(&many);
+    near("bytes", work.records.counts, counted, 2.0, &many);
+    let forecast = Forecast::assumed(&work, 1e6);
+    let least = Forecast::PROGRAM + work.state as f64 + work.counted();
+    assert!(forecast.bytes >= least, "{forecast:?}");
 }
 
 /// A trace is in memory once, however many jobs replay it.

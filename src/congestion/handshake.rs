@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::kinds::RESERVATION;
-use super::{About, NicContext, table_bytes};
+use super::{About, Handshake, NicContext, table_bytes};
 use crate::model::{EndpointId, Origin, Time};
 
 /// A message from its reservation until all of it is acknowledged.
@@ -18,12 +18,14 @@ struct Open {
     missing: u32,
 }
 
+/// NIC, destination and number of the message.
+type Key = (u32, EndpointId, u32);
+
 /// The open messages of a domain's NICs.
 #[derive(Clone, Debug)]
 pub struct Handshakes {
     about: About,
-    /// By NIC, destination and number of the message.
-    open: FxHashMap<(u32, EndpointId, u32), Open>,
+    open: FxHashMap<Key, Open>,
 }
 
 impl Handshakes {
@@ -34,6 +36,13 @@ impl Handshakes {
             open: FxHashMap::default(),
         }
     }
+
+    /// What each message costs: a reservation, a grant, and its place among the open ones.
+    pub const EACH: Handshake = Handshake {
+        asks: 1,
+        answers: 1,
+        kept: size_of::<(Key, Open)>(),
+    };
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
@@ -118,7 +127,7 @@ mod tests {
         for message in 0..1_000 {
             open.begin(&mut nic, 7, &origin(PacketKind::ACK, 7, message));
         }
-        let entry = size_of::<(u32, EndpointId, u32)>() + size_of::<Open>();
+        let entry = Handshakes::EACH.kept;
         let held = open.memory_bytes() - none;
         assert!((1_000 * entry..3_000 * entry).contains(&held), "{held}");
     }

@@ -8,8 +8,8 @@ use super::record::Record;
 use super::refusals::{BATCH, Refusals};
 use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
-    About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
-    nack,
+    About, Acts, Build, Capabilities, Handshake, NicContext, PacketView, Port, PortContext, SLACK,
+    Scheme, nack,
 };
 use crate::config::{Duration, Size, TimeSpan};
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
@@ -127,6 +127,13 @@ impl Scheme for LhrpSrp {
 
     fn start(&mut self, _nics: usize, outputs: usize) {
         self.scheduler.prepare(outputs);
+    }
+
+    fn handshake(&self, message_bits: u64) -> Handshake {
+        match self.is_large(message_bits) {
+            true => Handshakes::EACH,
+            false => Handshake::default(),
+        }
     }
 
     fn memory_bytes(&self) -> usize {

@@ -36,7 +36,7 @@ pub use context::{Actions, Control, NicContext, PacketView, Port, PortContext};
 pub use record::{Place, Record, RecordColumn};
 pub use scheme::{
     Act, Acts, Capabilities, CloneScheme, DROPPED_FABRIC, DROPPED_LAST_HOP, FlowRate, HELD_BACK,
-    MARKED, Scheme,
+    Handshake, MARKED, Scheme,
 };
 
 /// What a scheme may know of the network when it is built.

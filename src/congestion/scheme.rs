@@ -110,6 +110,17 @@ impl Act {
     }
 }
 
+/// What a message costs besides its packets and their acknowledgements, while nothing is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Handshake {
+    /// Control packets of one flit from its source to its destination.
+    pub asks: u32,
+    /// Those that come back.
+    pub answers: u32,
+    /// Bytes that its source keeps of it from the first of them until all of it is acknowledged, in a table.
+    pub kept: usize,
+}
+
 /// How a scheme acts: first it notices congestion, then it does something to traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acts {
@@ -213,6 +224,10 @@ pub trait Scheme: CloneScheme + Send + Sync {
     /// The probability with which every router drops a packet that it may drop, to test recovery.
     fn loss(&self) -> f64 {
         0.0
+    }
+    /// What a message of so many bits exchanges before it is sent, for those who say what a run will take.
+    fn handshake(&self, message_bits: u64) -> Handshake {
+        Handshake::default()
     }
     /// Bytes of memory that the state of the scheme holds beyond its own size.
     fn memory_bytes(&self) -> usize {

@@ -6,8 +6,8 @@ use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
-    About, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
-    check_speculation, nack, speculation_timeout,
+    About, Build, Capabilities, Handshake, NicContext, PacketView, Port, PortContext, SLACK,
+    Scheme, check_speculation, nack, speculation_timeout,
 };
 use crate::config::{Duration, TimeSpan};
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
@@ -96,6 +96,10 @@ impl Scheme for Srp {
 
     fn start(&mut self, nics: usize, _outputs: usize) {
         self.scheduler.prepare(nics);
+    }
+
+    fn handshake(&self, _message_bits: u64) -> Handshake {
+        Handshakes::EACH
     }
 
     fn memory_bytes(&self) -> usize {

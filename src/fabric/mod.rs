@@ -33,6 +33,8 @@ mod wiring;
 pub use build::Blueprint;
 pub use domain::FabricDomain;
 pub use endpoint::hosts::{Application, IterationRow, JobState, TaskRow, merge_iterations};
+pub use endpoint::resend::TIMED_PACKET;
+pub use endpoint::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};
 pub use endpoint::source::{Drive, Open, Traffic};
 pub use flows::{FlowRules, flow_kinds};
 pub use network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters};

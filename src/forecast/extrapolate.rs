@@ -12,12 +12,8 @@ const FEWEST: u64 = 100;
 
 /// Bytes of a packet that waits in the network, with its place in lists.
 const PACKET: f64 = 120.0;
-/// Bytes of a message that waits at its NIC.
-const MESSAGE: f64 = 60.0;
-/// Bytes of a queue for a destination.
-const PAIR: f64 = 45.0;
-/// A packet without congestion is in events, mails and credits besides.
-const FLYING: f64 = 2.5 * PACKET;
+/// A packet without congestion is in events and credits besides, and in mail, where one letter is written while another is read and a third is empty.
+const FLYING: f64 = 3.0 * PACKET;
 /// Lists grow by more than one place at a time, and a run has moments that are busier than its beginning.
 const SPARE: f64 = 1.15;
 /// An application takes no more than so many times what it takes at least.
@@ -62,7 +58,7 @@ impl Forecast {
         let (mut flying, mut waiting) = (0.0, Waiting::default());
         for flow in &work.flows {
             let rate = flow.bits_until(end) / (end - flow.start).max(1.0);
-            flying += rate * flow.packets_per_bit * work.latency;
+            flying += under_way(flow, rate, work);
             if let Amount::Open {
                 offered, accepted, ..
             } = flow.amount
@@ -71,11 +67,11 @@ impl Forecast {
             }
         }
         let base = Forecast::PROGRAM + work.traces as f64;
-        let held = flying * FLYING + waiting.bytes(1.0, work.buffers);
+        let held = flying + waiting.bytes(1.0, work.buffers);
         Forecast {
             packet_hops,
             seconds: packet_hops / rate,
-            bytes: base + work.state as f64 + held + work.rows(end),
+            bytes: base + work.state as f64 + held + work.rows(end) + work.counted(),
             end,
             basis: Basis::Assumed(rate),
         }
@@ -93,7 +89,7 @@ impl Forecast {
             return Forecast {
                 packet_hops: last.packet_hops as f64,
                 seconds: trial.build + last.seconds,
-                bytes: base + held + work.rows(end) + COPIES * last.series as f64,
+                bytes: base + held + work.rows(end) + COPIES * (last.series + last.counts) as f64,
                 end,
                 basis: Basis::Whole,
             };
@@ -119,37 +115,51 @@ impl Forecast {
             bytes: base
                 + SPARE * (held + seen.more(work, end))
                 + work.rows(end)
-                + seen.series(work, end),
+                + seen.recorded(work, end),
             end,
             basis: Basis::Part(last.packet_hops as f64 / packet_hops.max(1.0)),
         }
     }
 }
 
+/// Bytes of packets that are under way where so many bits of a workload arrive in a ps, and of what their sources keep of them.
+fn under_way(flow: &Flow, rate: f64, work: &Work) -> f64 {
+    let packets = rate * flow.packets_per_bit * work.latency;
+    let messages = match flow.amount {
+        Amount::Open { message, .. } => rate / message,
+        Amount::Closed { .. } => 0.0,
+    };
+    // A message is open until its last packet is acknowledged.
+    FLYING * flow.copies * packets + flow.held.open * messages * 2.0 * work.latency
+}
+
 /// What has been generated and has nowhere to go.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
-    messages: f64,
     packets: f64,
-    /// Queues that they may be in.
-    pairs: f64,
+    /// Bytes, if all of it waits in the network.
+    inside: f64,
+    /// Bytes, if all of it waits at sources.
+    outside: f64,
 }
 
 impl Waiting {
     /// So many bits more of a pattern.
     fn add(&mut self, flow: &Flow, bits: f64) {
         if let Amount::Open { message, .. } = flow.amount {
-            self.messages += bits.max(0.0) / message;
-            self.packets += bits.max(0.0) * flow.packets_per_bit;
-            self.pairs += flow.pairs;
+            let messages = bits.max(0.0) / message;
+            let packets = bits.max(0.0) * flow.packets_per_bit;
+            self.packets += packets;
+            self.inside += packets * PACKET + messages * flow.held.open;
+            self.outside +=
+                messages * flow.held.message + messages.min(flow.pairs) * flow.held.pair;
         }
     }
 
     /// `inside` of it as packets in the network while `buffers` packets find room there, the rest as messages at NICs.
     fn bytes(&self, inside: f64, buffers: f64) -> f64 {
         let inside = inside.min(buffers.max(0.0) / self.packets.max(1.0));
-        let outside = (1.0 - inside) * self.messages;
-        inside * self.packets * PACKET + outside * MESSAGE + outside.min(self.pairs) * PAIR
+        inside * self.inside + (1.0 - inside) * self.outside
     }
 }
 
@@ -176,17 +186,18 @@ impl Seen<'_> {
         self.filling(work) + self.waiting(work, end) + self.tasks(work, end)
     }
 
-    /// Bytes of packets that will be under way when the network has as many of them as it carries, if that is not seen.
+    /// Bytes of packets that will be under way when the network has as many of them as it carries, if that is not seen: then the mail that
+    /// they are in has gone round, too.
     fn filling(&self, work: &Work) -> f64 {
         if self.last.until as f64 >= work.settles() {
             return 0.0;
         }
-        let rate = |flow: &Flow| match flow.amount {
-            Amount::Open { accepted, .. } => accepted * flow.packets_per_bit * flow.copies,
+        let bytes = |flow: &Flow| match flow.amount {
+            Amount::Open { accepted, .. } => under_way(flow, accepted, work),
             Amount::Closed { .. } => 0.0,
         };
-        let under_way = work.latency * work.flows.iter().map(rate).sum::<f64>();
-        FLYING * (under_way - self.last.in_flight as f64).max(0.0)
+        let under_way: f64 = work.flows.iter().map(bytes).sum();
+        (under_way - self.last.packets as f64).max(0.0)
     }
 
     /// Bytes by which the tasks of applications will grow, by what they know of each other: as they did, for a while.
@@ -202,10 +213,12 @@ impl Seen<'_> {
         (slope * left).min(1.5 * self.last.state as f64)
     }
 
-    /// Bytes of the counts by time bin at the end, and of their copies.
-    fn series(&self, work: &Work, end: f64) -> f64 {
+    /// Bytes of what is counted by time bin and by workload at the end, and of its copies.
+    fn recorded(&self, work: &Work, end: f64) -> f64 {
         let times = work.records.chunks(end) / work.records.chunks(self.last.until as f64);
-        COPIES * self.last.series as f64 * times.max(1.0)
+        let series = self.last.series as f64 * times.max(1.0);
+        let counts = f64::max(self.last.counts as f64, work.records.counts);
+        COPIES * (series + counts)
     }
 
     /// How far an application is: in ps of the least time that it takes, and how many times as long it has taken for that.
@@ -213,13 +226,21 @@ impl Seen<'_> {
         let Amount::Closed { bits, least } = flow.amount else {
             return (0.0, 1.0);
         };
-        // What has arrived was sent a way through the network before.
-        let took = (self.last.until as f64 - flow.start - work.latency).max(0.0);
-        let done = self.last.delivered_bits[job] as f64 / bits;
-        let at = least * flow.course.when(done.min(1.0), took / least);
+        let place = |sample: &Sample| {
+            // What has arrived was sent a way through the network before.
+            let took = (sample.until as f64 - flow.start - work.latency).max(0.0);
+            let done = sample.delivered_bits[job] as f64 / bits;
+            let at = least * flow.course.when(done.min(1.0), took / least);
+            (at.min(took), took)
+        };
+        let ((before, began), (at, took)) = (place(self.half), place(self.last));
+        // How it begins, with messages that ask for leave first, is not how it goes on.
+        let slow = match at > before {
+            true => (took - began) / (at - before),
+            false => took / at.max(1.0),
+        };
         // One that is held up by another is not held up for ever.
-        let slow = (took / at.max(1.0)).clamp(1.0, MOST_HELD);
-        (at.min(took), slow)
+        (at, slow.clamp(1.0, MOST_HELD))
     }
 
     /// When the last application is done, ps, if all go on as they did.
@@ -264,6 +285,10 @@ impl Seen<'_> {
         let arriving = expected + half_way(self.last) - half_way(self.half);
         let detours = more(arriving).max(1.0);
         let closed = (closed + half_way(self.last)) * detours.min(MOST_DETOURS);
+        if (self.last.until as f64) < work.settles() {
+            // That fewer have arrived than are on their way says nothing of those that will wait.
+            return closed + open * detours;
+        }
         // When all buffers are full no more goes in than comes out.
         let room = (work.buffers - self.last.in_flight as f64).max(0.0);
         let full = (open + room * work.hops_per_packet()) * detours;
@@ -287,20 +312,24 @@ impl Seen<'_> {
     }
 
     /// The part of what waits that waits in the network, of what has come to wait in the second part of what was seen; all of it where
-    /// nothing has.
+    /// nothing has. Packets that are under way as they would be in an empty network do not wait.
     fn inside(&self, work: &Work) -> f64 {
         let more = |of: fn(&Sample) -> u64| of(self.last).saturating_sub(of(self.later)) as f64;
-        let (mut messages, mut packets) = (0.0, 0.0);
+        let (mut messages, mut packets, mut moving) = (0.0, 0.0, 0.0);
         for flow in &work.flows {
             if let Amount::Open {
-                offered, message, ..
+                offered,
+                accepted,
+                message,
             } = flow.amount
             {
                 messages += offered / message;
                 packets += offered * flow.packets_per_bit;
+                moving += accepted * flow.packets_per_bit * flow.copies * work.latency;
             }
         }
-        let inside = more(|sample| sample.in_flight);
+        let beyond = (self.last.in_flight as f64 - moving).max(0.0);
+        let inside = more(|sample| sample.in_flight).min(beyond);
         let outside = more(|sample| sample.waiting) * packets / messages.max(f64::MIN_POSITIVE);
         match inside + outside > 0.0 {
             true => inside / (inside + outside),

@@ -3,13 +3,24 @@
 use super::course::Course;
 use super::volume::Volume;
 use crate::config::WorkloadConfig;
-use crate::fabric::{Application, Drive, Network, Open, Traffic};
+use crate::congestion::{Handshake, Scheme};
+use crate::fabric::{
+    Application, Drive, Network, Open, PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE, TIMED_PACKET,
+    Traffic,
+};
 use crate::model::{EndpointId, NEVER, Rng, Time, stream};
 
 /// So many messages of a pattern are drawn, and sizes of messages.
 const DRAWN: usize = 4_096;
 /// But at least so many of each of very many workloads.
 const FEWEST: usize = 32;
+
+/// A list that grows by doubling has room for so many times what is in it, on average;
+const DOUBLED: f64 = 1.5;
+/// one that grows by a quarter;
+const BY_A_QUARTER: f64 = 1.125;
+/// a table besides leaves an eighth free, and has a byte for each place.
+const TABLE: f64 = 8.0 / 7.0 * DOUBLED;
 
 /// What one workload is to send, if the network carries what its ends can send and receive.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,10 +37,25 @@ pub struct Flow {
     pub pairs: f64,
     /// Data packets for each bit.
     pub packets_per_bit: f64,
-    /// Packets for each data packet: two if they are acknowledged.
+    /// Packets for each data packet, with itself: its acknowledgement, and its part of what its message exchanges first.
     pub copies: f64,
-    /// Packets times routers on a shortest way for each bit, with their acknowledgements.
+    /// Packets times routers on a shortest way for each bit, with those others.
     pub hops_per_bit: f64,
+    /// Bits of control packets that go to where a bit of data goes, and that come back from there.
+    pub control: [f64; 2],
+    /// What is held at its source for a message, and for others that wait.
+    pub held: Held,
+}
+
+/// Bytes that sources hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Held {
+    /// For each message that waits, itself.
+    pub message: f64,
+    /// For each queue that one waits in.
+    pub pair: f64,
+    /// For each message that is under way.
+    pub open: f64,
 }
 
 /// How much a workload sends.
@@ -68,10 +94,11 @@ impl Flow {
         workload: &WorkloadConfig,
         traffic: &Traffic,
         network: &Network,
+        scheme: &dyn Scheme,
         end: Time,
         effort: u64,
     ) -> (Flow, Receivers) {
-        let (mut flow, receivers) = match &traffic.drive {
+        let ((mut flow, message), receivers) = match &traffic.drive {
             Drive::Pattern(open) => {
                 let load = workload.pattern().map_or(0.0, |pattern| pattern.load);
                 open_loop(load, open, traffic, end, network, effort)
@@ -81,11 +108,30 @@ impl Flow {
                 Receivers::default(),
             ),
         };
-        if network.parameters.acknowledge {
-            flow.copies = 2.0;
-            flow.hops_per_bit *= flow.copies;
-        }
+        flow.add_control(network, scheme.handshake(message as u64), message);
         (flow, receivers)
+    }
+
+    /// What goes besides packets of data, of messages of a mean length in bits.
+    fn add_control(&mut self, network: &Network, handshake: Handshake, message: f64) {
+        let packets = (self.packets_per_bit * message).max(1.0);
+        let asks = f64::from(handshake.asks) / packets;
+        let answers = f64::from(handshake.answers) / packets;
+        let acknowledged = f64::from(u8::from(network.parameters.acknowledge));
+        self.copies = 1.0 + acknowledged + asks + answers;
+        self.hops_per_bit *= self.copies;
+        let flit = self.packets_per_bit * f64::from(network.parameters.flit.0);
+        self.control = [flit * asks, flit * (acknowledged + answers)];
+        self.held = Held {
+            message: BY_A_QUARTER * QUEUED_MESSAGE as f64,
+            pair: DOUBLED * QUEUE_PAIR as f64,
+            open: TABLE * handshake.kept as f64,
+        };
+        if handshake.answers > 0 {
+            // The first of each queue has asked, and waits for the time that it was given.
+            let timed = packets * TIMED_PACKET as f64 + PARKED_PAIR as f64;
+            self.held.pair += self.held.open + DOUBLED * timed;
+        }
     }
 }
 
@@ -115,6 +161,7 @@ pub(super) fn bandwidth(network: &Network, endpoint: EndpointId) -> f64 {
     network.topology.link(router, port).bandwidth.0 as f64 / 1e12
 }
 
+/// A pattern, with the mean length of its messages in bits, and where they go.
 fn open_loop(
     load: f64,
     open: &Open,
@@ -122,7 +169,7 @@ fn open_loop(
     end: Time,
     network: &Network,
     effort: u64,
-) -> (Flow, Receivers) {
+) -> ((Flow, f64), Receivers) {
     let draws = (effort as usize).clamp(FEWEST, DRAWN);
     let length = match traffic.stop.min(end) {
         NEVER => 0,
@@ -169,8 +216,10 @@ fn open_loop(
         packets_per_bit: packets,
         copies: 1.0,
         hops_per_bit: packets * hops,
+        control: [0.0; 2],
+        held: Held::default(),
     };
-    (flow, drawn.receivers(most))
+    ((flow, message), drawn.receivers(most))
 }
 
 /// Messages that were drawn.
@@ -221,12 +270,13 @@ fn packets_per_message(open: &Open, longest: f64, rng: &mut Rng) -> f64 {
     drawn.sum::<f64>() / DRAWN as f64
 }
 
+/// An application, with the mean length of its messages in bits.
 fn application_flow(
     application: &Application,
     traffic: &Traffic,
     network: &Network,
     effort: u64,
-) -> Flow {
+) -> (Flow, f64) {
     let longest = longest_bits(network);
     let topology = &network.topology;
     let weigh = |from: u32, to: u32, bytes: u64| {
@@ -254,7 +304,7 @@ fn application_flow(
     let (latency, _) = network.latency_range();
     let way = (hops / packets.max(1.0) + 1.0) * latency as f64 + network.typical().latency as f64;
     let wire = 8.0 * volume.sent.max(volume.received) / link;
-    Flow {
+    let flow = Flow {
         start: traffic.start as f64,
         stop: f64::INFINITY,
         amount: Amount::Closed {
@@ -266,5 +316,8 @@ fn application_flow(
         packets_per_bit: packets / bits,
         copies: 1.0,
         hops_per_bit: hops / bits,
-    }
+        control: [0.0; 2],
+        held: Held::default(),
+    };
+    (flow, bits / volume.messages.max(1.0))
 }

@@ -11,8 +11,10 @@ const TASKS: u64 = 64;
 const FEWEST: u32 = 16;
 /// Of so many tasks it is kept when they send,
 const COURSES: usize = 8;
-/// in so many steps at most.
+/// in so many steps at most,
 const STEPS: usize = 4_096;
+/// each of so many operations at most.
+const STEP_OPS: usize = 64;
 
 /// What all tasks of a job do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -162,13 +164,18 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
         let mut steps = Vec::new();
         for part in spread(self.parts) {
             self.write(task, part);
-            let then = self.own.step();
-            for at in 0..self.ops.len() {
-                self.op(task, self.ops[at]);
+            let mut of_part = Vec::new();
+            for begin in (0..self.ops.len()).step_by(STEP_OPS) {
+                let then = self.own.step();
+                let end = self.ops.len().min(begin + STEP_OPS);
+                for at in begin..end {
+                    self.op(task, self.ops[at]);
+                }
+                // What a part starts is waited for at its end.
+                self.own.waits += f64::from(u8::from(end == self.ops.len()));
+                of_part.push(self.own.step().and(then.times(-1.0)));
             }
-            // What a part starts is waited for at its end.
-            self.own.waits += f64::from(u8::from(!self.ops.is_empty()));
-            steps.push((part, self.own.step().and(then.times(-1.0))));
+            steps.push((part, of_part));
             self.looked += 1 + self.ops.len() as u64;
             done += 1;
             if self.looked - before > share && done >= FEWEST {
@@ -284,7 +291,7 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
 }
 
 /// Steps by part in the order of the program. One that was looked at stands for those after it until the next, the first for those before it, too.
-fn in_order(mut steps: Vec<(u32, Step)>, parts: u32) -> Vec<Step> {
+fn in_order(mut steps: Vec<(u32, Vec<Step>)>, parts: u32) -> Vec<Step> {
     steps.sort_unstable_by_key(|step| step.0);
     let ends = steps.iter().skip(1).map(|step| step.0).chain([parts]);
     let ends: Vec<u32> = ends.collect();
@@ -293,7 +300,7 @@ fn in_order(mut steps: Vec<(u32, Step)>, parts: u32) -> Vec<Step> {
     let scaled = steps
         .iter()
         .zip(spans)
-        .map(|(step, span)| step.1.times(span));
+        .flat_map(|((_, steps), span)| steps.iter().map(move |step| step.times(span)));
     let scaled: Vec<Step> = scaled.collect();
     let chunk = scaled.len().div_ceil(STEPS).max(1);
     let all = |steps: &[Step]| {

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::flow::{Amount, Flow, Receivers, bandwidth};
 use crate::config::{BufferPer, Experiment};
-use crate::fabric::{CHUNK, MOST_BINS, Network};
+use crate::fabric::{CHUNK, MOST_BINS, Network, Traffic};
 use crate::model::{EndpointId, LinkKind, NEVER};
 use crate::simulation::Plan;
 use crate::topology::Links;
@@ -49,9 +49,12 @@ impl Work {
         let enabled = experiment.workloads.iter().filter(|one| one.enabled);
         let pairs = enabled.zip(&*plan.blueprint.traffic);
         let (mut flows, receivers): (Vec<Flow>, Vec<Receivers>) = pairs
-            .map(|(workload, traffic)| Flow::of(workload, traffic, network, end, effort))
+            .map(|(workload, traffic)| {
+                let scheme = plan.scheme.as_ref();
+                Flow::of(workload, traffic, network, scheme, end, effort)
+            })
             .unzip();
-        accept(&mut flows, &receivers, network);
+        accept(&mut flows, &receivers, &plan.blueprint.traffic, network);
         let recording = &plan.blueprint.recording;
         Work {
             endpoints: network.topology.endpoints(),
@@ -68,6 +71,7 @@ impl Work {
                 routers: f64::from(network.topology.routers()),
                 packets: recording.packets,
                 messages: recording.messages,
+                counts: counts(&plan.blueprint.traffic, network.topology.domains()),
             },
         }
     }
@@ -116,12 +120,19 @@ pub struct Records {
     pub packets: bool,
     /// Whether there is a row for each message.
     pub messages: bool,
+    /// Bytes of what is counted of all workloads besides: histograms of latencies mostly, in each domain in which they have tasks.
+    pub counts: f64,
 }
 
 impl Work {
     /// Hops of a packet on a shortest way, on average.
     pub fn hops_per_packet(&self) -> f64 {
         mean_hops(&self.flows)
+    }
+
+    /// Bytes of what is counted of all workloads, when the result is written.
+    pub fn counted(&self) -> f64 {
+        COPIES * self.records.counts
     }
 
     /// Bytes of the rows that are recorded until a time, ps, when the result is written.
@@ -156,6 +167,16 @@ impl Records {
     pub fn chunks(&self, end: f64) -> f64 {
         (end / self.bin).min(MOST_BINS as f64) / CHUNK as f64 + 1.0
     }
+}
+
+/// Bytes of histograms of all workloads.
+fn counts(traffic: &[Traffic], domains: u32) -> f64 {
+    /// Of packets and of messages, most of those that are sent and those that arrive in one.
+    const HISTOGRAMS: f64 = 3.0;
+    /// Up to some microseconds, in which most latencies are.
+    const BUCKETS: f64 = 1_200.0;
+    let domains_of = |traffic: &Traffic| traffic.tasks.len().min(domains as usize) as f64;
+    8.0 * BUCKETS * HISTOGRAMS * traffic.iter().map(domains_of).sum::<f64>()
 }
 
 /// Bytes of the traces of all workloads that run, each once.
@@ -222,18 +243,22 @@ fn buffers(flows: &[Flow], network: &Network) -> f64 {
     flits / per_packet.clamp(1.0, f64::from(parameters.max_packet))
 }
 
-/// Receivers take no more than their links carry.
-fn accept(flows: &mut [Flow], receivers: &[Receivers], network: &Network) {
+/// Receivers take no more than their links carry, on which there is control traffic, too: that of what they receive, and that of what they
+/// send themselves, as much of it as of that.
+fn accept(flows: &mut [Flow], receivers: &[Receivers], traffic: &[Traffic], network: &Network) {
     let mut coming: FxHashMap<EndpointId, f64> = FxHashMap::default();
     for (flow, receivers) in flows.iter().zip(receivers) {
         for share in shares(flow, receivers) {
-            *coming.entry(share.endpoint).or_default() += share.bits;
+            *coming.entry(share.endpoint).or_default() += share.bits * (1.0 + flow.control[0]);
         }
     }
+    let returning = returning(flows, traffic, network);
     for (flow, receivers) in flows.iter_mut().zip(receivers) {
         let taken: f64 = shares(flow, receivers)
             .map(|share| {
-                let all = coming.get(&share.endpoint).copied().unwrap_or(share.bits);
+                let own = returning.get(share.endpoint as usize).copied();
+                let data = coming.get(&share.endpoint).copied().unwrap_or(share.bits);
+                let all = data + own.unwrap_or(0.0);
                 let part = (bandwidth(network, share.endpoint) / all).min(1.0);
                 share.endpoints * share.bits * part
             })
@@ -242,6 +267,23 @@ fn accept(flows: &mut [Flow], receivers: &[Receivers], network: &Network) {
             *accepted = taken;
         }
     }
+}
+
+/// Bits of control packets that come to each endpoint in a ps for what it sends; empty if there are none.
+fn returning(flows: &[Flow], traffic: &[Traffic], network: &Network) -> Vec<f64> {
+    let mut returning = Vec::new();
+    for (flow, traffic) in flows.iter().zip(traffic) {
+        let Amount::Open { offered, .. } = flow.amount else {
+            continue;
+        };
+        let each = offered * flow.control[1] / traffic.senders().max(1.0);
+        if each > 0.0 {
+            returning.resize(network.topology.endpoints() as usize, 0.0);
+            let senders = traffic.tasks.iter().filter(|&&one| traffic.sends(one));
+            senders.for_each(|&one| returning[one as usize] += each);
+        }
+    }
+    returning
 }
 
 /// What comes to an endpoint, which stands for some.

@@ -77,6 +77,11 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.counts.capacity() * size_of::<u64>()
+    }
+
     /// Number of samples.
     pub fn samples(&self) -> u64 {
         self.samples

@@ -20,6 +20,11 @@ pub struct Outstanding {
 }
 
 impl Outstanding {
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.counts.capacity() * size_of::<i64>()
+    }
+
     /// Something is begun.
     #[inline]
     pub fn begin(&mut self, time: Time) {

@@ -6,7 +6,7 @@ use super::assemble::Plan;
 use super::error::RunError;
 use super::machine::CpuClock;
 use crate::engine::{self, End, Local, Monitor, Progress, Settled, Share, StopReason};
-use crate::fabric::{BIN_COUNTS, Compiled, FabricDomain, with_kind};
+use crate::fabric::{Compiled, FabricDomain, with_kind};
 use crate::model::Time;
 
 /// How far a run is, and what it has taken until then.
@@ -26,6 +26,8 @@ pub struct Sample {
     pub waiting: u64,
     /// Bytes of the counts by time bin; of the last sample only.
     pub series: u64,
+    /// Bytes of what else is counted of workloads; of the last sample only.
+    pub counts: u64,
     /// Bytes that the state of all domains holds.
     pub state: u64,
     /// Bytes for packets in flight.
@@ -43,7 +45,11 @@ pub struct Trial {
     pub ended: bool,
 }
 
-/// Begins a run in this process, and takes a sample as often as `step` has passed on the clock. `enough` is asked after each.
+/// A sample may take up to one part in so many of the time: a domain that holds very many messages is not looked at in no time.
+const SELDOM: u32 = 20;
+
+/// Begins a run in this process, and takes a sample as often as `step` has passed on the clock, or a multiple of what the one before took if
+/// that is longer; with no `step` after each window. `enough` is asked after each.
 ///
 /// # Errors
 /// What would end the run itself.
@@ -75,6 +81,8 @@ fn trial_with<K: Compiled>(
         clock: CpuClock::start(),
         samples: vec![first],
         looked: Instant::now(),
+        looking: 0.0,
+        pause: step,
         until: 0,
         stop: false,
         step,
@@ -95,10 +103,14 @@ fn trial_with<K: Compiled>(
         End::Idle if plan.completes => sampler.until,
         End::Time | End::Idle => schedule.end,
     };
-    let seconds = sampler.clock.seconds();
+    let seconds = sampler.clock.seconds() - sampler.looking;
     let mut samples = sampler.samples;
     let mut last = sample(&domains, until, seconds);
-    last.series = domains.iter().map(series).sum();
+    for domain in &domains {
+        let [series, counts] = domain.stats().memory_bytes();
+        last.series += series as u64;
+        last.counts += counts as u64;
+    }
     samples.push(last);
     Ok(Trial {
         build,
@@ -111,6 +123,10 @@ struct Sampler<'a> {
     clock: CpuClock,
     samples: Vec<Sample>,
     looked: Instant,
+    /// Processor time that samples have taken, s: it is none of the run's.
+    looking: f64,
+    /// From one to the next.
+    pause: Duration,
     until: Time,
     stop: bool,
     step: Duration,
@@ -122,9 +138,10 @@ impl<K: Compiled> Monitor<FabricDomain<K>, Local> for Sampler<'_> {
         self.stop.then_some(StopReason::MaxWall)
     }
 
-    /// Longer pieces keep a domain in the cache, as in a whole run.
+    /// Longer pieces keep a domain in the cache, as in a whole run: where others have the processor most of the time, pieces of 100 ms have
+    /// made a packet-hop twice as dear.
     fn heed_within(&self) -> Duration {
-        Duration::from_millis(100)
+        Duration::from_millis(300)
     }
 
     fn observe(
@@ -134,26 +151,20 @@ impl<K: Compiled> Monitor<FabricDomain<K>, Local> for Sampler<'_> {
         progress: Progress,
     ) -> Result<(), RunError> {
         self.until = progress.until;
-        if self.looked.elapsed() >= self.step {
-            self.looked = Instant::now();
-            let seconds = self.clock.seconds();
+        if self.looked.elapsed() >= self.pause {
+            let begun = Instant::now();
+            let seconds = self.clock.seconds() - self.looking;
             let now = sample(settled.domains(), progress.until, seconds);
             self.stop = (self.enough)(&now);
             self.samples.push(now);
+            self.looking = self.clock.seconds() - seconds;
+            self.looked = Instant::now();
+            if !self.step.is_zero() {
+                self.pause = self.step.max(SELDOM * begun.elapsed());
+            }
         }
         Ok(())
     }
-}
-
-/// Bytes that a domain's counts by time bin take.
-fn series<K: Compiled>(domain: &FabricDomain<K>) -> u64 {
-    let stats = domain.stats();
-    let jobs = stats
-        .jobs
-        .iter()
-        .map(|job| BIN_COUNTS * job.series.bins().count());
-    let ejected = stats.ejected.iter().map(|series| series.bins().count());
-    8 * jobs.chain(ejected).sum::<usize>() as u64
 }
 
 /// What all domains say together.

@@ -14,6 +14,9 @@ pub struct Resend {
     pub origin: Origin,
 }
 
+/// Bytes of a packet that waits for its time.
+pub const TIMED_PACKET: usize = size_of::<Timed>();
+
 /// A packet with its time. Of equal times the one that was given first comes first.
 #[derive(Clone, Copy, Debug)]
 struct Timed {

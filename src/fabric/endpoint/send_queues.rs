@@ -10,6 +10,15 @@ use crate::model::{EndpointId, Origin, Slots, Stamp, Time};
 /// No queue pair, no message.
 pub const NONE: u32 = u32::MAX;
 
+/// What a message, a queue pair, and one of which the first message waits for a time that it was given take, bytes; of what grows by
+/// doubling, full.
+pub const QUEUED_MESSAGE: usize = size_of::<Message>();
+pub const QUEUE_PAIR: usize = size_of::<QueuePair>() + INDEXED;
+pub const PARKED_PAIR: usize = INDEXED;
+
+/// A place in one of the tables of queue pairs.
+const INDEXED: usize = 24;
+
 /// Up to so many queue pairs of a NIC are searched one by one; it takes less than an index does.
 const SEARCHED: u32 = 8;
 
@@ -390,7 +399,7 @@ impl SendQueues {
         self.pairs.capacity() * size_of::<QueuePair>()
             + self.messages.capacity() * size_of::<Message>()
             + (self.free_pairs.capacity() + self.free_messages.capacity()) * 4
-            + (self.index.capacity() + self.parked.capacity()) * 24
+            + (self.index.capacity() + self.parked.capacity()) * INDEXED
     }
 }
 

@@ -76,6 +76,26 @@ impl Latencies {
     }
 }
 
+impl JobStats {
+    /// Bytes held, but for the counts by time bin.
+    fn memory_bytes(&self) -> usize {
+        let latencies = [&self.network, &self.message];
+        let latencies = latencies
+            .into_iter()
+            .flat_map(|one| [&one.both, &one.only_sent, &one.only_arrived]);
+        let others = [
+            &self.network_missing,
+            &self.iteration,
+            &self.iteration_missing,
+        ];
+        let histograms = latencies.chain(others).map(Histogram::memory_bytes);
+        size_of::<JobStats>()
+            + histograms.sum::<usize>()
+            + self.message_missing.memory_bytes()
+            + self.last.capacity() * size_of::<Time>()
+    }
+}
+
 /// Counters of one workload in one domain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobStats {
@@ -230,6 +250,15 @@ impl Stats {
             receiver: Vec::new(),
             received: Vec::new(),
         }
+    }
+
+    /// Bytes of the counts by time bin, and of the histograms and times of workloads. Rows that are recorded are in neither.
+    pub fn memory_bytes(&self) -> [usize; 2] {
+        let series = |job: &JobStats| BIN_COUNTS * job.series.bins().count();
+        let ejected = self.ejected.iter().map(|series| series.bins().count());
+        let series = self.jobs.iter().map(series).chain(ejected).sum::<usize>();
+        let jobs = self.jobs.iter().map(JobStats::memory_bytes).sum();
+        [size_of::<u64>() * series, jobs]
     }
 
     /// Records what these of the domain's own endpoints receive.
