@@ -78,7 +78,8 @@ impl Sweep<'_> {
 
     /// What was made of several seeds.
     fn means(&self, wanted: &study::Figure, groups: &Groups) -> Option<String> {
-        let seeds: BTreeSet<u64> = groups.rows().map(|row| row.seed).collect();
+        let there = groups.rows().filter(|row| row.state == "done");
+        let seeds: BTreeSet<u64> = there.map(|row| row.seed).collect();
         let count = seeds.len();
         if count < 2 {
             return None;
