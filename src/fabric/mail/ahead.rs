@@ -69,13 +69,12 @@ impl<K: Compiled> FabricDomain<K> {
         match kind {
             EventKind::OutputFree => self.fetch_channel(at),
             EventKind::InputFree | EventKind::Task | EventKind::Scheme => {}
-            EventKind::Link => match component.checked_sub(self.first_nic_output) {
-                Some(nic) => {
+            EventKind::Link => {
+                if let Some(nic) = component.checked_sub(self.first_nic_output) {
                     self.sends.prefetch(self.nics[nic as usize].ring.turn);
-                    self.fetch_channel(at);
                 }
-                None => self.fetch_channel(at),
-            },
+                self.fetch_channel(at);
+            }
             EventKind::Arrive => {
                 let input = &self.inputs[at];
                 let inbox = match input.upstream {
