@@ -56,3 +56,4 @@ mod traces;
 mod tree;
 mod tune;
 mod warnings;
+mod windows;

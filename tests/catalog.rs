@@ -29,7 +29,7 @@ fn experiment(sections: &[(&str, &Value)]) -> Experiment {
 }
 
 /// Every example of a network with every example of every routing that is made for it.
-fn networks() -> Vec<Experiment> {
+pub fn networks() -> Vec<Experiment> {
     let catalog = catalog();
     let mut all = Vec::new();
     for variant in &catalog.topologies.variants {
@@ -65,7 +65,7 @@ pub fn first_networks() -> Vec<Experiment> {
 }
 
 /// A hot spot beside uniform traffic of all others, more than the network carries, until then.
-fn crowded(network: Experiment, until: &str) -> Experiment {
+pub fn crowded(network: Experiment, until: &str) -> Experiment {
     network
         .hotspot(7, 1, 0.9)
         .with("endpoints.count", 8)

@@ -1,13 +1,13 @@
 //! The same bits for any number of ranks, and other bits for another seed.
 
-use crate::support::{Experiment, difference, run_plan};
+use crate::support::{Experiment, difference};
 
 /// Everything under `/data` of one process, and of as many ranks as the network allows, up to 8.
 fn same_on_all_ranks(experiment: &Experiment) {
     same_on(&[1, 2, 3, 4, 8], experiment);
 }
 
-fn same_on(ranks: &[u32], experiment: &Experiment) {
+pub fn same_on(ranks: &[u32], experiment: &Experiment) {
     let alone = experiment.cli().succeeds();
     let domains = experiment.plan().network().topology.domains();
     for &ranks in ranks.iter().filter(|&&n| n <= domains) {
@@ -23,7 +23,7 @@ fn same_on(ranks: &[u32], experiment: &Experiment) {
 }
 
 /// A hot spot beside uniform traffic, with acknowledgements and everything recorded.
-fn busy(experiment: Experiment) -> Experiment {
+pub fn busy(experiment: Experiment) -> Experiment {
     experiment
         .hotspot(6, 2, 0.3)
         .with("endpoints.count", 8)
@@ -90,87 +90,6 @@ fn a_folded_clos() {
 #[test]
 fn a_tree_of_three_levels() {
     same_on_all_ranks(&busy(Experiment::tree(3, 3).routing("random_up")));
-}
-
-/// Long windows are cut where the clock says so.
-#[test]
-fn the_length_of_windows_changes_nothing() {
-    let dragonfly = || Experiment::dragonfly(2, 4, 2).routing("par");
-    let signals = |latency: &str| {
-        dragonfly()
-            .set("congestion.scheme", "codes_cc")
-            .set("congestion.latency", latency)
-    };
-    let networks = [
-        dragonfly(),
-        dragonfly().set("congestion.scheme", "lhrp"),
-        signals("0 ns"),
-        signals("150 ns"),
-        Experiment::tree(3, 3).routing("adaptive_up"),
-    ];
-    for network in networks {
-        let experiment = busy(network).message("60 flits");
-        let whole = experiment.run().data;
-        for window in [41_000, 997] {
-            let mut plan = experiment.plan();
-            assert!(plan.schedule.window > window);
-            plan.schedule.window = window;
-            let cut = run_plan(&plan).expect("a good run").data;
-            assert!(cut == whole, "windows of {window} ps: {experiment:?}");
-        }
-    }
-}
-
-/// Windows are longer than the links between domains where what crosses them is settled before.
-#[test]
-fn windows_that_are_longer_than_links_change_nothing() {
-    let networks = [
-        ("kind = \"kns\"\nk = 4\nn = 2", "hybrid_dor"),
-        ("kind = \"torus\"\nsizes = [4, 4]", "source_adaptive"),
-    ];
-    // 20 ns of the link and 50 in the router, or what is shorter: a packet of 1 ns for each of its flits.
-    for ((network, routing), message, window) in [
-        (networks[0], "240 flits", 44_000),
-        (networks[0], "66 flits", 38_000),
-        (networks[1], "24 flits", 44_000),
-    ] {
-        let experiment = crate::direct::experiment(network, routing)
-            .set("router.output_queue", "none")
-            .set("router.speedup", "infinite")
-            .set("router.input_buffer", "60 flits")
-            .set("nic.acknowledge", false)
-            .set("output.packets", true)
-            .set("output.occupancy", "1 us")
-            .uniform(0.9)
-            .message(message)
-            .until("5 us");
-        let plan = experiment.plan();
-        assert_eq!((plan.schedule.window, plan.lookahead), (window, window));
-        let long = run_plan(&plan).expect("a good run").data;
-        for shorter in [20_000, 7_901] {
-            let mut plan = experiment.plan();
-            plan.schedule.window = shorter;
-            let short = run_plan(&plan).expect("a good run").data;
-            assert!(short == long, "windows of {shorter} ps: {experiment:?}");
-        }
-        same_on(&[2, 4], &experiment);
-    }
-    // What a router sends at once, an acknowledgement of one flit, and a run that ends with a window.
-    let (network, routing) = networks[0];
-    let base = || {
-        let experiment = crate::direct::experiment(network, routing);
-        experiment.uniform(0.5).until("1 us")
-    };
-    let slow = || base().set("router.output_queue", "none");
-    let none = || slow().set("router.speedup", "infinite");
-    for (experiment, window) in [
-        (base().set("nic.acknowledge", false), 20_000),
-        (slow().set("router.speedup", 1.0), 20_000),
-        (none(), 21_000),
-        (none().set("congestion.scheme", "lhrp"), 20_000),
-    ] {
-        assert_eq!(experiment.plan().schedule.window, window);
-    }
 }
 
 #[test]

@@ -366,13 +366,10 @@ impl Network {
     /// How long before a head or a credit is on a link between routers it is settled that it will be, ps, where no packet is shorter
     /// than `shortest` flits. Where input queues feed the links a head is there the router's latency after it was let across, and the
     /// credit of its place in the input buffer no sooner than all of it has left for a link. An output queue sends when it likes.
-    ///
-    /// Nothing is where inputs are busy for a while. A credit that has come wakes the output that waits for one, also for more than that; if an input
-    /// becomes free at the same moment, whose turn it is depends on that, and so on when it was heard of.
     pub fn settled_before(&self, shortest: u64) -> Time {
         let least = |of: fn(&RouterParameters) -> Time| self.routers.iter().map(of).min();
-        let head = least(|router| match (router.output_queue, router.speedup) {
-            (OutputQueue::None, Speedup::Infinite) => router.latency,
+        let head = least(|router| match router.output_queue {
+            OutputQueue::None => router.latency,
             _ => 0,
         });
         let links = self.topology.links().into_iter();

@@ -32,4 +32,4 @@ pub use warnings::Warning;
 
 /// Raised by every change to weir that changes the results of an experiment that could be run before. A sweep's
 /// directory keeps points of different versions apart.
-pub const MODEL_VERSION: u32 = 10;
+pub const MODEL_VERSION: u32 = 11;

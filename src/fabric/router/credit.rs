@@ -84,6 +84,15 @@ impl Credit {
         (0..self.count).map(|nth| self.ring[self.place(nth)])
     }
 
+    /// When the first comes after `now`, as far as is known; [`NEVER`] if none is on its way.
+    pub fn next_after(&mut self, now: Time) -> Time {
+        self.collect(now);
+        match self.count {
+            0 => NEVER,
+            _ => self.ring[self.place(0)].time,
+        }
+    }
+
     /// When enough is back for `flits`, as far as is known; [`NEVER`] if not enough is on its way.
     pub fn enough_at(&self, flits: u32) -> Time {
         let mut sum = self.available;
@@ -203,6 +212,7 @@ mod tests {
                 prop_assert_eq!(credit.available, due);
                 let next = gives.iter().map(|give| give.0).filter(|&time| time > now).min();
                 prop_assert_eq!(credit.enough_at(due + 1), next.unwrap_or(NEVER));
+                prop_assert_eq!(credit.next_after(now), next.unwrap_or(NEVER));
             }
         }
     }

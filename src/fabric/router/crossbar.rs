@@ -124,15 +124,29 @@ impl<K: Compiled> FabricDomain<K> {
                 }
             }
             Crossing::Credit => {
-                self.outputs[output as usize].stall(now);
-                let (packet, room) = (self.pool.get(index), self.room_for(index));
-                let out = &self.outputs[output as usize];
-                let channel = self.channel(out.channel_base, packet.queue);
-                let channel = self.home(channel);
-                let time = self.channels[channel].credit.enough_at(room);
-                self.wake_output(output, time);
+                let out = &mut self.outputs[output as usize];
+                if out.stalled_since == NEVER {
+                    out.stall(now);
+                    self.wake_for_credit(output, now);
+                }
             }
         }
+    }
+
+    /// A stalled output is looked at whenever a credit comes back, whatever for: by those that are on their way, and by the others when they
+    /// are heard of. So when it is looked at does not depend on when that was, which the length of windows decides.
+    fn wake_for_credit(&mut self, output: OutIndex, now: Time) {
+        let out = &self.outputs[output as usize];
+        let (base, classes) = (out.channel_base, self.fixed.classes.count());
+        let next = match Self::is_crowd(base) {
+            true => self.crowds.next_credit(base, now),
+            false => {
+                let queues = base as usize..(base + out.queues * u32::from(classes)) as usize;
+                let next = queues.map(|queue| self.channels[queue].credit.next_after(now));
+                next.min().unwrap_or(NEVER)
+            }
+        };
+        self.wake_output(output, next);
     }
 
     /// An output queue without limit that is full ends the run.
@@ -199,8 +213,13 @@ impl<K: Compiled> FabricDomain<K> {
                 return;
             }
         }
-        if self.timing(output).credit_to_cross && !self.rings.outputs.waiting(output, classes) {
+        if !self.timing(output).credit_to_cross {
+            return;
+        }
+        if !self.rings.outputs.waiting(output, classes) {
             self.outputs[output as usize].unstall(now);
+        } else if self.outputs[output as usize].stalled_since != NEVER {
+            self.wake_for_credit(output, now);
         }
     }
 

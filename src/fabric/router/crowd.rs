@@ -10,7 +10,7 @@ use super::credit::Credit;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::pool::Fifo;
 use crate::fabric::state::{Channel, HeadQueue, InIndex, OutIndex, Output};
-use crate::model::{Slots, Time};
+use crate::model::{NEVER, Slots, Time};
 
 /// Ports with more queues than that, over all classes, are crowds.
 pub const MOST_BITS: u32 = u64::BITS;
@@ -117,6 +117,13 @@ impl Crowds {
     /// The credits of a class that are taken.
     pub fn lent(&mut self, base: u32, class: u8) -> &mut Lent {
         &mut self.of_mut(base).lent[usize::from(class)]
+    }
+
+    /// When the first credit of any class comes after `now`, as far as is known.
+    pub fn next_credit(&mut self, base: u32, now: Time) -> Time {
+        let classes = self.of_mut(base).lent.iter_mut();
+        let next = classes.map(|lent| lent.back.next_after(now)).min();
+        next.unwrap_or(NEVER)
     }
 
     /// Flits in the output queues of some classes of an output.

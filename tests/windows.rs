@@ -1,0 +1,160 @@
+//! The length of windows changes no result: what a run computes does not depend on when domains hear of each other's packets and credits.
+
+use crate::catalog::{crowded, examples, first_networks, networks};
+use crate::same_bits::{busy, same_on};
+use crate::support::{Experiment, run_plan};
+use weir::catalog::catalog;
+
+/// Runs with windows of the plan's length and with shorter ones.
+fn same_in_shorter_windows(experiment: &Experiment) {
+    let mut plan = experiment.plan();
+    let fail = |error| panic!("{error}\n{}", experiment.text());
+    let long = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);
+    let length = plan.schedule.window;
+    for part in [2, 7] {
+        plan.schedule.window = (length / part).max(1);
+        let short = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);
+        assert!(
+            short == long,
+            "windows of {} ps differ from such of {length} ps in\n{}",
+            plan.schedule.window,
+            experiment.text()
+        );
+    }
+}
+
+/// Routers of all makes, by what decides when their ports are looked at.
+fn with_routers(network: &Experiment) -> Vec<Experiment> {
+    let queued = || network.clone().set("router.output_queue", "none");
+    let all = [
+        network.clone(),
+        queued().set("router.speedup", 1.0),
+        (queued().set("router.speedup", 1.5)).set("router.arbitration", "oldest"),
+        queued().set("router.speedup", "infinite"),
+        network.clone().set("router.credit_at", "crossing"),
+    ];
+    // Some go with some networks only.
+    let good = all
+        .into_iter()
+        .filter(|experiment| experiment.try_plan().is_ok());
+    good.collect()
+}
+
+#[test]
+fn of_every_routing_on_every_topology() {
+    for network in networks() {
+        let networks = with_routers(&crowded(network, "800 ns"));
+        assert!(networks.len() >= 4);
+        networks.iter().for_each(same_in_shorter_windows);
+    }
+}
+
+#[test]
+fn of_every_queueing() {
+    for variant in &catalog().queueing.variants {
+        for example in examples("scheme", variant) {
+            for network in first_networks() {
+                let network = crowded(network, "800 ns").set("queueing", example.clone());
+                with_routers(&network)
+                    .iter()
+                    .for_each(same_in_shorter_windows);
+            }
+        }
+    }
+}
+
+#[test]
+fn of_every_scheme() {
+    for variant in &catalog().schemes.variants {
+        for example in examples("scheme", variant) {
+            for network in first_networks() {
+                let crowded = crowded(network, "2 us").set("congestion", example.clone());
+                // Signals that take no time have windows of their own.
+                if crowded.plan().schedule.haste.is_none() {
+                    same_in_shorter_windows(&crowded);
+                }
+            }
+        }
+    }
+}
+
+/// Long windows are cut where the clock says so.
+#[test]
+fn that_are_cut_by_the_clock() {
+    let dragonfly = || Experiment::dragonfly(2, 4, 2).routing("par");
+    let signals = |latency: &str| {
+        dragonfly()
+            .set("congestion.scheme", "codes_cc")
+            .set("congestion.latency", latency)
+    };
+    let networks = [
+        dragonfly(),
+        dragonfly().set("congestion.scheme", "lhrp"),
+        signals("0 ns"),
+        signals("150 ns"),
+        Experiment::tree(3, 3).routing("adaptive_up"),
+    ];
+    for network in networks {
+        let experiment = busy(network).message("60 flits");
+        let whole = experiment.run().data;
+        for window in [41_000, 997] {
+            let mut plan = experiment.plan();
+            assert!(plan.schedule.window > window);
+            plan.schedule.window = window;
+            let cut = run_plan(&plan).expect("a good run").data;
+            assert!(cut == whole, "windows of {window} ps: {experiment:?}");
+        }
+    }
+}
+
+/// Windows are longer than the links between domains where what crosses them is settled before.
+#[test]
+fn that_are_longer_than_links() {
+    let networks = [
+        ("kind = \"kns\"\nk = 4\nn = 2", "hybrid_dor"),
+        ("kind = \"torus\"\nsizes = [4, 4]", "source_adaptive"),
+    ];
+    // 20 ns of the link and 50 in the router, or what is shorter: a packet of 1 ns for each of its flits.
+    for ((network, routing), message, window) in [
+        (networks[0], "240 flits", 44_000),
+        (networks[0], "66 flits", 38_000),
+        (networks[1], "24 flits", 44_000),
+    ] {
+        let experiment = crate::direct::experiment(network, routing)
+            .set("router.output_queue", "none")
+            .set("router.speedup", "infinite")
+            .set("router.input_buffer", "60 flits")
+            .set("nic.acknowledge", false)
+            .set("output.packets", true)
+            .set("output.occupancy", "1 us")
+            .uniform(0.9)
+            .message(message)
+            .until("5 us");
+        let plan = experiment.plan();
+        assert_eq!((plan.schedule.window, plan.lookahead), (window, window));
+        let long = run_plan(&plan).expect("a good run").data;
+        for shorter in [20_000, 7_901] {
+            let mut plan = experiment.plan();
+            plan.schedule.window = shorter;
+            let short = run_plan(&plan).expect("a good run").data;
+            assert!(short == long, "windows of {shorter} ps: {experiment:?}");
+        }
+        same_on(&[2, 4], &experiment);
+    }
+    // What a router sends at once, an acknowledgement of one flit, and a run that ends with a window.
+    let (network, routing) = networks[0];
+    let base = || {
+        let experiment = crate::direct::experiment(network, routing);
+        experiment.uniform(0.5).until("1 us")
+    };
+    let slow = || base().set("router.output_queue", "none");
+    let none = || slow().set("router.speedup", "infinite");
+    for (experiment, window) in [
+        (base().set("nic.acknowledge", false), 20_000),
+        (slow().set("router.speedup", 1.0), 21_000),
+        (none(), 21_000),
+        (none().set("congestion.scheme", "lhrp"), 20_000),
+    ] {
+        assert_eq!(experiment.plan().schedule.window, window);
+    }
+}
