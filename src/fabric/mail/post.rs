@@ -30,6 +30,8 @@ pub struct CreditMail {
 pub struct Post {
     /// The earliest time of all of them; [`NEVER`] if there is nothing in it.
     earliest: Time,
+    /// Packets for which the longest letter has had room.
+    longest: usize,
     pub packets: Vec<PacketMail>,
     pub credits: Vec<CreditMail>,
     /// The headers of the packets, one after another; empty if the scheme has none.
@@ -46,6 +48,7 @@ impl Default for Post {
             headers: Vec::new(),
             signals: Vec::new(),
             earliest: NEVER,
+            longest: 0,
         }
     }
 }
@@ -60,10 +63,8 @@ impl Post {
     #[inline]
     pub fn packet(&mut self, packet: Packet, origin: Origin, input: InIndex) {
         self.earliest = self.earliest.min(packet.head);
-        // Letters go round and keep what they have grown to; where links between domains are long, most of what is under way is in them.
         if self.packets.len() == self.packets.capacity() {
-            let more = (self.packets.len() / 4).max(SHORT);
-            self.packets.reserve_exact(more);
+            self.make_room();
         }
         self.packets.push(PacketMail {
             packet,
@@ -74,6 +75,17 @@ impl Post {
         if let Some(soon) = self.packets.spare_capacity_mut().get(AHEAD) {
             prefetch(soon);
         }
+    }
+
+    /// Makes room for more packets. Letters go round and keep what they have grown to; where links between domains are long, most of
+    /// what is under way is in them. So they grow by little, and a new one is as long at once as those before it have become.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        let length = self.packets.len();
+        let wanted = length + (length / 4).max(SHORT);
+        self.longest = self.longest.max(wanted);
+        self.packets.reserve_exact(self.longest - length);
     }
 
     #[inline]
@@ -131,6 +143,7 @@ impl Mail for Post {
             headers,
             signals,
             earliest,
+            longest: 0,
         })
     }
 
