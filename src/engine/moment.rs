@@ -13,6 +13,8 @@ const MOST: usize = 1 << 16;
 pub struct Moment {
     /// Bits of keys that are to be taken, but for those in `bits`.
     words: Slots<u64>,
+    /// A bit for each word that is not 0.
+    groups: Slots<u64>,
     /// What is left of the word that is being read.
     bits: u64,
     /// Its number.
@@ -30,6 +32,7 @@ impl Moment {
         let words = if keys <= MOST { keys.div_ceil(64) } else { 0 };
         Moment {
             words: vec![0; words].into(),
+            groups: vec![0; words.div_ceil(64)].into(),
             bits: 0,
             word: 0,
             left: 0,
@@ -42,7 +45,7 @@ impl Moment {
     #[inline]
     pub fn is_for(&self, events: usize) -> bool {
         const FEW: usize = 12;
-        events >= FEW.max(self.words.len() / 2) && !self.words.is_empty()
+        events >= FEW.max(self.groups.len()) && !self.words.is_empty()
     }
 
     /// Takes in the events of a time. `keys` are theirs under `mask`, by which they are ordered; returns false, and takes
@@ -55,20 +58,42 @@ impl Moment {
         keys: impl Iterator<Item = EventKey>,
     ) -> bool {
         let (mut twice, mut count) = (0, 0);
+        // Mostly there is one group.
+        let (one, mut group) = (self.groups.len() == 1, 0);
         for key in keys {
-            let word = &mut self.words[key as usize / 64];
+            let at = key as usize / 64;
+            let word = &mut self.words[at];
             let bit = 1 << (key % 64);
             twice |= *word & bit;
             *word |= bit;
+            match one {
+                true => group |= 1 << (at % 64),
+                false => self.groups[at / 64] |= 1 << (at % 64),
+            }
             count += 1;
         }
+        self.groups[0] |= group;
         if twice != 0 {
             (0..self.words.len()).for_each(|word| self.words[word] = 0);
+            (0..self.groups.len()).for_each(|group| self.groups[group] = 0);
             return false;
         }
-        self.bits = std::mem::take(&mut self.words[0]);
-        (self.word, self.left, self.time, self.mask) = (0, count, time, mask);
+        (self.left, self.time, self.mask) = (count, time, mask);
+        self.read_next();
         true
+    }
+
+    /// Begins to read the first word that is not 0, of which there must be one.
+    #[inline(always)]
+    fn read_next(&mut self) {
+        let mut group = 0;
+        while self.groups[group] == 0 {
+            group += 1;
+        }
+        let words = &mut self.groups[group];
+        self.word = group * 64 + words.trailing_zeros() as usize;
+        *words &= *words - 1;
+        self.bits = std::mem::take(&mut self.words[self.word]);
     }
 
     /// The time of the events that are left, if any are.
@@ -92,12 +117,18 @@ impl Moment {
         let (word, bit) = (key as usize / 64, 1 << (key % 64));
         if word < self.word {
             // What comes before has been taken: back to there.
-            self.words[self.word] = std::mem::replace(&mut self.bits, bit);
-            self.word = word;
+            if self.bits != 0 {
+                self.words[self.word] = self.bits;
+                self.groups[self.word / 64] |= 1 << (self.word % 64);
+            }
+            (self.word, self.bits) = (word, bit);
         } else {
             let bits = match word == self.word {
                 true => &mut self.bits,
-                false => &mut self.words[word],
+                false => {
+                    self.groups[word / 64] |= 1 << (word % 64);
+                    &mut self.words[word]
+                }
             };
             if *bits & bit != 0 {
                 return false;
@@ -115,9 +146,8 @@ impl Moment {
         if self.left == 0 {
             self.time = NEVER;
         }
-        while self.bits == 0 {
-            self.word += 1;
-            self.bits = std::mem::take(&mut self.words[self.word]);
+        if self.bits == 0 {
+            self.read_next();
         }
         let key = (self.word * 64) as EventKey | self.bits.trailing_zeros();
         self.bits &= self.bits - 1;
@@ -126,6 +156,6 @@ impl Moment {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.words.capacity() * 8
+        (self.words.capacity() + self.groups.capacity()) * 8
     }
 }

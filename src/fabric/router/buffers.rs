@@ -7,7 +7,7 @@ use crate::model::{NEVER, PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {
     /// Sends the credit of a packet that leaves an input buffer at `leave` (its tail) back upstream.
-    #[inline]
+    #[inline(always)]
     pub(in crate::fabric) fn give_back(
         &mut self,
         input: InIndex,
