@@ -77,6 +77,10 @@ impl Credit {
             self.head = self.head.wrapping_add(1);
             self.count -= 1;
         }
+        if self.count == 0 {
+            // Where few credits are under way at a time the same few places are used again, which stay in the cache.
+            self.head = 0;
+        }
     }
 
     /// What is on its way, in order of time.
