@@ -4,7 +4,7 @@ use std::ops::{Deref, Index, IndexMut};
 ///
 /// Every place of a hop (port, channel, packet, request) is looked up by such a number; checking each of them again
 /// costs 2% to 6% of the speed. So accesses are checked in builds with debug assertions, which all tests are, and not in
-/// release builds. What comes from outside is checked where it comes in: a routing's answer in `fabric/router/crossbar.rs`,
+/// release builds. What comes from outside is checked where it comes in: a routing's answer in `fabric/router/arrival.rs`,
 /// mail of another rank in `fabric/mail/accept.rs`. The type is not public, so no other crate can name a place.
 #[derive(Clone, Debug)]
 pub struct Slots<T>(Vec<T>);
