@@ -4,23 +4,33 @@ use crate::catalog::{crowded, examples, first_networks, networks};
 use crate::same_bits::{busy, same_on};
 use crate::support::{Experiment, run_plan};
 use weir::catalog::catalog;
+use weir::model::Time;
 
-/// Runs with windows of the plan's length and with shorter ones.
-fn same_in_shorter_windows(experiment: &Experiment) {
+/// Runs with windows of the plan's length and of each of these shorter ones, in ps.
+fn same_in_windows_of(lengths: &[Time], experiment: &Experiment) {
     let mut plan = experiment.plan();
     let fail = |error| panic!("{error}\n{}", experiment.text());
     let long = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);
-    let length = plan.schedule.window;
-    for part in [2, 7] {
-        plan.schedule.window = (length / part).max(1);
+    let whole = plan.schedule.window;
+    for &length in lengths {
+        assert!(
+            length < whole,
+            "windows of {whole} ps are no longer than {length}"
+        );
+        plan.schedule.window = length;
         let short = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);
         assert!(
             short == long,
-            "windows of {} ps differ from such of {length} ps in\n{}",
-            plan.schedule.window,
+            "windows of {length} ps differ from such of {whole} ps in\n{}",
             experiment.text()
         );
     }
+}
+
+/// Windows of a half and of a seventh.
+fn same_in_shorter_windows(experiment: &Experiment) {
+    let whole = experiment.plan().schedule.window;
+    same_in_windows_of(&[whole / 2, whole / 7], experiment);
 }
 
 /// Routers of all makes, by what decides when their ports are looked at.
@@ -95,15 +105,7 @@ fn that_are_cut_by_the_clock() {
         Experiment::tree(3, 3).routing("adaptive_up"),
     ];
     for network in networks {
-        let experiment = busy(network).message("60 flits");
-        let whole = experiment.run().data;
-        for window in [41_000, 997] {
-            let mut plan = experiment.plan();
-            assert!(plan.schedule.window > window);
-            plan.schedule.window = window;
-            let cut = run_plan(&plan).expect("a good run").data;
-            assert!(cut == whole, "windows of {window} ps: {experiment:?}");
-        }
+        same_in_windows_of(&[41_000, 997], &busy(network).message("60 flits"));
     }
 }
 
@@ -132,13 +134,7 @@ fn that_are_longer_than_links() {
             .until("5 us");
         let plan = experiment.plan();
         assert_eq!((plan.schedule.window, plan.lookahead), (window, window));
-        let long = run_plan(&plan).expect("a good run").data;
-        for shorter in [20_000, 7_901] {
-            let mut plan = experiment.plan();
-            plan.schedule.window = shorter;
-            let short = run_plan(&plan).expect("a good run").data;
-            assert!(short == long, "windows of {shorter} ps: {experiment:?}");
-        }
+        same_in_windows_of(&[20_000, 7_901], &experiment);
         same_on(&[2, 4], &experiment);
     }
     // What a router sends at once, an acknowledgement of one flit, and a run that ends with a window.

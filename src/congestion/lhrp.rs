@@ -104,11 +104,11 @@ impl Policy {
         vec![("threshold", threshold), ("timeout", timeout)]
     }
 
+    /// How long a packet may wait for an endpoint, ps.
     pub(super) fn allowed(&self, port: &Port) -> Time {
-        match (port.last_hop, port.level > self.threshold) {
-            (true, true) => 0,
-            (true, false) => Time::MAX,
-            (false, _) => self.timeout,
+        match port.level > self.threshold {
+            true => 0,
+            false => Time::MAX,
         }
     }
 }
@@ -191,8 +191,8 @@ impl Scheme for Lhrp {
         self.policy.allowed(port)
     }
 
-    fn drops_on_the_way(&self) -> bool {
-        self.policy.timeout != Time::MAX
+    fn timeout(&self) -> Time {
+        self.policy.timeout
     }
 
     fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {

@@ -167,8 +167,8 @@ impl Scheme for LhrpSrp {
         self.policy.allowed(port)
     }
 
-    fn drops_on_the_way(&self) -> bool {
-        self.policy.timeout != Time::MAX
+    fn timeout(&self) -> Time {
+        self.policy.timeout
     }
 
     /// A large message has a reservation of its own.

@@ -19,7 +19,7 @@ pub struct Capabilities {
     /// [`Scheme::ready_at`] may say [`crate::model::NEVER`].
     pub windows: bool,
     /// Routers may drop packets of the lossy class ([`Classes::LOSSY`]), in which new data is sent:
-    /// [`Scheme::queueing_limit`], [`Scheme::on_drop`].
+    /// [`Scheme::timeout`], [`Scheme::queueing_limit`], [`Scheme::on_drop`].
     pub drops: bool,
     /// Sources send packets again. A task's send is complete when all of its message is acknowledged.
     pub retransmits: bool,
@@ -293,15 +293,14 @@ pub trait Scheme: CloneScheme + Send + Sync {
     fn stamp(&mut self, port: &Port, packet: &PacketView, header: &mut [u64], now: Time) {}
     /// At a port: the time that the scheme has asked for ([`PortContext::wake`]); earlier ones that it asked for come, too.
     fn on_port_timer(&mut self, port: &mut PortContext) {}
-    /// At a port: the time that a packet of the lossy class may spend in queues before the port drops it, ps; 0: it is
-    /// dropped now; [`Time::MAX`]: never.
-    fn queueing_limit(&self, port: &Port) -> Time {
+    /// The time that a packet of the lossy class may spend in queues before a router drops it, ps; [`Time::MAX`]: never. It is the same at
+    /// all ports, so that it is asked once.
+    fn timeout(&self) -> Time {
         Time::MAX
     }
-    /// Whether routers before the last drop packets, too. If not, [`Scheme::queueing_limit`] is [`Time::MAX`] there always, and is not
-    /// asked.
-    fn drops_on_the_way(&self) -> bool {
-        true
+    /// At a port to an endpoint: that time there, which may depend on the port; 0: the packet is dropped now.
+    fn queueing_limit(&self, port: &Port) -> Time {
+        self.timeout()
     }
     /// At a port: a packet of the lossy class is dropped. What is to become of it is up to the scheme: a negative
     /// acknowledgement to its source, its header to its destination (trimming), or nothing.

@@ -8,7 +8,7 @@ use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
-    About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
+    About, Acts, Build, Capabilities, NicContext, PacketView, PortContext, SLACK, Scheme,
     check_speculation, nack, speculation_timeout, table_bytes,
 };
 use crate::config::TimeSpan;
@@ -187,7 +187,7 @@ impl Scheme for Smsrp {
         }
     }
 
-    fn queueing_limit(&self, _port: &Port) -> Time {
+    fn timeout(&self) -> Time {
         self.timeout
     }
 

@@ -6,8 +6,8 @@ use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
-    About, Build, Capabilities, Handshake, NicContext, PacketView, Port, PortContext, SLACK,
-    Scheme, check_speculation, nack, speculation_timeout,
+    About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, SLACK, Scheme,
+    check_speculation, nack, speculation_timeout,
 };
 use crate::config::{Duration, TimeSpan};
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
@@ -126,7 +126,7 @@ impl Scheme for Srp {
         }
     }
 
-    fn queueing_limit(&self, _port: &Port) -> Time {
+    fn timeout(&self) -> Time {
         self.timeout
     }
 

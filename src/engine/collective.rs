@@ -6,23 +6,29 @@ use serde::de::DeserializeOwned;
 use super::transport::{Transport, TransportError};
 use crate::model::codec;
 
-/// Sends a value of every rank to rank 0, which gets all of them in the order of ranks.
+/// Sends a value of every rank to rank 0, which gets all of them in the order of ranks. Its own stays as it is.
 ///
 /// # Errors
 ///
 /// If the transport fails, or what a rank sent is no such value.
-pub fn gather<V, T>(transport: &mut T, value: &V) -> Result<Option<Vec<V>>, TransportError>
+pub fn gather<V, T>(transport: &mut T, value: V) -> Result<Option<Vec<V>>, TransportError>
 where
     V: Serialize + DeserializeOwned,
     T: Transport + ?Sized,
 {
-    let own = transport.rank();
-    let bytes = encode(own, value)?;
+    let bytes = match transport.rank() {
+        0 => Vec::new(),
+        own => encode(own, &value)?,
+    };
     let Some(all) = transport.gather(bytes)? else {
         return Ok(None);
     };
-    let values = (0..).zip(all).map(|(rank, bytes)| decode(rank, &bytes));
-    values.collect::<Result<_, _>>().map(Some)
+    let others = (0..).zip(all).skip(1);
+    let others = others.map(|(rank, bytes)| decode(rank, &bytes));
+    std::iter::once(Ok(value))
+        .chain(others)
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 /// Sends a value of rank 0 to all ranks. What the others give is not looked at.
@@ -75,7 +81,10 @@ mod tests {
 
     #[test]
     fn rank_0_gathers_in_the_order_of_ranks() {
-        let all = on_three(|rank| gather(rank, &format!("rank {}", rank.rank())));
+        let all = on_three(|rank| {
+            let name = format!("rank {}", rank.rank());
+            gather(rank, name)
+        });
         let names = ["rank 0", "rank 1", "rank 2"].map(String::from).to_vec();
         assert_eq!(all, [Ok(Some(names)), Ok(None), Ok(None)]);
     }
@@ -102,7 +111,7 @@ mod tests {
     fn another_type_than_was_sent_is_an_error() {
         let all = on_three(|rank| match rank.rank() {
             1 => rank.gather(vec![1]).map(|_| None),
-            _ => gather(rank, &(1u64, 2u64)),
+            _ => gather(rank, (1u64, 2u64)),
         });
         assert_eq!(all[0], Err(TransportError::Garbled { rank: 1, bytes: 1 }));
     }

@@ -130,9 +130,18 @@ impl<K: Compiled> FabricDomain<K> {
             unheard: !heard,
             loss: scheme.loss(),
             can,
-            drops_on_the_way: scheme.drops_on_the_way(),
-            at_departure: can.marks || can.stamps || can.observes || can.announces,
-            mark_from: scheme.mark_from(),
+            timeout: scheme.timeout(),
+            at_arrival: can.drops
+                || can.observes
+                || can.arrivals
+                || intercepted != 0
+                || lost.is_some(),
+            at_departure: can.stamps || can.observes || can.announces,
+            mark_from: if can.marks {
+                scheme.mark_from()
+            } else {
+                u32::MAX
+            },
             heard: bits(can.listens.iter().map(|&kind| kind.number())),
             timed: bits(
                 (0..)

@@ -58,13 +58,16 @@ pub(super) struct Fixed {
     pub loss: f64,
     /// What the scheme does.
     pub can: Capabilities,
-    /// Whether it drops packets before their last router.
-    pub drops_on_the_way: bool,
-    /// Whether it does anything when a packet leaves a router.
+    /// How long it lets packets of the lossy class be in queues before their last router, ps.
+    pub timeout: Time,
+    /// Whether it, or the test of recovery, does anything when a packet comes to a router or has been routed there.
+    pub at_arrival: bool,
+    /// Whether it does anything when a packet leaves a router, besides marking it.
     pub at_departure: bool,
     /// A bit for each kind of control packet that sources act on.
     pub heard: u8,
-    /// A scheme that marks is asked where so many flits wait, or more.
+    /// A scheme that marks is asked where so many flits wait, or more ([`super::state::Output::level`]); no level is as high as that of
+    /// others.
     pub mark_from: u32,
     /// A bit for each kind of control packet that carries a time.
     pub timed: u8,
@@ -221,9 +224,8 @@ impl<K: Compiled> FabricDomain<K> {
     /// Packets that are in this domain: in queues and on wires. Those that wait in a NIC to be injected do not count.
     pub fn packets_in_flight(&self) -> u64 {
         let mut waiting = 0;
-        let waits = |nic: &Nic| nic.control.into_iter().chain([nic.ends]);
-        for control in self.nics.iter().flat_map(waits) {
-            let mut at = control.head;
+        let heads = |nic: &Nic| nic.control.heads().chain([nic.ends.head]);
+        for mut at in self.nics.iter().flat_map(heads) {
             while at != crate::model::NO_PACKET {
                 waiting += 1;
                 at = self.pool.after(at);

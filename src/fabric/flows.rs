@@ -300,7 +300,7 @@ impl<K: Compiled> FabricDomain<K> {
             FlowStep::End => nic.ends.push(&mut self.pool, index),
             FlowStep::Start | FlowStep::Probe => {
                 let place = usize::from(class - self.fixed.classes.control);
-                nic.control[place].push(&mut self.pool, index);
+                nic.control.push(place, index, &mut self.pool);
             }
         }
     }

@@ -279,6 +279,12 @@ pub struct Request {
 }
 
 impl Output {
+    /// Flits that are to leave by it and are at its router: those that wait at inputs and those in its queues.
+    #[inline(always)]
+    pub fn level(&self) -> u32 {
+        self.waiting + self.queued
+    }
+
     /// An output at rest.
     pub fn new(timing: u32, wire: Wire, kind: LinkKind) -> Self {
         Output {

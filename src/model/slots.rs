@@ -9,6 +9,9 @@ use std::ops::{Deref, Index, IndexMut};
 #[derive(Clone, Debug)]
 pub struct Slots<T>(Vec<T>);
 
+/// Bytes of a list that is still short.
+const SHORT: usize = 1 << 16;
+
 impl<T> Default for Slots<T> {
     fn default() -> Self {
         Slots(Vec::new())
@@ -16,12 +19,25 @@ impl<T> Default for Slots<T> {
 }
 
 impl<T> Slots<T> {
-    /// Adds a place at the end. Memory grows by a quarter at a time: these lists are most of what weir holds.
+    /// Adds a place at the end. The memory of long lists grows by a quarter at a time, since they are most of what weir holds; that of
+    /// short ones doubles, for to copy them over and over is a good part of what a short run does.
+    #[inline]
     pub fn push(&mut self, value: T) {
         if self.0.len() == self.0.capacity() {
-            self.0.reserve_exact((self.0.len() / 4).max(16));
+            self.make_room();
         }
         self.0.push(value);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        let length = self.0.len();
+        let more = match length * size_of::<T>() < SHORT {
+            true => length,
+            false => length / 4,
+        };
+        self.0.reserve_exact(more.max(16));
     }
 
     /// Lets go of memory that is not used.

@@ -61,7 +61,7 @@ pub fn collect<K: Compiled, T: Transport + ?Sized>(
         peak_memory_bytes: super::machine::peak_memory_bytes(),
         host: super::machine::host(),
     };
-    let Some(ranks) = gather(transport, &mine)? else {
+    let Some(ranks) = gather(transport, mine)? else {
         return Ok(None);
     };
     let (mut list, mut steps, mut hosts) = (Vec::new(), Vec::new(), Vec::new());

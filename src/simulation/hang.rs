@@ -33,7 +33,7 @@ pub fn search_hang<K: Compiled, T: Transport + ?Sized>(
     let waiting: Vec<(u32, String)> = waiting
         .map(|waiting| (waiting.task, waiting.to_string()))
         .collect();
-    let gathered = gather(transport, &waiting)?;
+    let gathered = gather(transport, waiting)?;
     Err(RunError::Hung {
         simulated_ps: now,
         job: names.get(usize::from(job)).unwrap_or(&"?").to_string(),

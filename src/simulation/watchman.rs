@@ -75,7 +75,7 @@ pub fn search<K: Compiled, T: Transport + ?Sized>(
     now: Time,
 ) -> Result<(), RunError> {
     let waits: Vec<Wait> = domains.iter().flat_map(FabricDomain::<K>::waits).collect();
-    let gathered = gather(transport, &waits)?;
+    let gathered = gather(transport, waits)?;
     let found = gathered.and_then(|ranks| find_deadlock(&ranks.concat()));
     match broadcast(transport, &found)? {
         None => Ok(()),

@@ -1,5 +1,6 @@
 //! An endpoint: its NIC as sender and receiver, and the tasks of applications on it.
 
+pub(super) mod control_lists;
 pub(super) mod hosts;
 pub(super) mod injection;
 pub(super) mod nic;

@@ -1,5 +1,6 @@
 //! Network interfaces as senders: queue pairs, segmentation, the turn of each destination.
 
+use super::control_lists::ControlLists;
 use super::injection::Sending;
 use super::nic_context::AtNic;
 use super::resend::Resend;
@@ -21,8 +22,8 @@ pub struct Nic {
     pub id: EndpointId,
     /// Packets on the wire from its router, in order of arrival.
     pub wire: Fifo,
-    /// Control packets that wait to be sent, by class from the lowest control class on.
-    pub control: [Fifo; 3],
+    /// Control packets that wait to be sent.
+    pub control: ControlLists,
     /// Control packets that go behind the data of their flows.
     pub ends: Fifo,
     /// Queue pairs with something to send.
@@ -41,7 +42,7 @@ impl Nic {
         Nic {
             id,
             wire: Fifo::EMPTY,
-            control: [Fifo::EMPTY; 3],
+            control: ControlLists::EMPTY,
             ends: Fifo::EMPTY,
             ring: PairRing::EMPTY,
             next_message: 0,
@@ -52,7 +53,7 @@ impl Nic {
 
     /// True if no message and no control packet waits to be sent.
     pub fn is_idle(&self) -> bool {
-        self.ring.turn == NONE && self.ends.is_empty() && self.control.iter().all(Fifo::is_empty)
+        self.ring.turn == NONE && self.ends.is_empty() && self.control.are_empty()
     }
 }
 
@@ -232,27 +233,25 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
         blocked: &mut Blocked,
     ) -> Option<(PacketIndex, u16)> {
-        let classes = self.fixed.classes;
-        // Data alone needs no look, but acknowledgements may share its class.
-        if K::CC || classes.control > classes.data {
-            for class in (classes.control..classes.count()).rev() {
-                let at = usize::from(class - classes.control);
-                let mut before = NO_PACKET;
-                let mut head = self.nics[nic as usize].control[at].head;
-                while head != NO_PACKET {
-                    match self.injection_queue(output, Sending::of(&self.pool, head), now) {
-                        Ok(queue) => {
-                            let list = &mut self.nics[nic as usize].control[at];
-                            list.take_after(before, &mut self.pool);
-                            return Some((head, queue));
-                        }
-                        Err(time) => blocked.starve(time),
+        let mut rest = self.nics[nic as usize].control.waiting();
+        while rest != 0 {
+            let at = rest.ilog2() as usize;
+            rest &= !(1 << at);
+            let mut before = NO_PACKET;
+            let mut head = self.nics[nic as usize].control.head(at);
+            while head != NO_PACKET {
+                match self.injection_queue(output, Sending::of(&self.pool, head), now) {
+                    Ok(queue) => {
+                        let lists = &mut self.nics[nic as usize].control;
+                        lists.take_after(at, before, &mut self.pool);
+                        return Some((head, queue));
                     }
-                    if !self.divided() {
-                        break;
-                    }
-                    (before, head) = (head, self.pool.after(head));
+                    Err(time) => blocked.starve(time),
                 }
+                if !self.divided() {
+                    break;
+                }
+                (before, head) = (head, self.pool.after(head));
             }
         }
         None
@@ -338,7 +337,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// The next packet of a queue pair.
+    /// The next packet of a queue pair. Always inline: the hottest of its callers is the only one of most runs.
+    #[inline(always)]
     pub(in crate::fabric) fn packet_of_pair(
         &mut self,
         nic: u32,
@@ -353,16 +353,20 @@ impl<K: Compiled> FabricDomain<K> {
         let most = u64::from(self.fixed.max_packet) * u64::from(flit.0);
         let payload = message.left.min(most);
         let (first, last) = (message.left == message.bits, payload == message.left);
-        let flits = flit.flits(payload) as u16;
+        // Most packets are as long as they may be, or the first of their message: no division then.
+        let flits = match payload == most {
+            true => self.fixed.max_packet,
+            false => flit.flits(payload) as u16,
+        };
         let class = if K::CC && self.fixed.can.drops {
             Classes::LOSSY
         } else {
             self.fixed.classes.data
         };
-        let part = if K::CC && self.fixed.can.retransmits || K::RICH && self.fixed.flows.managed {
-            ((message.bits - message.left) / most) as u32
-        } else {
-            0
+        let counts = K::CC && self.fixed.can.retransmits || K::RICH && self.fixed.flows.managed;
+        let part = match counts && !first {
+            true => ((message.bits - message.left) / most) as u32,
+            false => 0,
         };
         let origin = Origin {
             payload_bits: payload as u32,
@@ -428,14 +432,17 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// Tells a scheme that reserves of the message that has become the first of a queue pair, if there is one.
-    #[inline]
+    #[inline(always)]
     fn begin_message(&mut self, nic: u32, pair: Option<u32>, now: Time) {
-        if !(K::CC && self.fixed.can.reserves || K::RICH && self.fixed.flows.managed) {
-            return;
+        if (K::CC && self.fixed.can.reserves || K::RICH && self.fixed.flows.managed)
+            && let Some(pair) = pair
+        {
+            self.begin_first(nic, pair, now);
         }
-        let Some(pair) = pair else {
-            return;
-        };
+    }
+
+    #[inline(never)]
+    fn begin_first(&mut self, nic: u32, pair: u32, now: Time) {
         if self.fixed.flows.managed {
             self.begin_flow(nic, pair, now);
         }
@@ -452,7 +459,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// Calls a hook at a NIC, then does what it asks for. The header that the hook sees is the one that the pool holds.
-    #[inline]
+    #[inline(always)]
     pub(in crate::fabric) fn at_nic<R>(
         &mut self,
         nic: u32,

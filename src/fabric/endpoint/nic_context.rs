@@ -42,7 +42,8 @@ impl AtNic<'_> {
         };
         let packet = blank(to, class, true, flits, self.now);
         let index = self.pool.insert(packet, origin);
-        self.state.control[usize::from(class - self.control)].push(self.pool, index);
+        let list = usize::from(class - self.control);
+        self.state.control.push(list, index, self.pool);
         index
     }
 }

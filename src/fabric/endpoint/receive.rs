@@ -1,6 +1,6 @@
 //! Packets at their endpoint: reassembly, acknowledgements, control packets.
 
-use crate::congestion::PacketView;
+use crate::congestion::{Control, PacketView};
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::flows::manages;
 use crate::fabric::plain::Compiled;
@@ -56,9 +56,14 @@ impl<K: Compiled> FabricDomain<K> {
             }
         }
         if self.fixed.acknowledge {
-            let ack = self.at_nic(nic, now, |_, nic| {
-                nic.queue(PacketKind::ACK, origin.source, 1, origin)
-            });
+            let acknowledgement = Control {
+                kind: PacketKind::ACK,
+                to: origin.source,
+                from: self.nics[nic as usize].id,
+                flits: 1,
+                origin,
+            };
+            let ack = self.queue_control(nic, &acknowledgement, now);
             if K::CC {
                 self.pool.get_mut(ack).flight.flags |= packet.flight.flags & Flight::MARKED;
                 self.pool.give_header(ack);

@@ -8,7 +8,7 @@ use crate::congestion::Control;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::endpoint::nic::blank;
 use crate::fabric::event::EventKind;
-use crate::model::{NO_PACKET, Origin, Time};
+use crate::model::{NO_PACKET, Origin, PacketIndex, Time};
 
 /// Timers and control packets of a domain's NICs, by time.
 #[derive(Debug, Default)]
@@ -77,7 +77,13 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// A control packet joins the queue of its class at a NIC.
-    fn queue_control(&mut self, nic: u32, control: &Control, now: Time) {
+    #[inline]
+    pub(in crate::fabric) fn queue_control(
+        &mut self,
+        nic: u32,
+        control: &Control,
+        now: Time,
+    ) -> PacketIndex {
         let class = self.fixed.class_of[control.kind.index()];
         let origin = Origin {
             source: control.from,
@@ -86,7 +92,9 @@ impl<K: Compiled> FabricDomain<K> {
         };
         let packet = blank(control.to, class, true, control.flits, now);
         let index = self.pool.insert(packet, origin);
-        let place = usize::from(class - self.fixed.classes.control);
-        self.nics[nic as usize].control[place].push(&mut self.pool, index);
+        let list = usize::from(class - self.fixed.classes.control);
+        let lists = &mut self.nics[nic as usize].control;
+        lists.push(list, index, &mut self.pool);
+        index
     }
 }

@@ -196,7 +196,7 @@ impl<K: Compiled> FabricDomain<K> {
             let first = router.base as usize;
             let ports = first..first + usize::from(router.ports);
             let flits: u64 = ports
-                .map(|port| u64::from(self.outputs[port].waiting + self.outputs[port].queued))
+                .map(|port| u64::from(self.outputs[port].level()))
                 .sum();
             self.stats.occupancy.push(flits);
         }

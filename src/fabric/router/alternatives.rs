@@ -264,7 +264,7 @@ impl<K: Compiled> FabricDomain<K> {
             let out = &mut self.outputs[output as usize];
             out.waiting += flits;
             out.lossy += lossy;
-            out.peak = out.peak.max(out.waiting + out.queued);
+            out.peak = out.peak.max(out.level());
             self.find_out_anew(first, now);
             if K::CC && self.fixed.can.observes {
                 self.observe(index, output, now, |scheme, port, packet| {

@@ -84,18 +84,19 @@ impl<K: Compiled> FabricDomain<K> {
         {
             self.flow_passes(step, index, input, (output, hop));
         }
-        if K::CC
+        let hooks = K::CC && self.fixed.at_arrival;
+        if hooks
             && self.may_be_taken(class, ends_here)
             && self.taken_here(index, (input, in_queue), output, now)
         {
             return;
         }
-        let counted = K::CC && behind && self.fixed.can.arrivals && ends_here;
+        let counted = hooks && behind && self.fixed.can.arrivals && ends_here;
         if !counted {
             self.waits_for(index, output, now);
         }
         self.ask(index, (input, in_queue), output, now);
-        if K::CC && ends_here && self.fixed.can.drops {
+        if hooks && ends_here && self.fixed.can.drops {
             // The more there is for an endpoint, the more may have to go.
             self.shed(output, now);
         }
@@ -106,11 +107,12 @@ impl<K: Compiled> FabricDomain<K> {
     fn waits_for(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let (packet, out) = (self.pool.get(index), &mut self.outputs[output as usize]);
         out.waiting += u32::from(packet.flits);
-        if K::CC && self.fixed.can.drops && packet.class == Classes::LOSSY {
+        let hooks = K::CC && self.fixed.at_arrival;
+        if hooks && self.fixed.can.drops && packet.class == Classes::LOSSY {
             out.lossy += u32::from(packet.flits);
         }
-        out.peak = out.peak.max(out.waiting + out.queued);
-        if K::CC && self.fixed.can.observes {
+        out.peak = out.peak.max(out.level());
+        if hooks && self.fixed.can.observes {
             self.observe(index, output, now, |scheme, port, packet| {
                 scheme.on_route(port, packet);
             });

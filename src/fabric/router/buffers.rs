@@ -31,12 +31,16 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(in crate::fabric) fn has_credit(&mut self, channel: usize, flits: u32, now: Time) -> bool {
         let home = self.home(channel);
-        let credit = &mut self.channels[home].credit;
-        if K::CC && self.fixed.can.marks {
-            // The scheme is told what is left.
-            credit.collect(now);
+        self.channels[home].credit.has(flits, now)
+    }
+
+    /// Takes up the credits of a channel that have come back by now where a scheme may mark what leaves, since it is told what is left.
+    #[inline(always)]
+    pub(in crate::fabric) fn count_credits(&mut self, output: OutIndex, channel: usize, now: Time) {
+        if K::CC && self.outputs[output as usize].level() >= self.fixed.mark_from {
+            let home = self.home(channel);
+            self.channels[home].credit.collect(now);
         }
-        credit.has(flits, now)
     }
 
     /// A credit will be usable at an output from `time` on.

@@ -79,14 +79,21 @@ impl<K: Compiled> FabricDomain<K> {
         let (capacity, credit_to_cross) = (timing.output_queue, timing.credit_to_cross);
         let channel = self.channel(out.channel_base, packet.queue);
         let room = self.room_for(index);
-        if credit_to_cross && !self.has_credit(channel, room, now) {
-            return Crossing::Credit;
+        if credit_to_cross {
+            if K::CC && self.fixed.can.marks {
+                // What is left now is what the scheme is told when the packet leaves.
+                let home = self.home(channel);
+                self.channels[home].credit.collect(now);
+            }
+            if !self.has_credit(channel, room, now) {
+                return Crossing::Credit;
+            }
         }
         match capacity {
             Some(capacity) => {
                 if K::CC && self.fixed.can.drops && class == Classes::LOSSY {
                     let out = &self.outputs[output as usize];
-                    if out.ready & self.data_bits(out) != 0 {
+                    if out.ready != 0 && out.ready & self.data_bits(out) != 0 {
                         return Crossing::Space;
                     }
                 }

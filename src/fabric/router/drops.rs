@@ -2,7 +2,7 @@
 
 use super::crowd::MOST_BITS;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
-use crate::congestion::{PacketView, Port};
+use crate::congestion::PacketView;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::plain::Compiled;
 use crate::fabric::state::{InIndex, OutIndex, Output, Request, Wire};
@@ -85,8 +85,21 @@ impl<K: Compiled> FabricDomain<K> {
     /// Whether the scheme may drop packets at an output because of how long they have waited.
     #[inline(always)]
     fn may_shed(&self, output: OutIndex) -> bool {
-        let wire = self.outputs[output as usize].wire;
-        self.fixed.drops_on_the_way || matches!(wire, Wire::Endpoint(_))
+        self.fixed.timeout != Time::MAX || self.leads_to_endpoint(output)
+    }
+
+    #[inline(always)]
+    fn leads_to_endpoint(&self, output: OutIndex) -> bool {
+        matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
+    }
+
+    /// How long a packet of the lossy class may have been in queues at an output, ps.
+    #[inline(always)]
+    fn queueing_limit(&self, output: OutIndex) -> Time {
+        match self.leads_to_endpoint(output) {
+            true => self.scheme.queueing_limit(&self.port(output)),
+            false => self.fixed.timeout,
+        }
     }
 
     /// Drops packets of the lossy class that wait at inputs for an output, as the scheme says, those first that came
@@ -104,13 +117,12 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(never)]
     fn shed_waiting(&mut self, output: OutIndex, ring: usize, now: Time) {
         while self.rings.outputs[ring].next != NO_REQUEST {
-            let port = self.port(output);
-            let allowed = self.scheme.queueing_limit(&port);
+            let allowed = self.queueing_limit(output);
             if allowed == Time::MAX {
                 return;
             }
             match self.first_impatient(self.rings.outputs[ring].next, allowed, now) {
-                Ok(request) => self.drop_head(request, &port, now),
+                Ok(request) => self.drop_head(request, output, now),
                 Err(deadline) => return self.wake_output(output, deadline),
             }
         }
@@ -160,8 +172,7 @@ impl<K: Compiled> FabricDomain<K> {
         if self.pool.get(index).class != Classes::LOSSY || !self.may_shed(output) {
             return;
         }
-        let port = self.port(output);
-        let allowed = self.scheme.queueing_limit(&port);
+        let allowed = self.queueing_limit(output);
         if allowed != Time::MAX {
             let waited = self.pool.get(index).waited_until(now);
             self.wake_output(output, now + allowed.saturating_sub(waited));
@@ -169,7 +180,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// Drops the first packet of a request.
-    fn drop_head(&mut self, at: RequestIndex, port: &Port, now: Time) {
+    fn drop_head(&mut self, at: RequestIndex, output: OutIndex, now: Time) {
         let Request {
             input,
             in_queue,
@@ -184,13 +195,13 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         };
         let flits = u32::from(self.pool.get(index).flits);
-        let out = &mut self.outputs[port.output as usize];
+        let out = &mut self.outputs[output as usize];
         out.waiting -= flits;
         out.lossy -= flits;
         self.leave_input(index, from, now);
-        self.discard(index, port.output, now);
+        self.discard(index, output, now);
         if self.has_alternatives() && self.fixed.voq {
-            let (at_output, _) = self.ring_places(port.output, input, class);
+            let (at_output, _) = self.ring_places(output, input, class);
             if let Some(queue) = self.find_request(at_output, input, in_queue) {
                 self.look_anew(queue, now);
             }
@@ -219,7 +230,7 @@ impl<K: Compiled> FabricDomain<K> {
         // The class is the first.
         while let Some(queue) = self.next_ready(output, from, queues) {
             let channel = self.channel(base, queue);
-            let allowed = self.scheme.queueing_limit(&self.port(output));
+            let allowed = self.queueing_limit(output);
             if allowed == Time::MAX {
                 return again;
             }

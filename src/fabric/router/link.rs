@@ -33,6 +33,9 @@ impl<K: Compiled> FabricDomain<K> {
         if passes && (prepaid || self.has_credit(channel, flits, now)) {
             self.outputs[output as usize].turn = queue;
             self.moved += 1;
+            if !prepaid {
+                self.count_credits(output, channel, now);
+            }
             self.send(index, output, ready);
             return;
         }
@@ -92,8 +95,8 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         };
         let base = out.channel_base;
-        let channel = self.channel(base, queue);
-        let channel = &mut self.channels[channel];
+        let place = self.channel(base, queue);
+        let channel = &mut self.channels[place];
         let Some(index) = channel.pop(&self.pool) else {
             return;
         };
@@ -116,6 +119,7 @@ impl<K: Compiled> FabricDomain<K> {
         out.turn = queue;
         if !prepaid {
             out.unstall(now);
+            self.count_credits(output, place, now);
         }
         self.moved += 1;
         self.send(index, output, now);
@@ -326,7 +330,8 @@ impl<K: Compiled> FabricDomain<K> {
         out.last_sent = packet.flits;
         out.counts.busy += end - depart;
         let there = if Self::is_stored(timing) { end } else { depart };
-        packet.pass(there + timing.latency, end - there);
+        let (head, tail) = (there + timing.latency, end + timing.latency);
+        packet.pass(head, end - there);
         match (out.wire, Self::is_prepaid(timing)) {
             (Wire::Endpoint(_), true) => {
                 let back = self.inputs[output as usize].credit_latency;
@@ -339,12 +344,15 @@ impl<K: Compiled> FabricDomain<K> {
         if self.logs_flows() && output < self.first_nic_output {
             self.flow_hops(index, output);
         }
-        if K::CC && self.fixed.at_departure && output < self.first_nic_output {
-            self.leaves_router(index, output, depart);
+        if K::CC && output < self.first_nic_output {
+            if self.outputs[output as usize].level() >= self.fixed.mark_from {
+                self.mark(index, output);
+            }
+            if self.fixed.at_departure {
+                self.leaves_router(index, output, depart);
+            }
         }
-        let packet = self.pool.get(index);
-        let (head, tail) = (packet.head, packet.tail());
-        if packet.flight.flags & Flight::WATCHED != 0 {
+        if self.pool.get(index).flight.flags & Flight::WATCHED != 0 {
             self.watch_departure(index, output, depart, tail);
         }
         match self.outputs[output as usize].wire {

@@ -23,7 +23,7 @@ impl<K: Compiled> FabricDomain<K> {
         Port {
             output,
             last_hop: matches!(out.wire, Wire::Endpoint(_)),
-            level: out.waiting + out.queued,
+            level: out.level(),
             rate: self.timing(output).rate,
             capacity: self
                 .timing(output)
@@ -88,8 +88,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A packet leaves a router at `depart`.
-    #[inline]
+    /// A packet leaves a router at `depart`, of a scheme that does something then besides marking.
+    #[inline(never)]
     pub(in crate::fabric) fn leaves_router(
         &mut self,
         index: PacketIndex,
@@ -97,16 +97,13 @@ impl<K: Compiled> FabricDomain<K> {
         depart: Time,
     ) {
         let can = &self.fixed.can;
-        let (marks, stamps, observes) = (can.marks, can.stamps, can.observes);
+        let (stamps, observes) = (can.stamps, can.observes);
         if can.announces
             && let Some(step) = self.pool.get(index).flight.flow_step()
         {
             let port = self.port(output);
             let header = self.pool.header_mut(index);
             self.scheme.on_flow_packet(&port, step, header);
-        }
-        if marks {
-            self.mark(index, output);
         }
         if stamps && self.pool.origin(index).is(PacketKind::DATA) {
             let port = self.port(output);
@@ -121,12 +118,11 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Lets the scheme mark a lossless data packet that leaves a router.
-    #[inline]
-    fn mark(&mut self, index: PacketIndex, output: OutIndex) {
-        let (packet, out) = (self.pool.get(index), &self.outputs[output as usize]);
-        let level = out.waiting + out.queued;
-        if packet.class != self.fixed.classes.data || level < self.fixed.mark_from {
+    /// Lets the scheme mark a lossless data packet that leaves a router by a port at whose level some may be marked.
+    #[inline(never)]
+    pub(in crate::fabric) fn mark(&mut self, index: PacketIndex, output: OutIndex) {
+        let packet = self.pool.get(index);
+        if packet.class != self.fixed.classes.data {
             return;
         }
         let origin = self.pool.origin(index);
