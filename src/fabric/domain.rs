@@ -66,8 +66,8 @@ pub(super) struct Fixed {
     pub at_departure: bool,
     /// A bit for each kind of control packet that sources act on.
     pub heard: u8,
-    /// A scheme that marks is asked where so many flits wait, or more ([`super::state::Output::level`]); no level is as high as that of
-    /// others.
+    /// A scheme that marks is asked where so many flits wait, or more ([`super::state::Output::level`]). Of others it is the largest number,
+    /// which no level reaches.
     pub mark_from: u32,
     /// A bit for each kind of control packet that carries a time.
     pub timed: u8,
