@@ -5,18 +5,21 @@ use rustc_hash::FxHashMap;
 
 use super::kinds::RESERVATION;
 use super::{About, Handshake, NicContext, table_bytes};
-use crate::model::{EndpointId, Origin, Time};
+use crate::model::{EndpointId, NEVER, Origin, Time};
 
 /// A message from its reservation until all of it is acknowledged.
 #[derive(Clone, Debug)]
 struct Open {
-    /// The granted time; None until the grant is here.
-    granted: Option<Time>,
-    /// Packets that wait for the grant.
-    held: Vec<u32>,
+    /// The granted time; [`NEVER`] until the grant is here.
+    granted: Time,
+    /// Packets that wait for the grant. Mostly there are none, and a source past saturation has very many of these.
+    held: Option<Box<Held>>,
     /// Packets that are not acknowledged. Longer messages are refused ([`About::countable`]).
     missing: u32,
 }
+
+/// Packets of a message by their place in it.
+type Held = Vec<u32>;
 
 /// NIC, destination and number of the message.
 type Key = (u32, EndpointId, u32);
@@ -46,7 +49,8 @@ impl Handshakes {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        let held = self.open.values().map(|open| open.held.capacity());
+        let held = self.open.values().filter_map(|open| open.held.as_ref());
+        let held = held.map(|held| held.capacity());
         table_bytes(&self.open) + held.sum::<usize>() * size_of::<u32>()
     }
 
@@ -54,8 +58,8 @@ impl Handshakes {
     pub fn begin(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
         let (packets, flits) = self.about.packets(message.message_bits);
         let open = Open {
-            granted: None,
-            held: Vec::new(),
+            granted: NEVER,
+            held: None,
             missing: packets as u32,
         };
         self.open.insert((nic.nic(), to, message.message), open);
@@ -67,7 +71,7 @@ impl Handshakes {
         let key = (nic.nic(), origin.source, origin.message);
         if let Some(open) = self.open.get_mut(&key) {
             open.missing -= 1;
-            if open.missing == 0 && open.granted.is_some() {
+            if open.missing == 0 && open.granted != NEVER {
                 self.open.remove(&key);
             }
         }
@@ -80,11 +84,11 @@ impl Handshakes {
             return;
         };
         let at = origin.time().unwrap_or(0);
-        open.granted = Some(at);
-        let held = std::mem::take(&mut open.held);
+        open.granted = at;
+        let held = open.held.take();
         let done = open.missing == 0;
         let rest = nic.withdraw(origin.source, origin.message);
-        for part in held.into_iter().chain(rest) {
+        for part in held.into_iter().flat_map(|held| *held).chain(rest) {
             nic.resend(at, false, origin.source, Origin { part, ..*origin });
         }
         if done {
@@ -100,13 +104,12 @@ impl Handshakes {
         else {
             return false;
         };
-        match open.granted {
-            Some(at) => nic.resend(at, false, origin.source, *origin),
-            None => {
-                open.held.push(origin.part);
-                open.held
-                    .extend(nic.withdraw(origin.source, origin.message));
-            }
+        if open.granted == NEVER {
+            let held = open.held.get_or_insert_default();
+            held.push(origin.part);
+            held.extend(nic.withdraw(origin.source, origin.message));
+        } else {
+            nic.resend(open.granted, false, origin.source, *origin);
         }
         true
     }
