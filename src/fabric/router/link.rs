@@ -34,6 +34,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.outputs[output as usize].turn = queue;
             self.moved += 1;
             if !prepaid {
+                // Otherwise that was done when it crossed.
                 self.count_credits(output, channel, now);
             }
             self.send(index, output, ready);
