@@ -155,6 +155,57 @@ fn a_small_output_queue_limits_packets_that_find_their_link_free_too() {
 }
 
 #[test]
+fn a_lone_flow_waits_for_the_allocation_of_its_virtual_channel() {
+    let network = measured(Experiment::dragonfly(2, 4, 2).latencies("5 ns", "50 ns", "1 us"));
+    let slow = network.set("router.vc_allocation", "2 ns");
+    let behind = slow.clone().set("queueing.scheme", "single");
+    let looks = behind.clone().set("router.route_computation", "3 ns");
+    let queues = |network: &Experiment| network.clone().set("router.output_queue", "none");
+    for flits in [1, 4, 24] {
+        let time = f64::from(flits);
+        // A flit takes 1 ns on a link and half of that on a crossbar of twice its speed.
+        let cases = [
+            (queues(&slow), time + 2.0),
+            (queues(&behind), time + 2.0),
+            (queues(&looks), time + 5.0),
+            (slow.clone().set("router.speedup", 1.0), time + 2.0),
+            (slow.clone(), time.max(time / 2.0 + 2.0)),
+            (looks.clone(), time.max(time / 2.0 + 5.0)),
+        ];
+        for (network, each) in cases {
+            let message = format!("{flits} flits");
+            let flow = flow(network.clone(), 2, 10, 1.0).message(&message);
+            let packets = run(&flow.set("nic.max_packet", &*message).until("40 us"));
+            let rate = rate(&packets, None, 10 * US, 34 * US);
+            // A packet more or less in 24 us.
+            let off = (rate - time / each).abs();
+            assert!(
+                off <= time / 24_000.0 + 1e-9,
+                "{rate}, {message}\n{}",
+                network.text()
+            );
+        }
+    }
+}
+
+#[test]
+fn several_virtual_channels_hide_their_allocation() {
+    // Packets of one flit in channels that are 2 ns apart at each crossing: three of them fill the link.
+    let network = measured(Experiment::dragonfly(2, 4, 2).latencies("5 ns", "50 ns", "1 us"))
+        .set("router.output_queue", "none")
+        .set("router.speedup", 1.0)
+        .set("router.vc_allocation", "2 ns")
+        .set("nic.max_packet", "1 flits");
+    for (vcs, expected) in [(1, 1.0 / 3.0), (2, 2.0 / 3.0), (3, 1.0), (4, 1.0)] {
+        let network = network.clone().set("queueing.scheme", "vcs");
+        let network = (network.set("queueing.count", vcs)).set("nic.injection_vcs", vcs);
+        let flow = flow(network.clone(), 2, 10, 1.0).message("1 flits");
+        let rate = rate(&run(&flow.until("40 us")), None, 10 * US, 34 * US);
+        assert!((rate - expected).abs() < 0.001, "{rate} with {vcs}");
+    }
+}
+
+#[test]
 fn what_is_offered_below_the_link_rate_arrives() {
     let network = measured(Experiment::dragonfly(2, 4, 2));
     for load in [0.25, 0.75] {

@@ -42,6 +42,10 @@ fn with_routers(network: &Experiment) -> Vec<Experiment> {
         (queued().set("router.speedup", 1.5)).set("router.arbitration", "oldest"),
         queued().set("router.speedup", "infinite"),
         network.clone().set("router.credit_at", "crossing"),
+        network.clone().set("router.vc_allocation", "3 ns"),
+        queued()
+            .set("router.vc_allocation", "1 ns")
+            .set("router.route_computation", "2 ns"),
     ];
     // Some go with some networks only.
     let good = all

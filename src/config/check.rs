@@ -102,8 +102,11 @@ pub(super) fn values(experiment: &Experiment) -> Result<(), ConfigError> {
     let refuse = |invalid| experiment.file.refuse(invalid);
     let longest = longest_packet(&experiment.router, &experiment.nic).map_err(refuse)?;
     buffers("router", &experiment.router, longest).map_err(refuse)?;
+    stages("router", &experiment.router).map_err(refuse)?;
     for (kind, router) in &experiment.router_kinds {
-        buffers(&format!("router.{kind}"), router, longest).map_err(refuse)?;
+        let section = format!("router.{kind}");
+        buffers(&section, router, longest).map_err(refuse)?;
+        stages(&section, router).map_err(refuse)?;
     }
     if experiment.nic.injection_vcs == 0 {
         return Err(refuse(Invalid::new(
@@ -236,6 +239,28 @@ fn buffers(section: &str, router: &RouterConfig, longest: u64) -> Result<(), Inv
                 format!("write less, or {word}"),
             ));
         }
+    }
+    Ok(())
+}
+
+/// The stages of a router are parts of its latency. `section` is where the router's keys are.
+fn stages(section: &str, router: &RouterConfig) -> Result<(), Invalid> {
+    let (route, allocation) = (router.route_computation, router.vc_allocation);
+    let together = route.0.saturating_add(allocation.0);
+    if together > router.latency.0 {
+        let key = if allocation.0 > 0 {
+            "vc_allocation"
+        } else {
+            "route_computation"
+        };
+        return Err(Invalid::new(
+            format!("{section}.{key}"),
+            format!(
+                "route computation ({route}) and allocation ({allocation}) are parts of the router's latency, which is {}",
+                router.latency
+            ),
+            format!("write less, or a longer {section}.latency"),
+        ));
     }
     Ok(())
 }

@@ -34,6 +34,14 @@ pub struct RouterConfig {
     pub buffer_per: BufferPer,
     /// Speedup of the crossbar over the link, 1 or more, or "infinite".
     pub speedup: Speedup,
+    /// The part of the latency in which an output and its virtual channel are allocated. Where it is more than 0, the next packet can have an output's
+    /// virtual channel so long after the tail of the one before it has crossed, and a packet that was behind another in its input queue (without
+    /// virtual output queues) can cross `route_computation` and so long after that one's tail. Ports to endpoints have `nic.injection_vcs`
+    /// channels then, of which a packet takes any. BookSim2's `vc_alloc_delay`, in cycles of the crossbar.
+    pub vc_allocation: Duration,
+    /// The part of the latency in which the way of a packet is computed, if that begins when it is first in its queue: BookSim2's
+    /// `routing_delay`; 0 where the router before has done it ("look-ahead").
+    pub route_computation: Duration,
     /// Output queue per queue of the next input buffer (per virtual channel, unless `[queueing]` divides those); "none": the input queues feed the link directly; "unlimited".
     pub output_queue: OutputQueue,
     /// When a packet takes its place in the input buffer behind the link: at the "link", when its head leaves the output queue; or at
@@ -56,6 +64,8 @@ impl Default for RouterConfig {
             input_buffer: Buffer::Auto,
             buffer_per: BufferPer::Vc,
             speedup: Speedup::Times(2.0),
+            vc_allocation: Duration(0),
+            route_computation: Duration(0),
             output_queue: OutputQueue::Size(Size::Packets(16)),
             credit_at: CreditAt::Link,
             arbitration: Arbitration::RoundRobin,

@@ -18,13 +18,14 @@ use super::mail::later::Later;
 use super::mail::post::Post;
 use super::mail::signals::Signals;
 use super::memory::Memory;
-use super::network::Network;
+use super::network::{Network, RouterParameters};
 use super::plain::{is_controlled, is_rich};
 use super::pool::Pool;
 use super::record::attribution::Attribution;
 use super::record::flow_log::FlowLog;
 use super::record::samples::{Rated, Samples};
 use super::record::stats::{Recording, Stats};
+use super::router::allocation::Allocation;
 use super::router::crowd::{Crowds, HeadQueues};
 use super::router::ring::{Requests, Ring};
 use super::state::{Model, Rings, Wire};
@@ -126,6 +127,7 @@ impl<K: Compiled> FabricDomain<K> {
             max_packet: parameters.max_packet,
             alternatives: network.routing.has_alternatives(),
             bubbles: network.routing.keeps_bubbles(),
+            allocates: network.routers.iter().any(RouterParameters::allocates),
             acknowledge: parameters.acknowledge,
             unheard: !heard,
             loss: scheme.loss(),
@@ -182,6 +184,7 @@ impl<K: Compiled> FabricDomain<K> {
             rings: Rings::default(),
             crowds: Crowds::default(),
             fifos: HeadQueues::default(),
+            allocation: Allocation::default(),
             nics: Slots::default(),
             sends: SendQueues::new(parameters.order),
             resends: Vec::new(),

@@ -23,6 +23,7 @@ use super::record::flow_log::FlowLog;
 use super::record::samples::Samples;
 use super::record::stats::Stats;
 use super::record::watch::Step;
+use super::router::allocation::Allocation;
 use super::router::crowd::{Crowds, HeadQueues};
 use super::router::ring::Requests;
 use super::state::{Channel, Input, Model, OutIndex, Output, Rings, Router, Timing};
@@ -50,6 +51,8 @@ pub(super) struct Fixed {
     pub alternatives: bool,
     /// Whether a place stays free in each ring ([`crate::routing::Routing::onward`]).
     pub bubbles: bool,
+    /// Whether any router takes time between two packets on a virtual channel.
+    pub allocates: bool,
     pub acknowledge: bool,
     /// Deliveries of packets matter to nothing but counters that do not depend on their order, so they take place when
     /// the packet leaves its last router, which saves an event.
@@ -118,6 +121,7 @@ pub struct FabricDomain<K: Compiled> {
     pub(super) rings: Rings,
     pub(super) crowds: Crowds,
     pub(super) fifos: HeadQueues,
+    pub(super) allocation: Allocation,
     pub(super) nics: Slots<Nic>,
     pub(super) sends: SendQueues,
     /// By NIC; of schemes that send packets again only.
@@ -254,6 +258,7 @@ impl<K: Compiled> FabricDomain<K> {
             + (self.rings.outputs.capacity() + self.rings.inputs.capacity()) * 4
             + self.crowds.memory_bytes()
             + self.fifos.memory_bytes()
+            + self.allocation.memory_bytes()
             + self.nics.capacity() * size_of::<Nic>()
             + self.sends.memory_bytes()
             + self.resends.capacity() * size_of::<Resends>()

@@ -87,6 +87,10 @@ pub struct RouterParameters {
     pub buffer_per: BufferPer,
     /// Of the crossbar over the link.
     pub speedup: Speedup,
+    /// Before a virtual channel of an output carries another packet, ps.
+    pub vc_allocation: Time,
+    /// Before that for a packet that was behind another in its queue, ps.
+    pub route_computation: Time,
     /// Per virtual channel.
     pub output_queue: OutputQueue,
     /// When a packet takes its place in the buffer behind the link.
@@ -101,6 +105,11 @@ impl RouterParameters {
     /// Whether a packet needs a credit to cross to an output, rather than to leave an output queue.
     pub fn credit_to_cross(&self) -> bool {
         self.output_queue == OutputQueue::None || self.credit_at == CreditAt::Crossing
+    }
+
+    /// Whether packets follow each other on a virtual channel only after a while.
+    pub fn allocates(&self) -> bool {
+        self.vc_allocation > 0 || self.route_computation > 0
     }
 
     /// Flits of one output queue; None: the input queues feed the link. Of an unlimited one more than any holds

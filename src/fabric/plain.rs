@@ -55,7 +55,7 @@ pub fn is_controlled(scheme: &dyn Scheme) -> bool {
 
 /// Whether a network has virtual channels that are divided, packets that may go other ways than the first, NICs that choose among
 /// virtual networks, flows that are managed or recorded, ports with more queues than a word has bits, buffers that queues share,
-/// credits that are taken before a packet joins an output queue, or routers that store packets.
+/// credits that are taken before a packet joins an output queue, or routers that store packets or take time between two on a virtual channel.
 pub fn is_rich(blueprint: &Blueprint) -> bool {
     let network = &blueprint.network;
     let kinds = 0..network.topology.link_kinds().len();
@@ -65,6 +65,7 @@ pub fn is_rich(blueprint: &Blueprint) -> bool {
         router.buffer_per == BufferPer::Vc
             && router.credit_at == CreditAt::Link
             && router.switching == Switching::CutThrough
+            && !router.allocates()
     };
     network.flows.managed
         || blueprint.recording.flows
@@ -135,6 +136,12 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(super) fn is_stored(timing: &Timing) -> bool {
         K::RICH && timing.stores
+    }
+
+    /// Whether any router takes time between two packets on a virtual channel.
+    #[inline(always)]
+    pub(super) fn allocates(&self) -> bool {
+        K::RICH && self.fixed.allocates
     }
 
     /// The channel that holds the credits of a channel.

@@ -129,6 +129,10 @@ pub struct Timing {
     pub credit_to_cross: bool,
     /// Whether it takes it when it crosses to an output queue, and none at the link.
     pub prepaid: bool,
+    /// Before a virtual channel carries another packet, ps.
+    pub vc_allocation: Time,
+    /// Before that for a packet that was behind another in its queue, ps.
+    pub route_computation: Time,
 }
 
 /// An output: of a router, or of a NIC. Two cache lines: what decides, and what counts.

@@ -211,6 +211,8 @@ impl<K: Compiled> FabricDomain<K> {
                 && matches!(wire, Wire::Router(_) | Wire::Away { .. }),
             passes_queue: network.passes_queue(own, link),
             credit_to_cross: own.credit_to_cross(),
+            vc_allocation: own.vc_allocation,
+            route_computation: own.route_computation,
             prepaid,
         });
         let mut out = Output::new(timing, wire, link.kind);

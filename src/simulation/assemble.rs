@@ -27,7 +27,7 @@ use crate::workload::replay::Replay;
 use crate::workload::sizes::Sizes;
 use crate::workload::tasks::{Job, Mpi};
 
-use super::parameters::{parameters, router_parameters, routers};
+use super::parameters::{check_stages, parameters, router_parameters, routers};
 use super::windows::{Windows, patience};
 use super::{attribution, bubbles, flows, limits, notes};
 
@@ -253,6 +253,7 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
     };
     limits::check(experiment, &network)?;
     bubbles::check(experiment, &network)?;
+    check_stages(experiment, &network)?;
     Ok((network, scheme))
 }
 

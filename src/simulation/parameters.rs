@@ -1,7 +1,7 @@
 //! From the sections of routers and NICs to what the fabric takes.
 
 use crate::config::{ConfigError, Experiment, RouterConfig, suggest};
-use crate::fabric::{Parameters, RouterParameters};
+use crate::fabric::{Network, Parameters, RouterParameters};
 use crate::model::{Invalid, KindName};
 use crate::topology::Topology;
 
@@ -42,6 +42,19 @@ pub(super) fn routers(
         .collect())
 }
 
+/// Refuses a time for what does not happen: with virtual output queues no packet is behind another of another way.
+pub(super) fn check_stages(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
+    let computed = (network.routers.iter()).any(|router| router.route_computation > 0);
+    if !(computed && network.queueing.by_output()) {
+        return Ok(());
+    }
+    Err(experiment.file.refuse(Invalid::new(
+        "router.route_computation",
+        "packets that wait by output have their ways already: the queueing scheme has virtual output queues",
+        "leave it out, or choose a [queueing] scheme without them, such as \"single\"",
+    )))
+}
+
 /// The parameters of routers with such a section.
 pub(super) fn router_parameters(router: &RouterConfig) -> RouterParameters {
     RouterParameters {
@@ -51,6 +64,8 @@ pub(super) fn router_parameters(router: &RouterConfig) -> RouterParameters {
         buffer: router.input_buffer,
         buffer_per: router.buffer_per,
         speedup: router.speedup,
+        vc_allocation: router.vc_allocation.0,
+        route_computation: router.route_computation.0,
         output_queue: router.output_queue,
         credit_at: router.credit_at,
         arbitration: router.arbitration,

@@ -32,13 +32,13 @@ impl<K: Compiled> FabricDomain<K> {
             true => self.find_request(at_output, input, in_queue),
             false => None,
         };
-        if behind.is_none() && self.crossing(index, input, first, now) == Crossing::Go {
+        if behind.is_none() && self.crossing(index, from, first, now) == Crossing::Go {
             return self.go_by(index, from, first, first, now);
         }
         let ways = self.ways_of(index, input, first, now);
         let free = ways.iter().find_map(|&hop| {
             let output = self.turn_packet(index, input, hop);
-            (self.crossing(index, input, output, now) == Crossing::Go).then_some(output)
+            (self.crossing(index, from, output, now) == Crossing::Go).then_some(output)
         });
         if let Some(output) = free {
             self.ways = ways;
@@ -134,10 +134,11 @@ impl<K: Compiled> FabricDomain<K> {
             queue,
             input,
             output,
+            in_queue,
             ..
         } = *self.requests.get(at);
         self.turn_to(at);
-        match self.crossing(queue.head, input, output, now) {
+        match self.crossing(queue.head, (input, in_queue), output, now) {
             Crossing::Go => self.wake_output(output, now),
             reason => self.wait(reason, input, output, queue.head, now),
         }
@@ -223,10 +224,11 @@ impl<K: Compiled> FabricDomain<K> {
                     queue,
                     input,
                     output,
+                    in_queue,
                     ..
                 } = *self.requests.get(at);
                 self.turn_to(at);
-                let crossing = self.crossing(queue.head, input, output, now);
+                let crossing = self.crossing(queue.head, (input, in_queue), output, now);
                 assert!(
                     crossing != Crossing::Go,
                     "a packet at input {input} could go to output {output} and waits"

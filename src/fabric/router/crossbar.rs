@@ -21,6 +21,8 @@ pub(in crate::fabric) enum Crossing {
     Space,
     /// For credits (where they are needed to cross).
     Credit,
+    /// For the allocation of a virtual channel, until that time.
+    Allocation(Time),
 }
 
 impl<K: Compiled> FabricDomain<K> {
@@ -45,7 +47,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.requests.queue_mut(queue).push(&mut self.pool, index);
             return;
         }
-        match self.crossing(index, input, output, now) {
+        match self.crossing(index, from, output, now) {
             Crossing::Go => self.cross(index, from, output, now),
             wait => {
                 self.add_queue(index, from, output);
@@ -54,15 +56,16 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Whether a packet at the head of its queue may cross now.
+    /// Whether a packet at the head of its queue (`place`: its input, and which of its queues) may cross now.
     #[inline(always)]
     pub(in crate::fabric) fn crossing(
         &mut self,
         index: PacketIndex,
-        input: InIndex,
+        place: (InIndex, u16),
         output: OutIndex,
         now: Time,
     ) -> Crossing {
+        let (input, _) = place;
         let from = self.inputs[input as usize].free_at;
         let out = &self.outputs[output as usize];
         if from > now || out.free_at > now {
@@ -79,6 +82,12 @@ impl<K: Compiled> FabricDomain<K> {
         let (capacity, credit_to_cross) = (timing.output_queue, timing.credit_to_cross);
         let channel = self.channel(out.channel_base, packet.queue);
         let room = self.room_for(index);
+        if self.allocates() {
+            let time = self.allocated_from(place, channel);
+            if time > now {
+                return Crossing::Allocation(time);
+            }
+        }
         if credit_to_cross {
             if K::CC && self.fixed.can.marks {
                 // What is left now is what the scheme is told when the packet leaves.
@@ -124,6 +133,7 @@ impl<K: Compiled> FabricDomain<K> {
             Crossing::Go => {}
             Crossing::Input => self.wake_input(input, self.inputs[input as usize].free_at),
             Crossing::Output => self.wake_output(output, self.outputs[output as usize].free_at),
+            Crossing::Allocation(time) => self.wake_output(output, time),
             Crossing::Space => {
                 self.outputs[output as usize].space_wanted = true;
                 if self.timing(output).unlimited {
@@ -273,6 +283,7 @@ impl<K: Compiled> FabricDomain<K> {
                 queue,
                 input,
                 output,
+                in_queue,
                 ..
             } = *self.requests.get(at);
             if self.has_alternatives() {
@@ -285,7 +296,7 @@ impl<K: Compiled> FabricDomain<K> {
                 Arbitration::FirstCome => (packet.head, input),
             };
             if best.is_none_or(|(other, _)| rank < other) {
-                match self.crossing(queue.head, input, output, now) {
+                match self.crossing(queue.head, (input, in_queue), output, now) {
                     Crossing::Go => best = Some((rank, at)),
                     reason => self.wait(reason, input, output, queue.head, now),
                 }
@@ -359,6 +370,9 @@ impl<K: Compiled> FabricDomain<K> {
         .max(tail_in);
         out.free_at = if queued { now + out_time } else { leave };
         packet.pass(now + latency, leave - now);
+        if K::RICH && self.fixed.allocates {
+            self.allocate_from(index, from, output, leave);
+        }
         self.give_back(input, in_queue, flits, leave);
         if !queued {
             self.moved += 1;

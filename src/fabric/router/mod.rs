@@ -1,5 +1,6 @@
 //! A router: its inputs and outputs, what waits there, and the credits by which it is let on.
 
+pub(super) mod allocation;
 pub(super) mod alternatives;
 pub(super) mod arrival;
 pub(super) mod bubble;
