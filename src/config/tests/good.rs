@@ -165,6 +165,8 @@ fn the_resolved_text_has_every_default() {
     input_buffer = "auto"
     buffer_per = "vc"
     speedup = 2.0
+    vc_allocation = "0 ns"
+    route_computation = "0 ns"
     output_queue = "16 packets"
     credit_at = "link"
     arbitration = "round_robin"
