@@ -34,10 +34,10 @@ pub struct RouterConfig {
     pub buffer_per: BufferPer,
     /// Speedup of the crossbar over the link, 1 or more, or "infinite".
     pub speedup: Speedup,
-    /// The part of the latency in which an output and its virtual channel are allocated. Where it is more than 0, the next packet can have an output's
-    /// virtual channel so long after the tail of the one before it has crossed, and a packet that was behind another in its input queue (without
-    /// virtual output queues) can cross `route_computation` and so long after that one's tail. Ports to endpoints have `nic.injection_vcs`
-    /// channels then, of which a packet takes any. BookSim2's `vc_alloc_delay`, in cycles of the crossbar.
+    /// The part of the latency in which the virtual channel of an output is allocated to a packet (BookSim2's `vc_alloc_delay`, there in cycles). So much later than
+    /// the tail of a packet the next one on that virtual channel can cross, and a packet that was behind another in its input queue (without
+    /// virtual output queues) so much and `route_computation` later than that one's tail. A port to an endpoint has `nic.injection_vcs`
+    /// virtual channels for this, of which a packet takes any. 0: it is done ahead.
     pub vc_allocation: Duration,
     /// The part of the latency in which the way of a packet is computed, if that begins when it is first in its queue: BookSim2's
     /// `routing_delay`; 0 where the router before has done it ("look-ahead").

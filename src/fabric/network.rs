@@ -87,9 +87,9 @@ pub struct RouterParameters {
     pub buffer_per: BufferPer,
     /// Of the crossbar over the link.
     pub speedup: Speedup,
-    /// Before a virtual channel of an output carries another packet, ps.
+    /// From the tail of a packet to the head of the next one on a virtual channel of an output, ps.
     pub vc_allocation: Time,
-    /// Before that for a packet that was behind another in its queue, ps.
+    /// What a packet that was behind another in its input queue needs before that, ps.
     pub route_computation: Time,
     /// Per virtual channel.
     pub output_queue: OutputQueue,

@@ -55,7 +55,7 @@ pub fn is_controlled(scheme: &dyn Scheme) -> bool {
 
 /// Whether a network has virtual channels that are divided, packets that may go other ways than the first, NICs that choose among
 /// virtual networks, flows that are managed or recorded, ports with more queues than a word has bits, buffers that queues share,
-/// credits that are taken before a packet joins an output queue, or routers that store packets or take time between two on a virtual channel.
+/// credits that are taken before a packet joins an output queue, or routers that store packets or take time between two of a virtual channel.
 pub fn is_rich(blueprint: &Blueprint) -> bool {
     let network = &blueprint.network;
     let kinds = 0..network.topology.link_kinds().len();

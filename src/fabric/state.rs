@@ -129,9 +129,9 @@ pub struct Timing {
     pub credit_to_cross: bool,
     /// Whether it takes it when it crosses to an output queue, and none at the link.
     pub prepaid: bool,
-    /// Before a virtual channel carries another packet, ps.
+    /// From the tail of a packet to the head of the next one on a virtual channel, ps.
     pub vc_allocation: Time,
-    /// Before that for a packet that was behind another in its queue, ps.
+    /// What a packet that was behind another in its input queue needs before that, ps.
     pub route_computation: Time,
 }
 

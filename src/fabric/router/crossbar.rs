@@ -370,7 +370,7 @@ impl<K: Compiled> FabricDomain<K> {
         .max(tail_in);
         out.free_at = if queued { now + out_time } else { leave };
         packet.pass(now + latency, leave - now);
-        if K::RICH && self.fixed.allocates {
+        if self.allocates() {
             self.allocate_from(index, from, output, leave);
         }
         self.give_back(input, in_queue, flits, leave);
