@@ -134,19 +134,21 @@ fn endpoints_that_do_not_exist() {
 }
 
 #[test]
-fn buffers_that_hold_no_packet() {
+fn stages_of_a_router_that_do_not_fit() {
     let experiment = good().set("router.vc_allocation", "12 ns");
     refused_at(
         &experiment,
         "12 ns",
         &["parts of the router's latency", "10 ns"],
     );
-    let experiment = good().set("router.route_computation", "2 ns");
-    refused_at(
-        &experiment.clone().set("queueing.scheme", "voq_sw"),
-        "2 ns",
-        &["virtual output queues"],
-    );
+    let experiment = good()
+        .set("router.route_computation", "2 ns")
+        .set("queueing.scheme", "voq_sw");
+    refused_at(&experiment, "2 ns", &["virtual output queues"]);
+}
+
+#[test]
+fn buffers_that_hold_no_packet() {
     let experiment = good().set("router.input_buffer", "8 flits");
     refused_at(&experiment, "8 flits", &["input_buffer", "24"]);
     let experiment = good().set("router.output_queue", "8 flits");

@@ -37,11 +37,6 @@ impl Allocation {
     }
 }
 
-/// When the first of these is free.
-fn first(times: &[Time]) -> Time {
-    times.iter().copied().min().unwrap_or(0)
-}
-
 impl<K: Compiled> FabricDomain<K> {
     /// When a packet in this queue (an input, and which of its queues) may cross to this channel, as far as their allocation goes.
     #[inline(never)]
@@ -53,10 +48,10 @@ impl<K: Compiled> FabricDomain<K> {
         } = &self.allocation;
         let input = inputs.get(&place).copied().unwrap_or(0);
         let output = match ends.get(&channel) {
-            Some(times) => first(times),
-            None => outputs.get(channel).copied().unwrap_or(0),
+            Some(times) => times.iter().min().copied(),
+            None => outputs.get(channel).copied(),
         };
-        output.max(input)
+        output.unwrap_or(0).max(input)
     }
 
     /// A packet crosses from this queue; its tail is across at `leave`. Its channels are allocated anew from then on.
@@ -73,18 +68,16 @@ impl<K: Compiled> FabricDomain<K> {
         let next = free + timing.route_computation;
         let queue = self.pool.get(index).queue;
         let out = &self.outputs[output as usize];
-        let (base, ends) = (out.channel_base, matches!(out.wire, Wire::Endpoint(_)));
+        let (base, to_endpoint) = (out.channel_base, matches!(out.wire, Wire::Endpoint(_)));
         let channel = self.channel(base, queue);
         let Allocation {
             inputs,
             outputs,
-            ends: at_ends,
+            ends,
         } = &mut self.allocation;
-        if ends {
+        if to_endpoint {
             let vcs = usize::from(self.fixed.injection_vcs);
-            let times = at_ends
-                .entry(channel)
-                .or_insert_with(|| vec![0; vcs].into());
+            let times = ends.entry(channel).or_insert_with(|| vec![0; vcs].into());
             if let Some(time) = times.iter_mut().min() {
                 *time = free;
             }
