@@ -222,6 +222,7 @@ fn run_program(
                     ..MpiPreset::Plain.protocol()
                 },
                 algorithms: Algorithms::default(),
+                seed: 1,
             },
             numbers,
         }),
@@ -494,4 +495,26 @@ fn what_cannot_run_is_refused() {
     assert!(words.contains("24 tasks, and the job has 16"), "{words}");
     let words = refusal(network().job("milc", 16).with("mpi.send_delay", 5));
     assert!(words.contains("mpi.send_delay: 5 has no unit"), "{words}");
+}
+
+#[test]
+fn a_message_may_be_held_up_by_chance() {
+    let rounds = 400;
+    let run = |jitter: &str, seed: u32| {
+        let run = network()
+            .set("run.seed", seed)
+            .job("ping_pong", 2)
+            .with("motif.bytes", "250 B")
+            .with("motif.iterations", rounds)
+            .with("mpi.send_jitter", jitter);
+        job(&run, 0).task_finish_ps[0]
+    };
+    let (without, most) = (run("0 ns", 1), 100 * NS);
+    assert_eq!(without, run("0 ns", 2));
+    let more = run("100 ns", 1) - without;
+    // Of 800 messages, each with the same chance for every time: half of the most, within 5 sigma.
+    let each = more as f64 / f64::from(2 * rounds) / most as f64;
+    assert!((each - 0.5).abs() < 5.0 / 9600f64.sqrt(), "{each}");
+    assert_eq!(run("100 ns", 1), without + more);
+    assert_ne!(run("100 ns", 2), without + more);
 }

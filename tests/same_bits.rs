@@ -190,6 +190,7 @@ fn applications_on_a_tree() {
         .routing("adaptive_up")
         .job("alltoall", 7)
         .with("motif.bytes", "9 kB")
+        .with("mpi.send_jitter", "5 ns")
         .with("placement", "random")
         .job("sweep3d", 6)
         .with("name", "sweep")

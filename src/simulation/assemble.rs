@@ -406,8 +406,8 @@ fn one_workload(
         }
         DriveConfig::Motif(job) => {
             let iterations = experiment.output.iterations || experiment.output.flows;
-            let (mut application, tasks) = application(workload, job, &tasks, network, iterations)?;
-            application.job.motif.draw(seed);
+            let (application, tasks) =
+                application(workload, job, &tasks, network, iterations, seed)?;
             (Drive::Motif(application), tasks, NEVER)
         }
     };
@@ -494,6 +494,7 @@ fn application(
     endpoints: &Arc<[EndpointId]>,
     network: &Network,
     iterations: bool,
+    seed: u64,
 ) -> Result<(Application, Arc<[EndpointId]>), ConfigError> {
     let there = endpoints.len() as u32;
     let tasks = config.tasks.unwrap_or(there);
@@ -518,11 +519,13 @@ fn application(
     let numbers = endpoints.iter().zip(0..).map(|(&at, task)| (at, task));
     let longest = u64::from(network.parameters.max_packet);
     let algorithms = mpi.algorithms();
+    let mut motif = match &config.program {
+        ProgramConfig::Motif(motif) => motifs::build(motif, tasks)?,
+        ProgramConfig::Trace(config) => Box::new(Replay::new(config.trace.clone(), algorithms)),
+    };
+    motif.draw(seed);
     let job = Job {
-        motif: match &config.program {
-            ProgramConfig::Motif(motif) => motifs::build(motif, tasks)?,
-            ProgramConfig::Trace(config) => Box::new(Replay::new(config.trace.clone(), algorithms)),
-        },
+        motif,
         tasks,
         repetitions: config.repetitions,
         iterations,
@@ -530,6 +533,7 @@ fn application(
             .protocol(network.parameters.flit, longest)
             .map_err(|invalid| config.mpi.refuse(invalid))?,
         algorithms,
+        seed,
     };
     let application = Application {
         job,

@@ -115,6 +115,7 @@ pub fn job(motif: Box<dyn Motif>, tasks: u32) -> Job {
         iterations: false,
         protocol: MpiPreset::Plain.protocol(),
         algorithms: Algorithms::default(),
+        seed: 1,
     }
 }
 

@@ -1,5 +1,5 @@
-use super::{Algorithms, Peer, Process, Protocol, Script, Sequence};
-use crate::model::Time;
+use super::{Algorithms, Envelope, Peer, Process, Protocol, Script, Sequence};
+use crate::model::{Time, stream, unit};
 
 /// What an application's tasks do.
 ///
@@ -55,13 +55,23 @@ pub struct Job {
     pub protocol: Protocol,
     /// How collective operations are carried out.
     pub algorithms: Algorithms,
+    /// For what is drawn for each message.
+    pub seed: u64,
 }
 
 impl Job {
-    /// Time from a call until its message is handed to the NIC, ps. `copied`: the content is copied on the way.
-    pub(super) fn delay(&self, bytes: u64, copied: bool) -> Time {
-        let copy = if copied { bytes } else { 0 };
-        let copy = self.protocol.copy_per_byte.saturating_mul(copy);
-        self.protocol.send_delay.saturating_add(copy)
+    /// Time from a call until its message is handed to the NIC, ps. `copied`: so many bytes of it are copied on the way.
+    pub(super) fn delay(&self, from: Peer, to: Peer, envelope: Envelope, copied: u64) -> Time {
+        let copy = self.protocol.copy_per_byte.saturating_mul(copied);
+        let fixed = self.protocol.send_delay.saturating_add(copy);
+        match self.protocol.send_jitter {
+            0 => fixed,
+            most => {
+                // Drawn by the message's own name: what else is sent, and where, does not change it.
+                let name = [from.into(), to.into(), envelope.to_stamp().word()];
+                let drawn = unit(&mut stream(self.seed, &name)) * most as f64;
+                fixed.saturating_add(drawn as Time)
+            }
+        }
     }
 }

@@ -126,7 +126,8 @@ impl Messages {
                         ..envelope
                     };
                     let length = job.protocol.with_header(leaving.bytes);
-                    wire.send(from, length, data, job.delay(0, false));
+                    let delay = job.delay(self.number, from, data, 0);
+                    wire.send(from, length, data, delay);
                 }
             }
             EnvelopeKind::Data => {
@@ -140,7 +141,8 @@ impl Messages {
                         ..envelope
                     };
                     let length = job.protocol.control_bytes;
-                    wire.send(from, length, notice, job.delay(0, false));
+                    let delay = job.delay(self.number, from, notice, 0);
+                    wire.send(from, length, notice, delay);
                 }
             }
             EnvelopeKind::Received => {
@@ -197,7 +199,8 @@ impl Messages {
             kind: EnvelopeKind::Clear,
             ..envelope
         };
-        wire.send(from, job.protocol.control_bytes, clear, job.delay(0, false));
+        let delay = job.delay(self.number, from, clear, 0);
+        wire.send(from, job.protocol.control_bytes, clear, delay);
         false
     }
 
@@ -222,7 +225,8 @@ impl Messages {
             tag,
             number,
         };
-        let delay = job.delay(bytes, eager);
+        let copied = if eager { bytes } else { 0 };
+        let delay = job.delay(self.number, to, envelope, copied);
         let length = if eager {
             job.protocol.with_header(bytes)
         } else {

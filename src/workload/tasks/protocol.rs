@@ -18,6 +18,8 @@ pub struct Protocol {
     /// From a task's call (or the answer to a request) until the message is handed to the NIC, ps. Other sends of the
     /// task are not held up.
     pub send_delay: Time,
+    /// Up to how much longer that takes, drawn for each message, ps.
+    pub send_jitter: Time,
     /// The same for each byte of an eager message, ps.
     pub copy_per_byte: Time,
     /// From the arrival of a message until its task hears of it, ps.
@@ -97,6 +99,10 @@ pub struct Mpi {
     /// are not held up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_delay: Option<Duration>,
+    /// Up to how much longer that takes, drawn for each message with the same chance for each time: messages that are sent in the
+    /// same moment reach the NIC in random order. CODES draws from 0.5 ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_jitter: Option<Duration>,
     /// The same for each byte of an eager message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy_per_byte: Option<Duration>,
@@ -142,6 +148,7 @@ impl Mpi {
             control_bytes: part("control", self.control, preset.control_bytes)?,
             header_bytes: part("header", self.header, preset.header_bytes)?,
             send_delay: time(self.send_delay, preset.send_delay),
+            send_jitter: time(self.send_jitter, preset.send_jitter),
             copy_per_byte: time(self.copy_per_byte, preset.copy_per_byte),
             receive_delay: time(self.receive_delay, preset.receive_delay),
             per_call: time(self.per_call, preset.per_call),
@@ -169,6 +176,7 @@ impl MpiPreset {
             control_bytes: 64,
             header_bytes: 0,
             send_delay: 0,
+            send_jitter: 0,
             copy_per_byte: 0,
             receive_delay: 0,
             per_call: 0,
