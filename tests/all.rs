@@ -14,6 +14,7 @@ mod cost;
 mod damage;
 mod direct;
 mod dragonfly;
+mod dragonfly_choices;
 mod dragonfly_routing;
 mod engine;
 mod estimates;

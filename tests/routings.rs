@@ -26,7 +26,8 @@ const ALL_PORTS: u64 = 120;
 fn section(draw: &mut Draw, variant: &Variant, percent: usize) -> Option<Section> {
     let schema = (variant.parameters)().to_value();
     let mut table: Table = draw.table(&schema, percent)?;
-    if table.contains_key("via") || table.contains_key("draw") {
+    let candidates = schema["properties"].get("candidates").is_some();
+    if candidates && (table.contains_key("via") || table.contains_key("draw")) {
         // Every place that a path could go by is a choice, and candidates multiply them.
         table.insert("candidates".into(), 1.into());
     }

@@ -197,6 +197,16 @@ impl Dragonfly {
         below(self.first_slot(index))..below(self.first_slot(index + 1))
     }
 
+    /// The groups that the global links of `router` lead to, and its ports there; a group that several lead to as often.
+    pub fn links_of(&self, router: RouterId) -> impl Iterator<Item = (u32, PortId)> {
+        let (group, index) = self.place(router);
+        let slots = self.first_slot(index)..self.first_slot(index + 1);
+        slots.map(move |slot| {
+            let to = self.group_at(group, slot % (self.g - 1));
+            (to, self.slots[slot as usize].1)
+        })
+    }
+
     /// Whether `port` of a router is one of its global ports.
     #[inline]
     pub fn is_global(&self, port: PortId) -> bool {

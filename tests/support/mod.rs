@@ -15,11 +15,11 @@ pub use experiment::{Experiment, Nobody, run_on, run_plan};
 use std::sync::Arc;
 
 use weir::config::{Duration, Rate, Section};
-use weir::model::{Bandwidth, Rng, below, stream};
+use weir::model::{Bandwidth, Flight, PortId, Rng, RouterId, below, stream};
 use weir::routing::{Here, Hop, Load, Queue, Routing};
 use weir::topology::LinkParams;
-use weir::topology::Topology;
 use weir::topology::dragonfly::{Arrangement, Dragonfly, Params};
+use weir::topology::{Peer, Topology};
 
 fn link(nanoseconds: u64) -> LinkParams {
     LinkParams {
@@ -130,5 +130,31 @@ impl Here for Place {
 
     fn max_packet(&self) -> u32 {
         24
+    }
+}
+
+/// The routers that a packet visits and the ports by which it leaves them.
+pub fn travel(
+    topology: &dyn Topology,
+    routing: &dyn Routing,
+    ends: (u32, u32),
+    place: &mut Place,
+) -> Vec<(RouterId, PortId)> {
+    (place.router, place.in_port) = topology.attachment(ends.0);
+    let mut flight = Flight {
+        destination: ends.1,
+        ..Flight::default()
+    };
+    let mut way = vec![];
+    loop {
+        let hop = routing.route(&mut flight, place);
+        way.push((place.router, hop.port));
+        match topology.peer(place.router, hop.port) {
+            Peer::Router(router, port) => (place.router, place.in_port) = (router, port),
+            end => {
+                assert_eq!(end, Peer::Endpoint(ends.1));
+                return way;
+            }
+        }
     }
 }
