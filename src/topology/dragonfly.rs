@@ -197,7 +197,7 @@ impl Dragonfly {
         below(self.first_slot(index))..below(self.first_slot(index + 1))
     }
 
-    /// The groups that the global links of `router` lead to, and its ports there; a group that several lead to as often.
+    /// The global links of `router`: the group that each leads to, and its port here.
     pub fn links_of(&self, router: RouterId) -> impl Iterator<Item = (u32, PortId)> {
         let (group, index) = self.place(router);
         let slots = self.first_slot(index)..self.first_slot(index + 1);
