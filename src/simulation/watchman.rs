@@ -9,13 +9,18 @@ use crate::fabric::{FabricDomain, Traffic, Wait, find_deadlock};
 use crate::model::{NEVER, Time};
 use crate::simulation::RunError;
 
-/// Windows between two searches for a deadlock while other packets still move.
+/// Windows between two searches for a deadlock while other packets still move, at least …
 const PERIOD: u64 = 512;
+/// … and so much of all windows so far: an eighth. A search looks at every packet that waits, which in a congested network takes as long as
+/// hundreds of windows.
+const SHARE: u64 = 8;
 
 /// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search together.
 pub struct Watchman {
     /// The end of the last window in which a packet moved, ps.
     last_move: Time,
+    /// How many windows there had been at the last search.
+    searched: u64,
     /// How long nothing may move before a search is worth while: longer than anything is under way, ps.
     patience: Time,
     traffic: Arc<Vec<Traffic>>,
@@ -26,6 +31,7 @@ impl Watchman {
     pub fn new(patience: Time, traffic: Arc<Vec<Traffic>>) -> Self {
         Watchman {
             last_move: 0,
+            searched: 0,
             patience,
             traffic,
         }
@@ -45,7 +51,9 @@ impl Watchman {
         if quiet {
             self.last_move = progress.until;
         }
-        if quiet || progress.next == NEVER || progress.windows.is_multiple_of(PERIOD) {
+        let since = progress.windows - self.searched;
+        if quiet || progress.next == NEVER || since >= PERIOD.max(progress.windows / SHARE) {
+            self.searched = progress.windows;
             let domains = settled.domains();
             search(domains, transport, progress.until)?;
             self.search_hang(domains, transport, progress.until)?;

@@ -8,6 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::looks::Looks;
 use super::waits::{Kind, Pressure, Wait, WaitsReport, Who, merge};
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::endpoint::send_queues::NONE;
@@ -17,16 +18,12 @@ use crate::fabric::router::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::fabric::state::{InIndex, OutIndex, Output, Wire};
 use crate::model::{NEVER, NO_PACKET, PacketIndex, Time};
 
-/// Bins have this many samples at first.
-const SAMPLES: Time = 8;
-/// The most bins: when there would be more, bins of twice the width take their place.
-const MOST_BINS: Time = 128;
+/// The most rows of a domain, likewise.
+const MOST_ROWS: usize = 1 << 18;
 /// Packets of a queue that are looked at where jobs alone matter; the others are taken to be as those are.
 const LOOKED_AT: usize = 4;
 /// The same of those behind the first one of a queue without virtual output queues, of which the others do not count.
 const LOOKED_AT_BEHIND: usize = 32;
-/// After so many samples every other one is taken, and after twice as many every fourth.
-const OFTEN: Time = 512;
 /// A link is full if it was busy this share of the time, 9 of 10, at …
 const FULL: [Time; 2] = [9, 10];
 /// … so many intervals in a row.
@@ -51,17 +48,10 @@ type Sums = [u64; Kind::COUNT];
 /// What a domain records about what waits.
 #[derive(Debug, Default)]
 pub(in crate::fabric) struct Attribution {
-    /// When the ports are looked at next; [`NEVER`] if that is not recorded.
-    pub next: Time,
-    /// Time between two samples at first.
-    interval: Time,
-    /// What a sample counts: for so many intervals.
-    weight: u64,
+    /// When.
+    looks: Looks,
     /// Whether sources and destinations are told apart.
     sources: bool,
-    bin_width: Time,
-    /// The bin of the last sample.
-    bin: Time,
     /// By input.
     buffers: Vec<Divided>,
     /// By output: when something last waited there.
@@ -79,6 +69,8 @@ pub(in crate::fabric) struct Attribution {
     /// At the port that is looked at.
     here: Vec<(Who, Kind, u64)>,
     queues: Vec<Looked>,
+    /// Those that ask for it.
+    requests: Vec<RequestIndex>,
     /// What the inputs of the router hold: input and part of its buffer, output, flits.
     held: Vec<((InIndex, u32), OutIndex, u64)>,
 }
@@ -142,11 +134,8 @@ impl Attribution {
         outputs: usize,
     ) -> Attribution {
         Attribution {
-            next: if interval > 0 { interval } else { NEVER },
-            interval,
-            weight: 1,
+            looks: Looks::new(interval),
             sources,
-            bin_width: SAMPLES * interval,
             buffers,
             seen: vec![Seen::NOTHING; if interval > 0 { outputs } else { 0 }],
             ..Attribution::default()
@@ -192,6 +181,7 @@ impl Attribution {
             count += 1;
             index = pool.after(index);
         }
+        self.looks.add(count);
         (sum, index != NO_PACKET)
     }
 
@@ -208,7 +198,7 @@ impl Attribution {
     fn keep(&mut self, output: OutIndex) {
         for (who, kind, flits) in self.here.drain(..) {
             let sums = self.waits.entry((output, who)).or_default();
-            sums[kind as usize] += flits * self.weight;
+            sums[kind as usize] += flits * self.looks.weight;
         }
     }
 
@@ -220,41 +210,53 @@ impl Attribution {
             let held: u64 = part.iter().map(|&(.., flits)| flits).sum();
             if held * PRESSES >= u64::from(self.buffers[input as usize].flits) {
                 for &(_, output, flits) in part {
-                    *self.pressure.entry((input, output)).or_default() += flits * self.weight;
+                    *self.pressure.entry((input, output)).or_default() += flits * self.looks.weight;
                 }
             }
         }
         self.held.clear();
     }
 
-    /// The time from a sample to the next one. Samples are at multiples of it.
-    fn step(&self, now: Time) -> Time {
-        let taken = now / self.interval;
-        match taken / OFTEN {
-            0 => self.interval,
-            1 => 2 * self.interval,
-            _ => 4 * self.interval,
-        }
+    /// When the ports are looked at next; [`NEVER`] if they are not.
+    #[inline]
+    pub(in crate::fabric) fn next(&self) -> Time {
+        self.looks.next
     }
 
-    /// A sample of the time up to `now` begins.
-    fn begin(&mut self, now: Time, longest: u64) {
-        self.weight = self.step(now - 1) / self.interval;
-        let bin = (now - 1) / self.bin_width;
-        if bin != self.bin {
-            self.close(longest);
-            self.bin = bin;
+    /// A look at the time up to `now` begins. Gives the time since the last one.
+    fn begin(&mut self, now: Time, longest: u64) -> Time {
+        let width = self.looks.bin_width();
+        let (since, over) = self.looks.begin(now);
+        if let Some(bin) = over {
+            self.close(bin, width, longest);
         }
-        while self.bin >= MOST_BINS {
-            self.bin /= 2;
-            self.bin_width *= 2;
-            self.rows.iter_mut().for_each(|(key, _)| key.0 /= 2);
-            self.pressure_rows
-                .iter_mut()
-                .for_each(|(key, _)| key.0 /= 2);
-            self.elsewhere.iter_mut().for_each(|(key, _)| key.0 /= 2);
-            self.merge();
+        while self.looks.has_too_many_bins() || self.looks.bin > 0 && self.has_too_many_rows() {
+            self.halve();
         }
+        since
+    }
+
+    /// Whether they take too much memory. With senders and receivers told apart they may: that is asked for.
+    fn has_too_many_rows(&self) -> bool {
+        !self.sources && self.rows.len() + self.pressure_rows.len() > MOST_ROWS
+    }
+
+    /// A look is over, after so many packet-hops in all; the next one is not before `time`.
+    fn end(&mut self, hops: u64, time: Time) {
+        if self.looks.is_too_much(hops) {
+            self.halve();
+        }
+        self.looks.at_earliest(time);
+    }
+
+    /// The ports are looked at half as often, for bins of twice the width.
+    fn halve(&mut self) {
+        self.looks.halve();
+        self.rows.iter_mut().for_each(|(key, _)| key.0 /= 2);
+        let pressure = self.pressure_rows.iter_mut();
+        pressure.for_each(|(key, _)| key.0 /= 2);
+        self.elsewhere.iter_mut().for_each(|(key, _)| key.0 /= 2);
+        self.merge();
     }
 
     fn merge(&mut self) {
@@ -263,12 +265,12 @@ impl Attribution {
         merge(&mut self.elsewhere, |sum, flits| *sum += flits);
     }
 
-    /// The bin is over. A port at which nothing waited for credit, nor for a full link, nor more than a packet of `longest`
+    /// A bin of that width is over. A port at which nothing waited for credit, nor for a full link, nor more than a packet of `longest`
     /// flits on average has no rows.
-    fn close(&mut self, longest: u64) {
+    fn close(&mut self, bin: Time, width: Time, longest: u64) {
         let mut waits: Vec<_> = self.waits.drain().collect();
         waits.sort_unstable();
-        let most = self.bin_width / self.interval * longest;
+        let most = width / self.looks.interval * longest;
         for port in waits.chunk_by(|a, b| a.0.0 == b.0.0) {
             let sum = |kind: Kind| {
                 let flits = port.iter().map(|(_, sums)| sums[kind as usize]);
@@ -280,15 +282,15 @@ impl Attribution {
                 match small {
                     true => {
                         let queued = sums[Kind::Queued as usize];
-                        self.elsewhere.push(((self.bin, who.job), queued));
+                        self.elsewhere.push(((bin, who.job), queued));
                     }
-                    false => self.rows.push(((self.bin, output, who), sums)),
+                    false => self.rows.push(((bin, output, who), sums)),
                 }
             }
         }
         merge(&mut self.elsewhere, |sum, flits| *sum += flits);
         let pressure = self.pressure.drain();
-        let pressure = pressure.map(|((input, output), flits)| ((self.bin, input, output), flits));
+        let pressure = pressure.map(|((input, output), flits)| ((bin, input, output), flits));
         self.pressure_rows.extend(pressure);
     }
 }
@@ -304,14 +306,14 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(never)]
     pub(in crate::fabric) fn sample_waits(&mut self, now: Time) {
         let mut notes = std::mem::take(&mut self.attribution);
-        notes.begin(now, self.fixed.max_packet.into());
+        let since = notes.begin(now, self.fixed.max_packet.into());
         let mut waiting = false;
         for router in self.routers.iter() {
             for output in router.base..router.base + u32::from(router.ports) {
                 let out = &self.outputs[output as usize];
                 if u64::from(out.waiting) + u64::from(out.queued) > 0 {
                     waiting = true;
-                    self.look_at(output, now, &mut notes);
+                    self.look_at(output, (now, since), &mut notes);
                 }
             }
             notes.press();
@@ -328,16 +330,16 @@ impl<K: Compiled> FabricDomain<K> {
             // Nothing waits before something happens again.
             false => self.queue.next_time().min(self.until).max(now + 1),
         };
-        notes.next = later.next_multiple_of(notes.step(later - 1));
+        notes.end(self.moved, later);
         self.attribution = notes;
     }
 
-    /// Looks at an output of a router at which something waits.
-    fn look_at(&self, output: OutIndex, now: Time, notes: &mut Attribution) {
+    /// Looks at an output of a router at which something waits, a time `since` after the last sample.
+    fn look_at(&self, output: OutIndex, (now, since): (Time, Time), notes: &mut Attribution) {
         let out = &self.outputs[output as usize];
         let timing = &self.timings[out.timing as usize];
         let before = notes.seen[output as usize];
-        let seen = before.next(out, now, notes.weight * notes.interval, notes.weight);
+        let seen = before.next(out, now, since, notes.looks.weight);
         notes.seen[output as usize] = seen;
         let full = seen.full >= IN_A_ROW;
         let own = if full { Kind::Full } else { Kind::Queued };
@@ -369,12 +371,16 @@ impl<K: Compiled> FabricDomain<K> {
     /// Looks at what waits at the inputs of a router for an output. `own`: what it waits for if there is credit.
     fn look_at_inputs(&self, output: OutIndex, now: Time, own: Kind, notes: &mut Attribution) {
         let classes = usize::from(self.fixed.classes.count());
+        let mut requests = std::mem::take(&mut notes.requests);
         for class in 0..classes {
             let first = self.rings.outputs[output as usize * classes + class].next;
             let mut at = first;
             while at != NO_REQUEST {
-                if !self.requests.get(at).also {
-                    self.look_at_request(at, output, now, own, notes);
+                let request = self.requests.get(at);
+                if !request.also {
+                    // They are anywhere in memory: those of the last ones come while the first ones are looked at.
+                    self.pool.fetch_all(request.queue.head);
+                    requests.push(at);
                 }
                 at = self.requests.after(at, Side::Output);
                 if at == first {
@@ -382,6 +388,10 @@ impl<K: Compiled> FabricDomain<K> {
                 }
             }
         }
+        for at in requests.drain(..) {
+            self.look_at_request(at, output, now, own, notes);
+        }
+        notes.requests = requests;
         // What was not looked at is shared out among the queues that are longer.
         let seen: u64 = notes.queues.iter().map(|queue| queue.flits).sum();
         let longer = notes.queues.iter().filter(|queue| queue.more).count() as u64;
@@ -477,10 +487,14 @@ impl<K: Compiled> FabricDomain<K> {
     /// What was recorded of what waits, of a run that is over.
     pub(in crate::fabric) fn waits_report(&mut self) -> WaitsReport {
         let mut notes = std::mem::replace(&mut self.attribution, Attribution::none());
-        if notes.interval == 0 {
+        if notes.looks.interval == 0 {
             return WaitsReport::default();
         }
-        notes.close(self.fixed.max_packet.into());
+        notes.close(
+            notes.looks.bin,
+            notes.looks.bin_width(),
+            self.fixed.max_packet.into(),
+        );
         notes.merge();
         let waits = notes.rows.iter().map(|&((bin, output, who), flits)| {
             let nic = output >= self.first_nic_output;
@@ -513,8 +527,8 @@ impl<K: Compiled> FabricDomain<K> {
         let topology = &self.network.topology;
         let real = |row: &Pressure| row.from < topology.ports(row.router);
         WaitsReport {
-            interval: notes.interval,
-            bin_width: notes.bin_width,
+            interval: notes.looks.interval,
+            bin_width: notes.looks.bin_width(),
             waits: waits.collect(),
             pressure: pressure.filter(real).collect(),
             elsewhere: (notes.elsewhere.iter())

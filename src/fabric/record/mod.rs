@@ -3,6 +3,7 @@
 pub(super) mod attribution;
 pub(super) mod expected;
 pub(super) mod flow_log;
+mod looks;
 pub(super) mod report;
 pub(super) mod samples;
 pub(super) mod series;

@@ -165,13 +165,13 @@ impl<K: Compiled> FabricDomain<K> {
     /// The time of the next sample; [`NEVER`] if there is none.
     #[inline]
     pub(in crate::fabric) fn next_sample(&self) -> Time {
-        self.samples.next().min(self.attribution.next)
+        self.samples.next().min(self.attribution.next())
     }
 
     /// Records what is due at the time of the next sample.
     pub(in crate::fabric) fn sample(&mut self) {
         let now = self.next_sample();
-        if self.attribution.next == now {
+        if self.attribution.next() == now {
             self.sample_waits(now);
         }
         if self.samples.occupancy.strikes(now) {

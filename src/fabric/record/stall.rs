@@ -6,9 +6,9 @@
 //! deadlock, and following what its places wait for leads round a cycle.
 
 use crate::fabric::plain::Compiled;
-use std::collections::HashMap;
 use std::fmt;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::fabric::domain::FabricDomain;
@@ -117,7 +117,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     fn waits_at_input(&self, router: RouterId, port: PortId, flat: u32, waits: &mut Vec<Wait>) {
         // Channels that share a buffer wait together: the buffer is stuck if all its queues are.
-        let mut by_place: HashMap<Place, Option<Vec<Wait>>> = HashMap::new();
+        let mut by_place: FxHashMap<Place, Option<Vec<Wait>>> = FxHashMap::default();
         for class in 0..self.fixed.classes.count() {
             let first = self.rings.inputs
                 [flat as usize * usize::from(self.fixed.classes.count()) + usize::from(class)]
@@ -223,7 +223,7 @@ pub struct Deadlock {
 
 /// Looks for a deadlock among the blocked places of all domains.
 pub fn find_deadlock(waits: &[Wait]) -> Option<Deadlock> {
-    let mut stuck: HashMap<Place, Vec<Wait>> = HashMap::new();
+    let mut stuck: FxHashMap<Place, Vec<Wait>> = FxHashMap::default();
     for &wait in waits {
         stuck.entry(wait.at).or_default().push(wait);
     }

@@ -276,6 +276,9 @@ impl<K: Compiled> FabricDomain<K> {
     fn pick_from(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
         // All are at one router.
         let arbitration = self.model(self.requests.get(first).output).arbitration;
+        if arbitration != Arbitration::RoundRobin {
+            self.fetch_heads(first, side);
+        }
         let mut best: Option<((Time, u32), RequestIndex)> = None;
         let mut at = first;
         loop {
@@ -310,6 +313,18 @@ impl<K: Compiled> FabricDomain<K> {
             }
         }
         best.map(|(_, request)| request)
+    }
+
+    /// Begins to fetch the first packets of a ring's requests, all of which are compared, into the cache.
+    fn fetch_heads(&self, first: RequestIndex, side: Side) {
+        let mut at = first;
+        loop {
+            self.pool.fetch(self.requests.get(at).queue.head);
+            at = self.requests.after(at, side);
+            if at == first {
+                break;
+            }
+        }
     }
 
     /// Lets the first packet of a request cross; the turn passes to the requests after it.

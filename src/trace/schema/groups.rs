@@ -100,8 +100,8 @@ pub const GROUPS: &[Group] = &[
     Group {
         path: "/data/attribution",
         about: "Whose data waited where and for what, from which `weir explain` works out what causes congestion. The ports are looked at \
-                every `interval_ps`, later less often; what is found counts for the time since the look before. Bins are eight intervals wide, \
-                or sixteen, thirty-two … where there would be more than 128 bins. Unless it is switched off (`output.attribution`).",
+                every `interval_ps`, later less often; what is found counts for the time since the look before. A bin has eight looks. \
+                Unless it is switched off (`output.attribution`).",
         attributes: &[&ATTRIBUTION_NUMBERS],
         columns: &[],
     },

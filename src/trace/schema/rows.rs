@@ -215,7 +215,7 @@ pub const ATTRIBUTION_NUMBERS: [Attribute; 3] = [
     attribute(
         "interval_ps",
         "ps",
-        "time between two looks at the ports; twice as much after 512 of them, four times as much after 1,024",
+        "time between two looks at the ports; twice as much after 512 of them or earlier, and so on",
     ),
     attribute("bin_ps", "ps", "width of a time bin"),
     attribute(
