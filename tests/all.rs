@@ -8,6 +8,7 @@ mod bad_input;
 mod bands;
 mod bubbles;
 mod catalog;
+mod claims;
 mod cli;
 mod conservation;
 mod cost;

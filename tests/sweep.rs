@@ -1,142 +1,18 @@
-//! Sweeps: every point is run once, whatever is killed; results of different experiments never mix; claims decide the
-//! exit code; what is wrong in a job file is said with its line.
+//! Sweeps: every point is run once, whatever is killed; results of different experiments never mix; what is wrong in a job file is
+//! said with its line.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::support::sweeping::{JOB, Ran, Sweep};
 
 /// Far from what anything here takes: a test that waits longer hangs.
 const HANGS: Duration = Duration::from_secs(240);
-
-/// Two loads, three seeds, on the smallest dragonfly: six points of some milliseconds.
-const JOB: &str = r#"
-seeds = 3
-
-[topology]
-kind = "dragonfly"
-endpoints_per_router = 1
-routers_per_group = 2
-global_links_per_router = 1
-groups = 3
-terminal = { bandwidth = "100 Gbps", latency = "5 ns" }
-local = { bandwidth = "100 Gbps", latency = "10 ns" }
-global = { bandwidth = "100 Gbps", latency = "100 ns" }
-
-[routing]
-algorithm = "minimal"
-
-[[workload]]
-name = "uniform"
-pattern = { kind = "uniform" }
-load = 0.1
-message = "4 flits"
-
-[run]
-until = "5 us"
-
-[[axis]]
-name = "load"
-key = "workload.0.load"
-values = [0.1, 0.4]
-"#;
-
-/// A job file in a directory of its own, which the sweep is run in.
-struct Sweep {
-    folder: TempDir,
-}
-
-impl Sweep {
-    fn new(job: &str) -> Sweep {
-        let folder = TempDir::new().expect("a directory");
-        let sweep = Sweep { folder };
-        sweep.write(job);
-        sweep
-    }
-
-    fn write(&self, job: &str) {
-        fs::write(self.folder.path().join("job.toml"), job).expect("a file");
-    }
-
-    fn out(&self) -> PathBuf {
-        self.folder.path().join("out")
-    }
-
-    fn command(&self, what: &str, more: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command
-            .args(["sweep", what, "job.toml", "--out", "out"])
-            .args(more)
-            .current_dir(self.folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn start(&self, what: &str, more: &[&str]) -> Child {
-        self.command(what, more).spawn().expect("it can be started")
-    }
-
-    fn go(&self, what: &str, more: &[&str]) -> Ran {
-        let output = self.command(what, more).output();
-        Ran::of(output.expect("it can be started"))
-    }
-
-    fn json(&self, what: &str) -> Value {
-        let ran = self.go(what, &["--json"]);
-        serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"))
-    }
-
-    fn read(&self, name: &str) -> String {
-        let path = self.out().join(name);
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    }
-
-    /// The directories of all points that were ever begun.
-    fn points(&self) -> Vec<PathBuf> {
-        let Ok(entries) = fs::read_dir(self.out().join("points")) else {
-            return Vec::new();
-        };
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("reads").path()).collect();
-        paths.sort();
-        paths
-    }
-
-    fn results(&self) -> usize {
-        let there = |path: &&PathBuf| path.join("result.h5").exists();
-        self.points().iter().filter(there).count()
-    }
-
-    fn count(&self, state: &str) -> u64 {
-        self.json("status")[state].as_u64().expect("a number")
-    }
-}
-
-#[derive(Debug)]
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Ran {
-    fn of(output: Output) -> Ran {
-        Ran {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-        }
-    }
-
-    fn expect(self, code: i32) -> Ran {
-        assert_eq!(self.code, Some(code), "{}\n{}", self.stdout, self.stderr);
-        self
-    }
-}
 
 /// Waits until something is so.
 fn until(what: &str, mut so: impl FnMut() -> bool) {
@@ -463,87 +339,6 @@ fn a_damaged_result_is_run_again() {
     assert_eq!(sweep.count("done"), 5);
     sweep.go("run", &[]).expect(0);
     assert_eq!(sweep.read("table.csv"), table);
-}
-
-const CLAIM: &str = r#"
-[[claims]]
-id = "all-arrives"
-says = "Far below saturation everything that is offered is accepted."
-metric = "summary.accepted_load"
-ratio = { metric = "summary.offered_load" }
-within = 0.05
-"#;
-
-#[test]
-fn claims_decide_the_exit_code() {
-    let sweep = Sweep::new(&format!("{JOB}{CLAIM}"));
-    let ran = sweep.go("run", &["--quiet"]).expect(0);
-    assert!(ran.stdout.contains("1 of 1 claims hold"), "{}", ran.stdout);
-    sweep.go("claims", &[]).expect(0);
-    let wrong = CLAIM
-        .replace("all-arrives", "nothing-arrives")
-        .replace("within = 0.05", "max = 0.5");
-    sweep.write(&format!("{JOB}{CLAIM}{wrong}"));
-    let ran = sweep.go("run", &["--quiet"]).expect(3);
-    assert!(ran.stdout.contains("DOES NOT HOLD"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("1 of 2 claims hold"), "{}", ran.stdout);
-    let csv = sweep.go("claims", &["--csv"]).expect(3).stdout;
-    assert_eq!(csv, sweep.read("claims.csv"));
-    let mut lines = csv.lines();
-    assert_eq!(
-        lines.next(),
-        Some("id,says,measured,bound,holds,seeds,scale,command")
-    );
-    let good = lines.next().expect("a claim");
-    assert!(good.starts_with("all-arrives,Far below"), "{good}");
-    assert!(
-        good.ends_with(",0.95 to 1.05,yes,3 of 3,paper,weir sweep run job.toml --out out"),
-        "{good}"
-    );
-    let bad = lines.next().expect("a claim");
-    assert!(bad.contains(",at most 0.5,no,0 of 3,paper,"), "{bad}");
-    let json = sweep.go("claims", &["--json"]).expect(3).stdout;
-    let json: Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(
-        (&json[0]["holds"], &json[1]["holds"]),
-        (&true.into(), &false.into())
-    );
-}
-
-#[test]
-fn a_claim_without_its_points_does_not_hold() {
-    let sweep = Sweep::new(&format!("{JOB}{CLAIM}"));
-    sweep.go("run", &["--points", "0"]).expect(0);
-    let ran = sweep.go("claims", &[]).expect(3);
-    assert!(ran.stdout.contains("not measured"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("is waiting"), "{}", ran.stdout);
-}
-
-#[test]
-fn reduced_is_a_smaller_study_with_its_own_claims() {
-    let paper = CLAIM.replace("within", "scale = \"paper\"\nwithin");
-    let reduced = CLAIM
-        .replace("all-arrives", "small")
-        .replace("within", "scale = \"reduced\"\nwithin");
-    let section =
-        "\n[reduced]\nset = { \"run.until\" = \"4 us\" }\naxis = { load = [0.4] }\nseeds = [7]\n";
-    let sweep = Sweep::new(&format!("{JOB}{paper}{reduced}{section}"));
-    let ran = sweep.go("run", &["--reduced", "--quiet"]).expect(0);
-    assert!(
-        ran.stdout.contains("small: holds") && !ran.stdout.contains("all-arrives"),
-        "{}",
-        ran.stdout
-    );
-    let table = sweep.read("table.csv");
-    let rows: Vec<&str> = table.lines().skip(1).collect();
-    assert_eq!(rows.len(), 1, "{table}");
-    assert!(rows[0].contains(",done,0.4,7,"), "{table}");
-    assert!(rows[0].contains(",4000"), "simulated 4 us: {table}");
-    assert!(
-        sweep
-            .read("claims.csv")
-            .contains(",reduced,weir sweep run job.toml --reduced --out out")
-    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod cli;
 mod experiment;
 pub mod memory;
 pub mod process;
+pub mod sweeping;
 
 #[allow(unused_imports)] // each test file uses a part
 pub use cli::{Cli, Ran, difference};
