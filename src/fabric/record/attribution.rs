@@ -18,7 +18,7 @@ use crate::fabric::router::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::fabric::state::{InIndex, OutIndex, Output, Wire};
 use crate::model::{NEVER, NO_PACKET, PacketIndex, Time};
 
-/// The most rows of a domain, likewise.
+/// The most rows of a domain: when there are more, the ports are looked at half as often, for bins of twice the width.
 const MOST_ROWS: usize = 1 << 18;
 /// Packets of a queue that are looked at where jobs alone matter; the others are taken to be as those are.
 const LOOKED_AT: usize = 4;
@@ -48,7 +48,7 @@ type Sums = [u64; Kind::COUNT];
 /// What a domain records about what waits.
 #[derive(Debug, Default)]
 pub(in crate::fabric) struct Attribution {
-    /// When.
+    /// When the ports are looked at.
     looks: Looks,
     /// Whether sources and destinations are told apart.
     sources: bool,
@@ -69,7 +69,7 @@ pub(in crate::fabric) struct Attribution {
     /// At the port that is looked at.
     here: Vec<(Who, Kind, u64)>,
     queues: Vec<Looked>,
-    /// Those that ask for it.
+    /// The requests at the output that is looked at.
     requests: Vec<RequestIndex>,
     /// What the inputs of the router hold: input and part of its buffer, output, flits.
     held: Vec<((InIndex, u32), OutIndex, u64)>,
