@@ -102,7 +102,7 @@ fn only_root<'a>(found: &'a Explanation, link: &Link) -> &'a Root {
             assert_eq!((root.router, peer), (from, Some(to)), "{root:#?}");
         }
     }
-    assert!(root.busy > 0.95 && root.stalled < 0.02, "{root:#?}");
+    assert!(root.busy > 0.95, "{root:#?}");
     assert_eq!(root.fed_by[0].job, "hot", "{root:#?}");
     assert!(root.fed_by[0].share > 0.75, "{root:#?}");
     let held = root.held_up.iter().find(|held| held.job == "victims");
@@ -118,7 +118,10 @@ fn check(experiment: &Experiment, link: Link, cured: &Experiment) {
     let cured = cured.clone().set("run.warmup", "10 us").until("40 us");
     let data = experiment.run().data;
     let found = explained(&data);
-    only_root(&found, &link);
+    let root = only_root(&found, &link);
+    // Where packets need a credit to cross, they lack it while those before them have it and wait for the link.
+    let crossing = experiment.text().contains("credit_at = \"crossing\"");
+    assert!(root.stalled < 0.02 || crossing, "{root:#?}");
     let [with, without] = [&data, &cured.run().data].map(latency);
     let alone = cured.without(&["hot", "bystanders"]).run().data;
     let alone = latency(&alone);
@@ -192,6 +195,21 @@ fn a_hot_link_of_a_torus() {
         .pairs("victims", &[1], &[3], 0.3)
         .bystanders(0.02);
     check_job(&jobs, Link::Between(1, 2));
+}
+
+#[test]
+fn where_packets_need_a_credit_to_cross() {
+    let network = || dragonfly().set("router.credit_at", "crossing");
+    let incast = network()
+        .incast(&[9, 12, 20, 31, 44, 57], 70, 0.4)
+        .pairs("victims", &[8, 13, 45], &[71, 69, 67], 0.2)
+        .bystanders(0.1);
+    check_job(&incast, Link::To(70));
+    let link = network()
+        .pairs("hot", &[0, 2, 4, 6], &[8, 10, 12, 14], 0.5)
+        .pairs("victims", &[3], &[1], 0.3)
+        .bystanders(0.1);
+    check_job(&link, Link::Between(0, 4));
 }
 
 /// `key` is set to the rate of all other links.

@@ -96,14 +96,20 @@ impl Seen {
         full: 0,
     };
 
-    /// At `now`, a time `step` after the last sample; `self` is what was seen before.
-    fn next(self, out: &Output, now: Time, step: Time, weight: u64) -> Seen {
+    /// At `now`, a time `step` after the last sample; `self` is what was seen before. `prepaid`: what waits for the link has its
+    /// credit, so that the link is never idle for want of one while others wait to cross until credits are back from it.
+    fn next(self, out: &Output, (now, step): (Time, Time), weight: u64, prepaid: bool) -> Seen {
         let ahead = out.link_free.saturating_sub(now);
         let busy = out.counts.busy.saturating_sub(ahead);
         let stalled = out.counts.stalled + now.saturating_sub(out.stalled_since);
+        let worked = busy.saturating_sub(self.busy);
+        let lacked = match prepaid {
+            true => step.saturating_sub(worked),
+            false => stalled.saturating_sub(self.stalled),
+        };
         let full = self.time.checked_add(step) == Some(now)
-            && busy.saturating_sub(self.busy) * FULL[1] >= step * FULL[0]
-            && stalled.saturating_sub(self.stalled) * STALLED <= step;
+            && worked * FULL[1] >= step * FULL[0]
+            && lacked * STALLED <= step;
         Seen {
             time: now,
             busy,
@@ -339,13 +345,14 @@ impl<K: Compiled> FabricDomain<K> {
         let out = &self.outputs[output as usize];
         let timing = &self.timings[out.timing as usize];
         let before = notes.seen[output as usize];
-        let seen = before.next(out, now, since, notes.looks.weight);
+        let prepaid = Self::is_prepaid(timing);
+        let seen = before.next(out, (now, since), notes.looks.weight, prepaid);
         notes.seen[output as usize] = seen;
         let full = seen.full >= IN_A_ROW;
         let own = if full { Kind::Full } else { Kind::Queued };
         // An endpoint takes whatever comes. What has taken its place already waits for the link.
         let endpoint = matches!(out.wire, Wire::Endpoint(_));
-        let at_link = !endpoint && !Self::is_prepaid(timing);
+        let at_link = !endpoint && !prepaid;
         let mut from = 0;
         while let Some(queue) = self.next_ready(output, from, u32::MAX) {
             from = u32::from(queue) + 1;
@@ -426,6 +433,8 @@ impl<K: Compiled> FabricDomain<K> {
         };
         let place = match out.wire {
             Wire::Endpoint(_) => None,
+            // What has its credit and waits for the full link is what the others lack it for.
+            _ if own == Kind::Full && Self::is_prepaid(timing) => None,
             _ => self.used_channel(out.channel_base, queue),
         };
         let starved = place.is_some_and(|place| {
