@@ -96,8 +96,8 @@ impl Seen {
         full: 0,
     };
 
-    /// At `now`, a time `step` after the last sample; `self` is what was seen before. `prepaid`: what waits for the link has its
-    /// credit, so that the link is never idle for want of one while others wait to cross until credits are back from it.
+    /// At `now`, a time `step` after the last sample; `self` is what was seen before. `prepaid`: packets take their credit to cross, so
+    /// what is in the output queue lacks none, and those that wait to cross say nothing about the link.
     fn next(self, out: &Output, (now, step): (Time, Time), weight: u64, prepaid: bool) -> Seen {
         let ahead = out.link_free.saturating_sub(now);
         let busy = out.counts.busy.saturating_sub(ahead);
