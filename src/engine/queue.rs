@@ -20,6 +20,20 @@ const CHUNK: usize = 15;
 /// No chunk.
 const NONE: u32 = u32::MAX;
 
+/// An event's offset in its bucket has so many bits at most: 32 less than the event.
+const LONGEST: u32 = 31;
+
+/// After so many buckets their length is looked at again.
+const PERIOD: u32 = 1 << 8;
+
+/// Events of a bucket in the mean below which buckets are made twice as long, and beyond which half as long.
+const FEW: u32 = 6;
+const MANY: u32 = 8 * FEW;
+
+/// Buckets are at most 2^DOUBLINGS times as long as at first: a bucket in which little happens must not be so long that all that follows
+/// would fall into it.
+const DOUBLINGS: u32 = 7;
+
 /// Some events of one bucket.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
@@ -38,10 +52,19 @@ struct Chunk {
 ///
 /// An event is eight bytes: its offset in its bucket and its key. A bucket is a list of chunks,
 /// and is sorted when its turn comes. Freed chunks are used again at once, so that what is pending is all the memory
-/// that the queue touches.
+/// that the queue touches. How long a bucket is follows what happens: with less than a few events in each, every event would be in
+/// a part of the cache of its own, and nobody could say what comes next ([`EventQueue::upcoming`]).
 #[derive(Debug)]
 pub struct EventQueue {
+    /// A bucket is 2^shift ps.
     shift: u32,
+    /// The least that it may be: the wheel covers what it was made for.
+    least: u32,
+    /// Buckets that were emptied since their length was looked at, and events in them.
+    emptied: u32,
+    taken: u32,
+    /// A bucket was begun since that was asked last.
+    begun: bool,
     /// First chunk of every bucket.
     buckets: Box<[u32; BUCKETS]>,
     occupied: Box<[u64; WORDS]>,
@@ -59,16 +82,17 @@ pub struct EventQueue {
 }
 
 impl EventQueue {
-    /// How many buckets the near future has.
-    pub const BUCKETS: u64 = BUCKETS as u64;
-
     /// A queue whose wheel covers at least half of `horizon` ps, or all of it; later events are allowed but cost more.
     /// All keys are below `keys`, and `places` is a bit mask of the part of a key that says where the event happens.
     pub fn new(horizon: Time, keys: usize, places: EventKey) -> Self {
         let length = (horizon / BUCKETS as u64).max(1);
+        let shift = length.ilog2().clamp(6, LONGEST);
         EventQueue {
-            // An offset has 32 bits less than an event's 64.
-            shift: length.ilog2().clamp(6, 31),
+            shift,
+            least: shift,
+            emptied: 0,
+            taken: 0,
+            begun: false,
             buckets: Box::new([NONE; BUCKETS]),
             occupied: Box::new([0; WORDS]),
             chunks: Slots::default(),
@@ -133,6 +157,7 @@ impl EventQueue {
             let later = others.position(|&other| self.rank(other) > rank);
             let place = later.map_or(0, |steps| self.current.len() - steps);
             self.current.insert(place, event);
+            self.taken = self.taken.saturating_add(1);
         } else {
             debug_assert!(bucket > self.now, "an event in the past");
             self.far_from = self.far_from.min(time);
@@ -247,6 +272,12 @@ impl EventQueue {
         self.current.get(place).map(|&event| event as EventKey)
     }
 
+    /// Whether [`EventQueue::upcoming`] says of all events anew what is next, since this was asked last.
+    #[inline]
+    pub fn has_begun(&mut self) -> bool {
+        std::mem::take(&mut self.begun)
+    }
+
     /// Takes the next event if it lies before `limit`.
     #[inline]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, EventKey)> {
@@ -273,6 +304,12 @@ impl EventQueue {
 
     /// Makes the next occupied bucket the current one, if it begins before `limit`.
     fn load(&mut self, limit: Time) -> bool {
+        if self.emptied >= PERIOD || self.taken > PERIOD * MANY {
+            self.fit();
+            if !self.current.is_empty() {
+                return true;
+            }
+        }
         let near = self.next_bucket();
         let far = (self.far_from != NEVER).then_some(self.far_from >> self.shift);
         let Some(bucket) = near.into_iter().chain(far).min() else {
@@ -296,8 +333,54 @@ impl EventQueue {
             at = next;
         }
         self.bring_near();
+        self.begun = true;
+        self.emptied += 1;
+        self.taken = self.taken.saturating_add(self.current.len() as u32);
         self.order();
         true
+    }
+
+    /// Makes buckets longer or shorter if those that were emptied held too few events or too many. The order of events does not depend
+    /// on that.
+    #[cold]
+    fn fit(&mut self) {
+        let mean = self.taken / self.emptied.max(1);
+        (self.emptied, self.taken) = (0, 0);
+        let longest = LONGEST.min(self.least + DOUBLINGS);
+        let shift = match mean {
+            0..FEW => longest.min(self.shift + 1),
+            FEW..=MANY => self.shift,
+            // Soon, since to put an event into a bucket that is being emptied takes time in proportion to those before it.
+            _ => self
+                .least
+                .max(self.shift.saturating_sub((mean / MANY).ilog2() + 1)),
+        };
+        if shift != self.shift {
+            self.rebuild(shift);
+        }
+    }
+
+    /// Goes on with buckets of another length. The bucket that was emptied last must be empty; events that have become part of it are in
+    /// `current` then.
+    fn rebuild(&mut self, shift: u32) {
+        let mut events = Vec::new();
+        while let Some(bucket) = self.next_bucket() {
+            let start = bucket << self.shift;
+            events.extend(
+                self.events_of(bucket)
+                    .map(|event| (start + (event >> 32), event as u32)),
+            );
+            let slot = bucket as usize & (BUCKETS - 1);
+            self.buckets[slot] = NONE;
+            self.occupied[slot >> 6] &= !(1 << (slot & 63));
+        }
+        self.chunks = Slots::default();
+        self.free = NONE;
+        self.now = (self.now << self.shift) >> shift;
+        self.shift = shift;
+        for (time, key) in events {
+            self.push(time, key);
+        }
     }
 
     /// Puts the events of the bucket that is to be emptied in order.
@@ -358,139 +441,4 @@ impl EventQueue {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// Keys of 256 events: what happens in the upper two bits, where in the lower six.
-    const KEYS: usize = 256;
-    const PLACES: EventKey = 63;
-
-    /// Pushes and windows in any order give what a sorted list gives.
-    fn check(horizon: Time, delays: &[(Time, EventKey)], window: Time) {
-        let mut queue = EventQueue::new(horizon, KEYS, PLACES);
-        let mut reference = Vec::new();
-        let mut got = Vec::new();
-        let (first, later) = delays.split_at(delays.len() / 2);
-        for &(delay, key) in first {
-            queue.push(delay, key);
-            reference.push((delay, key));
-        }
-        let mut later = later.iter();
-        let mut limit = window;
-        while queue.next_time() != NEVER {
-            while let Some((time, key)) = queue.pop_before(limit) {
-                got.push((time, key));
-                if let Some(&(delay, key)) = later.next() {
-                    queue.push(time + delay, key);
-                    reference.push((time + delay, key));
-                }
-            }
-            let next = queue.next_time();
-            assert!(next >= limit);
-            // Something arrives at the window's end, before what is pending.
-            if let Some(&(delay, key)) = later.next() {
-                queue.push(limit + delay % window, key);
-                reference.push((limit + delay % window, key));
-            }
-            limit += window;
-        }
-        let times: Vec<Time> = got.iter().map(|event| event.0).collect();
-        assert!(times.is_sorted());
-        got.sort_unstable();
-        reference.sort_unstable();
-        assert_eq!(got, reference);
-    }
-
-    proptest! {
-        #[test]
-        fn behaves_like_a_sorted_list(
-            delays in prop::collection::vec((0u64..5_000_000, 0..KEYS as EventKey), 1..400),
-            grain in prop::sample::select(vec![1, 20_000, 1_000_000]),
-            horizon in 1_000u64..3_000_000,
-            window in 20_000u64..2_000_000,
-        ) {
-            let on_grain = |&(delay, key): &(Time, EventKey)| (delay - delay % grain, key);
-            let delays: Vec<_> = delays.iter().map(on_grain).collect();
-            check(horizon, &delays, window);
-        }
-
-        #[test]
-        fn simultaneous_events_come_in_an_order_that_only_they_decide(
-            mut events in prop::collection::vec((0u64..4, 0..KEYS as EventKey), 1..200),
-            twice in any::<bool>(),
-        ) {
-            // One time is a moment with all of its events different, or not; the others are anything.
-            events.extend((0..if twice { 2 } else { 1 }).flat_map(|_| (0..60).map(|key| (7, 3 * key))));
-            let orders = [events.clone(), events.iter().rev().copied().collect()].map(|pushed| {
-                let mut queue = EventQueue::new(1_000, KEYS, PLACES);
-                pushed.iter().for_each(|&(time, key)| queue.push(time, key));
-                std::iter::from_fn(|| queue.pop_before(NEVER)).collect::<Vec<_>>()
-            });
-            let queue = EventQueue::new(1_000, KEYS, PLACES);
-            events.sort_unstable_by_key(|&(time, key)| (time, key ^ queue.mask(time)));
-            prop_assert_eq!(&orders[0], &events);
-            prop_assert_eq!(&orders[1], &events);
-        }
-
-        #[test]
-        fn events_that_come_during_a_moment_take_their_places_in_it(
-            later in prop::collection::vec((0usize..40, 0u64..3, 0..KEYS as EventKey), 1..60),
-        ) {
-            let mut queue = EventQueue::new(1_000, KEYS, PLACES);
-            let mut left: Vec<_> = (0..60).map(|key| (7, 4 * key)).collect();
-            left.iter().for_each(|&(time, key)| queue.push(time, key));
-            let mut now = 7;
-            for (pops, delay, key) in later {
-                for _ in 0..pops {
-                    let next = queue.pop_before(NEVER);
-                    let first = left
-                        .iter()
-                        .enumerate()
-                        .min_by_key(|(_, (time, key))| (*time, key ^ queue.mask(*time)))
-                        .map(|(place, _)| place);
-                    prop_assert_eq!(next, first.map(|place| left.swap_remove(place)));
-                    now = next.map_or(now, |(time, _)| time);
-                }
-                queue.push(now + delay, key);
-                left.push((now + delay, key));
-            }
-        }
-    }
-
-    #[test]
-    fn what_happens_decides_before_where() {
-        let mut queue = EventQueue::new(1_000, KEYS, PLACES);
-        (0..KEYS as EventKey).for_each(|key| queue.push(100, key));
-        let keys = std::iter::from_fn(|| queue.pop_before(NEVER)).map(|event| event.1 / 64);
-        assert!(keys.is_sorted());
-    }
-
-    #[test]
-    fn an_event_for_now_comes_between_those_of_the_moment() {
-        let mut queue = EventQueue::new(1_000, KEYS, 0);
-        (0..100).for_each(|key| queue.push(5, 2 * key));
-        let mut keys = Vec::new();
-        while let Some((time, key)) = queue.pop_before(NEVER) {
-            if key == 20 {
-                queue.push(time, 31);
-                queue.push(time + 1, 7);
-            }
-            keys.push((time, key));
-        }
-        let mut expected: Vec<_> = (0..100)
-            .map(|key| (5, 2 * key))
-            .chain([(5, 31), (6, 7)])
-            .collect();
-        expected.sort_unstable();
-        assert_eq!(keys, expected);
-    }
-
-    #[test]
-    fn neither_of_two_places_always_comes_first() {
-        let queue = EventQueue::new(1_000, KEYS, PLACES);
-        let before = |time| 4 ^ queue.mask(time) < 5 ^ queue.mask(time);
-        let count = (0..1_000u64).filter(|time| before(time * 1_000)).count();
-        assert!((400..600).contains(&count), "{count}");
-    }
-}
+mod tests;

@@ -7,7 +7,6 @@ use crate::config::{
     Switching,
 };
 use crate::congestion::About;
-use crate::engine::EventQueue;
 use crate::model::{
     Classes, ControlKind, DomainId, EndpointId, FlitSize, LinkKind, LinkRate, NEVER, Origin,
     RouterId, Time,
@@ -389,30 +388,9 @@ impl Network {
             .map_or(0, |(head, credit)| head.min(credit))
     }
 
-    /// The time that the wheel of a domain's events is to cover, ps: three delays. Where packets are long next to those most of its
-    /// buckets would be empty, and each event in a part of the cache of its own; then it is what makes a bucket hold a few.
+    /// The time that the wheel of a domain's events is to cover at least, ps: three delays.
     pub fn horizon(&self, domain: DomainId) -> Time {
-        const FEW: u64 = 8;
-        let delays = 2 * self.longest_latency(domain) + self.longest_crossing();
-        let routers = self.topology.domain_routers(domain).into_iter();
-        let ports: u64 = routers
-            .map(|router| u64::from(self.topology.ports(router)))
-            .sum();
-        let rates = self
-            .topology
-            .links()
-            .into_iter()
-            .map(|links| self.rate(&links.link));
-        let packet = rates
-            .map(|rate| rate.time_of(self.parameters.max_packet.into()))
-            .min();
-        // An output has two events for a packet under load.
-        let apart = packet.unwrap_or(0) / (2 * ports.max(1));
-        let few = apart.saturating_mul(FEW * EventQueue::BUCKETS);
-        match few / 16 > delays.max(64 * EventQueue::BUCKETS) {
-            true => few,
-            false => delays,
-        }
+        2 * self.longest_latency(domain) + self.longest_crossing()
     }
 
     /// The latencies of all links of a domain, ps.

@@ -3,8 +3,8 @@
 mod ejection;
 mod parameters;
 
-use rustc_hash::FxHashMap;
 use schemars::schema_for;
+use smallvec::SmallVec;
 
 use super::{
     About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
@@ -21,25 +21,25 @@ const THROTTLE: u16 = 0;
 const RELEASE: u16 = 1;
 const DELIVERED: u16 = 2;
 
-/// An endpoint with packets at a port, or one that the port throttles.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sender {
-    /// No more than wait at the port ([`Port::level`]).
-    flits: u32,
-    throttled: bool,
-}
-
-/// A port of a router.
+/// A port of a router: a cache line, where few send by it.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 struct Watch {
-    senders: FxHashMap<EndpointId, Sender>,
+    /// In order: endpoints with packets at the port, all of which it throttles while it is congested, with those that it throttles and
+    /// that have none there any more. With each its flits: no more than wait at the port ([`Port::level`]).
+    senders: SmallVec<[(EndpointId, u32); 4]>,
     congested: bool,
-    /// How many it throttles.
-    throttled: u32,
     /// When it may be drained at the earliest.
     drained: Time,
     /// The alarm that counts.
     alarm: Time,
+}
+
+impl Watch {
+    /// The place of a sender, or the one where it is to be.
+    fn find(&self, sender: EndpointId) -> Result<usize, usize> {
+        self.senders.binary_search_by_key(&sender, |&(to, _)| to)
+    }
 }
 
 /// An endpoint as a source.
@@ -104,25 +104,20 @@ impl CodesCc {
     /// little less than it takes, and the port drains.)
     fn throttle_all(&self, actions: &mut Actions, output: u32) {
         let watch = &self.watches[output as usize];
-        let all = u64::from(watch.throttled) + self.others;
-        for (&to, sender) in &watch.senders {
-            if sender.throttled {
-                actions.signal(to, THROTTLE, [all, 0]);
-            }
+        let all = watch.senders.len() as u64 + self.others;
+        for &(to, _) in &watch.senders {
+            actions.signal(to, THROTTLE, [all, 0]);
         }
     }
 
     fn release_all(&mut self, actions: &mut Actions, output: u32) {
         let watch = &mut self.watches[output as usize];
         watch.congested = false;
-        watch.throttled = 0;
         self.releases += 1;
-        watch.senders.retain(|&to, sender| {
-            if std::mem::take(&mut sender.throttled) {
-                actions.signal(to, RELEASE, [0, 0]);
-            }
-            sender.flits > 0
-        });
+        for &(to, _) in &watch.senders {
+            actions.signal(to, RELEASE, [0, 0]);
+        }
+        watch.senders.retain(|&mut (_, flits)| flits > 0);
     }
 
     /// The least share of its link that a throttled source has.
@@ -256,13 +251,16 @@ impl Scheme for CodesCc {
         }
         let (high, low) = self.levels(&port);
         let watch = &mut self.watches[port.output as usize];
-        let sender = watch.senders.entry(packet.source).or_default();
-        sender.flits += u32::from(packet.flits);
+        let flits = u32::from(packet.flits);
+        let found = watch.find(packet.source);
+        match found {
+            Ok(place) => watch.senders[place].1 += flits,
+            Err(place) => watch.senders.insert(place, (packet.source, flits)),
+        }
         if watch.congested {
-            let more = self.about.link_time(u64::from(packet.flits));
+            let more = self.about.link_time(flits.into());
             watch.drained = watch.drained.saturating_add(more);
-            if !std::mem::replace(&mut sender.throttled, true) {
-                watch.throttled += 1;
+            if found.is_err() {
                 self.throttle_all(actions, port.output);
             }
         } else if port.level > high {
@@ -272,10 +270,6 @@ impl Scheme for CodesCc {
             watch.drained = now + self.about.link_time(above);
             watch.alarm = watch.drained;
             actions.wake(watch.alarm);
-            for sender in watch.senders.values_mut() {
-                sender.throttled = true;
-            }
-            watch.throttled = watch.senders.len() as u32;
             self.throttle_all(actions, port.output);
         }
     }
@@ -287,10 +281,11 @@ impl Scheme for CodesCc {
         }
         let (_, low) = self.levels(&port);
         let watch = &mut self.watches[port.output as usize];
-        if let Some(sender) = watch.senders.get_mut(&packet.source) {
-            sender.flits -= u32::from(packet.flits);
-            if sender.flits == 0 && !sender.throttled {
-                watch.senders.remove(&packet.source);
+        if let Ok(place) = watch.find(packet.source) {
+            let (_, flits) = &mut watch.senders[place];
+            *flits -= u32::from(packet.flits);
+            if *flits == 0 && !watch.congested {
+                watch.senders.remove(place);
             }
         }
         if watch.congested && now >= watch.drained && port.level <= low {
@@ -429,7 +424,11 @@ impl Scheme for CodesCc {
     }
 
     fn memory_bytes(&self) -> usize {
-        let watch = |watch: &Watch| size_of::<Watch>() + watch.senders.capacity() * 16;
+        let watch = |watch: &Watch| {
+            let elsewhere = watch.senders.spilled();
+            let senders = watch.senders.capacity() * size_of::<(EndpointId, u32)>();
+            size_of::<Watch>() + if elsewhere { senders } else { 0 }
+        };
         let source = |source: &Source| {
             size_of::<Source>() + source.ejection.memory_bytes() + source.orders.capacity() * 16
         };

@@ -22,7 +22,11 @@ const PACKETS: usize = 1;
 impl<K: Compiled> FabricDomain<K> {
     /// Fetches for the events after the one that is next.
     #[inline(always)]
-    pub(in crate::fabric) fn look_ahead(&self) {
+    pub(in crate::fabric) fn look_ahead(&mut self) {
+        if self.queue.has_begun() {
+            let first = (0..PLACES).map_while(|nth| self.queue.upcoming(nth));
+            first.for_each(|key| self.fetch_place(key));
+        }
         if let Some(key) = self.queue.upcoming(PLACES) {
             self.fetch_place(key);
         }
