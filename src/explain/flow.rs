@@ -4,7 +4,7 @@
 //! the next router, for some of its outputs; for each of them the same holds. So what waits for room is passed on, in
 //! proportion to what is in the buffer, from port to port, until it comes to links that are full: those are the roots.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::network::{Network, PortIndex};
 
@@ -59,11 +59,35 @@ const ROUNDS: usize = 200;
 /// The part of what waits that is not worth another round.
 const REST: f64 = 1e-6;
 
+/// What waits at a port, and what is behind that.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    port: PortIndex,
+    /// All that waits there.
+    waiting: Waiting,
+    /// For what parts of that wait.
+    shares: Waiting,
+    /// What is behind that for which they wait for room.
+    behind: Behind,
+}
+
+/// The outputs that hold up what waits for room at a place.
+#[derive(Clone, Debug, Default)]
+struct Behind {
+    /// Those at which something waits, by their nodes, with their parts.
+    outputs: Vec<(usize, f64)>,
+    /// The part of others.
+    others: f64,
+}
+
 /// What all of it waits for at each port, and where that leads.
 pub(super) struct Walk<'a> {
     network: &'a Network,
     bin: &'a Bin,
-    ports: BTreeMap<PortIndex, Waiting>,
+    /// In order of their ports.
+    nodes: Vec<Node>,
+    /// The jobs of whose data something waits, in order.
+    jobs: Vec<u32>,
 }
 
 impl<'a> Walk<'a> {
@@ -74,18 +98,134 @@ impl<'a> Walk<'a> {
                 ports.entry(*port).or_default().add(*waiting);
             }
         }
-        Walk {
+        let node = |(port, waiting): (PortIndex, Waiting)| Node {
+            port,
+            waiting,
+            ..Node::default()
+        };
+        let jobs: BTreeSet<u32> = bin.waits.iter().map(|&(_, job, _)| job).collect();
+        let mut walk = Walk {
             network,
             bin,
-            ports,
+            nodes: ports.into_iter().map(node).collect(),
+            jobs: jobs.into_iter().collect(),
+        };
+        for at in 0..walk.nodes.len() {
+            let port = walk.nodes[at].port;
+            let behind = walk.behind((port, false));
+            let node = &mut walk.nodes[at];
+            node.shares = node.shares();
+            node.behind = behind;
+        }
+        walk
+    }
+
+    /// The node of a port, if anything waits there.
+    fn node(&self, port: PortIndex) -> Option<usize> {
+        self.nodes
+            .binary_search_by_key(&port, |node| node.port)
+            .ok()
+    }
+
+    /// What of `waiting` at a place is for the port's own link as one that is full, for its turn, and for room behind it.
+    fn split(&self, (port, nic): Place, waiting: Waiting) -> Waiting {
+        match self.node(port) {
+            Some(node) if !nic => self.nodes[node].split(waiting),
+            _ => waiting,
         }
     }
 
-    /// What of `waiting` is for the port's own link as one that is full, for its turn, and for room behind it. What waits for its
-    /// turn where more waits for the full link, or for room behind it, waits because of that: the link had just become full, or
-    /// there is a queue only because the link stands still at times.
-    fn split(&self, port: PortIndex, waiting: Waiting) -> Waiting {
-        let all = self.ports.get(&port).copied().unwrap_or_default();
+    /// The outputs that hold up what waits for room behind a place, with their parts; none if nothing is known to.
+    fn behind(&self, (port, nic): Place) -> Behind {
+        // A NIC's packets come into the router by the port that it is at.
+        let input = match nic {
+            true => Some(port),
+            false => self.network.far_side(port),
+        };
+        let found = input.and_then(|input| self.bin.pressure.get(&input));
+        let found = found.map_or(&[][..], Vec::as_slice);
+        let all: f64 = found.iter().map(|(_, share)| share).sum();
+        let mut behind = Behind {
+            outputs: Vec::new(),
+            others: 1.0,
+        };
+        if all > 0.0 {
+            let outputs = found.iter();
+            let outputs =
+                outputs.filter_map(|(port, share)| Some((self.node(*port)?, share / all)));
+            behind.outputs = outputs.collect();
+            let known: f64 = behind.outputs.iter().map(|(_, part)| part).sum();
+            behind.others = 1.0 - known;
+        }
+        behind
+    }
+
+    /// Charges what waits to the roots.
+    pub(super) fn charge(&self) -> Charged {
+        let mut amounts = Amounts::new(self);
+        for &(place, job, waiting) in &self.bin.waits {
+            amounts.begin(place, job, self.split(place, waiting));
+        }
+        let least = REST * amounts.waits_for_room();
+        for _ in 0..ROUNDS {
+            if amounts.waits_for_room() <= least {
+                break;
+            }
+            amounts.pass_on();
+        }
+        amounts.charged()
+    }
+
+    /// The part of what waits at each place that a root holds up, in bytes times seconds.
+    pub(super) fn tree_of(&self, root: PortIndex) -> BTreeMap<Place, f64> {
+        // By node: the part of what comes to wait there that the root is behind.
+        let mut held = vec![0.0; self.nodes.len()];
+        for _ in 0..ROUNDS {
+            let mut change: f64 = 0.0;
+            let part = |node: &Node| {
+                let own = if node.port == root {
+                    node.shares.full
+                } else {
+                    0.0
+                };
+                own + node.shares.starved * node.behind.mean(&held)
+            };
+            let next: Vec<f64> = self.nodes.iter().map(part).collect();
+            for (value, old) in next.iter().zip(&held) {
+                change = change.max((value - old).abs());
+            }
+            held = next;
+            if change < REST {
+                break;
+            }
+        }
+        let mut tree: BTreeMap<Place, f64> = BTreeMap::new();
+        for &(place, _, waiting) in &self.bin.waits {
+            let split = self.split(place, waiting);
+            let own = if place == (root, false) {
+                split.full
+            } else {
+                0.0
+            };
+            let mean = match self.node(place.0) {
+                Some(node) if !place.1 => self.nodes[node].behind.mean(&held),
+                _ => self.behind(place).mean(&held),
+            };
+            let waited = own + split.starved * mean;
+            if waited > 0.0 {
+                *tree.entry(place).or_default() += waited;
+            }
+        }
+        tree
+    }
+}
+
+impl Node {
+    /// What of `waiting` here is for the link as one that is full, for its turn, and for room behind it. What waits for its turn where
+    /// more waits for the full link, or for room behind it, waits because of that: the link had just become full, or there is a queue
+    /// only because the link stands still at times.
+    fn split(&self, waiting: Waiting) -> Waiting {
+        let all = self.waiting;
         if all.full.max(all.starved) <= all.queued {
             return waiting;
         }
@@ -101,159 +241,144 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The outputs that hold up what waits for room behind a place, with their shares; none if nothing is known to.
-    fn behind(&self, (port, nic): Place) -> &'a [(PortIndex, f64)] {
-        // A NIC's packets come into the router by the port that it is at.
-        let input = if nic {
-            Some(port)
-        } else {
-            self.network.far_side(port)
-        };
-        let found = input.and_then(|input| self.bin.pressure.get(&input));
-        found.map_or(&[], Vec::as_slice)
-    }
-
-    /// Charges what waits to the roots.
-    pub(super) fn charge(&self) -> Charged {
-        let mut charged = Charged::default();
-        // What waits for room, by the place that waits, then job.
-        let mut starved: BTreeMap<Place, BTreeMap<u32, f64>> = BTreeMap::new();
-        for &(place, job, waiting) in &self.bin.waits {
-            let split = match place {
-                (_, true) => waiting,
-                (port, false) => self.split(port, waiting),
+    /// For what parts of those that wait here wait; for their turn, if nothing waits.
+    fn shares(&self) -> Waiting {
+        let (all, split) = (self.waiting.all(), self.split(self.waiting));
+        if all <= 0.0 {
+            return Waiting {
+                queued: 1.0,
+                ..Waiting::default()
             };
-            settle(&mut charged, place.0, job, split);
-            if split.starved > 0.0 {
-                *starved.entry(place).or_default().entry(job).or_default() += split.starved;
-            }
         }
-        for &(job, queued) in &self.bin.elsewhere {
-            *charged.ordinary.entry(job).or_default() += queued;
-        }
-        let sum = |all: &BTreeMap<Place, BTreeMap<u32, f64>>| -> f64 {
-            all.values().flat_map(BTreeMap::values).sum()
-        };
-        let least = REST * sum(&starved);
-        for _ in 0..ROUNDS {
-            if sum(&starved) <= least {
-                break;
-            }
-            starved = self.pass_on(starved, &mut charged);
-        }
-        for (job, rest) in starved.into_values().flatten() {
-            *charged.ordinary.entry(job).or_default() += rest;
-        }
-        charged
-    }
-
-    /// Passes what waits for room on by one router. Gives what waits for room there.
-    fn pass_on(
-        &self,
-        starved: BTreeMap<Place, BTreeMap<u32, f64>>,
-        charged: &mut Charged,
-    ) -> BTreeMap<Place, BTreeMap<u32, f64>> {
-        let mut next: BTreeMap<Place, BTreeMap<u32, f64>> = BTreeMap::new();
-        for (place, jobs) in starved {
-            let outputs = self.behind(place);
-            let all: f64 = outputs.iter().map(|(_, share)| share).sum();
-            for (job, amount) in jobs {
-                if all <= 0.0 {
-                    *charged.ordinary.entry(job).or_default() += amount;
-                    continue;
-                }
-                for &(port, share) in outputs {
-                    let part = amount * share / all;
-                    let split = self.shares(port).map_or(
-                        Waiting {
-                            queued: part,
-                            ..Waiting::default()
-                        },
-                        |of| Waiting {
-                            full: part * of.full,
-                            queued: part * of.queued,
-                            starved: part * of.starved,
-                        },
-                    );
-                    settle(charged, port, job, split);
-                    if split.starved > 0.0 {
-                        let there = next.entry((port, false)).or_default();
-                        *there.entry(job).or_default() += split.starved;
-                    }
-                }
-            }
-        }
-        next
-    }
-
-    /// For what parts of those that wait at a port wait. None if nothing was found to.
-    fn shares(&self, port: PortIndex) -> Option<Waiting> {
-        let waiting = self.ports.get(&port)?;
-        let all = waiting.all();
-        let split = self.split(port, *waiting);
-        (all > 0.0).then(|| Waiting {
+        Waiting {
             full: split.full / all,
             queued: split.queued / all,
             starved: split.starved / all,
-        })
-    }
-
-    /// The part of what waits at each place that a root holds up, in bytes times seconds.
-    pub(super) fn tree_of(&self, root: PortIndex) -> BTreeMap<Place, f64> {
-        // By port: the part of what comes to wait there that the root is behind.
-        let mut behind: BTreeMap<PortIndex, f64> = BTreeMap::new();
-        for _ in 0..ROUNDS {
-            let mut change: f64 = 0.0;
-            let before = behind.clone();
-            for &port in self.ports.keys() {
-                let Some(shares) = self.shares(port) else {
-                    continue;
-                };
-                let own = if port == root { shares.full } else { 0.0 };
-                let value = own + shares.starved * self.mean_behind((port, false), &before);
-                let old = behind.insert(port, value).unwrap_or(0.0);
-                change = change.max((value - old).abs());
-            }
-            if change < REST {
-                break;
-            }
         }
-        let mut tree: BTreeMap<Place, f64> = BTreeMap::new();
-        for &(place, _, waiting) in &self.bin.waits {
-            let split = match place {
-                (_, true) => waiting,
-                (port, false) => self.split(port, waiting),
-            };
-            let own = if place == (root, false) {
-                split.full
-            } else {
-                0.0
-            };
-            let held = own + split.starved * self.mean_behind(place, &behind);
-            if held > 0.0 {
-                *tree.entry(place).or_default() += held;
-            }
-        }
-        tree
-    }
-
-    /// The mean of a number over the outputs that hold up what waits for room behind a place.
-    fn mean_behind(&self, place: Place, numbers: &BTreeMap<PortIndex, f64>) -> f64 {
-        let outputs = self.behind(place);
-        let all: f64 = outputs.iter().map(|(_, share)| share).sum();
-        let of = |port| numbers.get(port).copied().unwrap_or(0.0);
-        let sum: f64 = outputs.iter().map(|(port, share)| share * of(port)).sum();
-        if all > 0.0 { sum / all } else { 0.0 }
     }
 }
 
-/// Charges what waits for a link itself.
-fn settle(charged: &mut Charged, port: PortIndex, job: u32, waiting: Waiting) {
-    if waiting.full > 0.0 {
-        let root = charged.roots.entry(port).or_default();
-        *root.entry(job).or_default() += waiting.full;
+impl Behind {
+    /// The mean of a number over the outputs; of others it is 0.
+    fn mean(&self, numbers: &[f64]) -> f64 {
+        let outputs = self.outputs.iter();
+        outputs.map(|&(node, part)| part * numbers[node]).sum()
     }
-    if waiting.queued > 0.0 {
-        *charged.ordinary.entry(job).or_default() += waiting.queued;
+}
+
+/// How far what waits has been passed on, in bytes times seconds. The lists go by node, then job.
+struct Amounts<'a> {
+    walk: &'a Walk<'a>,
+    /// What waits for room.
+    starved: Vec<f64>,
+    /// What has come from ports before, of which it is not said yet what it waits for.
+    came: Vec<f64>,
+    /// What of that was for a full link.
+    full: Vec<f64>,
+    /// By job: what was for no full link.
+    ordinary: Vec<f64>,
+    /// What is for the link that it waits at.
+    at_once: Charged,
+}
+
+impl<'a> Amounts<'a> {
+    fn new(walk: &'a Walk) -> Amounts<'a> {
+        let jobs = walk.jobs.len();
+        let none = vec![0.0; walk.nodes.len() * jobs];
+        let mut at_once = Charged::default();
+        for &(job, queued) in &walk.bin.elsewhere {
+            *at_once.ordinary.entry(job).or_default() += queued;
+        }
+        Amounts {
+            walk,
+            starved: none.clone(),
+            came: none.clone(),
+            full: none,
+            ordinary: vec![0.0; jobs],
+            at_once,
+        }
+    }
+
+    /// Adds what waits at a place.
+    fn begin(&mut self, (port, nic): Place, job: u32, waiting: Waiting) {
+        if waiting.full > 0.0 {
+            let root = self.at_once.roots.entry(port).or_default();
+            *root.entry(job).or_default() += waiting.full;
+        }
+        if waiting.queued > 0.0 {
+            *self.at_once.ordinary.entry(job).or_default() += waiting.queued;
+        }
+        let (walk, jobs) = (self.walk, self.walk.jobs.len());
+        let job = walk.jobs.partition_point(|&other| other < job);
+        match walk.node(port) {
+            Some(node) if !nic => self.starved[node * jobs + job] += waiting.starved,
+            _ if waiting.starved > 0.0 => {
+                let behind = walk.behind((port, nic));
+                for (node, part) in behind.outputs {
+                    self.came[node * jobs + job] += waiting.starved * part;
+                }
+                self.ordinary[job] += waiting.starved * behind.others;
+            }
+            _ => {}
+        }
+    }
+
+    fn waits_for_room(&self) -> f64 {
+        self.starved.iter().chain(&self.came).sum()
+    }
+
+    /// Passes what waits for room on by one router.
+    fn pass_on(&mut self) {
+        let jobs = self.walk.jobs.len();
+        if jobs == 0 {
+            return;
+        }
+        let rows = self.walk.nodes.iter().zip(self.starved.chunks_mut(jobs));
+        for (node, row) in rows {
+            if row.iter().all(|&amount| amount == 0.0) {
+                continue;
+            }
+            for &(next, part) in &node.behind.outputs {
+                let there = &mut self.came[next * jobs..][..jobs];
+                for (there, amount) in there.iter_mut().zip(&*row) {
+                    *there += amount * part;
+                }
+            }
+            for (ordinary, amount) in self.ordinary.iter_mut().zip(&*row) {
+                *ordinary += amount * node.behind.others;
+            }
+            row.fill(0.0);
+        }
+        for (at, node) in self.walk.nodes.iter().enumerate() {
+            let shares = node.shares;
+            for job in 0..jobs {
+                let came = std::mem::take(&mut self.came[at * jobs + job]);
+                self.full[at * jobs + job] += came * shares.full;
+                self.ordinary[job] += came * shares.queued;
+                self.starved[at * jobs + job] += came * shares.starved;
+            }
+        }
+    }
+
+    /// What became of it all. What still goes in a circle is nobody's.
+    fn charged(mut self) -> Charged {
+        let jobs = self.walk.jobs.len();
+        let mut charged = std::mem::take(&mut self.at_once);
+        for (at, node) in self.walk.nodes.iter().enumerate() {
+            for (job, number) in self.walk.jobs.iter().enumerate() {
+                let here = at * jobs + job;
+                self.ordinary[job] += self.starved[here] + self.came[here];
+                if self.full[here] > 0.0 {
+                    let root = charged.roots.entry(node.port).or_default();
+                    *root.entry(*number).or_default() += self.full[here];
+                }
+            }
+        }
+        for (number, ordinary) in self.walk.jobs.iter().zip(&self.ordinary) {
+            if *ordinary > 0.0 {
+                *charged.ordinary.entry(*number).or_default() += ordinary;
+            }
+        }
+        charged
     }
 }
