@@ -99,6 +99,7 @@ proptest! {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "180,000 events")]
 fn buckets_follow_how_much_happens() {
     let mut queue = EventQueue::new(500_000, KEYS, PLACES);
     let first = queue.shift;
