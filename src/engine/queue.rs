@@ -318,6 +318,18 @@ impl EventQueue {
         if bucket << self.shift >= limit {
             return false;
         }
+        self.empty(bucket);
+        self.bring_near();
+        self.begun = true;
+        self.emptied += 1;
+        self.taken = self.taken.saturating_add(self.current.len() as u32);
+        self.order();
+        true
+    }
+
+    /// Makes a bucket the current one, and puts its events, in no order, into `current`.
+    #[inline(always)]
+    fn empty(&mut self, bucket: u64) {
         self.now = bucket;
         let slot = bucket as usize & (BUCKETS - 1);
         let mut at = std::mem::replace(&mut self.buckets[slot], NONE);
@@ -332,12 +344,6 @@ impl EventQueue {
             self.free = at;
             at = next;
         }
-        self.bring_near();
-        self.begun = true;
-        self.emptied += 1;
-        self.taken = self.taken.saturating_add(self.current.len() as u32);
-        self.order();
-        true
     }
 
     /// Makes buckets longer or shorter if those that were emptied held too few events or too many. The order of events does not depend
@@ -363,20 +369,15 @@ impl EventQueue {
     /// Goes on with buckets of another length. The bucket that was emptied last must be empty; events that have become part of it are in
     /// `current` then.
     fn rebuild(&mut self, shift: u32) {
+        let passed = self.passed();
         let mut events = Vec::new();
         while let Some(bucket) = self.next_bucket() {
-            let start = bucket << self.shift;
-            events.extend(
-                self.events_of(bucket)
-                    .map(|event| (start + (event >> 32), event as u32)),
-            );
-            let slot = bucket as usize & (BUCKETS - 1);
-            self.buckets[slot] = NONE;
-            self.occupied[slot >> 6] &= !(1 << (slot & 63));
+            self.empty(bucket);
+            let start = self.passed();
+            let here = self.current.drain(..);
+            events.extend(here.map(|event| (start + (event >> 32), event as EventKey)));
         }
-        self.chunks = Slots::default();
-        self.free = NONE;
-        self.now = (self.now << self.shift) >> shift;
+        self.now = passed >> shift;
         self.shift = shift;
         for (time, key) in events {
             self.push(time, key);

@@ -127,12 +127,15 @@ impl<'a> Walk<'a> {
             .ok()
     }
 
+    /// The node of a place; None of a NIC.
+    fn node_of(&self, (port, nic): Place) -> Option<usize> {
+        if nic { None } else { self.node(port) }
+    }
+
     /// What of `waiting` at a place is for the port's own link as one that is full, for its turn, and for room behind it.
-    fn split(&self, (port, nic): Place, waiting: Waiting) -> Waiting {
-        match self.node(port) {
-            Some(node) if !nic => self.nodes[node].split(waiting),
-            _ => waiting,
-        }
+    fn split(&self, place: Place, waiting: Waiting) -> Waiting {
+        let node = self.node_of(place);
+        node.map_or(waiting, |node| self.nodes[node].split(waiting))
     }
 
     /// The outputs that hold up what waits for room behind a place, with their parts; none if nothing is known to.
@@ -207,9 +210,9 @@ impl<'a> Walk<'a> {
             } else {
                 0.0
             };
-            let mean = match self.node(place.0) {
-                Some(node) if !place.1 => self.nodes[node].behind.mean(&held),
-                _ => self.behind(place).mean(&held),
+            let mean = match self.node_of(place) {
+                Some(node) => self.nodes[node].behind.mean(&held),
+                None => self.behind(place).mean(&held),
             };
             let waited = own + split.starved * mean;
             if waited > 0.0 {
@@ -300,9 +303,9 @@ impl<'a> Amounts<'a> {
     }
 
     /// Adds what waits at a place.
-    fn begin(&mut self, (port, nic): Place, job: u32, waiting: Waiting) {
+    fn begin(&mut self, place: Place, job: u32, waiting: Waiting) {
         if waiting.full > 0.0 {
-            let root = self.at_once.roots.entry(port).or_default();
+            let root = self.at_once.roots.entry(place.0).or_default();
             *root.entry(job).or_default() += waiting.full;
         }
         if waiting.queued > 0.0 {
@@ -310,16 +313,16 @@ impl<'a> Amounts<'a> {
         }
         let (walk, jobs) = (self.walk, self.walk.jobs.len());
         let job = walk.jobs.partition_point(|&other| other < job);
-        match walk.node(port) {
-            Some(node) if !nic => self.starved[node * jobs + job] += waiting.starved,
-            _ if waiting.starved > 0.0 => {
-                let behind = walk.behind((port, nic));
+        match walk.node_of(place) {
+            Some(node) => self.starved[node * jobs + job] += waiting.starved,
+            None if waiting.starved > 0.0 => {
+                let behind = walk.behind(place);
                 for (node, part) in behind.outputs {
                     self.came[node * jobs + job] += waiting.starved * part;
                 }
                 self.ordinary[job] += waiting.starved * behind.others;
             }
-            _ => {}
+            None => {}
         }
     }
 
@@ -333,21 +336,20 @@ impl<'a> Amounts<'a> {
         if jobs == 0 {
             return;
         }
-        let rows = self.walk.nodes.iter().zip(self.starved.chunks_mut(jobs));
+        let rows = self.walk.nodes.iter().zip(self.starved.chunks(jobs));
         for (node, row) in rows {
             if row.iter().all(|&amount| amount == 0.0) {
                 continue;
             }
             for &(next, part) in &node.behind.outputs {
                 let there = &mut self.came[next * jobs..][..jobs];
-                for (there, amount) in there.iter_mut().zip(&*row) {
+                for (there, amount) in there.iter_mut().zip(row) {
                     *there += amount * part;
                 }
             }
-            for (ordinary, amount) in self.ordinary.iter_mut().zip(&*row) {
+            for (ordinary, amount) in self.ordinary.iter_mut().zip(row) {
                 *ordinary += amount * node.behind.others;
             }
-            row.fill(0.0);
         }
         for (at, node) in self.walk.nodes.iter().enumerate() {
             let shares = node.shares;
@@ -355,7 +357,7 @@ impl<'a> Amounts<'a> {
                 let came = std::mem::take(&mut self.came[at * jobs + job]);
                 self.full[at * jobs + job] += came * shares.full;
                 self.ordinary[job] += came * shares.queued;
-                self.starved[at * jobs + job] += came * shares.starved;
+                self.starved[at * jobs + job] = came * shares.starved;
             }
         }
     }
