@@ -57,30 +57,36 @@ def matches(cell, wanted):
 
 
 def against_simulators(comparisons):
-    text, held, rows = "## Other simulators\n\n", 0, []
+    text, within, rows = "## Other simulators\n\n", 0, []
     for one in comparisons["comparison"]:
         off = [float(found[one["column"]]) for found in chosen(one) if found[one["column"]] != ""]
         worst = largest(one)
         holds = abs(worst) <= one["bound_percent"]
-        held += holds
+        within += holds
         page = f"[{one['page'].removesuffix('.md')}](results/{one['page']})"
         rows.append([one["against"], one["what"], f"{one['bound_percent']:g}%", f"{worst:+.1f}%", len(off), one.get("seeds", 1),
                      "yes" if holds else "no", page])
-    text += f"{held} of {len(rows)} hold. The largest difference of any point is given; the bound is what was aimed at.\n\n"
+    text += f"{within} of {len(rows)} hold. The largest difference of any point is given; the bound is what was aimed at.\n\n"
     text += table(["against", "what", "bound", "largest", "points", "seeds", "holds", "how"], rows)
     for one in comparisons["claims"]:
-        text += claims(f"{one['against']}: {one['what']}", RESULTS / one["table"], one["page"], "what")
+        text += claims(f"{one['against']}: {one['what']}", RESULTS / one["table"], one["page"], "what", comparisons["again"])
     return text
 
 
-def claims(title, path, page, says):
+def held(found, again):
+    """How many claims hold, and of how many, without those that say another one again under another reading."""
+    ids = {one.get("id") for one in found}
+    first = [one for one in found if not any(one.get("id", "").removesuffix(end) in ids - {one["id"]} for end in again)]
+    return f"{sum(one['holds'] == 'yes' for one in first)} of {len(first)}"
+
+
+def claims(title, path, page, says, again):
     """A table of claims with how many of them hold."""
     found = read(path)
-    held = sum(one["holds"] == "yes" for one in found)
     columns = ["id", "says", "measured", "bound", *(["seeds"] if "seeds" in found[0] else []), "holds"]
     head = [says if column == "says" else column for column in columns]
     rows = [[one[column] for column in columns] for one in found]
-    return f"### {title}\n\n{held} of {len(found)} claims hold: [how, and why not](results/{page}).\n\n" + table(head, rows)
+    return f"### {title}\n\n{held(found, again)} claims hold: [how, and why not](results/{page}).\n\n" + table(head, rows)
 
 
 def studies(comparisons, kind):
@@ -98,14 +104,14 @@ def in_numbers(comparisons):
     rows = []
     for simulator in dict.fromkeys(one["against"] for one in comparisons["comparison"]):
         own = [one for one in comparisons["comparison"] if one["against"] == simulator]
-        held = sum(abs(largest(one)) <= one["bound_percent"] for one in own)
-        rows.append([f"{simulator}: curves within the bound aimed at", f"{held} of {len(own)}"])
+        within = sum(abs(largest(one)) <= one["bound_percent"] for one in own)
+        rows.append([f"{simulator}: curves within the bound aimed at", f"{within} of {len(own)}"])
     tables = [(f"{one['against']}: {one['what']}", RESULTS / one["table"]) for one in comparisons["claims"]]
     for name, path in studies(comparisons, "papers"):
         tables.append((f"[{name}](docs/{path.parent.relative_to('docs')}/README.md): claims", path))
     for title, path in tables:
         found = read(path)
-        rows.append([title, f"{sum(one['holds'] == 'yes' for one in found)} of {len(found)}"])
+        rows.append([title, held(found, comparisons["again"])])
     return table(["against", "holds"], rows)
 
 
@@ -118,7 +124,7 @@ def largest(comparison):
 def against_papers(comparisons):
     text = "## The papers' claims\n\n"
     for name, path in studies(comparisons, "papers"):
-        text += claims(name, path, f"{path.parent.name}/README.md", "the paper says")
+        text += claims(name, path, f"{path.parent.name}/README.md", "the paper says", comparisons["again"])
     return text
 
 
@@ -126,7 +132,7 @@ def our_own(comparisons):
     text = "## What our own studies say\n\nNo comparison with anybody, but held to their tables in the same way.\n\n"
     found = studies(comparisons, "own")
     for name, path in found:
-        text += claims(name, path, f"{path.parent.name}/README.md", "the page says")
+        text += claims(name, path, f"{path.parent.name}/README.md", "the page says", comparisons["again"])
     return text if found else ""
 
 

@@ -67,19 +67,28 @@ pub(super) struct Parameters {
 /// The period by default, packet times: at 1/100 of its link an endpoint sends 30 packets in it.
 const PERIOD: TimeSpan = TimeSpan::PacketTimes(3_000_000_000);
 
-const PRESETS: &[Preset] = &[Preset {
-    name: "mcglohon2021",
-    summary: "the paper's shares; the length of periods is ours for its network (4 KiB at 25 GiB/s), the paper has none",
-    values: r#"threshold = 0.3, release = 0.1, period = "500 us", periods = 5"#,
-}];
+const PRESETS: &[Preset] = &[
+    Preset {
+        name: "mcglohon2021",
+        summary: "the paper's shares; the length of periods is ours for its network (4 KiB at 25 GiB/s), the paper has none",
+        values: r#"threshold = 0.3, release = 0.1, period = "500 us", periods = 5"#,
+    },
+    Preset {
+        name: "mcglohon2021-least",
+        summary: "the paper's shares, but a throttled endpoint has the least share of its link whatever is ejected",
+        values: r#"threshold = 0.3, release = 0.1, limit = "minimum""#,
+    },
+];
 
 /// To what a throttled endpoint is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Limit {
-    /// The rate at which its packets are ejected, or the least share if that is more.
+    /// The rate at which its packets are ejected, or the least share if that is more (the paper's). Sources that lately got more than the
+    /// others keep it while those have the least share: together they send all that their destination takes, or more, and what waits
+    /// in the network hardly drains, least of all where rates are measured over short periods.
     Ejection,
-    /// The least share, whatever is ejected.
+    /// The least share, whatever is ejected: the destination takes a little more than they send, and what waits drains.
     Minimum,
 }
 
