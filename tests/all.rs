@@ -11,6 +11,7 @@ mod catalog;
 mod claims;
 mod cli;
 mod conservation;
+mod control_routes;
 mod cost;
 mod damage;
 mod direct;

@@ -369,6 +369,10 @@ fn what_does_not_go_together_is_refused() {
     for (experiment, words) in [
         (tree().set("nic.order", "fifo"), "one at a time"),
         (tree().set("nic.injection_vcs", 2), "overtake"),
+        (
+            tree().set("nic.control_routes", "as_data"),
+            "by control packets",
+        ),
         (tree().set("congestion.scheme", "lhrp"), "again"),
         (tree().set("nic.discipline", "ps"), "sets no rates"),
         (

@@ -168,6 +168,17 @@ pub enum Discipline {
     Ps,
 }
 
+/// Which ways control packets take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ControlRoutes {
+    /// Minimal ones, whatever waits there.
+    #[default]
+    Minimal,
+    /// Such as the routing algorithm chooses for data, in their own traffic classes.
+    AsData,
+}
+
 /// `[nic]`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -176,6 +187,9 @@ pub struct NicConfig {
     pub max_packet: Size,
     /// Whether every data packet is acknowledged by a packet of one flit in a traffic class of its own.
     pub acknowledge: bool,
+    /// Which ways acknowledgements and the other control packets take, those of routers too: the minimal ones, as in the simulator of
+    /// Jiang et al., or such as the routing algorithm chooses for data. Where one link joins two groups, minimal answers share it.
+    pub control_routes: ControlRoutes,
     /// Virtual channels per traffic class on the link from the NIC to its router, used in turn. `[queueing]` divides them into
     /// queues like others.
     pub injection_vcs: u8,
@@ -196,6 +210,7 @@ impl Default for NicConfig {
         NicConfig {
             max_packet: Size::Flits(24),
             acknowledge: true,
+            control_routes: ControlRoutes::Minimal,
             injection_vcs: 1,
             order: NicOrder::Fair,
             discipline: None,

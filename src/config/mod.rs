@@ -35,9 +35,9 @@ pub use application::{ApplicationConfig, ProgramConfig, TraceConfig};
 pub use document::{Document, Given};
 pub use error::ConfigError;
 pub use experiment::{
-    AllEndpoints, Arbitration, Attribution, Backlog, BufferPer, CostConfig, CreditAt, Discipline,
-    Experiment, NicConfig, NicOrder, OutputConfig, RatesConfig, Receivers, RouterConfig, RunConfig,
-    Switching,
+    AllEndpoints, Arbitration, Attribution, Backlog, BufferPer, ControlRoutes, CostConfig,
+    CreditAt, Discipline, Experiment, NicConfig, NicOrder, OutputConfig, RatesConfig, Receivers,
+    RouterConfig, RunConfig, Switching,
 };
 pub(crate) use nearest::{nearest, suggest};
 pub(crate) use presets::KEY as PRESET;

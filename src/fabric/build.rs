@@ -29,10 +29,12 @@ use super::router::allocation::Allocation;
 use super::router::crowd::{Crowds, HeadQueues};
 use super::router::ring::{Requests, Ring};
 use super::state::{Model, Rings, Wire};
-use crate::config::Backlog;
+use crate::config::{Backlog, ControlRoutes};
 use crate::congestion::{Actions, Scheme};
 use crate::engine::{EventQueue, Schedule};
-use crate::model::{Classes, ControlKind, DomainId, EndpointId, LinkKind, PacketKind, Slots};
+use crate::model::{
+    Classes, ControlKind, DomainId, EndpointId, Flight, LinkKind, PacketKind, Slots,
+};
 
 /// What a domain is built from, the same for all.
 #[derive(Clone)]
@@ -129,6 +131,10 @@ impl<K: Compiled> FabricDomain<K> {
             bubbles: network.routing.keeps_bubbles(),
             allocates: network.routers.iter().any(RouterParameters::allocates),
             acknowledge: parameters.acknowledge,
+            control_flags: match parameters.control_routes {
+                ControlRoutes::Minimal => Flight::CONTROL,
+                ControlRoutes::AsData => 0,
+            },
             unheard: !heard,
             loss: scheme.loss(),
             can,

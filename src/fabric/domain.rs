@@ -54,6 +54,8 @@ pub(super) struct Fixed {
     /// Whether any router takes time between two packets on a virtual channel.
     pub allocates: bool,
     pub acknowledge: bool,
+    /// What control packets are marked with ([`Flight::CONTROL`]) but those that manage flows; 0: they are routed as data are.
+    pub control_flags: u8,
     /// Deliveries of packets matter to nothing but counters that do not depend on their order, so they take place when
     /// the packet leaves its last router, which saves an event.
     pub unheard: bool,

@@ -287,7 +287,7 @@ impl<K: Compiled> FabricDomain<K> {
             kind: kind.number(),
             ..flow.origin
         };
-        let mut packet = blank(to, class, true, 1, now);
+        let mut packet = blank(to, class, Flight::CONTROL, 1, now);
         packet.flight.flags |= step.flag();
         if self.fixed.flows.held && step == FlowStep::Start {
             // It is routed as the data that will follow it.

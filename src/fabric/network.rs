@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::flows::FlowRules;
 use super::state::{Output, Wire};
 use crate::config::{
-    Arbitration, Backlog, Buffer, BufferPer, CreditAt, Discipline, NicOrder, OutputQueue, Speedup,
-    Switching,
+    Arbitration, Backlog, Buffer, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder,
+    OutputQueue, Speedup, Switching,
 };
 use crate::congestion::About;
 use crate::model::{
@@ -28,6 +28,8 @@ pub struct Parameters {
     pub order: NicOrder,
     /// Whether data packets are acknowledged.
     pub acknowledge: bool,
+    /// Which ways control packets take.
+    pub control_routes: ControlRoutes,
 }
 
 impl Parameters {

@@ -130,7 +130,7 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// A control packet, which always goes minimally.
+    /// A control packet that goes minimally, whatever waits there.
     pub const CONTROL: u8 = 1;
     /// `--watch-packet` follows it.
     pub const WATCHED: u8 = 2;
@@ -145,7 +145,7 @@ impl Flight {
     /// It enters a ring in which a place is to stay free ([`crate::routing::Routing::onward`]).
     pub const ENTERS: u8 = 64;
 
-    /// Whether it is a control packet, which always goes minimally.
+    /// Whether it is a control packet that goes minimally.
     #[inline]
     pub fn is_control(&self) -> bool {
         self.flags & Flight::CONTROL != 0

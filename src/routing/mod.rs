@@ -133,7 +133,7 @@ pub trait Routing: Send + Sync {
     /// The next hop of a packet. Called once per router, when the packet comes to the head of its input queue or, with
     /// virtual output queues, when it arrives; `flight` keeps what the algorithm has to remember.
     /// At the destination's router it is the terminal port with virtual channel 0. Packets with `flight.is_control()`
-    /// go minimally under every algorithm.
+    /// go minimally under every algorithm (all control packets, unless `nic.control_routes` says otherwise).
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop;
     /// The most routers that a packet can visit.
     fn max_routers(&self) -> u32;

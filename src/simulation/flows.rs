@@ -1,6 +1,6 @@
 //! How flows are managed, from the routing, the scheme and `[nic]`; what does not go together is refused.
 
-use crate::config::{ConfigError, Discipline, Experiment, NicOrder, Size};
+use crate::config::{ConfigError, ControlRoutes, Discipline, Experiment, NicOrder, Size};
 use crate::congestion::Scheme;
 use crate::fabric::{FlowRules, Parameters};
 use crate::model::Invalid;
@@ -55,6 +55,13 @@ pub(super) fn rules(
             "congestion.scheme",
             "the scheme sends packets again, which would not follow the flows that they belong to",
             "choose a scheme that drops nothing, or another routing",
+        );
+    }
+    if parameters.control_routes != ControlRoutes::Minimal {
+        return refuse(
+            "nic.control_routes",
+            "flows are managed, by control packets that must not overtake each other",
+            "leave it out, or write \"minimal\"",
         );
     }
     if parameters.order != NicOrder::Fair {

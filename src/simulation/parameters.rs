@@ -14,6 +14,7 @@ pub(super) fn parameters(experiment: &Experiment) -> Parameters {
         injection_vcs: experiment.nic.injection_vcs,
         order: experiment.nic.order,
         acknowledge: experiment.nic.acknowledge,
+        control_routes: experiment.nic.control_routes,
     }
 }
 

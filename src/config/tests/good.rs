@@ -175,6 +175,7 @@ fn the_resolved_text_has_every_default() {
     [nic]
     max_packet = "24 flits"
     acknowledge = true
+    control_routes = "minimal"
     injection_vcs = 1
     order = "fair"
 

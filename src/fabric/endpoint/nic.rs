@@ -73,8 +73,7 @@ pub struct NewMessage {
 }
 
 /// A packet that has not gone anywhere.
-pub fn blank(destination: EndpointId, class: u8, control: bool, flits: u16, now: Time) -> Packet {
-    let flags = if control { Flight::CONTROL } else { 0 };
+pub fn blank(destination: EndpointId, class: u8, flags: u8, flits: u16, now: Time) -> Packet {
     let flight = Flight {
         destination,
         flags,
@@ -327,7 +326,7 @@ impl<K: Compiled> FabricDomain<K> {
                     let first = self.sends.sent_withdrawn(nic, ring, to, which);
                     self.begin_message(nic, first, now);
                 }
-                let packet = blank(to, class, false, flits, now);
+                let packet = blank(to, class, 0, flits, now);
                 Some((self.pool.insert(packet, origin), queue))
             }
             Err(time) => {
@@ -381,7 +380,7 @@ impl<K: Compiled> FabricDomain<K> {
         };
         match self.injection_queue(output, sending, now) {
             Ok(queue) => {
-                let packet = blank(destination, class, false, flits, now);
+                let packet = blank(destination, class, 0, flits, now);
                 let index = self.pool.insert(packet, origin);
                 if first && self.logs_flows() {
                     self.flow_starts(destination, &origin, now);
@@ -472,6 +471,7 @@ impl<K: Compiled> FabricDomain<K> {
             about: &self.about,
             control: self.fixed.classes.control,
             class_of: self.fixed.class_of,
+            control_flags: self.fixed.control_flags,
             state: &mut self.nics[nic as usize],
             sends: &mut self.sends,
             pool: &mut self.pool,

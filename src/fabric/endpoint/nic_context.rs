@@ -16,6 +16,8 @@ pub struct AtNic<'a> {
     pub control: u8,
     /// Of each kind of packet.
     pub class_of: [u8; PacketKind::MOST],
+    /// What they are marked with.
+    pub control_flags: u8,
     pub state: &'a mut Nic,
     pub sends: &'a mut SendQueues,
     pub pool: &'a mut Pool,
@@ -40,7 +42,7 @@ impl AtNic<'_> {
             kind: kind.number(),
             ..origin
         };
-        let packet = blank(to, class, true, flits, self.now);
+        let packet = blank(to, class, self.control_flags, flits, self.now);
         let index = self.pool.insert(packet, origin);
         let list = usize::from(class - self.control);
         self.state.control.push(list, index, self.pool);

@@ -90,7 +90,13 @@ impl<K: Compiled> FabricDomain<K> {
             kind: control.kind.number(),
             ..control.origin
         };
-        let packet = blank(control.to, class, true, control.flits, now);
+        let packet = blank(
+            control.to,
+            class,
+            self.fixed.control_flags,
+            control.flits,
+            now,
+        );
         let index = self.pool.insert(packet, origin);
         let list = usize::from(class - self.fixed.classes.control);
         let lists = &mut self.nics[nic as usize].control;

@@ -228,7 +228,7 @@ impl<K: Compiled> FabricDomain<K> {
             ..control.origin
         };
         let flits = control.flits.clamp(1, self.fixed.max_packet);
-        let mut packet = blank(control.to, class, true, flits, now);
+        let mut packet = blank(control.to, class, self.fixed.control_flags, flits, now);
         packet.queue = class.into();
         let index = self.pool.insert(packet, origin);
         self.stats.injected_by_router(control.kind);
