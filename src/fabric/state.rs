@@ -315,6 +315,12 @@ impl Output {
         }
     }
 
+    /// Whether a packet is ready and has no credit.
+    #[inline]
+    pub fn is_stalled(&self) -> bool {
+        self.stalled_since != NEVER
+    }
+
     /// Takes note that a packet is ready and has no credit.
     #[inline]
     pub fn stall(&mut self, now: Time) {

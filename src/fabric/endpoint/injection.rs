@@ -114,7 +114,13 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// The queue of a packet in a virtual channel of its injection link that is divided into queues.
     #[inline(never)]
-    fn divided_injection(&self, source: EndpointId, new: Sending, vc: u8, queues: u32) -> u32 {
+    pub(in crate::fabric) fn divided_injection(
+        &self,
+        source: EndpointId,
+        new: Sending,
+        vc: u8,
+        queues: u32,
+    ) -> u32 {
         let vcs = self.fixed.injection_vcs;
         let each = queues / u32::from(vcs);
         let joining = Joining {

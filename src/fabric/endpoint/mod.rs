@@ -1,6 +1,7 @@
 //! An endpoint: its NIC as sender and receiver, and the tasks of applications on it.
 
 pub(super) mod control_lists;
+pub(super) mod groups;
 pub(super) mod hosts;
 pub(super) mod injection;
 pub(super) mod nic;

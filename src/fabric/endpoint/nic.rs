@@ -91,7 +91,13 @@ pub(in crate::fabric) struct Blocked {
 }
 
 impl Blocked {
-    fn starve(&mut self, until: Time) {
+    /// Nothing has kept it from sending yet.
+    const NOT: Blocked = Blocked {
+        again: NEVER,
+        starved: false,
+    };
+
+    pub(in crate::fabric) fn starve(&mut self, until: Time) {
         self.starved = true;
         self.again = self.again.min(until);
     }
@@ -116,7 +122,36 @@ impl<K: Compiled> FabricDomain<K> {
             });
         }
         self.begin_message(new.nic, first, now);
-        self.kick_nic(new.nic, now);
+        if self.waits_for_credits_alone() {
+            self.kick_pair(new.nic, first, now);
+        } else {
+            self.kick_nic(new.nic, now);
+        }
+    }
+
+    /// Looks at a NIC of which one queue pair, or none, has got something to send, unless it is busy. Of one that waits for credits
+    /// only that queue pair is looked at.
+    fn kick_pair(&mut self, nic: u32, pair: Option<u32>, now: Time) {
+        let output = self.first_nic_output + nic;
+        let out = &self.outputs[output as usize];
+        if out.link_free > now || !out.is_stalled() {
+            return self.kick_nic(nic, now);
+        }
+        if out.link_wake <= now {
+            return;
+        }
+        let Some(pair) = pair else {
+            debug_assert!(self.none_may_send(nic, output, now));
+            return;
+        };
+        let mut blocked = Blocked::NOT;
+        match self.packet_of_pair(nic, pair, output, now, &mut blocked) {
+            Some(found) => self.launch(nic, output, found, now),
+            None => {
+                self.learn_group(nic, pair, output);
+                self.wake_link(output, blocked.again);
+            }
+        }
     }
 
     /// Looks at a NIC that has got something to send, unless it is busy or waiting already.
@@ -140,24 +175,27 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         }
         match self.next_to_send(nic, output, now) {
-            Ok((index, queue)) => {
-                self.inject(index, nic, queue, now);
-                let out = &mut self.outputs[output as usize];
-                out.unstall(now);
-                let free = out.link_free;
-                if !self.nics[nic as usize].is_idle() {
-                    self.wake_link(output, free);
-                } else if K::CC && self.fixed.can.retransmits {
-                    let time = self.resends[nic as usize].next(free);
-                    self.wake_link(output, time);
-                }
-            }
+            Ok(found) => self.launch(nic, output, found, now),
             Err(blocked) => {
                 if blocked.starved {
                     self.outputs[output as usize].stall(now);
                 }
                 self.wake_link(output, blocked.again);
             }
+        }
+    }
+
+    /// Sends a packet into its queue at the router, and sees to it that the NIC is looked at when it can send another.
+    fn launch(&mut self, nic: u32, output: u32, (index, queue): (PacketIndex, u16), now: Time) {
+        self.inject(index, nic, queue, now);
+        let out = &mut self.outputs[output as usize];
+        out.unstall(now);
+        let free = out.link_free;
+        if !self.nics[nic as usize].is_idle() {
+            self.wake_link(output, free);
+        } else if K::CC && self.fixed.can.retransmits {
+            let time = self.resends[nic as usize].next(free);
+            self.wake_link(output, time);
         }
     }
 
@@ -170,10 +208,7 @@ impl<K: Compiled> FabricDomain<K> {
         output: u32,
         now: Time,
     ) -> Result<(PacketIndex, u16), Blocked> {
-        let mut blocked = Blocked {
-            again: NEVER,
-            starved: false,
-        };
+        let mut blocked = Blocked::NOT;
         if let Some(found) = self.next_control(nic, output, now, &mut blocked) {
             return Ok(found);
         }
@@ -193,6 +228,10 @@ impl<K: Compiled> FabricDomain<K> {
             && let Some(discipline) = self.fixed.discipline
         {
             let found = self.next_shaped(discipline, nic, output, now, &mut blocked);
+            return found.ok_or(blocked);
+        }
+        if self.waits_for_credits_alone() {
+            let found = self.next_of_groups(nic, output, now, &mut blocked);
             return found.ok_or(blocked);
         }
         let ring = self.nics[nic as usize].ring;
@@ -357,11 +396,7 @@ impl<K: Compiled> FabricDomain<K> {
             true => self.fixed.max_packet,
             false => flit.flits(payload) as u16,
         };
-        let class = if K::CC && self.fixed.can.drops {
-            Classes::LOSSY
-        } else {
-            self.fixed.classes.data
-        };
+        let class = self.class_of_data();
         let counts = K::CC && self.fixed.can.retransmits || K::RICH && self.fixed.flows.managed;
         let part = match counts && !first {
             true => ((message.bits - message.left) / most) as u32,
@@ -421,6 +456,16 @@ impl<K: Compiled> FabricDomain<K> {
                 blocked.starve(time);
                 None
             }
+        }
+    }
+
+    /// The traffic class of packets that are sent for the first time.
+    #[inline(always)]
+    pub(in crate::fabric) fn class_of_data(&self) -> u8 {
+        if K::CC && self.fixed.can.drops {
+            Classes::LOSSY
+        } else {
+            self.fixed.classes.data
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::groups::{Groups, UNKNOWN};
 use crate::config::NicOrder;
 use crate::model::prefetch;
 use crate::model::{EndpointId, Origin, Slots, Stamp, Time};
@@ -29,6 +30,8 @@ pub struct PairRing {
     pub turn: u32,
     /// Queue pairs in the ring.
     pub pairs: u32,
+    /// Those of them whose group is known.
+    pub grouped: u32,
     /// Whether they are in the index.
     indexed: bool,
 }
@@ -38,6 +41,7 @@ impl PairRing {
     pub const EMPTY: PairRing = PairRing {
         turn: NONE,
         pairs: 0,
+        grouped: 0,
         indexed: false,
     };
 }
@@ -53,6 +57,8 @@ pub struct QueuePair {
     /// The queue pair after it in its NIC's ring.
     pub next: u32,
     before: u32,
+    /// Which injection queues it may join, if that is known ([`Groups`]).
+    pub group: u8,
 }
 
 /// A queue pair that is in no ring: what its first message has left goes at a time that was given.
@@ -116,6 +122,7 @@ pub struct SendQueues {
     index: rustc_hash::FxHashMap<(u32, EndpointId), u32>,
     /// By NIC and destination, where queue pairs are shared by messages.
     parked: rustc_hash::FxHashMap<(u32, EndpointId), Parked>,
+    groups: Groups,
 }
 
 impl SendQueues {
@@ -129,7 +136,37 @@ impl SendQueues {
             free_messages: Vec::new(),
             index: rustc_hash::FxHashMap::default(),
             parked: rustc_hash::FxHashMap::default(),
+            groups: Groups::default(),
         }
+    }
+
+    /// Whether all queue pairs of a NIC may send, and not only the one whose turn it is.
+    #[inline]
+    pub fn all_may_send(&self) -> bool {
+        self.order != NicOrder::Fifo
+    }
+
+    /// Puts a queue pair that is in the ring and of which that is not known into the group that may join these queues.
+    pub fn join_group(&mut self, nic: u32, state: &mut PairRing, at: u32, queues: u64) {
+        let group = self.groups.find(queues);
+        if group != UNKNOWN {
+            self.pairs[at as usize].group = group;
+            self.groups.join(nic, group);
+            state.grouped += 1;
+        }
+    }
+
+    fn leave_group(&mut self, nic: u32, state: &mut PairRing, at: u32) {
+        let group = std::mem::replace(&mut self.pairs[at as usize].group, UNKNOWN);
+        if group != UNKNOWN {
+            self.groups.leave(nic, group);
+            state.grouped -= 1;
+        }
+    }
+
+    /// [`Groups::open`] of a NIC.
+    pub fn open_groups(&self, nic: u32, state: &PairRing, open: u64) -> (u64, bool) {
+        self.groups.open(nic, state.pairs - state.grouped, open)
     }
 
     /// How many queue pairs of a NIC may send, from the one whose turn it is on.
@@ -178,6 +215,7 @@ impl SendQueues {
             last: at,
             next: NONE,
             before: NONE,
+            group: UNKNOWN,
         });
         self.enter(nic, state, pair);
         Some(pair)
@@ -207,6 +245,7 @@ impl SendQueues {
 
     /// Takes a queue pair out of the ring.
     fn leave(&mut self, nic: u32, state: &mut PairRing, at: u32) {
+        self.leave_group(nic, state, at);
         let pair = self.pairs[at as usize];
         if state.indexed {
             self.index.remove(&(nic, pair.destination));
@@ -304,7 +343,11 @@ impl SendQueues {
         if message.left > 0 {
             return None;
         }
+        let job = message.job;
         if self.finish_first(at) {
+            if self.messages[self.pairs[at as usize].first as usize].job != job {
+                self.leave_group(nic, state, at);
+            }
             return Some(at);
         }
         self.leave(nic, state, at);
@@ -400,6 +443,7 @@ impl SendQueues {
             + self.messages.capacity() * size_of::<Message>()
             + (self.free_pairs.capacity() + self.free_messages.capacity()) * 4
             + (self.index.capacity() + self.parked.capacity()) * INDEXED
+            + self.groups.memory_bytes()
     }
 }
 
