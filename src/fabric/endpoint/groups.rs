@@ -85,6 +85,31 @@ impl<K: Compiled> FabricDomain<K> {
         self.divided() && !timed && !managed && self.sends.all_may_send()
     }
 
+    /// Looks at a NIC of which one queue pair, or none, has got something to send, unless it is busy. Of one that waits for credits
+    /// only that queue pair is looked at.
+    pub(in crate::fabric) fn kick_pair(&mut self, nic: u32, pair: Option<u32>, now: Time) {
+        let output = self.first_nic_output + nic;
+        let out = &self.outputs[output as usize];
+        if out.link_free > now || !out.is_stalled() {
+            return self.kick_nic(nic, now);
+        }
+        if out.link_wake <= now {
+            return;
+        }
+        let Some(pair) = pair else {
+            debug_assert!(self.none_may_send(nic, output, now));
+            return;
+        };
+        let mut blocked = Blocked::NOT;
+        match self.packet_of_pair(nic, pair, output, now, &mut blocked) {
+            Some(found) => self.launch(nic, output, found, now),
+            None => {
+                self.learn_group(nic, pair, output);
+                self.wake_link(output, blocked.again);
+            }
+        }
+    }
+
     /// The next packet of the queue pairs in their ring, if they wait for credits alone.
     pub(in crate::fabric) fn next_of_groups(
         &mut self,
@@ -116,7 +141,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// What looking at groups alone relies on: that no queue pair of the ring has credits for its next packet.
-    pub(in crate::fabric) fn none_may_send(&mut self, nic: u32, output: u32, now: Time) -> bool {
+    fn none_may_send(&mut self, nic: u32, output: u32, now: Time) -> bool {
         let ring = self.nics[nic as usize].ring;
         let mut at = ring.turn;
         (0..ring.pairs).all(|_| {
@@ -135,7 +160,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// Takes note of which queues a queue pair that could not send may join.
-    pub(in crate::fabric) fn learn_group(&mut self, nic: u32, at: u32, output: u32) {
+    fn learn_group(&mut self, nic: u32, at: u32, output: u32) {
         let pair = *self.sends.pair(at);
         let queues = self.outputs[output as usize].queues;
         if pair.group != UNKNOWN || queues > u64::BITS {

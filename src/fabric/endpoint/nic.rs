@@ -92,7 +92,7 @@ pub(in crate::fabric) struct Blocked {
 
 impl Blocked {
     /// Nothing has kept it from sending yet.
-    const NOT: Blocked = Blocked {
+    pub(in crate::fabric) const NOT: Blocked = Blocked {
         again: NEVER,
         starved: false,
     };
@@ -129,31 +129,6 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Looks at a NIC of which one queue pair, or none, has got something to send, unless it is busy. Of one that waits for credits
-    /// only that queue pair is looked at.
-    fn kick_pair(&mut self, nic: u32, pair: Option<u32>, now: Time) {
-        let output = self.first_nic_output + nic;
-        let out = &self.outputs[output as usize];
-        if out.link_free > now || !out.is_stalled() {
-            return self.kick_nic(nic, now);
-        }
-        if out.link_wake <= now {
-            return;
-        }
-        let Some(pair) = pair else {
-            debug_assert!(self.none_may_send(nic, output, now));
-            return;
-        };
-        let mut blocked = Blocked::NOT;
-        match self.packet_of_pair(nic, pair, output, now, &mut blocked) {
-            Some(found) => self.launch(nic, output, found, now),
-            None => {
-                self.learn_group(nic, pair, output);
-                self.wake_link(output, blocked.again);
-            }
-        }
-    }
-
     /// Looks at a NIC that has got something to send, unless it is busy or waiting already.
     pub(in crate::fabric) fn kick_nic(&mut self, nic: u32, now: Time) {
         let output = self.first_nic_output + nic;
@@ -186,7 +161,13 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// Sends a packet into its queue at the router, and sees to it that the NIC is looked at when it can send another.
-    fn launch(&mut self, nic: u32, output: u32, (index, queue): (PacketIndex, u16), now: Time) {
+    pub(in crate::fabric) fn launch(
+        &mut self,
+        nic: u32,
+        output: u32,
+        (index, queue): (PacketIndex, u16),
+        now: Time,
+    ) {
         self.inject(index, nic, queue, now);
         let out = &mut self.outputs[output as usize];
         out.unstall(now);
