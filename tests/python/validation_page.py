@@ -69,24 +69,33 @@ def against_simulators(comparisons):
     text += f"{within} of {len(rows)} hold. The largest difference of any point is given; the bound is what was aimed at.\n\n"
     text += table(["against", "what", "bound", "largest", "points", "seeds", "holds", "how"], rows)
     for one in comparisons["claims"]:
-        text += claims(f"{one['against']}: {one['what']}", RESULTS / one["table"], one["page"], "what", comparisons["again"])
+        text += claims(f"{one['against']}: {one['what']}", RESULTS / one["table"], one["page"], "what", comparisons["readings"])
     return text
 
 
-def held(found, again):
-    """How many claims hold, and of how many, without those that say another one again under another reading."""
-    ids = {one.get("id") for one in found}
-    first = [one for one in found if not any(one.get("id", "").removesuffix(end) in ids - {one["id"]} for end in again)]
-    return f"{sum(one['holds'] == 'yes' for one in first)} of {len(first)}"
+def held(found, readings):
+    """How many claims hold, and of how many; and how many under each other reading that some of them were judged by."""
+    by_id = {one.get("id"): one for one in found}
+    first = [one for one in found if not any(one.get("id", "").removesuffix(end) in by_id.keys() - {one["id"]} for end in readings)]
+
+    def count(end):
+        return sum(by_id.get(one.get("id", "") + end, one)["holds"] == "yes" for one in first)
+
+    others = [f"{count(end)} with {name}" for end, name in readings.items() if any(one.get("id", "") + end in by_id for one in first)]
+    return f"{sum(one['holds'] == 'yes' for one in first)} of {len(first)}", others
 
 
-def claims(title, path, page, says, again):
+def claims(title, path, page, says, readings):
     """A table of claims with how many of them hold."""
     found = read(path)
     columns = ["id", "says", "measured", "bound", *(["seeds"] if "seeds" in found[0] else []), "holds"]
     head = [says if column == "says" else column for column in columns]
     rows = [[one[column] for column in columns] for one in found]
-    return f"### {title}\n\n{held(found, again)} claims hold: [how, and why not](results/{page}).\n\n" + table(head, rows)
+    count, others = held(found, readings)
+    text = f"### {title}\n\n{count} claims hold: [how, and why not](results/{page})."
+    for other in others:
+        text += f" Of the same, {other}."
+    return text + "\n\n" + table(head, rows)
 
 
 def studies(comparisons, kind):
@@ -111,7 +120,8 @@ def in_numbers(comparisons):
         tables.append((f"[{name}](docs/{path.parent.relative_to('docs')}/README.md): claims", path))
     for title, path in tables:
         found = read(path)
-        rows.append([title, held(found, comparisons["again"])])
+        count, others = held(found, comparisons["readings"])
+        rows.append([title, "; ".join([count, *others])])
     return table(["against", "holds"], rows)
 
 
@@ -124,7 +134,7 @@ def largest(comparison):
 def against_papers(comparisons):
     text = "## The papers' claims\n\n"
     for name, path in studies(comparisons, "papers"):
-        text += claims(name, path, f"{path.parent.name}/README.md", "the paper says", comparisons["again"])
+        text += claims(name, path, f"{path.parent.name}/README.md", "the paper says", comparisons["readings"])
     return text
 
 
@@ -132,7 +142,7 @@ def our_own(comparisons):
     text = "## What our own studies say\n\nNo comparison with anybody, but held to their tables in the same way.\n\n"
     found = studies(comparisons, "own")
     for name, path in found:
-        text += claims(name, path, f"{path.parent.name}/README.md", "the page says", comparisons["again"])
+        text += claims(name, path, f"{path.parent.name}/README.md", "the page says", comparisons["readings"])
     return text if found else ""
 
 
