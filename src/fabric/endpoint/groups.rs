@@ -2,12 +2,11 @@
 //! one queue pair without credits does not keep the others from sending; a NIC that is full may have thousands, of which the packets
 //! go into the same few queues. Those queues are looked at, in place of all queue pairs.
 
-use super::injection::Sending;
+use super::injection::{Sending, may_take};
 use super::nic::Blocked;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::plain::Compiled;
 use crate::model::{NEVER, PacketIndex, Time};
-use crate::routing::NicRule;
 
 /// A group of queue pairs of which nobody has asked which queues they may join.
 pub const UNKNOWN: u8 = 0;
@@ -195,14 +194,12 @@ impl<K: Compiled> FabricDomain<K> {
         let least = u32::from(self.place(1));
         let (mut open, mut again) = (0, NEVER);
         for within in 0..queues {
-            if let Some(choice) = self.choice()
-                && choice.by == NicRule::InTurn
+            let vc = within / (queues / vcs);
+            if self
+                .choice()
+                .is_some_and(|choice| !may_take(choice, vc, last, vcs))
             {
-                let (networks, vc) = (u32::from(choice.networks), within / (queues / vcs));
-                let each = vcs / networks;
-                if vc / each != (last / each + 1) % networks {
-                    continue;
-                }
+                continue;
             }
             let channel = self.channel(base, (first + within) as u16);
             if self.has_credit(channel, least, now) {

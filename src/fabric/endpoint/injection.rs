@@ -28,6 +28,14 @@ impl Sending {
     }
 }
 
+/// Whether the next packet may take a virtual channel, of `vcs` and after the one used `last`: where virtual networks are taken in
+/// turn, one of the network whose turn it is.
+pub(super) fn may_take(choice: NicChoice, vc: u32, last: u32, vcs: u32) -> bool {
+    let networks = u32::from(choice.networks);
+    let each = vcs / networks;
+    choice.by != NicRule::InTurn || vc / each == (last / each + 1) % networks
+}
+
 impl<K: Compiled> FabricDomain<K> {
     /// A queue with credits for a packet, of the virtual channels in turn; or when to look again.
     #[inline]
@@ -84,13 +92,11 @@ impl<K: Compiled> FabricDomain<K> {
         let nic = &self.nics[(output - self.first_nic_output) as usize];
         let (source, last) = (nic.id, u32::from(nic.vc));
         let vcs = u32::from(self.fixed.injection_vcs);
-        let each = vcs / u32::from(choice.networks);
         let flits = u32::from(self.place(new.flits));
         let (mut best, mut again) = (None, NEVER);
         for step in 1..=vcs {
             let vc = (last + step) % vcs;
-            let in_turn = (last / each + 1) % u32::from(choice.networks);
-            if choice.by == NicRule::InTurn && vc / each != in_turn {
+            if !may_take(choice, vc, last, vcs) {
                 continue;
             }
             let within = match self.fixed.divided {
