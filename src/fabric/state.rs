@@ -330,7 +330,7 @@ impl Output {
     /// Takes note that something moves (or nothing is left to move).
     #[inline]
     pub fn unstall(&mut self, now: Time) {
-        if self.stalled_since != NEVER {
+        if self.is_stalled() {
             self.counts.stalled += now.saturating_sub(self.stalled_since);
             self.stalled_since = NEVER;
         }

@@ -326,7 +326,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         for nic in 0..self.nics.len() as u32 {
             let output = self.first_nic_output + nic;
-            if self.outputs[output as usize].stalled_since != NEVER {
+            if self.outputs[output as usize].is_stalled() {
                 waiting = true;
                 self.look_at_nic(nic, output, &mut notes);
             }

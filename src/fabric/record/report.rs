@@ -11,7 +11,7 @@ use crate::fabric::domain::FabricDomain;
 use crate::fabric::endpoint::hosts::{IterationRow, TaskRow};
 use crate::fabric::mail::inbox::Inbox;
 use crate::fabric::state::Wire;
-use crate::model::{NEVER, NO_PACKET, PacketKind, Time};
+use crate::model::{NO_PACKET, PacketKind, Time};
 
 /// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
 pub type PortRow = [u64; 8];
@@ -190,7 +190,7 @@ impl<K: Compiled> FabricDomain<K> {
                 }
                 // A packet that is still on the link, or still waiting, counts up to the end only.
                 let beyond = out.link_free.saturating_sub(end).min(out.counts.busy);
-                let waiting = if out.stalled_since == NEVER {
+                let waiting = if !out.is_stalled() {
                     0
                 } else {
                     end.saturating_sub(out.stalled_since)

@@ -3,7 +3,7 @@
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::plain::Compiled;
 use crate::fabric::state::{InIndex, OutIndex, Upstream};
-use crate::model::{NEVER, PacketIndex, Time};
+use crate::model::{PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {
     /// Sends the credit of a packet that leaves an input buffer at `leave` (its tail) back upstream.
@@ -62,7 +62,7 @@ impl<K: Compiled> FabricDomain<K> {
         if Self::is_crowd(base) {
             self.take_lent(output, queue, flits, time);
         }
-        if self.outputs[output as usize].stalled_since != NEVER {
+        if self.outputs[output as usize].is_stalled() {
             self.wake_stalled(output, time);
         }
     }

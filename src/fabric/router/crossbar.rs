@@ -142,7 +142,7 @@ impl<K: Compiled> FabricDomain<K> {
             }
             Crossing::Credit => {
                 let out = &mut self.outputs[output as usize];
-                if out.stalled_since == NEVER {
+                if !out.is_stalled() {
                     out.stall(now);
                     self.wake_for_credit(output, now);
                 }
@@ -235,7 +235,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         if !self.rings.outputs.waiting(output, classes) {
             self.outputs[output as usize].unstall(now);
-        } else if self.outputs[output as usize].stalled_since != NEVER {
+        } else if self.outputs[output as usize].is_stalled() {
             self.wake_for_credit(output, now);
         }
     }
