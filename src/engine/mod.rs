@@ -71,6 +71,8 @@ pub trait Domain {
     /// Whether mail that came from another rank makes sense here: the numbers in it name places of this domain that this
     /// neighbour may write to.
     fn accepts(&self, neighbour: usize, mail: &Self::Mail) -> bool;
+    /// Mail will be delivered next, and then it advances: what it holds may be fetched into the cache.
+    fn prepare(&self) {}
     /// Mail that will be delivered next, with that of other neighbours: what it will be written to may be fetched into the cache, in
     /// [`EXPECTING`] steps.
     fn expect(&self, mail: &Self::Mail, step: u32) {

@@ -206,6 +206,7 @@ fn run_piece<D: Domain>(
         return interleave(post, domains, until, haste);
     }
     for (at, domain) in domains.iter_mut().enumerate() {
+        domain.prepare();
         post.deliver(at, domain);
         domain.advance(until)?;
     }

@@ -215,6 +215,7 @@ impl<K: Compiled> FabricDomain<K> {
             until: 0,
             moved: 0,
             events: 0,
+            recent: 0,
             watched: blueprint.watched,
             steps: Vec::new(),
             watch_arrival: 0,

@@ -158,6 +158,8 @@ pub struct FabricDomain<K: Compiled> {
     /// Packet-hops so far.
     pub(super) moved: u64,
     pub(super) events: u64,
+    /// Those of the last window.
+    pub(super) recent: u64,
     /// The packet to follow: its source and its number there.
     pub(super) watched: Option<(EndpointId, u32)>,
     pub(super) steps: Vec<Step>,
@@ -311,12 +313,14 @@ impl<K: Compiled> Domain for FabricDomain<K> {
 
     fn advance(&mut self, until: Time) -> Result<(), RunError> {
         self.until = until;
+        let before = self.events;
         self.thin_samples(until);
         while self.next_sample() < until {
             self.process_before(self.next_sample() + 1);
             self.sample();
         }
         self.process_before(until);
+        self.recent = self.events - before;
         if cfg!(debug_assertions) && self.fixed.alternatives {
             self.assert_all_wait(until.saturating_sub(1));
         }
@@ -334,6 +338,10 @@ impl<K: Compiled> Domain for FabricDomain<K> {
             && (mail.credits.iter()).all(|one| self.accepts_credit(neighbour, one))
             && mail.headers.len() == mail.packets.len() * self.pool.header_words()
             && (mail.signals.iter()).all(|one| self.accepts_signal(one))
+    }
+
+    fn prepare(&self) {
+        self.fetch_state();
     }
 
     fn expect(&self, mail: &Post, step: u32) {

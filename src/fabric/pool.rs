@@ -1,4 +1,4 @@
-use crate::model::{NO_PACKET, Origin, Packet, PacketIndex, Slots, prefetch};
+use crate::model::{NO_PACKET, Origin, Packet, PacketIndex, Slots, lines, prefetch, prefetch_list};
 
 /// Two packets to a cache line.
 #[derive(Clone, Copy, Debug)]
@@ -194,6 +194,17 @@ impl Pool {
         if index != NO_PACKET {
             prefetch(&self.origins[index as usize]);
         }
+    }
+
+    /// Lines of the cache that [`Pool::fetch_near`] fetches.
+    pub fn lines_near(&self) -> u64 {
+        lines(&self.packets) + lines(&self.next)
+    }
+
+    /// Begins to fetch what every hop touches, of all packets.
+    pub fn fetch_near(&self) {
+        prefetch_list(&self.packets);
+        prefetch_list(&self.next);
     }
 
     /// The packet after one in its list; [`NO_PACKET`] if that is the last.

@@ -24,7 +24,7 @@ pub use packet::{
     Classes, ControlKind, Flight, FlowStep, NO_PACKET, Origin, Packet, PacketIndex, PacketKind,
     Stamp,
 };
-pub(crate) use prefetch::prefetch;
+pub(crate) use prefetch::{lines, prefetch, prefetch_list};
 pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, fraction_53, next_53, stream, unit};
 pub use signal::Signal;

@@ -10,7 +10,7 @@ use crate::fabric::event::EventKind;
 use crate::fabric::plain::Compiled;
 use crate::fabric::router::ring::{NO_REQUEST, RequestIndex};
 use crate::fabric::state::Upstream;
-use crate::model::prefetch;
+use crate::model::{lines, prefetch, prefetch_list};
 
 /// So many events ahead the places of ports and NICs are fetched,
 const PLACES: usize = 4;
@@ -18,6 +18,9 @@ const PLACES: usize = 4;
 const LISTS: usize = 2;
 /// and so many what that leads to.
 const PACKETS: usize = 1;
+
+/// So many lines of what a domain holds are fetched for each event of its last window, at most. An event looks at about ten.
+const WORTH: u64 = 16;
 
 impl<K: Compiled> FabricDomain<K> {
     /// Fetches for the events after the one that is next.
@@ -131,6 +134,24 @@ impl<K: Compiled> FabricDomain<K> {
                 EventKind::OutputFree => prefetch(&self.inputs[request.input as usize]),
                 _ => prefetch(&self.outputs[request.output as usize]),
             }
+        }
+    }
+
+    /// Fetches what a domain holds before it takes in its mail and runs, if so much happens in a window that most of it will be looked at. A rank
+    /// that owns several domains has each out of the near cache when its turn comes again, and what is asked for all at once comes
+    /// many times faster than one place after the other.
+    pub(in crate::fabric) fn fetch_state(&self) {
+        let ports = lines(&self.inputs) + lines(&self.outputs) + 2 * lines(&self.channels);
+        if ports < WORTH * self.recent {
+            prefetch_list(&self.inputs);
+            prefetch_list(&self.outputs);
+            prefetch_list(&self.channels);
+            for channel in self.channels.iter() {
+                channel.credit.prefetch();
+            }
+        }
+        if self.pool.lines_near() < WORTH * self.recent {
+            self.pool.fetch_near();
         }
     }
 
