@@ -141,6 +141,13 @@ impl Grid {
         size.rest(stride.divide(place))
     }
 
+    /// Whether two places differ in their coordinates of dimension `d`.
+    #[inline]
+    pub fn apart(&self, [one, other]: [u32; 2], d: usize) -> bool {
+        let Dimension { size, stride } = self.dimensions[d];
+        size.rest(stride.divide(one)) != size.rest(stride.divide(other))
+    }
+
     /// All coordinates of a place.
     pub fn coordinates(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
         (0..self.dimensions()).map(move |d| self.coordinate(place, d))

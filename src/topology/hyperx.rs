@@ -161,8 +161,8 @@ impl HyperX {
     /// Links of a shortest way between two routers.
     #[inline]
     pub fn distance(&self, a: RouterId, b: RouterId) -> u32 {
-        let apart = |&d: &usize| self.grid.coordinate(a, d) != self.grid.coordinate(b, d);
-        (0..self.grid.dimensions()).filter(apart).count() as u32
+        let dimensions = 0..self.grid.dimensions();
+        dimensions.filter(|&d| self.grid.apart([a, b], d)).count() as u32
     }
 }
 

@@ -77,7 +77,7 @@ impl MinimalAdaptive {
     fn escape(&self, at: RouterId, to: RouterId) -> Option<Hop> {
         let grid = self.torus.grid();
         let mut dimensions = 0..grid.dimensions();
-        let d = dimensions.find(|&d| grid.coordinate(at, d) != grid.coordinate(to, d))?;
+        let d = dimensions.find(|&d| grid.apart([at, to], d))?;
         let (from, to) = (grid.coordinate(at, d), grid.coordinate(to, d));
         let heading = match self.torus.ways_round(d, from, to) {
             (true, _) => Heading::Up,

@@ -88,25 +88,26 @@ pub(super) fn onward(torus: &Torus, in_port: PortId) -> Option<PortId> {
     })
 }
 
-/// The course of a packet to router `to`, another one: on along its dimension, or along the next one of `order` in which it is
-/// not there yet.
-#[inline]
+/// The course of a packet from one router to another: on along its dimension, or along the next one of `order` in which it is not there
+/// yet, which it then remembers. None if it is there.
+#[inline(always)]
 pub(super) fn course(
     torus: &Torus,
-    to: RouterId,
-    flight: &Flight,
+    way: [RouterId; 2],
+    flight: &mut Flight,
     order: &[usize],
     here: &mut dyn Here,
-) -> Course {
-    let (at, grid) = (here.router(), torus.grid());
-    let apart = |d: usize| grid.coordinate(at, d) != grid.coordinate(to, d);
+) -> Option<Course> {
+    let [at, to] = way;
     if let Some(course) = Course::of(flight)
-        && apart(course.d)
+        && torus.grid().apart(way, course.d)
     {
-        return course;
+        return Some(course);
     }
-    let next = order.iter().copied().find(|&d| apart(d));
-    turn(torus, at, to, next.unwrap_or(0), here)
+    let next = order.iter().copied().find(|&d| torus.grid().apart(way, d));
+    let course = turn(torus, at, to, next?, here);
+    course.remember(flight);
+    Some(course)
 }
 
 /// A shortest way along a dimension; which, if both ways round the ring are as long, is drawn.

@@ -235,7 +235,7 @@ impl Steps {
         ways.extend(all.filter(|&hop| hop != first));
     }
 
-    #[inline]
+    #[inline(always)]
     fn spares(
         &self,
         flight: &mut Flight,
@@ -245,12 +245,10 @@ impl Steps {
     ) -> Spares {
         let (ports, class) = match &self.network {
             Network::Torus(torus) => {
-                let to = torus.router_of(flight.destination);
-                if here.router() == to {
+                let way = [here.router(), torus.router_of(flight.destination)];
+                let Some(course) = course(torus, way, flight, order, here) else {
                     return arrival(torus.terminal_port(flight.destination));
-                }
-                let course = course(torus, to, flight, order, here);
-                course.remember(flight);
+                };
                 let class = if self.bubbles { 0 } else { course.class };
                 (torus.ports_to(course.d, course.heading), class)
             }
@@ -343,7 +341,7 @@ fn arrival(port: PortId) -> Spares {
 #[inline]
 fn next_dimension(grid: &Grid, at: u32, to: u32, order: &[usize]) -> Option<usize> {
     let mut order = order.iter().copied();
-    order.find(|&d| grid.coordinate(at, d) != grid.coordinate(to, d))
+    order.find(|&d| grid.apart([at, to], d))
 }
 
 /// The error that a routing is not made for a topology.

@@ -34,7 +34,7 @@ impl Dal {
     /// The dimensions in which two routers differ.
     fn apart(&self, at: RouterId, to: RouterId) -> impl Iterator<Item = usize> + '_ {
         let grid = self.0.grid();
-        (0..grid.dimensions()).filter(move |&d| grid.coordinate(at, d) != grid.coordinate(to, d))
+        (0..grid.dimensions()).filter(move |&d| grid.apart([at, to], d))
     }
 
     /// A link out of the way in a dimension, to a random coordinate that neither router has.

@@ -52,8 +52,7 @@ pub(super) fn most_routers(hyperx: &HyperX) -> u32 {
 #[inline]
 pub(super) fn towards(hyperx: &HyperX, to: RouterId, here: &mut dyn Here) -> Option<PortId> {
     let (at, grid) = (here.router(), hyperx.grid());
-    let apart = |&d: &usize| grid.coordinate(at, d) != grid.coordinate(to, d);
-    let d = (0..grid.dimensions()).find(apart)?;
+    let d = (0..grid.dimensions()).find(|&d| grid.apart([at, to], d))?;
     Some(port_in(hyperx, d, [at, to], here))
 }
 
