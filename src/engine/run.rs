@@ -129,6 +129,7 @@ where
     let mut post = PostOffice::new(domains, share, transport.rank(), &neighbours_of);
     let mut pace = Pace::new(schedule.window, monitor.heed_within());
     let (mut windows, mut moved_before, mut moved) = (0, 0, false);
+    let mut backwards = false;
     // Everything before the first of them is simulated; the second is the end of the window.
     let (mut until, mut closes) = (0, 0);
     post.agree_on_neighbours(transport)?;
@@ -156,7 +157,14 @@ where
         }
         pace.begin(common.next, common.piece);
         until = common.next.saturating_add(common.piece).min(closes);
-        run_piece(&mut post, domains, until, schedule.haste)?;
+        match schedule.haste {
+            Some(haste) => {
+                post.deliver_all(domains);
+                interleave(&mut post, domains, until, haste)?;
+            }
+            None => run_piece(&mut post, domains, until, backwards)?,
+        }
+        backwards = !backwards;
         let moved_here: u64 = domains.iter().map(Domain::moved).sum();
         let mine = Agreement {
             next: earliest(domains),
@@ -194,23 +202,31 @@ where
     }
 }
 
-/// Runs all domains of this rank up to `until`.
+/// Runs all domains of this rank up to `until`, there and back in turn: those that ran last in one piece are still in the cache when they
+/// run first in the next.
+///
+/// # Errors
+/// That of the first of the domains that cannot go on, whichever ran before the others.
 fn run_piece<D: Domain>(
     post: &mut PostOffice<D::Mail>,
     domains: &mut [D],
     until: Time,
-    haste: Option<Haste>,
+    backwards: bool,
 ) -> Result<(), D::Error> {
-    if let Some(haste) = haste {
-        post.deliver_all(domains);
-        return interleave(post, domains, until, haste);
-    }
-    for (at, domain) in domains.iter_mut().enumerate() {
+    let count = domains.len();
+    let mut failed: Option<(usize, D::Error)> = None;
+    for nth in 0..count {
+        let at = if backwards { count - 1 - nth } else { nth };
+        let domain = &mut domains[at];
         domain.prepare();
         post.deliver(at, domain);
-        domain.advance(until)?;
+        if let Err(error) = domain.advance(until)
+            && failed.as_ref().is_none_or(|&(other, _)| at < other)
+        {
+            failed = Some((at, error));
+        }
     }
-    Ok(())
+    failed.map_or(Ok(()), |(_, error)| Err(error))
 }
 
 /// Why a run ends by itself at the end of a window.
