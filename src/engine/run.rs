@@ -214,19 +214,20 @@ fn run_piece<D: Domain>(
     backwards: bool,
 ) -> Result<(), D::Error> {
     let count = domains.len();
-    let mut failed: Option<(usize, D::Error)> = None;
+    let mut failed = None;
     for nth in 0..count {
         let at = if backwards { count - 1 - nth } else { nth };
         let domain = &mut domains[at];
         domain.prepare();
         post.deliver(at, domain);
+        // Of several that fail the first by number: on the way back that is the last.
         if let Err(error) = domain.advance(until)
-            && failed.as_ref().is_none_or(|&(other, _)| at < other)
+            && (backwards || failed.is_none())
         {
-            failed = Some((at, error));
+            failed = Some(error);
         }
     }
-    failed.map_or(Ok(()), |(_, error)| Err(error))
+    failed.map_or(Ok(()), Err)
 }
 
 /// Why a run ends by itself at the end of a window.

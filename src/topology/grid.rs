@@ -144,8 +144,7 @@ impl Grid {
     /// Whether two places differ in their coordinates of dimension `d`.
     #[inline]
     pub fn apart(&self, [one, other]: [u32; 2], d: usize) -> bool {
-        let Dimension { size, stride } = self.dimensions[d];
-        size.rest(stride.divide(one)) != size.rest(stride.divide(other))
+        self.coordinate(one, d) != self.coordinate(other, d)
     }
 
     /// All coordinates of a place.

@@ -141,6 +141,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// that owns several domains has each out of the near cache when its turn comes again, and what is asked for all at once comes
     /// many times faster than one place after the other.
     pub(in crate::fabric) fn fetch_state(&self) {
+        // The credits of a channel are a line of their own.
         let ports = lines(&self.inputs) + lines(&self.outputs) + 2 * lines(&self.channels);
         if ports < WORTH * self.recent {
             prefetch_list(&self.inputs);
