@@ -3,6 +3,7 @@
 //! The program itself counts packets, messages and credits at the end of every run to completion and refuses a result
 //! that does not come out. Here it has to do so with random experiments.
 
+use crate::direct::experiment as experiment_on;
 use crate::support::Experiment;
 use proptest::prelude::*;
 use weir::model::LinkKind;
@@ -37,8 +38,35 @@ fn network() -> impl Strategy<Value = Experiment> {
         };
         tree.routing(routing)
     });
-    (prop_oneof![dragonfly, tree], latency.clone(), latency)
-        .prop_map(|(network, local, global)| network.latencies("5 ns", local, global))
+    let indirect = (prop_oneof![dragonfly, tree], latency.clone(), latency)
+        .prop_map(|(network, local, global)| network.latencies("5 ns", local, global));
+    prop_oneof![2 => indirect, 1 => direct()]
+}
+
+/// A mesh, a torus, a HyperX or a KNS, under a routing of theirs.
+fn direct() -> impl Strategy<Value = Experiment> {
+    let kind = prop_oneof![Just("mesh"), Just("torus"), Just("hyperx"), Just("kns")];
+    let sizes = proptest::collection::vec(2..5u32, 1..4);
+    (kind, sizes, any::<prop::sample::Index>(), any::<bool>()).prop_map(
+        |(kind, sizes, which, at_nic)| {
+            let topology = match kind {
+                "kns" => format!("kind = \"kns\"\nk = {}\nn = {}", sizes[0], sizes.len()),
+                _ => format!("kind = \"{kind}\"\nsizes = {sizes:?}"),
+            };
+            let own: &[&str] = match kind {
+                "mesh" | "torus" => &["dor", "minimal_adaptive"],
+                "hyperx" => &["dor", "valiant", "ugal", "dal"],
+                _ => &["hybrid_dor"],
+            };
+            let algorithms = [own, &["oblivious", "source_adaptive"]].concat();
+            let algorithm = algorithms[which.index(algorithms.len())];
+            let with = experiment_on(&topology, algorithm).until("1 us");
+            match at_nic && matches!(algorithm, "oblivious" | "source_adaptive") {
+                true => with.set("routing.choose_at", "nic"),
+                false => with,
+            }
+        },
+    )
 }
 
 fn router(experiment: Experiment) -> impl Strategy<Value = Experiment> {
@@ -244,11 +272,14 @@ fn scheme(experiment: Experiment) -> impl Strategy<Value = Experiment> {
     let loss = prop_oneof![Just(0.0), Just(0.02), Just(0.3), Just(0.9)];
     let timeout = prop_oneof![Just("0 ns"), Just("50 ns"), Just("1 us")];
     let threshold = prop_oneof![Just("1 flits"), Just("30 flits"), Just("1000 flits")];
-    (scheme, loss, timeout, threshold, any::<bool>(), 0..4i64).prop_map(
-        move |(scheme, loss, timeout, threshold, fabric_drop, retries)| {
+    let control = prop_oneof![Just("minimal"), Just("as_data")];
+    let lhrp = (any::<bool>(), 0..4i64);
+    (scheme, loss, timeout, threshold, control, lhrp).prop_map(
+        move |(scheme, loss, timeout, threshold, control, (fabric_drop, retries))| {
             let with = experiment
                 .clone()
                 .set("nic.acknowledge", true)
+                .set("nic.control_routes", control)
                 .set("congestion.scheme", scheme);
             match scheme {
                 "ecn" => return with.set("congestion.buffer", threshold),

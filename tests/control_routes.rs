@@ -1,5 +1,6 @@
 //! Which ways control packets take (`nic.control_routes`).
 
+use crate::direct::experiment;
 use crate::support::Experiment;
 
 /// Each of the eight endpoints of a group sends 0.2 flits per nanosecond to the next group, in packets of a flit that are
@@ -53,5 +54,36 @@ fn all_arrives_on_every_way_of_control_packets_under_every_scheme() {
             summary.messages_generated, summary.messages_received,
             "{scheme}"
         );
+    }
+}
+
+#[test]
+fn what_a_router_makes_takes_its_turn_in_the_orders_of_dimensions() {
+    for network in [
+        "kind = \"kns\"\nk = 4\nn = 2",
+        "kind = \"mesh\"\nsizes = [4, 4]",
+    ] {
+        for scheme in ["srp", "smsrp"] {
+            let data = experiment(network, "oblivious")
+                .set("nic.control_routes", "as_data")
+                .set("congestion.scheme", scheme)
+                .traffic("hot_background", 0.9)
+                .with("pattern.hot_fraction", 0.5)
+                .message("24 flits")
+                .to_completion("3 us")
+                .run()
+                .data;
+            let counted = data
+                .scheme
+                .counters
+                .iter()
+                .find(|(name, _)| name == "packets_nack");
+            assert!(
+                counted.is_some_and(|(_, count)| *count > 0),
+                "{scheme}: {counted:?}"
+            );
+            let summary = data.summary;
+            assert_eq!(summary.messages_generated, summary.messages_received);
+        }
     }
 }

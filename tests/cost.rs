@@ -87,7 +87,13 @@ fn what_is_no_memory_is_refused() {
         let text = error.err().expect("refused").render(false);
         assert!(text.contains(says), "{text}");
     }
-    let error = kns().set("cost.access_nj", -1.0).uniform(0.1).until("1 us");
-    let text = error.try_plan().err().expect("refused").render(false);
-    assert!(text.contains("0 or more"), "{text}");
+    for (key, value) in [
+        ("cost.access_nj", -1.0),
+        ("cost.access_nj", 1e308),
+        ("cost.area_mm2", f64::NAN),
+    ] {
+        let error = kns().set(key, value).uniform(0.1).until("1 us");
+        let text = error.try_plan().err().expect("refused").render(false);
+        assert!(text.contains("write a number from 0 to 1e15"), "{text}");
+    }
 }

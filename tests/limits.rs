@@ -1,6 +1,7 @@
 //! No number overflows without a word: at each limit the largest value that is accepted gives the right result, and the
 //! next one is refused.
 
+use crate::direct::experiment;
 use crate::support::Experiment;
 use weir::simulation::{Plan, RunError};
 
@@ -359,4 +360,15 @@ fn a_program_that_takes_no_time_ends_or_is_named() {
         matches!(error, Some(RunError::Idle { task: 0, .. })),
         "{error:?}"
     );
+}
+
+#[test]
+fn the_routers_that_a_packet_visits_are_counted_in_a_byte() {
+    // A line of as many routers as can be counted, and one more.
+    let line = |routers: u32| {
+        let topology = format!("kind = \"mesh\"\nsizes = [{routers}]");
+        experiment(&topology, "dor").uniform(0.001).until("1 us")
+    };
+    accepted(&line(255));
+    refused(&line(256), "topology.sizes");
 }

@@ -382,3 +382,19 @@ fn the_program_names_the_cycle_and_leaves_no_result() {
         "any number of ranks says the same"
     );
 }
+
+#[test]
+fn packets_that_may_go_several_ways_are_dropped_at_the_one_they_wait_for() {
+    // Speculative packets wait for an output and ask for others, too; their patience ends at the first of them.
+    let data = crate::direct::experiment("kind = \"torus\"\nsizes = [4, 4, 4]", "minimal_adaptive")
+        .set("congestion.scheme", "srp")
+        .set("router.output_queue", "none")
+        .traffic("hot_background", 0.7)
+        .with("pattern.hot_fraction", 0.5)
+        .message("60 flits")
+        .until("20 us")
+        .run()
+        .data;
+    assert!(data.summary.packets_dropped > 0);
+    assert!(data.summary.simulated_ps >= 20_000_000);
+}

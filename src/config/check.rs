@@ -125,6 +125,9 @@ pub(super) fn values(experiment: &Experiment) -> Result<(), ConfigError> {
     unique_names(experiment)
 }
 
+/// The most that a piece of memory, or an access to it, may cost: times all the bytes that can be counted it is still a number.
+const MOST_COST: f64 = 1e15;
+
 /// What memory costs.
 fn cost(cost: &CostConfig) -> Result<(), Invalid> {
     for (key, size) in [("memory", cost.memory), ("access", cost.access)] {
@@ -138,12 +141,11 @@ fn cost(cost: &CostConfig) -> Result<(), Invalid> {
         }
     }
     for (key, number) in [("area_mm2", cost.area_mm2), ("access_nj", cost.access_nj)] {
-        if !(number.is_finite() && number >= 0.0) {
-            let remedy = "write a number, 0 or more";
+        if !(0.0..=MOST_COST).contains(&number) {
             return Err(Invalid::new(
                 format!("cost.{key}"),
-                format!("is {number}"),
-                remedy,
+                format!("is {number:?}"),
+                format!("write a number from 0 to {MOST_COST:e}"),
             ));
         }
     }

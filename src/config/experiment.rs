@@ -50,7 +50,8 @@ pub struct RouterConfig {
     pub credit_at: CreditAt,
     /// Which waiting queue an output serves next, within a traffic class.
     pub arbitration: Arbitration,
-    /// Which packets adaptive routing counts when it compares queues.
+    /// Which packets adaptive routing counts when it compares queues. It has an effect under schemes that drop packets; under all others
+    /// every class counts.
     pub backlog: Backlog,
 }
 

@@ -31,10 +31,7 @@ const SECOND: u128 = 1_000_000_000_000;
 /// Checks the links and the buffers of a network.
 pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
     let topology = &network.topology;
-    assert!(
-        network.routing.max_routers() <= u32::from(u8::MAX),
-        "the routers that a packet has visited are counted in a byte"
-    );
+    check_distance(experiment, network)?;
     check_injection(experiment, network)?;
     check_names(topology.link_kinds());
     check_names(topology.router_kinds());
@@ -68,6 +65,23 @@ pub(super) fn check(experiment: &Experiment, network: &Network) -> Result<(), Co
     }
     let mut kinds = (0..network.routers.len()).map(|kind| RouterKind(kind as u8));
     kinds.try_for_each(|kind| check_output_queues(experiment, network, kind))
+}
+
+/// That the routers that a packet has visited can be counted, in a byte.
+fn check_distance(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
+    let (routers, most) = (network.routing.max_routers(), u8::MAX);
+    if routers <= u32::from(most) {
+        return Ok(());
+    }
+    let key = match experiment.file.has("topology.sizes") {
+        true => "topology.sizes",
+        false => "routing.algorithm",
+    };
+    Err(experiment.file.refuse(Invalid::new(
+        key,
+        format!("packets would visit up to {routers} routers; at most {most} can be counted"),
+        "choose a network of more and shorter dimensions, or a routing with shorter ways",
+    )))
 }
 
 /// Where a key of the routers of a kind is written: in their own table, or for all.

@@ -166,7 +166,7 @@ pub const SUMMARY_COUNTS: [Attribute; 14] = [
     attribute(
         "packets_dropped",
         "1",
-        "packets dropped by a scheme that may drop",
+        "packets dropped by a scheme that may drop; with these, those delivered and in flight, and of some schemes `reservations_absorbed` of /data/scheme, all are accounted for",
     ),
     attribute(
         "packets_in_flight",

@@ -135,12 +135,13 @@ impl<K: Compiled> FabricDomain<K> {
             input,
             output,
             in_queue,
+            also,
             ..
         } = *self.requests.get(at);
         self.turn_to(at);
         match self.crossing(queue.head, (input, in_queue), output, now) {
             Crossing::Go => self.wake_output(output, now),
-            reason => self.wait(reason, input, output, queue.head, now),
+            reason => self.wait(reason, (input, output), queue.head, also, now),
         }
     }
 

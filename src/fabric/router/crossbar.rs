@@ -51,7 +51,7 @@ impl<K: Compiled> FabricDomain<K> {
             Crossing::Go => self.cross(index, from, output, now),
             wait => {
                 self.add_queue(index, from, output);
-                self.wait(wait, input, output, index, now);
+                self.wait(wait, (input, output), index, false, now);
             }
         }
     }
@@ -117,16 +117,17 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Sees to it that a packet that may not cross is looked at again as soon as it may.
+    /// Sees to it that a packet that may not cross is looked at again as soon as it may. One that asks for this output `also`, in place
+    /// of the one that it is to go to first, is dropped at that one alone, which sees to when.
     pub(in crate::fabric) fn wait(
         &mut self,
         reason: Crossing,
-        input: InIndex,
-        output: OutIndex,
+        (input, output): (InIndex, OutIndex),
         index: PacketIndex,
+        also: bool,
         now: Time,
     ) {
-        if K::CC && self.fixed.can.drops && reason != Crossing::Go {
+        if K::CC && self.fixed.can.drops && reason != Crossing::Go && !also {
             self.watch_patience(index, output, now);
         }
         match reason {
@@ -287,6 +288,7 @@ impl<K: Compiled> FabricDomain<K> {
                 input,
                 output,
                 in_queue,
+                also,
                 ..
             } = *self.requests.get(at);
             if self.has_alternatives() {
@@ -301,7 +303,7 @@ impl<K: Compiled> FabricDomain<K> {
             if best.is_none_or(|(other, _)| rank < other) {
                 match self.crossing(queue.head, (input, in_queue), output, now) {
                     Crossing::Go => best = Some((rank, at)),
-                    reason => self.wait(reason, input, output, queue.head, now),
+                    reason => self.wait(reason, (input, output), queue.head, also, now),
                 }
                 if best.is_some() && arbitration == Arbitration::RoundRobin {
                     break;

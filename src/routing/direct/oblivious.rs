@@ -29,13 +29,15 @@ impl Routing for Oblivious {
     fn words(&self, router: RouterId) -> u32 {
         match self.choice_at_nic() {
             Some(_) => 0,
-            None => self.0.steps.terminals(router),
+            // One for each endpoint, and one for what the router itself makes: control packets, which enter where the packet came in
+            // that they speak of.
+            None => self.0.steps.terminals(router) + 1,
         }
     }
 
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
         if self.0.chooses_here(flight, here) {
-            let word = here.in_port().into();
+            let word = u32::from(here.in_port()).min(self.0.steps.terminals(here.router()));
             let turn = here.recall(word);
             flight.via = turn as u32;
             here.remember(word, (turn + 1) % u64::from(self.0.count()));
