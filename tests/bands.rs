@@ -309,6 +309,57 @@ fn a_nic_chooses_orders_in_turn_or_by_what_waits() {
 }
 
 #[test]
+fn what_is_given_its_order_when_it_is_generated_waits_for_that_one() {
+    // Node 0 sends to 5 and to 10, whose packets are in other queues.
+    let two_flows = |choose_at: &str, message: &str| {
+        chosen("oblivious")
+            .set("routing.choose_at", choose_at)
+            .traffic("hotspot", 0.9)
+            .with("endpoints", vec![0, 5, 10])
+            .with("pattern.source_list", vec![0])
+            .with("pattern.destination_list", vec![5, 10])
+            .with("injection", "periodic")
+            .message(message)
+            .until("60 us")
+    };
+    for message in ["24 flits", "48 flits"] {
+        // Packets of a message go one by x and one by y; of messages of one packet every other one.
+        let [x_first, y_first] = ways(&two_flows("generation", message));
+        assert!(
+            x_first > 900 && x_first.abs_diff(y_first) <= 2,
+            "{x_first} {y_first}"
+        );
+    }
+    // Endpoints 2, 3 and 13 crowd the way by x to node 1, and the queue of what goes to 5 by x; by y its way is free, and so are both ways to 10.
+    let arrived = |choose_at: &str| {
+        let crowded = two_flows(choose_at, "24 flits")
+            .traffic("hotspot", 1.0)
+            .with("endpoints", vec![2, 3, 13, 1])
+            .with("pattern.source_list", vec![2, 3, 13])
+            .with("pattern.destination_list", vec![1])
+            .with("injection", "periodic")
+            .message("24 flits");
+        let packets = packets(&crowded);
+        [5, 10].map(|to| {
+            let own = packets.source.iter().zip(&packets.destination);
+            own.filter(|pair| *pair == (&0, &to)).count()
+        })
+    };
+    let [held, free] = arrived("generation");
+    assert!(5 * held < 4 * free && free > 900, "{held} {free}");
+    let [held, free] = arrived("nic");
+    assert!(20 * held > 19 * free && free > 900, "{held} {free}");
+}
+
+#[test]
+fn an_order_by_what_waits_is_chosen_when_a_packet_is_sent() {
+    let early = chosen("source_adaptive").set("routing.choose_at", "generation");
+    let error = early.uniform(0.1).until("1 us").try_plan().err().unwrap();
+    let text = error.render(false);
+    assert!(text.contains("in no queue yet"), "{text}");
+}
+
+#[test]
 fn more_channels_than_a_byte_counts_are_refused() {
     let many = |vcs: i64| {
         let one = chosen("oblivious").set("nic.injection_vcs", vcs);
@@ -346,10 +397,13 @@ fn divided_buffers_are_as_large_whatever_divides_them() {
 #[test]
 fn queues_and_networks_chosen_in_the_nic_are_the_same_on_several_ranks() {
     let torus = "kind = \"torus\"\nsizes = [4, 6]";
-    for (topology, algorithm, voq) in [(KNS, "source_adaptive", true), (torus, "oblivious", false)]
-    {
+    for (topology, algorithm, choose_at, voq) in [
+        (KNS, "source_adaptive", "nic", true),
+        (torus, "oblivious", "nic", false),
+        (KNS, "oblivious", "generation", true),
+    ] {
         let experiment = experiment(topology, algorithm)
-            .set("routing.choose_at", "nic")
+            .set("routing.choose_at", choose_at)
             .set(
                 "queueing",
                 Value::Table(

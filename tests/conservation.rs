@@ -47,8 +47,13 @@ fn network() -> impl Strategy<Value = Experiment> {
 fn direct() -> impl Strategy<Value = Experiment> {
     let kind = prop_oneof![Just("mesh"), Just("torus"), Just("hyperx"), Just("kns")];
     let sizes = proptest::collection::vec(2..5u32, 1..4);
-    (kind, sizes, any::<prop::sample::Index>(), any::<bool>()).prop_map(
-        |(kind, sizes, which, at_nic)| {
+    (
+        kind,
+        sizes,
+        any::<prop::sample::Index>(),
+        any::<Option<bool>>(),
+    )
+        .prop_map(|(kind, sizes, which, at_nic)| {
             let topology = match kind {
                 "kns" => format!("kind = \"kns\"\nk = {}\nn = {}", sizes[0], sizes.len()),
                 _ => format!("kind = \"{kind}\"\nsizes = {sizes:?}"),
@@ -61,12 +66,12 @@ fn direct() -> impl Strategy<Value = Experiment> {
             let algorithms = [own, &["oblivious", "source_adaptive"]].concat();
             let algorithm = algorithms[which.index(algorithms.len())];
             let with = experiment_on(&topology, algorithm).until("1 us");
-            match at_nic && matches!(algorithm, "oblivious" | "source_adaptive") {
-                true => with.set("routing.choose_at", "nic"),
-                false => with,
+            match (at_nic, algorithm) {
+                (Some(true), "oblivious") => with.set("routing.choose_at", "generation"),
+                (Some(_), "oblivious" | "source_adaptive") => with.set("routing.choose_at", "nic"),
+                _ => with,
             }
-        },
-    )
+        })
 }
 
 fn router(experiment: Experiment) -> impl Strategy<Value = Experiment> {

@@ -104,6 +104,8 @@ pub struct NicChoice {
 pub enum NicRule {
     /// The one after that of the packet before it from the same NIC. If that has no room, the packet waits.
     InTurn,
+    /// Packet i of the m-th message of an endpoint, both from 0, takes number m + i modulo their number, and waits until that has room.
+    Numbered,
     /// The one with less in the queue that the packet would join behind the link; of equal ones the first in turn.
     LeastUsed,
 }

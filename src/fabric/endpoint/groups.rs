@@ -1,12 +1,13 @@
-//! Queue pairs that cannot send, by the injection queues that their packets may join. Where virtual channels are divided into queues,
-//! one queue pair without credits does not keep the others from sending; a NIC that is full may have thousands, of which the packets
-//! go into the same few queues. Those queues are looked at, in place of all queue pairs.
+//! Queue pairs that cannot send, by the injection queues that their packets may join. Where virtual channels are divided into queues, or
+//! packets have virtual networks of their own, one queue pair without credits does not keep the others from sending; a NIC that is full may
+//! have thousands, of which the packets go into the same few queues. Those queues are looked at, in place of all queue pairs.
 
 use super::injection::{Sending, may_take};
 use super::nic::Blocked;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::plain::Compiled;
 use crate::model::{NEVER, PacketIndex, Time};
+use crate::routing::NicRule;
 
 /// A group of queue pairs of which nobody has asked which queues they may join.
 pub const UNKNOWN: u8 = 0;
@@ -81,7 +82,7 @@ impl<K: Compiled> FabricDomain<K> {
     pub(in crate::fabric) fn waits_for_credits_alone(&self) -> bool {
         let timed = K::CC && (self.fixed.can.paces || self.fixed.discipline.is_some());
         let managed = K::RICH && self.fixed.flows.managed;
-        self.divided() && !timed && !managed && self.sends.all_may_send()
+        self.queues_differ() && !timed && !managed && self.sends.all_may_send()
     }
 
     /// Looks at a NIC of which one queue pair, or none, has got something to send, unless it is busy. Of one that waits for credits
@@ -153,6 +154,7 @@ impl<K: Compiled> FabricDomain<K> {
                 class: self.class_of_data(),
                 job: message.job,
                 flits: self.about.flit.flits(message.left.min(longest)) as u16,
+                turn: self.turn_of_next(message, longest),
             };
             self.injection_queue(output, sending, now).is_err()
         })
@@ -165,16 +167,26 @@ impl<K: Compiled> FabricDomain<K> {
         if pair.group != UNKNOWN || queues > u64::BITS {
             return;
         }
+        let message = self.sends.message(pair.first);
+        let longest = u64::from(self.fixed.max_packet) * u64::from(self.about.flit.0);
         let sending = Sending {
             destination: pair.destination,
             class: self.class_of_data(),
-            job: self.sends.message(pair.first).job,
+            job: message.job,
             flits: 1,
+            turn: self.turn_of_next(message, longest),
         };
         let source = self.nics[nic as usize].id;
+        let vcs = self.fixed.injection_vcs;
+        let numbered = self
+            .choice()
+            .filter(|choice| choice.by == NicRule::Numbered);
         let mut joined = 0;
-        for vc in 0..self.fixed.injection_vcs {
-            joined |= 1 << self.divided_injection(source, sending, vc, queues);
+        for vc in 0..vcs {
+            let places = (0, u32::from(vcs));
+            if numbered.is_none_or(|by| may_take(by, vc.into(), places, Some(sending.turn))) {
+                joined |= 1 << self.divided_injection(source, sending, vc, queues);
+            }
         }
         let ring = &mut self.nics[nic as usize].ring;
         self.sends.join_group(nic, ring, at, joined);
@@ -197,7 +209,7 @@ impl<K: Compiled> FabricDomain<K> {
             let vc = within / (queues / vcs);
             if self
                 .choice()
-                .is_some_and(|choice| !may_take(choice, vc, last, vcs))
+                .is_some_and(|choice| !may_take(choice, vc, (last, vcs), None))
             {
                 continue;
             }

@@ -1,9 +1,10 @@
 //! Onto the link from a NIC to its router: which virtual channel and queue a packet joins there.
 
+use super::send_queues::Message;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::plain::Compiled;
 use crate::fabric::pool::Pool;
-use crate::model::{EndpointId, Flight, LinkKind, NEVER, PacketIndex, Time};
+use crate::model::{EndpointId, Flight, LinkKind, NEVER, Origin, PacketIndex, Time};
 use crate::queueing::Joining;
 use crate::routing::{NicChoice, NicRule};
 
@@ -14,29 +15,71 @@ pub(in crate::fabric) struct Sending {
     pub class: u8,
     pub job: u16,
     pub flits: u16,
+    /// The number of the message and that of the packet in it, added up: of [`NicRule::Numbered`].
+    pub turn: u32,
 }
 
 impl Sending {
     pub fn of(pool: &Pool, index: PacketIndex) -> Sending {
-        let packet = pool.get(index);
+        let (packet, origin) = (pool.get(index), pool.origin(index));
         Sending {
             destination: packet.flight.destination,
             class: packet.class,
-            job: pool.origin(index).job,
+            job: origin.job,
             flits: packet.flits,
+            turn: turn_of(origin),
         }
     }
 }
 
+/// What the turn of a packet follows from that has a number in its message.
+pub(super) fn turn_of(origin: &Origin) -> u32 {
+    origin.message.wrapping_add(origin.part)
+}
+
 /// Whether the next packet may take a virtual channel, of `vcs` and after the one used `last`: where virtual networks are taken in
-/// turn, one of the network whose turn it is.
-pub(super) fn may_take(choice: NicChoice, vc: u32, last: u32, vcs: u32) -> bool {
+/// turn, one of the network whose turn it is, or that of this packet's own turn. Without a packet: whether some packet may.
+pub(super) fn may_take(
+    choice: NicChoice,
+    vc: u32,
+    (last, vcs): (u32, u32),
+    turn: Option<u32>,
+) -> bool {
     let networks = u32::from(choice.networks);
     let each = vcs / networks;
-    choice.by != NicRule::InTurn || vc / each == (last / each + 1) % networks
+    match choice.by {
+        NicRule::InTurn => vc / each == (last / each + 1) % networks,
+        NicRule::Numbered => turn.is_none_or(|turn| vc / each == turn % networks),
+        NicRule::LeastUsed => true,
+    }
 }
 
 impl<K: Compiled> FabricDomain<K> {
+    /// Whether a packet's virtual network follows from its number.
+    #[inline(always)]
+    pub(super) fn turns_are_numbered(&self) -> bool {
+        self.choice()
+            .is_some_and(|choice| choice.by == NicRule::Numbered)
+    }
+
+    /// Whether packets of a NIC join different queues of its link, by what they are.
+    #[inline(always)]
+    pub(super) fn queues_differ(&self) -> bool {
+        self.divided() || self.turns_are_numbered()
+    }
+
+    /// The turn of the next packet of a message, of which each has `most` bits but the last; 0 where turns are not numbered.
+    #[inline(always)]
+    pub(super) fn turn_of_next(&self, message: &Message, most: u64) -> u32 {
+        match self.turns_are_numbered() {
+            true => {
+                let sent = (message.bits - message.left) / most;
+                message.number.wrapping_add(sent as u32)
+            }
+            false => 0,
+        }
+    }
+
     /// A queue with credits for a packet, of the virtual channels in turn; or when to look again.
     #[inline]
     pub(in crate::fabric) fn injection_queue(
@@ -96,7 +139,7 @@ impl<K: Compiled> FabricDomain<K> {
         let (mut best, mut again) = (None, NEVER);
         for step in 1..=vcs {
             let vc = (last + step) % vcs;
-            if !may_take(choice, vc, last, vcs) {
+            if !may_take(choice, vc, (last, vcs), Some(new.turn)) {
                 continue;
             }
             let within = match self.fixed.divided {

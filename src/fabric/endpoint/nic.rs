@@ -1,7 +1,7 @@
 //! Network interfaces as senders: queue pairs, segmentation, the turn of each destination.
 
 use super::control_lists::ControlLists;
-use super::injection::Sending;
+use super::injection::{Sending, turn_of};
 use super::nic_context::AtNic;
 use super::resend::Resend;
 use super::send_queues::{Message, NONE, PairRing};
@@ -181,8 +181,8 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// The packet that a NIC sends next, and its queue at the router: control first, then what was given a time, then what
-    /// tries again, then the queue pair whose turn it is. Where virtual channels are divided into queues, one that has no room
-    /// in its queue does not keep the others from sending.
+    /// tries again, then the queue pair whose turn it is. Where packets join different queues, one that has no room in its own does
+    /// not keep the others from sending.
     fn next_to_send(
         &mut self,
         nic: u32,
@@ -235,7 +235,7 @@ impl<K: Compiled> FabricDomain<K> {
             if let Some(found) = self.packet_of_pair(nic, at, output, now, &mut blocked) {
                 return Ok(found);
             }
-            if !self.divided() {
+            if !self.queues_differ() {
                 break;
             }
             at = pair.next;
@@ -267,7 +267,7 @@ impl<K: Compiled> FabricDomain<K> {
                     }
                     Err(time) => blocked.starve(time),
                 }
-                if !self.divided() {
+                if !self.queues_differ() {
                     break;
                 }
                 (before, head) = (head, self.pool.after(head));
@@ -328,6 +328,7 @@ impl<K: Compiled> FabricDomain<K> {
             class,
             job: origin.job,
             flits,
+            turn: turn_of(&origin),
         };
         match self.injection_queue(output, sending, now) {
             Ok(queue) => {
@@ -393,6 +394,7 @@ impl<K: Compiled> FabricDomain<K> {
             class,
             job: origin.job,
             flits,
+            turn: self.turn_of_next(message, most),
         };
         match self.injection_queue(output, sending, now) {
             Ok(queue) => {
@@ -401,8 +403,12 @@ impl<K: Compiled> FabricDomain<K> {
                 if first && self.logs_flows() {
                     self.flow_starts(destination, &origin, now);
                 }
+                let regroup = self.turns_are_numbered();
                 let ring = &mut self.nics[nic as usize].ring;
                 let next = self.sends.take(nic, ring, pair, payload);
+                if regroup {
+                    self.sends.leave_group(nic, ring, pair);
+                }
                 let leaves = !(K::CC && self.fixed.can.retransmits);
                 if leaves && last && origin.stamp() != Stamp::NONE {
                     let tail = now + self.serialization(output, flits);

@@ -156,7 +156,8 @@ impl SendQueues {
         }
     }
 
-    fn leave_group(&mut self, nic: u32, state: &mut PairRing, at: u32) {
+    /// A queue pair is in no group any more: its next packet may join other queues than the one before.
+    pub fn leave_group(&mut self, nic: u32, state: &mut PairRing, at: u32) {
         let group = std::mem::replace(&mut self.pairs[at as usize].group, UNKNOWN);
         if group != UNKNOWN {
             self.groups.leave(nic, group);

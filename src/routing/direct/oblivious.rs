@@ -10,7 +10,7 @@ use crate::routing::{Build, Here, Hop, NicChoice, NicRule, Routing};
 use crate::topology::Topology;
 
 /// The virtual network of a packet is the one after that of the packet before it from the same endpoint. The router of an
-/// endpoint keeps whose turn it is, or its NIC.
+/// endpoint keeps whose turn it is, or its NIC, or it follows from the number of the message.
 struct Oblivious(Orders);
 
 impl Routing for Oblivious {
@@ -79,7 +79,12 @@ pub const ENTRY: Entry<Build> = Entry {
     name: "oblivious",
     summary: "Several dimensions: the packets of a source take turns in the orders of dimensions, each with virtual channels of its own.",
     source: "Yebenes et al., TACO 2019, section 3.2 (OSHA); O1TURN of Seo et al., ISCA 2005, with a turn in place of chance",
-    examples: &["", "vcs = 8", "choose_at = \"nic\""],
+    examples: &[
+        "",
+        "vcs = 8",
+        "choose_at = \"nic\"",
+        "choose_at = \"generation\"",
+    ],
     parameters: || schemars::schema_for!(SeveralOrders),
     build,
 };

@@ -44,8 +44,10 @@ pub enum ChooseAt {
     /// At the first router, when the packet is routed there.
     #[default]
     Router,
-    /// In the NIC, before the packet goes to the router.
+    /// In the NIC, when the packet goes to the router.
     Nic,
+    /// In the NIC, when the message is generated, so that its packets wait there for virtual channels of their own order.
+    Generation,
 }
 
 /// Parameters of routings that choose among orders of dimensions.
@@ -61,7 +63,9 @@ pub struct SeveralOrders {
     pub vcs: Option<u8>,
     /// Where a packet's order is chosen. "router" (default): at its first router, where packets of all orders come from the NIC by the same
     /// queues. "nic": in the NIC; the link to the router has virtual channels for each order (`nic.injection_vcs` of them), which
-    /// are the injection queues of Yebenes et al., TACO 2019, sections 3.2 and 5.
+    /// are the injection queues of Yebenes et al., TACO 2019, sections 3.2 and 5. "generation" (of `oblivious`): there, too, but already when
+    /// a message is generated: a packet whose order has no room waits, and other packets of that order wait beside it, while "nic" gives the next
+    /// order to whichever packet has room in it.
     pub choose_at: ChooseAt,
     /// On a torus: what keeps packets from waiting for each other round a ring, "dateline" (default) or "bubble".
     #[serde(skip_serializing_if = "is_default")]
@@ -129,13 +133,28 @@ impl Orders {
             && !self.steps.is_home(flight, here)
     }
 
-    /// How NICs choose, if they do.
+    /// How NICs choose, if they do: `by` this rule when a packet goes to the router.
     pub fn at_nic(&self, by: NicRule) -> Option<NicChoice> {
-        (self.choose_at == ChooseAt::Nic).then_some(NicChoice {
-            // At most `MOST_ORDERS`.
-            networks: self.orders.len() as u8,
-            by,
-        })
+        let by = match self.choose_at {
+            ChooseAt::Router => return None,
+            ChooseAt::Nic => by,
+            ChooseAt::Generation => NicRule::Numbered,
+        };
+        // At most `MOST_ORDERS`.
+        let networks = self.orders.len() as u8;
+        Some(NicChoice { networks, by })
+    }
+
+    /// That orders are chosen where packets are sent, and queues can be looked at.
+    pub fn chosen_when_sent(self, section: &Section) -> Result<Orders, ConfigError> {
+        if self.choose_at != ChooseAt::Generation {
+            return Ok(self);
+        }
+        Err(section.refuse(Invalid::new(
+            "choose_at",
+            "when a message is generated its packets are in no queue yet",
+            "write \"nic\" or \"router\", or choose algorithm = \"oblivious\"",
+        )))
     }
 
     /// How many there are.

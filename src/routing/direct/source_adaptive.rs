@@ -84,9 +84,8 @@ impl Routing for SourceAdaptive {
 }
 
 fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
-    Ok(Box::new(SourceAdaptive(Orders::several(
-        section, topology,
-    )?)))
+    let orders = Orders::several(section, topology)?.chosen_when_sent(section)?;
+    Ok(Box::new(SourceAdaptive(orders)))
 }
 
 /// Announces source-adaptive routing.
