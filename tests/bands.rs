@@ -436,6 +436,34 @@ fn queues_and_networks_chosen_in_the_nic_are_the_same_on_several_ranks() {
 }
 
 #[test]
+fn a_nic_with_hundreds_of_queue_pairs_that_wait_sends_those_that_may_go() {
+    // More queue pairs than a NIC passes one by one: most of those that wait are for a crowded band.
+    let experiment = experiment("kind = \"kns\"\nk = 19\nn = 2", "oblivious")
+        .set("routing.choose_at", "generation")
+        .set("queueing.scheme", "dbbq")
+        .set("router.buffer_per", "divided")
+        .set("router.input_buffer", "200 flits")
+        .set("router.output_queue", "none")
+        .hotspot(90, 1, 1.0)
+        .with("endpoints.count", 91)
+        .with("endpoints.placement", "random")
+        .message("24 flits")
+        .with("stop", "20 us")
+        .uniform(1.0)
+        .with("endpoints", "rest")
+        .message("24 flits")
+        .to_completion("20 us");
+    let plan = experiment.plan();
+    let alone = run_plan(&plan)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .data;
+    let summary = &alone.summary;
+    assert_eq!(summary.messages_generated, summary.messages_received);
+    let shared = run_on(2, &plan).unwrap_or_else(|error| panic!("{error}"));
+    assert!(shared == alone);
+}
+
+#[test]
 fn presets_are_the_schemes_of_the_paper() {
     let presets = [
         ("bbq-4vc", 4, None),

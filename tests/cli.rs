@@ -306,6 +306,22 @@ fn inspect_refuses_what_is_no_result() {
 }
 
 #[test]
+fn what_is_asked_of_a_sweep_is_asked_of_its_points() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    std::fs::write(folder.path().join("job.toml"), "").expect("writes");
+    let path = folder.path().to_str().expect("UTF-8");
+    for command in ["inspect", "explain"] {
+        let ran = weir(&[command, path]).go();
+        assert_eq!(ran.code, Some(2), "{command}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("name one of its points"),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
 fn check_prints_an_experiment_that_gives_the_same_result() {
     let checked = Cli::check(&busy().text()).succeeds();
     assert!(

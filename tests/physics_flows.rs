@@ -1,6 +1,7 @@
 //! Flows: their ways are set up and taken down, their packets stay in order on one way, their rates are arithmetic, and what the fluid model
 //! says of a phase is what the links carried.
 
+use crate::direct::experiment;
 use crate::support::{Experiment, run_on, run_plan};
 use weir::trace::{Data, Phases};
 
@@ -374,6 +375,14 @@ fn what_does_not_go_together_is_refused() {
             "by control packets",
         ),
         (tree().set("congestion.scheme", "lhrp"), "again"),
+        (
+            experiment("kind = \"torus\"\nsizes = [4, 4]", "oblivious")
+                .set("routing.choose_at", "nic")
+                .set("congestion.scheme", "saa")
+                .uniform(0.5)
+                .until("2 us"),
+            "gives different orders",
+        ),
         (tree().set("nic.discipline", "ps"), "sets no rates"),
         (
             tree().routing("dmodk").set("output.flows", false),

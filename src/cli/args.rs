@@ -182,7 +182,7 @@ pub struct ListOptions {
 /// `weir inspect`.
 #[derive(Args, Debug)]
 pub struct InspectOptions {
-    /// A result.h5.
+    /// A result.h5, or the directory that holds one or in which a run goes on.
     pub file: PathBuf,
     /// Print the experiment instead, with every default filled in.
     #[arg(long)]

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use super::inspect::file_of;
+use super::inspect::{file_of, refuse_sweep};
 use super::launch::Failure;
 use crate::explain;
 use crate::report::explanation;
-use crate::study::SweepDir;
 use crate::trace::ResultFile;
 
 /// What holds up whom in the run of a directory, as text or JSON.
@@ -17,11 +16,7 @@ pub(super) fn explain(dir: &Path, json: bool) -> Result<String, Failure> {
     let bad =
         |cause: String, help: &str| Failure::bad_input(format!("error: {cause}\n  help: {help}"));
     let shown = dir.display();
-    if SweepDir::new(dir).job().is_file() {
-        let cause = format!("{shown} holds a sweep");
-        let help = "name one of its points: the directory of a run that holds a result.h5";
-        return Err(bad(cause, help));
-    }
+    refuse_sweep(dir)?;
     let path = file_of(dir);
     if !path.exists() {
         let cause = match dir.exists() {

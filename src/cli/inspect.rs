@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use super::launch::Failure;
 use crate::report::format::{whole, wrap};
 use crate::report::{summary, summary_json};
+use crate::study::SweepDir;
 use crate::trace::out_dir::{self, UnderWay};
 use crate::trace::{Entry, Stored, TraceError, read, read_header, schema};
 
@@ -66,6 +68,17 @@ pub(super) fn file_of(path: &Path) -> Cow<'_, Path> {
         true => path.join(schema::FILE).into(),
         false => path.into(),
     }
+}
+
+/// Says so if a directory holds a sweep, which has many results.
+pub(super) fn refuse_sweep(dir: &Path) -> Result<(), Failure> {
+    if !SweepDir::new(dir).job().is_file() {
+        return Ok(());
+    }
+    Err(Failure::bad_input(format!(
+        "error: {} holds a sweep\n  help: name one of its points: the directory of a run that holds a result.h5",
+        dir.display()
+    )))
 }
 
 fn describe(path: &Path, stored: &Stored) -> String {

@@ -68,6 +68,10 @@ pub fn list(options: &ListOptions) -> ExitCode {
 
 /// `weir inspect`.
 pub fn inspect(options: &InspectOptions) -> ExitCode {
+    if let Err(failure) = inspect::refuse_sweep(&options.file) {
+        tell_failure(&failure);
+        return ExitCode::from(failure.code);
+    }
     let said = match options.json {
         true => inspect::json(&options.file),
         false => inspect::inspect(&options.file, options.experiment),

@@ -73,8 +73,8 @@ fn check_order(network: &Divided) -> Result<(), Invalid> {
             "let routing.order end with the last dimension, such as \"xy\"",
         ),
         [] => refuse(
-            "packets of this routing keep to no order of dimensions, so that those for one band, which share a queue, could wait for each \
-             other in a cycle (Yebenes et al., section 5)",
+            "packets of this routing keep to no order of dimensions, and bands of rows are for those that take the last one last (Yebenes et \
+             al., section 5: with adaptive routing those of different bands could wait for each other in a cycle)",
             "choose routing.algorithm = \"dor\" (on KNS \"hybrid_dor\"), or another scheme, such as \"dbbm\"",
         ),
         _ => refuse(

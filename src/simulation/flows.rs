@@ -78,6 +78,14 @@ pub(super) fn rules(
             "leave it out, or write 1",
         );
     }
+    let choice = routing.choice_at_nic();
+    if choice.is_some_and(|choice| choice.networks > 1) {
+        return refuse(
+            "routing.choose_at",
+            "flows are managed, and packets that a NIC gives different orders of dimensions overtake each other",
+            "write \"router\", or choose another congestion.scheme",
+        );
+    }
     Ok(FlowRules {
         managed,
         announced: can.announces,

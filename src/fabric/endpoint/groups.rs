@@ -4,6 +4,7 @@
 
 use super::injection::{Sending, may_take};
 use super::nic::Blocked;
+use super::ring_order::Search;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::plain::Compiled;
 use crate::model::{NEVER, PacketIndex, Time};
@@ -124,16 +125,17 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let (open, again) = self.open_queues(nic, output, now);
         let (groups, any) = self.sends.open_groups(nic, &ring, open);
-        let mut at = ring.turn;
-        for _ in 0..if any { ring.pairs } else { 0 } {
-            let pair = *self.sends.pair(at);
-            if groups >> pair.group & 1 != 0 {
+        if any {
+            let mut search = Search::of(&ring);
+            while let Some(at) = {
+                let ring = &mut self.nics[nic as usize].ring;
+                self.sends.next_of(nic, ring, groups, &mut search)
+            } {
                 if let Some(found) = self.packet_of_pair(nic, at, output, now, blocked) {
                     return Some(found);
                 }
                 self.learn_group(nic, at, output);
             }
-            at = pair.next;
         }
         debug_assert!(self.none_may_send(nic, output, now));
         blocked.starve(again);

@@ -9,6 +9,7 @@ pub(super) mod nic_context;
 pub(super) mod reassembly;
 pub(super) mod receive;
 pub(super) mod resend;
+pub(super) mod ring_order;
 pub(super) mod send_queues;
 pub(super) mod shaper;
 pub(super) mod source;

@@ -1,9 +1,8 @@
 //! Network interfaces as senders: queue pairs, segmentation, the turn of each destination.
 
 use super::control_lists::ControlLists;
-use super::injection::{Sending, turn_of};
+use super::injection::Sending;
 use super::nic_context::AtNic;
-use super::resend::Resend;
 use super::send_queues::{Message, NONE, PairRing};
 use crate::congestion::{PacketView, Scheme};
 use crate::fabric::domain::FabricDomain;
@@ -11,8 +10,7 @@ use crate::fabric::mail::signals::Speaker;
 use crate::fabric::plain::Compiled;
 use crate::fabric::pool::Fifo;
 use crate::model::{
-    Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, PacketKind, Stamp,
-    Time,
+    Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, Stamp, Time,
 };
 
 /// A network interface.
@@ -301,62 +299,6 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// A packet that is sent again.
-    fn again_from(
-        &mut self,
-        nic: u32,
-        output: u32,
-        lossy: bool,
-        now: Time,
-        blocked: &mut Blocked,
-    ) -> Option<(PacketIndex, u16)> {
-        let list = &self.resends[nic as usize];
-        if !lossy && list.due() > now {
-            blocked.again = blocked.again.min(list.due());
-            return None;
-        }
-        let Resend { to, origin } = *list.peek(lossy)?;
-        let payload = self.about.payload(origin.message_bits, origin.part);
-        let flits = self.about.flit.flits(payload) as u16;
-        let class = if lossy {
-            Classes::LOSSY
-        } else {
-            self.fixed.classes.data
-        };
-        let sending = Sending {
-            destination: to,
-            class,
-            job: origin.job,
-            flits,
-            turn: turn_of(&origin),
-        };
-        match self.injection_queue(output, sending, now) {
-            Ok(queue) => {
-                self.resends[nic as usize].pop(lossy);
-                let origin = Origin {
-                    source: self.nics[nic as usize].id,
-                    kind: PacketKind::DATA.number(),
-                    ..origin.with_payload(payload as u32)
-                };
-                self.stats.resent(lossy);
-                if self.fixed.can.reserves {
-                    let (ring, which) = (
-                        &mut self.nics[nic as usize].ring,
-                        (origin.message, origin.part),
-                    );
-                    let first = self.sends.sent_withdrawn(nic, ring, to, which);
-                    self.begin_message(nic, first, now);
-                }
-                let packet = blank(to, class, 0, flits, now);
-                Some((self.pool.insert(packet, origin), queue))
-            }
-            Err(time) => {
-                blocked.starve(time);
-                None
-            }
-        }
-    }
-
     /// The next packet of a queue pair. Always inline: the hottest of its callers is the only one of most runs.
     #[inline(always)]
     pub(in crate::fabric) fn packet_of_pair(
@@ -464,7 +406,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Tells a scheme that reserves of the message that has become the first of a queue pair, if there is one.
     #[inline(always)]
-    fn begin_message(&mut self, nic: u32, pair: Option<u32>, now: Time) {
+    pub(super) fn begin_message(&mut self, nic: u32, pair: Option<u32>, now: Time) {
         if (K::CC && self.fixed.can.reserves || K::RICH && self.fixed.flows.managed)
             && let Some(pair) = pair
         {

@@ -1,9 +1,13 @@
-//! Packets that a source sends again: those that were given a time, and those that try their luck once more.
+//! Packets that a source sends again, those that were given a time and those that try their luck once more, and how its NIC does.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::model::{EndpointId, NEVER, Origin, Time};
+use super::injection::{Sending, turn_of};
+use super::nic::{Blocked, blank};
+use crate::fabric::domain::FabricDomain;
+use crate::fabric::plain::Compiled;
+use crate::model::{Classes, EndpointId, NEVER, Origin, PacketIndex, PacketKind, Time};
 
 /// A packet to be sent again.
 #[derive(Clone, Copy, Debug)]
@@ -106,5 +110,63 @@ impl Resends {
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.timed.capacity() * size_of::<Timed>() + self.lossy.capacity() * size_of::<Resend>()
+    }
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// A packet that is sent again.
+    pub(super) fn again_from(
+        &mut self,
+        nic: u32,
+        output: u32,
+        lossy: bool,
+        now: Time,
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u16)> {
+        let list = &self.resends[nic as usize];
+        if !lossy && list.due() > now {
+            blocked.again = blocked.again.min(list.due());
+            return None;
+        }
+        let Resend { to, origin } = *list.peek(lossy)?;
+        let payload = self.about.payload(origin.message_bits, origin.part);
+        let flits = self.about.flit.flits(payload) as u16;
+        let class = if lossy {
+            Classes::LOSSY
+        } else {
+            self.fixed.classes.data
+        };
+        let sending = Sending {
+            destination: to,
+            class,
+            job: origin.job,
+            flits,
+            turn: turn_of(&origin),
+        };
+        match self.injection_queue(output, sending, now) {
+            Ok(queue) => {
+                self.resends[nic as usize].pop(lossy);
+                let origin = Origin {
+                    source: self.nics[nic as usize].id,
+                    kind: PacketKind::DATA.number(),
+                    ..origin.with_payload(payload as u32)
+                };
+                self.stats.resent(lossy);
+                if self.fixed.can.reserves {
+                    let (ring, which) = (
+                        &mut self.nics[nic as usize].ring,
+                        (origin.message, origin.part),
+                    );
+                    let first = self.sends.sent_withdrawn(nic, ring, to, which);
+                    self.begin_message(nic, first, now);
+                }
+                let packet = blank(to, class, 0, flits, now);
+                Some((self.pool.insert(packet, origin), queue))
+            }
+            Err(time) => {
+                blocked.starve(time);
+                None
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::groups::{Groups, UNKNOWN};
+use super::ring_order::{PLACE, RingOrder};
 use crate::config::NicOrder;
 use crate::model::prefetch;
 use crate::model::{EndpointId, Origin, Slots, Stamp, Time};
@@ -14,7 +15,7 @@ pub const NONE: u32 = u32::MAX;
 /// What a message, a queue pair, and one of which the first message waits for a time that it was given take, bytes; of what grows by
 /// doubling, full.
 pub const QUEUED_MESSAGE: usize = size_of::<Message>();
-pub const QUEUE_PAIR: usize = size_of::<QueuePair>() + INDEXED;
+pub const QUEUE_PAIR: usize = size_of::<QueuePair>() + INDEXED + PLACE;
 pub const PARKED_PAIR: usize = INDEXED;
 
 /// A place in one of the tables of queue pairs.
@@ -34,6 +35,8 @@ pub struct PairRing {
     pub grouped: u32,
     /// Whether they are in the index.
     indexed: bool,
+    /// Whether their places are known ([`RingOrder`]).
+    pub placed: bool,
 }
 
 impl PairRing {
@@ -43,6 +46,7 @@ impl PairRing {
         pairs: 0,
         grouped: 0,
         indexed: false,
+        placed: false,
     };
 }
 
@@ -56,7 +60,9 @@ pub struct QueuePair {
     last: u32,
     /// The queue pair after it in its NIC's ring.
     pub next: u32,
-    before: u32,
+    pub before: u32,
+    /// Its place in the ring, where places are known.
+    pub place: u64,
     /// Which injection queues it may join, if that is known ([`Groups`]).
     pub group: u8,
 }
@@ -114,7 +120,7 @@ impl Message {
 #[derive(Debug)]
 pub struct SendQueues {
     order: NicOrder,
-    pairs: Slots<QueuePair>,
+    pub(super) pairs: Slots<QueuePair>,
     free_pairs: Vec<u32>,
     messages: Slots<Message>,
     free_messages: Vec<u32>,
@@ -122,7 +128,8 @@ pub struct SendQueues {
     index: rustc_hash::FxHashMap<(u32, EndpointId), u32>,
     /// By NIC and destination, where queue pairs are shared by messages.
     parked: rustc_hash::FxHashMap<(u32, EndpointId), Parked>,
-    groups: Groups,
+    pub(super) groups: Groups,
+    pub(super) ring_order: RingOrder,
 }
 
 impl SendQueues {
@@ -137,6 +144,7 @@ impl SendQueues {
             index: rustc_hash::FxHashMap::default(),
             parked: rustc_hash::FxHashMap::default(),
             groups: Groups::default(),
+            ring_order: RingOrder::default(),
         }
     }
 
@@ -144,30 +152,6 @@ impl SendQueues {
     #[inline]
     pub fn all_may_send(&self) -> bool {
         self.order != NicOrder::Fifo
-    }
-
-    /// Puts a queue pair that is in the ring and of which that is not known into the group that may join these queues.
-    pub fn join_group(&mut self, nic: u32, state: &mut PairRing, at: u32, queues: u64) {
-        let group = self.groups.find(queues);
-        if group != UNKNOWN {
-            self.pairs[at as usize].group = group;
-            self.groups.join(nic, group);
-            state.grouped += 1;
-        }
-    }
-
-    /// A queue pair is in no group any more: its next packet may join other queues than the one before.
-    pub fn leave_group(&mut self, nic: u32, state: &mut PairRing, at: u32) {
-        let group = std::mem::replace(&mut self.pairs[at as usize].group, UNKNOWN);
-        if group != UNKNOWN {
-            self.groups.leave(nic, group);
-            state.grouped -= 1;
-        }
-    }
-
-    /// [`Groups::open`] of a NIC.
-    pub fn open_groups(&self, nic: u32, state: &PairRing, open: u64) -> (u64, bool) {
-        self.groups.open(nic, state.pairs - state.grouped, open)
     }
 
     /// How many queue pairs of a NIC may send, from the one whose turn it is on.
@@ -216,6 +200,7 @@ impl SendQueues {
             last: at,
             next: NONE,
             before: NONE,
+            place: 0,
             group: UNKNOWN,
         });
         self.enter(nic, state, pair);
@@ -236,6 +221,9 @@ impl SendQueues {
             self.pairs[pair as usize].before = before;
         }
         state.pairs += 1;
+        if state.placed {
+            self.place(nic, state, pair);
+        }
         if state.indexed {
             let destination = self.pairs[pair as usize].destination;
             self.index.insert((nic, destination), pair);
@@ -251,8 +239,12 @@ impl SendQueues {
         if state.indexed {
             self.index.remove(&(nic, pair.destination));
         }
+        if state.placed {
+            self.ring_order.leave((nic, UNKNOWN), pair.place);
+        }
         state.pairs -= 1;
         state.indexed &= state.pairs > 0;
+        state.placed &= state.pairs > 0;
         if pair.next == at {
             state.turn = NONE;
             return;
@@ -445,6 +437,7 @@ impl SendQueues {
             + (self.free_pairs.capacity() + self.free_messages.capacity()) * 4
             + (self.index.capacity() + self.parked.capacity()) * INDEXED
             + self.groups.memory_bytes()
+            + self.ring_order.memory_bytes()
     }
 }
 

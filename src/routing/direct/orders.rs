@@ -64,8 +64,8 @@ pub struct SeveralOrders {
     /// Where a packet's order is chosen. "router" (default): at its first router, where packets of all orders come from the NIC by the same
     /// queues. "nic": in the NIC; the link to the router has virtual channels for each order (`nic.injection_vcs` of them), which
     /// are the injection queues of Yebenes et al., TACO 2019, sections 3.2 and 5. "generation" (of `oblivious`): there, too, but already when
-    /// a message is generated: a packet whose order has no room waits, and other packets of that order wait beside it, while "nic" gives the next
-    /// order to whichever packet has room in it.
+    /// a message is generated, from its number and the packet's in it: a packet whose order has no room waits, and what is behind it in its queue pair waits
+    /// with it, while "nic" gives the next turn to whichever queue pair has a packet with room.
     pub choose_at: ChooseAt,
     /// On a torus: what keeps packets from waiting for each other round a ring, "dateline" (default) or "bubble".
     #[serde(skip_serializing_if = "is_default")]
