@@ -131,6 +131,25 @@ fn what_does_nothing_is_told() {
 
 /// The same with a message, a picosecond, or a task more.
 #[test]
+fn control_packets_that_may_deadlock_are_told_of() {
+    let of = |network: &str, scheme: &str| {
+        let experiment = crate::direct::experiment(network, "oblivious")
+            .set("congestion.scheme", scheme)
+            .uniform(0.5)
+            .until("10 us");
+        let found = warnings(&experiment).into_iter();
+        let found = found.filter(|one| one.kind == "may_deadlock");
+        found.map(|one| one.text).collect::<Vec<_>>()
+    };
+    let kns = "kind = \"kns\"\nk = 4\nn = 2";
+    for scheme in ["srp", "smsrp"] {
+        assert!(of(kns, scheme)[0].contains("in another order than all others"));
+        assert!(of("kind = \"mesh\"\nsizes = [4, 4]", scheme).is_empty());
+    }
+    assert!(of(kns, "lhrp").is_empty() && of(kns, "ecn").is_empty());
+}
+
+#[test]
 fn what_does_something_is_not() {
     for experiment in [
         job("lammps", 2),

@@ -75,7 +75,30 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     all.extend(unused_links(experiment, plan));
     all.extend(idle_links(experiment, plan));
     all.extend(hidden_congestion(experiment, plan));
+    all.extend(may_deadlock(experiment, plan));
     all
+}
+
+/// A switch of a line of a KNS that drops a packet sends a control packet to its source: out by a node of the line, and on in a dimension that comes
+/// before this one in the order that all other packets keep to.
+fn may_deadlock(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
+    let (network, scheme) = (plan.network(), plan.scheme.as_ref());
+    network.topology.as_kns()?;
+    let drops = scheme.timeout() != Time::MAX || scheme.loss() > 0.0;
+    if !(scheme.capabilities().answers && drops) {
+        return None;
+    }
+    let message = "a switch that drops a packet sends a control packet back, which may take dimensions in another order than all others: \
+                   where buffers are full of control packets these can wait for each other in a cycle";
+    let remedy = "let buffers have room for them, or choose a scheme of which only endpoints and the last router before them \
+                  answer, such as \"lhrp\"; a run that is deadlocked ends, and says so";
+    let invalid = Invalid::new("congestion.scheme", message, remedy);
+    Some(Warning::new(
+        "may_deadlock",
+        None,
+        &experiment.file,
+        invalid,
+    ))
 }
 
 /// Adaptive routing knows of congestion elsewhere by what comes to wait where it decides. An output queue without limit takes

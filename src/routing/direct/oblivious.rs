@@ -29,8 +29,7 @@ impl Routing for Oblivious {
     fn words(&self, router: RouterId) -> u32 {
         match self.choice_at_nic() {
             Some(_) => 0,
-            // One for each endpoint, and one for what the router itself makes: control packets, which enter where the packet came in
-            // that they speak of.
+            // One for each endpoint, and one for control packets that the router itself makes, which come in by a port behind all others.
             None => self.0.steps.terminals(router) + 1,
         }
     }
