@@ -183,7 +183,6 @@ impl SendQueues {
     fn place_all(&mut self, nic: u32, state: &mut PairRing) {
         self.ring_order.forget(nic);
         state.placed = true;
-        // Of one or more.
         let room = u64::MAX / u64::from(state.pairs);
         let mut at = state.turn;
         for number in 0..u64::from(state.pairs) {
