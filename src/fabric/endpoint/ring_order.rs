@@ -284,7 +284,8 @@ mod tests {
         }
         let mut rng = crate::model::stream(1, &[2]);
         let mut searches = 0;
-        for _ in 0..4_000 {
+        let rounds = if cfg!(miri) { 40 } else { 4_000 };
+        for _ in 0..rounds {
             let chance = below(&mut rng, 100);
             let to = below(&mut rng, 4 * FAR);
             match (chance, queues.find_pair(0, &ring, to)) {
@@ -310,6 +311,7 @@ mod tests {
                 _ => {}
             }
         }
-        assert!(ring.placed && searches > 500, "{searches}");
+        assert!(searches > rounds / 8, "{searches}");
+        assert!(ring.placed || cfg!(miri));
     }
 }
