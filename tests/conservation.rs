@@ -293,8 +293,8 @@ fn scheme(experiment: Experiment) -> impl Strategy<Value = Experiment> {
                 _ => {}
             }
             // On a KNS control packets of switches can deadlock, of which there is a warning: the last routers alone drop there.
-            let answering = experiment.text().contains("kind = \"kns\"");
-            let (scheme, loss, fabric_drop) = match answering {
+            let is_kns = experiment.text().contains("kind = \"kns\"");
+            let (scheme, loss, fabric_drop) = match is_kns {
                 true => ("lhrp", 0.0, false),
                 false => (scheme, loss, fabric_drop),
             };

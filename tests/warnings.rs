@@ -129,7 +129,6 @@ fn what_does_nothing_is_told() {
     }
 }
 
-/// The same with a message, a picosecond, or a task more.
 #[test]
 fn control_packets_that_may_deadlock_are_told_of() {
     let of = |network: &str, scheme: &str| {
@@ -149,6 +148,7 @@ fn control_packets_that_may_deadlock_are_told_of() {
     assert!(of(kns, "lhrp").is_empty() && of(kns, "ecn").is_empty());
 }
 
+/// The same with a message, a picosecond, or a task more.
 #[test]
 fn what_does_something_is_not() {
     for experiment in [

@@ -2,19 +2,18 @@
 //! packets have virtual networks of their own, one queue pair without credits does not keep the others from sending; a NIC that is full may
 //! have thousands, of which the packets go into the same few queues. Those queues are looked at, in place of all queue pairs.
 
-use super::injection::{Sending, may_take};
+use super::injection::{Sending, is_own, may_take};
 use super::nic::Blocked;
 use super::ring_order::Search;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::plain::Compiled;
 use crate::model::{NEVER, PacketIndex, Time};
-use crate::routing::NicRule;
 
 /// A group of queue pairs of which nobody has asked which queues they may join.
 pub const UNKNOWN: u8 = 0;
 
 /// Groups that are told apart; what does not fit stays unknown.
-const MOST: usize = 64;
+pub(super) const MOST: usize = 64;
 
 /// The groups of a domain.
 #[derive(Debug, Default)]
@@ -156,7 +155,7 @@ impl<K: Compiled> FabricDomain<K> {
                 class: self.class_of_data(),
                 job: message.job,
                 flits: self.about.flit.flits(message.left.min(longest)) as u16,
-                turn: self.turn_of_next(message, longest),
+                turn: self.turn_of_next(message),
             };
             self.injection_queue(output, sending, now).is_err()
         })
@@ -170,23 +169,19 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         }
         let message = self.sends.message(pair.first);
-        let longest = u64::from(self.fixed.max_packet) * u64::from(self.about.flit.0);
         let sending = Sending {
             destination: pair.destination,
             class: self.class_of_data(),
             job: message.job,
             flits: 1,
-            turn: self.turn_of_next(message, longest),
+            turn: self.turn_of_next(message),
         };
         let source = self.nics[nic as usize].id;
         let vcs = self.fixed.injection_vcs;
-        let numbered = self
-            .choice()
-            .filter(|choice| choice.by == NicRule::Numbered);
         let mut joined = 0;
         for vc in 0..vcs {
-            let places = (0, u32::from(vcs));
-            if numbered.is_none_or(|by| may_take(by, vc.into(), places, Some(sending.turn))) {
+            let own = |choice| is_own(choice, vc.into(), vcs.into(), sending.turn);
+            if self.choice().is_none_or(own) {
                 joined |= 1 << self.divided_injection(source, sending, vc, queues);
             }
         }
@@ -211,7 +206,7 @@ impl<K: Compiled> FabricDomain<K> {
             let vc = within / (queues / vcs);
             if self
                 .choice()
-                .is_some_and(|choice| !may_take(choice, vc, (last, vcs), None))
+                .is_some_and(|choice| !may_take(choice, vc, last, vcs))
             {
                 continue;
             }

@@ -38,20 +38,17 @@ pub(super) fn turn_of(origin: &Origin) -> u32 {
 }
 
 /// Whether the next packet may take a virtual channel, of `vcs` and after the one used `last`: where virtual networks are taken in
-/// turn, one of the network whose turn it is, or that of this packet's own turn. Without a packet: whether some packet may.
-pub(super) fn may_take(
-    choice: NicChoice,
-    vc: u32,
-    (last, vcs): (u32, u32),
-    turn: Option<u32>,
-) -> bool {
+/// turn, one of the network whose turn it is.
+pub(super) fn may_take(choice: NicChoice, vc: u32, last: u32, vcs: u32) -> bool {
     let networks = u32::from(choice.networks);
     let each = vcs / networks;
-    match choice.by {
-        NicRule::InTurn => vc / each == (last / each + 1) % networks,
-        NicRule::Numbered => turn.is_none_or(|turn| vc / each == turn % networks),
-        NicRule::LeastUsed => true,
-    }
+    choice.by != NicRule::InTurn || vc / each == (last / each + 1) % networks
+}
+
+/// Whether a virtual channel, of `vcs`, is of a packet's own network: where that follows from its turn.
+pub(super) fn is_own(choice: NicChoice, vc: u32, vcs: u32, turn: u32) -> bool {
+    let networks = u32::from(choice.networks);
+    choice.by != NicRule::Numbered || vc / (vcs / networks) == turn % networks
 }
 
 impl<K: Compiled> FabricDomain<K> {
@@ -68,11 +65,12 @@ impl<K: Compiled> FabricDomain<K> {
         self.divided() || self.turns_are_numbered()
     }
 
-    /// The turn of the next packet of a message, of which each has `most` bits but the last; 0 where turns are not numbered.
+    /// The turn of the next packet of a message; 0 where turns are not numbered.
     #[inline(always)]
-    pub(super) fn turn_of_next(&self, message: &Message, most: u64) -> u32 {
+    pub(super) fn turn_of_next(&self, message: &Message) -> u32 {
         match self.turns_are_numbered() {
             true => {
+                let most = u64::from(self.fixed.max_packet) * u64::from(self.about.flit.0);
                 let sent = (message.bits - message.left) / most;
                 message.number.wrapping_add(sent as u32)
             }
@@ -139,7 +137,7 @@ impl<K: Compiled> FabricDomain<K> {
         let (mut best, mut again) = (None, NEVER);
         for step in 1..=vcs {
             let vc = (last + step) % vcs;
-            if !may_take(choice, vc, (last, vcs), Some(new.turn)) {
+            if !may_take(choice, vc, last, vcs) || !is_own(choice, vc, vcs, new.turn) {
                 continue;
             }
             let within = match self.fixed.divided {

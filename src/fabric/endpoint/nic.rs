@@ -336,7 +336,7 @@ impl<K: Compiled> FabricDomain<K> {
             class,
             job: origin.job,
             flits,
-            turn: self.turn_of_next(message, most),
+            turn: self.turn_of_next(message),
         };
         match self.injection_queue(output, sending, now) {
             Ok(queue) => {
@@ -345,12 +345,12 @@ impl<K: Compiled> FabricDomain<K> {
                 if first && self.logs_flows() {
                     self.flow_starts(destination, &origin, now);
                 }
-                let regroup = self.turns_are_numbered();
+                let numbered = self.turns_are_numbered();
                 let ring = &mut self.nics[nic as usize].ring;
-                let next = self.sends.take(nic, ring, pair, payload);
-                if regroup {
+                if numbered {
                     self.sends.leave_group(nic, ring, pair);
                 }
+                let next = self.sends.take(nic, ring, pair, payload);
                 let leaves = !(K::CC && self.fixed.can.retransmits);
                 if leaves && last && origin.stamp() != Stamp::NONE {
                     let tail = now + self.serialization(output, flits);

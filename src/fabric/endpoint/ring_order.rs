@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::groups::UNKNOWN;
+use super::groups::{MOST, UNKNOWN};
 use super::send_queues::{PairRing, SendQueues};
 
 /// A NIC that has once passed more queue pairs than this knows their places from then on; to pass fewer takes less time.
@@ -67,9 +67,8 @@ impl RingOrder {
 
     /// A NIC keeps no order any more.
     pub fn forget(&mut self, nic: u32) {
-        // There are at most 64 groups.
-        for group in 0..64 {
-            self.places.remove(&(nic, group));
+        for group in 0..MOST {
+            self.places.remove(&(nic, group as u8));
         }
     }
 
