@@ -1,6 +1,7 @@
 //! Bad input is refused before anything runs: exit code 2, the place named, a remedy, and no trace left behind.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::support::{Cli, Experiment, Ran};
@@ -407,4 +408,66 @@ fn unknown_options_and_commands() {
         assert_eq!(ran.stdout, "");
         assert!(!ran.stderr.is_empty());
     }
+}
+
+/// Runs rank 0 on one experiment and rank 1 on another; what was said, and the exit code.
+fn ranks_apart(first: &str, second: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().expect("a directory");
+    for (name, text) in [("first.toml", first), ("second.toml", second)] {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let weir = Path::new(env!("CARGO_BIN_EXE_weir"));
+    let mut command = Cli::program(weir, 1);
+    command.args(["run", "first.toml", "--out", "out", "--quiet"]);
+    command.args([":", "-n", "1"]).arg(weir);
+    command.args(["run", "second.toml", "--out", "out", "--quiet"]);
+    let output = assert_cmd::Command::from_std(command)
+        .current_dir(folder.path())
+        .timeout(std::time::Duration::from_secs(120))
+        .output()
+        .expect("it can be started");
+    assert!(!folder.path().join("out/result.h5").exists());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), said)
+}
+
+#[test]
+fn ranks_with_different_experiments_are_refused() {
+    let experiment = || Experiment::dragonfly(2, 4, 2).uniform(0.3).until("20 us");
+    let first = experiment().text();
+    let others = [
+        (experiment().with("load", 0.6), "load = 0.6"),
+        // A rank that ended sooner would have the other wait for ever.
+        (experiment().until("10 us"), "until = \"10 us\""),
+        (
+            experiment().set("topology.global.latency", "2 us"),
+            "latency = \"2 us\"",
+        ),
+    ];
+    for (other, line) in others {
+        let (code, said) = ranks_apart(&first, &other.text());
+        assert_eq!(code, Some(2), "{said}");
+        let says = format!("rank 1 has another experiment than rank 0: `{line}`");
+        assert!(said.contains(&says), "{said}");
+    }
+}
+
+/// Traces are part of the experiment.
+#[test]
+fn ranks_with_different_traces_are_refused() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let text = |name: &str, bytes: u32| {
+        let path = folder.path().join(name);
+        let csv = format!("source,destination,bytes,start\n0,1,{bytes},0\n");
+        std::fs::write(&path, csv).expect("a file");
+        format!(
+            "topology = {{ file = \"dragonfly-72\" }}\nrouting = {{ algorithm = \"minimal\" }}\n\
+             run = {{ until = \"completion\" }}\n[[workload]]\n\
+             trace = {{ format = \"flows\", file = \"{}\" }}\n",
+            path.display()
+        )
+    };
+    let (code, said) = ranks_apart(&text("a.csv", 64), &text("b.csv", 65));
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("rank 1 has another experiment"), "{said}");
 }

@@ -55,11 +55,22 @@ fn json_is_one_object_with_the_keys_of_the_contract() {
             );
         }
         for job in ["hot", "victims"] {
-            for key in ["tasks", "start_ps", "finish_ps", "communication_ps"] {
+            let keys = [
+                "tasks",
+                "start_ps",
+                "over",
+                "finish_at_least_ps",
+                "communication_at_least_ps",
+            ];
+            for key in keys {
                 assert!(
                     object["jobs"][job][key].is_number(),
                     "jobs.{job}.{key} in {object:#}"
                 );
+            }
+            // Traffic that the end of the run cuts off has no finish.
+            for key in ["finish_ps", "communication_ps"] {
+                assert!(object["jobs"][job][key].is_null(), "jobs.{job}.{key}");
             }
         }
         let classes = [
@@ -496,6 +507,9 @@ fn results_and_sweeps_of_others_are_not_obeyed_by_a_terminal() {
     let run = Run {
         started: EVIL.into(),
         mpi_version: EVIL.into(),
+        commit: EVIL.into(),
+        features: EVIL.into(),
+        command: EVIL.into(),
         hosts: vec![EVIL.into()],
         stopped: Some(EVIL.into()),
         ..Run::default()

@@ -398,3 +398,56 @@ fn the_checkpoint_of_the_tutorial_is_named() {
     assert_eq!(json["roots"][0]["endpoint"], 46);
     assert_eq!(json["jobs"][0]["name"], "solver");
 }
+
+/// An allreduce beside an incast to one endpoint, on a tree whose links up they share: without the incast it takes what it
+/// takes alone.
+#[test]
+fn what_is_blamed_is_verified_by_running_without_it() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let experiment = Experiment::tree(4, 3)
+        .job("allreduce", 16)
+        .with("name", "victim")
+        .with("placement", "random")
+        .with("motif.iterations", 6)
+        .with("motif.bytes", "16 KiB")
+        .job("incast", 17)
+        .with("name", "storm")
+        .with("placement", "random")
+        .with("motif.iterations", 2)
+        .with("motif.bytes", "128 KiB")
+        .with("background", true);
+    std::fs::write(folder.path().join("e.toml"), experiment.text()).expect("a file");
+    let weir = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_weir"));
+        let output = command.args(arguments).current_dir(folder.path()).output();
+        let output = output.expect("it can be started");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        (String::from_utf8(output.stdout).expect("UTF-8"), said)
+    };
+    weir(&["run", "e.toml", "--out", "o", "--quiet"]);
+    let (plain, _) = weir(&["explain", "o"]);
+    assert!(
+        plain.contains("not of the time that an application loses"),
+        "{plain}"
+    );
+    let (text, said) = weir(&["explain", "o", "--verify", "--json"]);
+    assert!(said.contains("verify: run"), "{said}");
+    let all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let verified = all["verified"].as_array().expect("a list");
+    let victim = verified.iter().find(|one| one["job"] == "victim");
+    let victim = victim.unwrap_or_else(|| panic!("{all}"));
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let (here, alone) = (number(&victim["here_ps"]), number(&victim["alone_ps"]));
+    assert!(here > 1.1 * alone, "{victim}");
+    let storm = &victim["without"][0];
+    assert_eq!(storm["job"], "storm");
+    // There is no other job: without this one the victim is alone.
+    assert_eq!(number(&storm["time_ps"]), alone);
+    assert_eq!(number(&storm["gives_back"]), 1.0);
+    let attributed = number(&storm["attributed"]);
+    assert!(attributed > 0.0 && attributed <= 1.0, "{storm}");
+    // The run that was verified is as it was.
+    let (again, _) = weir(&["explain", "o"]);
+    assert_eq!(again, plain);
+}

@@ -201,7 +201,7 @@ fn results_are_what_they_were() {
         let changed: Vec<&String> = found.iter().filter(other).map(|(name, _)| name).collect();
         assert!(
             changed.is_empty() || stored_versions() != Some(versions()),
-            "{changed:?} give other results than before: raise MODEL_VERSION in src/simulation/mod.rs (or VERSION in \
+            "{changed:?} give other results than before: raise MODEL_VERSION in src/model/program.rs (or VERSION in \
              src/trace/schema.rs if only their form is new), so that no sweep mixes the two"
         );
         let [model, schema] = versions();

@@ -142,3 +142,50 @@ fn all_arrives_in_every_order_under_every_scheme() {
         }
     }
 }
+
+/// Two jobs on the same two hosts: one sends 1 MB at 1 GB/s, the other one 64 bytes in the middle of it. Returns how long
+/// those took to arrive, in packets of 1,000 bytes.
+fn beside_a_long_message(order: &str) -> u64 {
+    let send = |experiment: Experiment, bytes: &str, start: &str| {
+        let text = format!(
+            "kind = \"script\"\nphases = [{{ send = [{{ to = \"1\", bytes = \"{bytes}\", when = \"task == 0\" }}], \
+             receive = [{{ from = \"0\", when = \"task == 1\" }}] }}]"
+        );
+        let motif: toml::Table = text.parse().expect("TOML");
+        experiment
+            .job("script", 2)
+            .with("motif", motif)
+            .with("endpoints", vec![0, 1])
+            .with("shared", true)
+            .with("start", start)
+            .with("mpi.rendezvous_from", "1 GB")
+    };
+    let network = Experiment::clos(4, 1)
+        .set("topology.terminal.bandwidth", "1 GB/s")
+        .set("topology.terminal.latency", "1 ns")
+        .set("router.flit", "1000 B")
+        .set("router.latency", "1 ns")
+        .set("nic.max_packet", "1000 B")
+        .set("nic.acknowledge", false)
+        .set("nic.order", order)
+        .set("output.messages", true)
+        .until("completion");
+    let jobs = send(send(network, "1 MB", "0 ns"), "64 B", "100500 ns");
+    let messages = jobs.run().data.messages.expect("recorded");
+    let short = messages.bytes.iter().position(|&bytes| bytes == 64);
+    let short = short.expect("the short message");
+    let time = messages.received_ps[short] - messages.generated_ps[short];
+    time / 1_000_000
+}
+
+/// A queue pair belongs to a job: the short message waits for the packet that is on the link, and for one turn.
+#[test]
+fn a_job_does_not_wait_behind_the_messages_of_another_on_its_host() {
+    for order in ["fair", "message"] {
+        let packets = beside_a_long_message(order);
+        assert!(packets <= 3, "{order}: {packets}");
+    }
+    // One message after the other: the rest of the long one, 900 packets, goes first.
+    let behind = beside_a_long_message("fifo");
+    assert!((895..910).contains(&behind), "{behind}");
+}

@@ -1,7 +1,9 @@
 """`weir.load` gives what the file has: compared with h5py, read by hand."""
 
 import json
+import math
 import shutil
+import subprocess
 from pathlib import Path
 
 import h5py
@@ -19,6 +21,11 @@ def test_everything_under_data_is_there_with_its_numbers_units_and_scales(tree, 
     def compare(name, item):
         if isinstance(item, h5py.Group):
             there = tree[name].attrs
+            if item.attrs.get("over") == 0:
+                # In the file a missing time is 0.
+                for key in ("finish_ps", "communication_ps"):
+                    assert item.attrs[key] == 0 and math.isnan(there[key]), (name, key)
+                there = {**there, "finish_ps": 0, "communication_ps": 0}
             assert there.keys() == dict(item.attrs).keys(), name
             for key, value in item.attrs.items():
                 same = (
@@ -75,7 +82,8 @@ def test_the_numbers_are_those_that_the_program_prints(tree, result):
     for name, value in printed["summary"].items():
         assert tree["summary"].attrs[name] == value, name
     for name, job in printed["jobs"].items():
-        assert all(tree[f"jobs/{name}"].attrs[key] == value for key, value in job.items()), name
+        found = tree[f"jobs/{name}"].attrs
+        assert all(math.isnan(found[key]) if value is None else found[key] == value for key, value in job.items()), name
     assert printed["jobs"].keys() == {"hot", "halo", "victims"}
 
 
@@ -199,3 +207,22 @@ def test_what_is_no_result_is_refused(tmp_path):
         file["x"] = [1]
     with pytest.raises(weir.ResultError, match="not a result of weir"):
         weir.load(tmp_path / "other.h5")
+
+
+def test_times_of_a_job_that_the_run_cut_off_are_nan(program, tmp_path):
+    file = tmp_path / "cut.toml"
+    file.write_text(
+        'topology = { file = "dragonfly-72" }\nrouting = { algorithm = "minimal" }\n'
+        'run = { until = "completion", at_most = "3 us" }\n'
+        '[[workload]]\nname = "long"\ntasks = 4\nmotif = { kind = "allreduce", iterations = 100 }\n'
+        '[[workload]]\nname = "short"\ntasks = 4\nmotif = { kind = "allreduce", iterations = 1 }\n'
+    )
+    done = subprocess.run([program, "run", file, "--out", tmp_path / "o", "--quiet"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    tree = weir.load(tmp_path / "o")
+    long, short = (tree[f"jobs/{name}"].to_dataset() for name in ("long", "short"))
+    assert math.isnan(long.attrs["finish_ps"]) and math.isnan(long.attrs["communication_ps"])
+    assert long.attrs["finish_at_least_ps"] == 3_000_000 == long.attrs["communication_at_least_ps"]
+    assert long["task_finish_ps"].isnull().all() and long["task_communication_ps"].isnull().all()
+    assert (long["task_communication_at_least_ps"] == 3_000_000).all()
+    assert short.attrs["over"] == 1 and short.attrs["finish_ps"] == short["task_finish_ps"].max() > 0

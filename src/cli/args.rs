@@ -1,15 +1,18 @@
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::names::Names;
 use super::sweep::SweepCommand;
 use crate::config::{ConfigError, Experiment};
+use crate::engine::mpi_library;
+use crate::model::program;
 
 /// Simulates the interconnects of high-performance computers and what congestion does to the applications that share
 /// them.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100)]
+#[command(version, long_version = version(), about, max_term_width = 100)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -17,6 +20,21 @@ pub struct Arguments {
     /// More log messages on standard error (-v: what is being built; -vv: details).
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
+}
+
+/// Everything about the program that a result of it depends on.
+fn version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let (major, minor, micro) = hdf5::library_version();
+        let (version, model) = (program::VERSION, program::MODEL_VERSION);
+        format!(
+            "{version}\nmodel version {model}\ncommit {}\nfeatures {}\nMPI: {}\nHDF5 {major}.{minor}.{micro}",
+            program::COMMIT,
+            program::FEATURES,
+            mpi_library().lines().next().unwrap_or("none"),
+        )
+    });
+    &TEXT
 }
 
 /// The commands.
@@ -197,6 +215,9 @@ pub struct InspectOptions {
 pub struct ExplainOptions {
     /// A result.h5, or the directory that holds one.
     pub dir: PathBuf,
+    /// Run the experiment again without each job that is blamed, and say how much of a job's lost time that gives back.
+    #[arg(long)]
+    pub verify: bool,
     /// Print it as one JSON object on standard output.
     #[arg(long)]
     pub json: bool,

@@ -12,7 +12,7 @@ use crate::trace::ResultFile;
 ///
 /// # Errors
 /// Bad input if there is no result, if it is damaged, or if it does not say whose data waited where.
-pub(super) fn explain(dir: &Path, json: bool) -> Result<String, Failure> {
+pub(super) fn explain(dir: &Path, json: bool, verify: bool) -> Result<String, Failure> {
     let bad =
         |cause: String, help: &str| Failure::bad_input(format!("error: {cause}\n  help: {help}"));
     let shown = dir.display();
@@ -28,11 +28,14 @@ pub(super) fn explain(dir: &Path, json: bool) -> Result<String, Failure> {
     }
     let wrong = |error| Failure::bad_input(format!("error: {error}"));
     let result = ResultFile::open(&path).map_err(wrong)?;
-    let Some(all) = explain::explain(&result).map_err(wrong)? else {
+    let Some(mut all) = explain::explain(&result).map_err(wrong)? else {
         let cause = format!("{} does not say whose data waited where", path.display());
         let help = "run it again with output.attribution = \"jobs\" (or \"sources\"), which is the default";
         return Err(bad(cause, help));
     };
+    if verify {
+        all.verified = super::verify::verify(&result.header().experiment, &all)?;
+    }
     if json {
         let text = serde_json::to_string_pretty(&all);
         let text = text.map_err(|error| Failure::failed(format!("error: {error}")))?;

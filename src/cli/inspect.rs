@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::launch::Failure;
 use crate::report::format::{whole, wrap};
-use crate::report::{summary, summary_json};
+use crate::report::{run_page, summary, summary_json};
 use crate::study::SweepDir;
 use crate::trace::out_dir::{self, UnderWay};
 use crate::trace::{Entry, Stored, TraceError, read, read_header, schema};
@@ -88,13 +88,19 @@ fn describe(path: &Path, stored: &Stored) -> String {
         (false, Some(why)) => format!("not complete: {why}"),
         (false, None) => "not complete".to_string(),
     };
+    let command = match stored.run.command.as_str() {
+        "" => String::new(),
+        command => format!("command {command}\n"),
+    };
     let mut text = format!(
         "{}\n\
-         weir {}, schema {}, seed {}, scheme {}\n\
+         weir {}, {}\n\
+         schema {}, seed {}, scheme {}\n\
          started {}, MPI: {}, HDF5 {}\n\
-         {state}\n\n",
+         {command}{state}\n\n",
         path.display(),
         header.weir_version,
+        run_page::program(header, &stored.run),
         header.schema_version,
         header.seed,
         stored.scheme,

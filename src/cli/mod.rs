@@ -14,10 +14,12 @@ mod names;
 mod progress;
 mod report;
 mod run;
+mod same;
 mod schema;
 mod signals;
 pub(crate) mod sweep;
 mod tune;
+mod verify;
 mod watch;
 
 use std::borrow::Cow;
@@ -87,7 +89,7 @@ pub fn inspect(options: &InspectOptions) -> ExitCode {
 
 /// `weir explain`.
 pub fn explain(options: &ExplainOptions) -> ExitCode {
-    match explain::explain(&options.dir, options.json) {
+    match explain::explain(&options.dir, options.json, options.verify) {
         Ok(text) => print(&text),
         Err(failure) => {
             tell_failure(&failure);

@@ -8,11 +8,13 @@ use super::args::RunOptions;
 use super::console::{tell, tell_warnings, write_out};
 use super::launch::{Failure, give_up, on_all_ranks, together};
 use super::progress::{Kind, Progress, state};
+use super::same::must_be_the_same;
 use super::signals::{Asked, exit_code};
+use super::sweep::quoted;
 use super::watch;
 use crate::config::{Experiment, Until};
 use crate::engine::{self, StopReason, Transport};
-use crate::model::{EndpointId, NEVER, Time};
+use crate::model::{EndpointId, NEVER, Time, program};
 use crate::report::format::{bytes, simulated, whole};
 use crate::report::{parameters, summary, summary_json};
 use crate::simulation::{self, Observer, Outcome, Plan, RunError};
@@ -31,6 +33,7 @@ pub fn run(options: &RunOptions) -> ExitCode {
 fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(), u8> {
     let first = transport.rank() == 0;
     let (experiment, plan) = together(transport, prepare(options, transport.size()))?;
+    must_be_the_same(transport, &experiment)?;
     // From here on there is something to lose, be it a file that says who works in the directory.
     let asked = Asked::listen(first && !options.quiet)
         .map_err(|error| Failure::failed(format!("error: signals: {error}")));
@@ -204,6 +207,9 @@ fn finish(
         state_bytes: outcome.facts.memory_state,
         packet_bytes: outcome.facts.memory_packets,
         mpi_version: engine::mpi_version(ranks),
+        commit: program::COMMIT.into(),
+        features: program::FEATURES.into(),
+        command: command_line(),
         stopped: stopped.map(|why| why.name().to_string()),
     };
     let digest = outcome.data.digest();
@@ -239,6 +245,13 @@ fn finish(
         ));
     }
     Ok(stopped)
+}
+
+/// The command that started this process.
+fn command_line() -> String {
+    let words = std::env::args_os().map(|word| quoted(&word.to_string_lossy()));
+    // HDF5 has no texts with a NUL, and no operating system such arguments.
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Shows progress on rank 0, watches the clock and listens for signals on all.

@@ -145,7 +145,8 @@ pub enum Arbitration {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NicOrder {
-    /// Each destination in turn, a packet at a time; messages to one destination in the order in which they were posted.
+    /// Each queue pair (of a job and a destination) in turn, a packet at a time; messages of one queue pair in the order in which
+    /// they were posted.
     #[default]
     Fair,
     /// Messages one after the other, in the order in which they were posted, whatever their destination, as in CODES. One that may
@@ -194,7 +195,7 @@ pub struct NicConfig {
     /// Virtual channels per traffic class on the link from the NIC to its router, used in turn. `[queueing]` divides them into
     /// queues like others.
     pub injection_vcs: u8,
-    /// Which message goes first: "fair" takes each destination in turn, "fifo" messages in the order in which they were posted,
+    /// Which message goes first: "fair" takes each queue pair (of a job and a destination) in turn, "fifo" messages in the order in which they were posted,
     /// "message" each message in turn.
     pub order: NicOrder,
     /// By which flows are sent whose rates the congestion control sets: "ipd" (the default), "svc" or "ps". Of schemes that set rates only.

@@ -180,7 +180,8 @@ pub trait NicContext {
     /// Takes the rest of the message that is the first of its queue pair out of its turns: the parts that are not sent. Each is to
     /// be sent by [`NicContext::resend`], in this order; the pair's next message begins when they are. Only of schemes that
     /// declare `reserves`.
-    fn withdraw(&mut self, to: EndpointId, message: u32) -> Range<u32>;
+    /// `origin`: that of a control packet about the message, from the endpoint that the message goes to.
+    fn withdraw(&mut self, origin: &Origin) -> Range<u32>;
     /// Calls [`super::Scheme::on_nic_timer`] at this NIC at `time` with a number of the scheme's own. Timers of the same
     /// NIC and time come in the order of their numbers. A timer cannot be cancelled.
     fn wake(&mut self, time: Time, number: u64);

@@ -87,7 +87,7 @@ impl Handshakes {
         open.granted = at;
         let held = open.held.take();
         let done = open.missing == 0;
-        let rest = nic.withdraw(origin.source, origin.message);
+        let rest = nic.withdraw(origin);
         for part in held.into_iter().flat_map(|held| *held).chain(rest) {
             nic.resend(at, false, origin.source, Origin { part, ..*origin });
         }
@@ -107,7 +107,7 @@ impl Handshakes {
         if open.granted == NEVER {
             let held = open.held.get_or_insert_default();
             held.push(origin.part);
-            held.extend(nic.withdraw(origin.source, origin.message));
+            held.extend(nic.withdraw(origin));
         } else {
             nic.resend(open.granted, false, origin.source, *origin);
         }

@@ -57,6 +57,11 @@ pub struct About {
     /// What a longest packet takes from one end of the network to the other, and its acknowledgement back, while nothing else
     /// is under way, ps.
     pub round_trip: Time,
+    /// The longest round trip of a longest packet and its acknowledgement on any route, of a sample of endpoints, while nothing
+    /// else is under way, ps.
+    pub longest_trip: Time,
+    /// The largest ratio of such round trips between the same two endpoints, of packets of all lengths and on all routes.
+    pub trip_spread: f64,
     /// Whether data packets are acknowledged.
     pub acknowledge: bool,
     /// Whether the routing keeps circuits, so that control packets set them up.
@@ -66,10 +71,15 @@ pub struct About {
 impl About {
     /// The time that flits take on an endpoint's link, ps, rounded up; [`LATEST`] if it is longer, which no run is.
     pub fn link_time(&self, flits: u64) -> Time {
+        self.time_on(flits, self.bandwidth)
+    }
+
+    /// The same on a link of another bandwidth.
+    pub fn time_on(&self, flits: u64, bandwidth: Bandwidth) -> Time {
         // 64, 32 and 40 bits.
         let bits = u128::from(flits) * u128::from(self.flit.0);
         let time = bits.saturating_mul(1_000_000_000_000);
-        let time = time.div_ceil(u128::from(self.bandwidth.0.max(1)));
+        let time = time.div_ceil(u128::from(bandwidth.0.max(1)));
         Time::try_from(time).unwrap_or(LATEST).min(LATEST)
     }
 

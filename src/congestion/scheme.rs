@@ -1,7 +1,9 @@
 use super::About;
 use super::context::{NicContext, PacketView, Port, PortContext};
 use super::record::Record;
-use crate::model::{Classes, ControlKind, EndpointId, FlowStep, Origin, PacketKind, Signal, Time};
+use crate::model::{
+    Classes, ControlKind, EndpointId, FlowStep, Invalid, Origin, PacketKind, Signal, Time,
+};
 
 /// What a scheme does. Each capability is independent of the others, and the fabric asks the hooks of those that are
 /// declared only.
@@ -213,6 +215,11 @@ pub trait Scheme: CloneScheme + Send + Sync {
     /// What parameters come to that are relative to the network: key, value.
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
         Vec::new()
+    }
+    /// A parameter of it that holds back even a lone flow of an idle network, so that the network is not used: what is wrong and
+    /// what to do about it.
+    fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        None
     }
     /// Words of the header that travels with every data packet and back with its acknowledgement. All are 0 when a packet
     /// is made.

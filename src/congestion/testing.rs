@@ -89,7 +89,7 @@ impl NicContext for Seen {
             .push((at, lossy, to, origin.message, origin.part));
     }
 
-    fn withdraw(&mut self, _to: EndpointId, _message: u32) -> std::ops::Range<u32> {
+    fn withdraw(&mut self, _origin: &Origin) -> std::ops::Range<u32> {
         std::mem::take(&mut self.left)
     }
 }
@@ -126,6 +126,8 @@ pub fn about(max_packet: u16, output_queue: u32) -> About {
         input_buffer: 4 * u32::from(max_packet),
         endpoints: 32,
         round_trip: 1_000_000,
+        longest_trip: 1_000_000,
+        trip_spread: 1.0,
         acknowledge: false,
         circuits: false,
     }

@@ -10,31 +10,26 @@ use crate::model::{Classes, EndpointId, Invalid, NEVER, Origin, PacketKind, Time
 use crate::registry::Entry;
 use crate::registry::range::{counts, factors};
 
-/// Each flow (what a NIC sends to one destination) has a window: packets that may be under way without acknowledgement. It grows by a
-/// packet for each window of acknowledgements, and is halved, once for each round trip, when a round trip took `patience` times the
-/// shortest one that the flow has seen (additive increase, multiplicative decrease; implicit notification, since a lossless network drops nothing
-/// that could tell).
+/// Each flow (what a NIC sends to one destination) has a window: packets that may be under way without acknowledgement. It begins with the
+/// largest, is halved, once for each round trip, when a round trip took `patience` times the shortest one that the flow has seen, and grows by
+/// a packet for each window of acknowledgements (additive increase, multiplicative decrease; implicit notification, since a lossless network
+/// drops nothing that could tell).
 ///
-/// Birk and Zdornov, section 3.2, say that it must fail where a few packets fill the round trip; they give no parameters. Ours: it begins with
-/// one packet.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+/// Birk and Zdornov, section 3.2, say that it must fail where a few packets fill the round trip; they give no parameters. Ours: an idle
+/// network does not notice it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
-    /// The largest window in packets: 1 or more. With 1 it never changes.
+    /// The largest window in packets: 1 or more. With 1 it never changes. Default: the longest packets that fill the longest round
+    /// trip of the empty network twice.
     #[schemars(extend("x-range" = counts(1.0, 64.0)))]
-    most: u32,
-    /// A round trip of so many times the shortest is congestion: more than 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most: Option<u32>,
+    /// A round trip of so many times the shortest is congestion: more than 1. Default: twice the largest ratio of round trips between
+    /// the same two endpoints of the empty network, whose packets differ in length and in route.
     #[schemars(extend("x-range" = factors(1.2, 8.0)))]
-    patience: f64,
-}
-
-impl Default for Parameters {
-    fn default() -> Self {
-        Parameters {
-            most: 16,
-            patience: 2.0,
-        }
-    }
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patience: Option<f64>,
 }
 
 /// A flow at its source.
@@ -51,7 +46,8 @@ struct Flow {
 /// See [`Parameters`].
 #[derive(Clone, Debug)]
 struct Window {
-    parameters: Parameters,
+    most: u32,
+    patience: f64,
     /// By NIC.
     flows: Vec<FxHashMap<EndpointId, Flow>>,
     /// How often a window was halved.
@@ -61,7 +57,7 @@ struct Window {
 impl Window {
     fn flow(&mut self, nic: u32, to: EndpointId) -> &mut Flow {
         let new = Flow {
-            window: 1.0,
+            window: f64::from(self.most),
             under_way: 0,
             shortest: NEVER,
             since: 0,
@@ -101,6 +97,50 @@ impl Scheme for Window {
         vec![self.halvings]
     }
 
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        let (time, packet) = (about.longest_trip, about.packet_time().max(1));
+        let needs = time as f64 / packet as f64;
+        vec![
+            (
+                "most",
+                format!(
+                    "{} packets; {needs:.1} fill the longest round trip of the empty network",
+                    self.most
+                ),
+            ),
+            (
+                "patience",
+                format!(
+                    "{:.2} times the shortest round trip; those of the empty network differ by {:.2}",
+                    self.patience, about.trip_spread
+                ),
+            ),
+        ]
+    }
+
+    fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        let needs = needed(about);
+        if self.most < needs {
+            let what = format!(
+                "a window of {} packets leaves links of an idle network idle: {needs} fill its longest round trip",
+                self.most
+            );
+            return Some(Invalid::new(
+                "most",
+                what,
+                "leave it out, or write that many or more",
+            ));
+        }
+        (self.patience <= about.trip_spread).then(|| {
+            let (own, spread) = (self.patience, about.trip_spread);
+            let what = format!(
+                "{own} times the shortest round trip is no congestion here: in the empty network round trips between two endpoints \
+                 differ by {spread:.2}"
+            );
+            Invalid::new("patience", what, "leave it out, or write more than that")
+        })
+    }
+
     fn acts(&self) -> Option<Acts> {
         Some(Acts::pacing("most"))
     }
@@ -127,7 +167,7 @@ impl Scheme for Window {
 
     fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _: bool) {
         let (now, sent) = (nic.now(), nic.header()[0]);
-        let Parameters { most, patience } = self.parameters;
+        let (most, patience) = (self.most, self.patience);
         let flow = self.flow(nic.nic(), origin.source);
         let trip = now - sent;
         flow.under_way -= 1;
@@ -164,17 +204,26 @@ fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigErro
             "set nic.acknowledge = true",
         );
     }
-    if parameters.most == 0 {
+    let most = (parameters.most).unwrap_or(needed(about).saturating_mul(2));
+    let patience = (parameters.patience).unwrap_or(2.0 * about.trip_spread);
+    if most == 0 {
         let what = "a window of 0 packets sends nothing".into();
         return refuse("most", what, "write 1 or more");
     }
-    if !(parameters.patience > 1.0 && parameters.patience.is_finite()) {
-        let what = format!("{} times the shortest round trip", parameters.patience);
+    if !(patience > 1.0 && patience.is_finite()) {
+        let what = format!("{patience} times the shortest round trip");
         return refuse("patience", what, "write a number above 1");
     }
     Ok(Box::new(Window {
-        parameters,
+        most,
+        patience,
         flows: Vec::new(),
         halvings: 0,
     }))
+}
+
+/// Longest packets that fill the longest round trip of the empty network.
+fn needed(about: &About) -> u32 {
+    let packets = about.longest_trip.div_ceil(about.packet_time().max(1));
+    u32::try_from(packets).unwrap_or(u32::MAX).max(1)
 }

@@ -97,10 +97,16 @@ pub trait Domain {
 
 /// The MPI library that carries a run on some ranks; "none" in one process.
 pub fn mpi_version(ranks: u32) -> String {
-    #[cfg(feature = "mpi")]
-    if ranks > 1 {
-        return Mpi::version();
+    match ranks {
+        0 | 1 => "none".into(),
+        _ => mpi_library(),
     }
-    let _ = ranks;
+}
+
+/// The MPI library that this program is linked to; "none" of a build without MPI.
+pub fn mpi_library() -> String {
+    #[cfg(feature = "mpi")]
+    return Mpi::version();
+    #[cfg(not(feature = "mpi"))]
     "none".into()
 }

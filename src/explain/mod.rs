@@ -34,6 +34,61 @@ pub struct Explanation {
     pub roots: Vec<Root>,
     /// Full links that are not worth naming.
     pub lesser_roots: usize,
+    /// Measured times of jobs that were run again without others, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verified: Vec<Measured>,
+}
+
+/// A job beside all others, alone, and without each job that is blamed. Its time is that of an application from its start to its
+/// end, and of other traffic the mean latency of its messages; None if the run ended before that was known.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measured {
+    /// Its name.
+    pub job: String,
+    /// Its time in the run, ps.
+    pub here_ps: Option<f64>,
+    /// Its time without any other job, ps.
+    pub alone_ps: Option<f64>,
+    /// Its times without one other job.
+    pub without: Vec<Removal>,
+}
+
+/// A job's time without one other job.
+#[derive(Clone, Debug, Serialize)]
+pub struct Removal {
+    /// The other job.
+    pub job: String,
+    /// Time without it, ps.
+    pub time_ps: Option<f64>,
+    /// The share of the time that all others cost the job, which it has back without this one. None if one of the times is
+    /// missing, or the others cost it less than a thousandth of its time alone.
+    pub gives_back: Option<f64>,
+    /// Share of the waiting of the job's packets that is attributed to the other job.
+    pub attributed: f64,
+}
+
+impl Explanation {
+    /// The jobs that feed a named root, each once.
+    pub fn suspects(&self) -> Vec<String> {
+        let fed = self.roots.iter().flat_map(|root| &root.fed_by);
+        let mut names: Vec<String> = Vec::new();
+        for feeder in fed.filter(|feeder| feeder.share >= roots::FEEDS) {
+            if !names.contains(&feeder.job) {
+                names.push(feeder.job.clone());
+            }
+        }
+        names
+    }
+
+    /// The share of the waiting of a job's packets that is behind named roots, as far as another job feeds them.
+    pub fn attributed(&self, job: &str, to: &str) -> f64 {
+        let of_root = |root: &Root| {
+            let held = root.held_up.iter().find(|held| held.job == job);
+            let fed = root.fed_by.iter().find(|feeder| feeder.job == to);
+            Some(held?.share * fed?.share)
+        };
+        self.roots.iter().filter_map(of_root).sum()
+    }
 }
 
 /// How a job waits.
@@ -136,6 +191,7 @@ impl Run {
             sources: self.attribution.sources,
             roots: roots.collect(),
             lesser_roots: charges.roots() - named.len(),
+            verified: Vec::new(),
             jobs: self.jobs,
         }
     }

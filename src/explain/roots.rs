@@ -17,7 +17,7 @@ const SHARE_OF_ALL: f64 = 0.005;
 /// The most roots that are named.
 const MOST: usize = 12;
 /// A job with so much of what waits at a root itself feeds it.
-const FEEDS: f64 = 0.1;
+pub(super) const FEEDS: f64 = 0.1;
 /// A job that waits less than this part of its waiting behind a root is not held up by it.
 const HELD: f64 = 0.01;
 /// The most senders and receivers that are named.

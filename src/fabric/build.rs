@@ -29,12 +29,10 @@ use super::router::allocation::Allocation;
 use super::router::crowd::{Crowds, HeadQueues};
 use super::router::ring::{Requests, Ring};
 use super::state::{Model, Rings, Wire};
-use crate::config::{Backlog, ControlRoutes};
+use crate::config::Backlog;
 use crate::congestion::{Actions, Scheme};
 use crate::engine::{EventQueue, Schedule};
-use crate::model::{
-    Classes, ControlKind, DomainId, EndpointId, Flight, LinkKind, PacketKind, Slots,
-};
+use crate::model::{Classes, ControlKind, DomainId, EndpointId, LinkKind, PacketKind, Slots};
 
 /// What a domain is built from, the same for all.
 #[derive(Clone)]
@@ -131,10 +129,7 @@ impl<K: Compiled> FabricDomain<K> {
             bubbles: network.routing.keeps_bubbles(),
             allocates: network.routers.iter().any(RouterParameters::allocates),
             acknowledge: parameters.acknowledge,
-            control_flags: match parameters.control_routes {
-                ControlRoutes::Minimal => Flight::CONTROL,
-                ControlRoutes::AsData => 0,
-            },
+            control_flags: parameters.control_flags(),
             unheard: !heard,
             loss: scheme.loss(),
             can,
@@ -192,7 +187,7 @@ impl<K: Compiled> FabricDomain<K> {
             fifos: HeadQueues::default(),
             allocation: Allocation::default(),
             nics: Slots::default(),
-            sends: SendQueues::new(parameters.order),
+            sends: SendQueues::new(parameters.order, network.flows.managed),
             resends: Vec::new(),
             partial: Reassembly::default(),
             acknowledged: Reassembly::default(),

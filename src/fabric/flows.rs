@@ -390,7 +390,7 @@ impl<K: Compiled> FabricDomain<K> {
             FlowStep::End => {
                 self.flows.sending.remove(&(nic, to));
                 let ring = self.nics[nic as usize].ring;
-                if let Some(pair) = self.sends.find_pair(nic, &ring, to) {
+                if let Some(pair) = self.sends.find_pair(nic, &ring, to, 0) {
                     self.begin_flow(nic, pair, now);
                 }
             }

@@ -32,7 +32,9 @@ mod wiring;
 
 pub use build::Blueprint;
 pub use domain::FabricDomain;
-pub use endpoint::hosts::{Application, IterationRow, JobState, TaskRow, merge_iterations};
+pub use endpoint::hosts::{
+    Application, BehindRow, IterationRow, JobState, TaskRow, merge_iterations,
+};
 pub use endpoint::resend::TIMED_PACKET;
 pub use endpoint::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};
 pub use endpoint::source::{Drive, Open, Traffic};

@@ -8,8 +8,8 @@ use crate::config::{
 };
 use crate::congestion::About;
 use crate::model::{
-    Classes, ControlKind, DomainId, EndpointId, FlitSize, LinkKind, LinkRate, NEVER, Origin,
-    RouterId, Time,
+    Classes, ControlKind, DomainId, EndpointId, Flight, FlitSize, LinkKind, LinkRate, NEVER,
+    Origin, RouterId, Time,
 };
 use crate::queueing::{Joining, Queueing};
 use crate::routing::{Hop, Routing};
@@ -33,6 +33,14 @@ pub struct Parameters {
 }
 
 impl Parameters {
+    /// Flags of a control packet's flight, by the routes that it takes.
+    pub fn control_flags(&self) -> u8 {
+        match self.control_routes {
+            ControlRoutes::Minimal => Flight::CONTROL,
+            ControlRoutes::AsData => 0,
+        }
+    }
+
     /// Flits that the credit round trip of a link from one router to another holds; `u64::MAX` if it is more than that. Where
     /// the input queues feed the link, or the router says so, the credit is taken when the packet begins to cross the router, its
     /// latency before the head is on the link.

@@ -147,7 +147,8 @@ pub struct Output {
     pub link_wake: Time,
     /// When the crossbar side is to be looked at again.
     pub wake: Time,
-    /// Since when a packet has been ready without credit; [`NEVER`] if none is.
+    /// Time up to which a stall is counted: a packet is ready and has no credit, and from this time on the link is free.
+    /// [`NEVER`] if no packet lacks credit.
     pub stalled_since: Time,
     /// What it leads to.
     pub wire: Wire,
@@ -191,7 +192,7 @@ pub struct PortCounts {
     pub packets: u64,
     /// Time with flits on the link, ps.
     pub busy: Time,
-    /// Time with a packet ready but no credit, ps.
+    /// Time with the link free and a packet ready but no credit, ps.
     pub stalled: Time,
 }
 
@@ -321,19 +322,28 @@ impl Output {
         self.stalled_since != NEVER
     }
 
-    /// Takes note that a packet is ready and has no credit.
+    /// Takes note that a packet is ready and has no credit. While the link is taken nothing is lost by that.
     #[inline]
     pub fn stall(&mut self, now: Time) {
-        self.stalled_since = self.stalled_since.min(now);
+        if !self.is_stalled() {
+            self.stalled_since = now.max(self.link_free);
+        }
+    }
+
+    /// Counts the time up to `now` as stalled, if it is.
+    #[inline]
+    pub fn settle_stall(&mut self, now: Time) {
+        if self.is_stalled() && self.stalled_since < now {
+            self.counts.stalled += now - self.stalled_since;
+            self.stalled_since = now;
+        }
     }
 
     /// Takes note that something moves (or nothing is left to move).
     #[inline]
     pub fn unstall(&mut self, now: Time) {
-        if self.is_stalled() {
-            self.counts.stalled += now.saturating_sub(self.stalled_since);
-            self.stalled_since = NEVER;
-        }
+        self.settle_stall(now);
+        self.stalled_since = NEVER;
     }
 }
 

@@ -7,6 +7,7 @@ mod invalid;
 mod outstanding;
 mod packet;
 mod prefetch;
+pub mod program;
 mod rate;
 mod rng;
 mod signal;

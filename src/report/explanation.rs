@@ -13,9 +13,48 @@ pub fn text(name: &str, all: &Explanation) -> String {
     let mut paragraphs = vec![summary(name, all)];
     paragraphs.extend(all.roots.iter().map(root));
     paragraphs.push(rest(all));
+    paragraphs.push(SHARES.to_string());
     let lines = paragraphs.iter().filter(|text| !text.is_empty());
     let lines = lines.map(|text| wrap(text, WIDTH, "").join("\n") + "\n");
-    lines.collect::<Vec<_>>().join("\n")
+    let text = lines.collect::<Vec<_>>().join("\n");
+    match all.verified.is_empty() {
+        true => text,
+        false => format!("{text}\n{}", verified(all)),
+    }
+}
+
+/// What the shares are, and what they are not.
+const SHARES: &str = "Shares are of the waiting of packets (bytes times time), not of the time that an application loses: that depends on \
+    which messages its tasks wait for. `weir explain --verify` measures it, by running again without each job that is blamed.";
+
+/// The measured times of jobs without others, as a table.
+fn verified(all: &Explanation) -> String {
+    let known = |ps: Option<f64>| ps.map_or("-".to_string(), time);
+    let mut text = format!(
+        "Measured by running again; \"back\" is the share of the lost time (here less alone) that a job has back\n\
+         without another one, \"waiting\" the share of its packets' waiting that is attributed to that one:\n\n\
+         {:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}\n",
+        "job", "here", "alone", "without", "time", "back", "waiting"
+    );
+    for job in &all.verified {
+        for (at, removal) in job.without.iter().enumerate() {
+            let first = at == 0;
+            let cell = |text: String| if first { text } else { String::new() };
+            text.push_str(&format!(
+                "{:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}\n",
+                cell(job.job.clone()),
+                cell(known(job.here_ps)),
+                cell(known(job.alone_ps)),
+                removal.job,
+                known(removal.time_ps),
+                removal
+                    .gives_back
+                    .map_or("-".into(), |share| percent(share.max(0.0))),
+                percent(removal.attributed),
+            ));
+        }
+    }
+    text
 }
 
 /// A share as people say it.

@@ -7,8 +7,11 @@ use super::format::{bytes, percent, scaled, wall, whole};
 use super::page::{Page, Part, Row, Rows};
 use super::parameters::{self, time};
 use super::run::{self, name_of};
+use super::summary::bound;
 use crate::explain::explain;
-use crate::trace::{Digest, ResultFile, Run, Shape, Stats, Stored, Summary, TraceError, read};
+use crate::trace::{
+    Digest, Header, ResultFile, Run, Shape, Stats, Stored, Summary, TraceError, read,
+};
 
 /// The page of the result at `path`; `name` is what the run is called.
 ///
@@ -160,14 +163,14 @@ fn jobs(digest: &Digest) -> Rows {
     let rows = digest.jobs.iter().map(|job| {
         let finish = match job.finish_ps {
             0 => "-".to_string(),
-            ps => time(ps as f64),
+            ps => bound(job, time(ps as f64)),
         };
         Row::new([
             job.name.clone(),
             whole(job.tasks),
             time(job.start_ps as f64),
             finish,
-            time(job.communication_ps as f64),
+            bound(job, time(job.communication_ps as f64)),
             percent(job.offered_load),
             percent(job.accepted_load),
             bytes(job.bytes_delivered),
@@ -206,6 +209,15 @@ pub(super) fn parameter_table(experiment: &str) -> Rows {
     }
 }
 
+/// The model, the commit and the features of the program that made a result.
+pub fn program(header: &Header, run: &Run) -> String {
+    let Some(model) = header.model_version else {
+        return "model version not recorded".into();
+    };
+    let (commit, features) = (&run.commit, &run.features);
+    format!("model version {model}, commit {commit}, features {features}")
+}
+
 fn course(stored: &Stored) -> Rows {
     let run: &Run = &stored.run;
     let mut hosts = run.hosts.clone();
@@ -231,7 +243,15 @@ fn course(stored: &Stored) -> Rows {
                     scaled(run.per_second(run.events))
                 ),
             ),
-            ("weir", stored.header.weir_version.clone()),
+            (
+                "weir",
+                format!(
+                    "{}, {}",
+                    stored.header.weir_version,
+                    program(&stored.header, run)
+                ),
+            ),
+            ("command", run.command.clone()),
             (
                 "MPI",
                 run.mpi_version.lines().next().unwrap_or("none").to_string(),

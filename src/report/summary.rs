@@ -302,7 +302,7 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
         let value = |number| stats.map_or("-".into(), |stats| of_all(stats, number, unit_ps));
         let finish = match job.finish_ps {
             0 => "-".to_string(),
-            ps => simulated(ps),
+            ps => bound(job, simulated(ps)),
         };
         lines.push(format!(
             "{:<JOB$}{:>7}{:>10}{:>10}{finish:>10}{:>13}{:>12}",
@@ -317,6 +317,14 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
     lines.extend(wrap(ABOUT_LOADS, WIDTH, "  "));
 }
 
+/// A time of a job, marked if it is a lower bound.
+pub(super) fn bound(job: &JobTotals, time: String) -> String {
+    match job.is_cut_off() {
+        true => format!(">{time}"),
+        false => time,
+    }
+}
+
 /// So many applications are shown.
 const APPLICATIONS: usize = 8;
 
@@ -325,7 +333,13 @@ fn communication(lines: &mut Vec<String>, digest: &Digest, applications: &[Strin
     let jobs = digest.jobs.iter();
     let jobs: Vec<String> = jobs
         .filter(|job| applications.contains(&job.name))
-        .map(|job| format!("{} {}", job.name, simulated(job.communication_ps)))
+        .map(|job| {
+            format!(
+                "{} {}",
+                job.name,
+                bound(job, simulated(job.communication_ps))
+            )
+        })
         .collect();
     if jobs.is_empty() {
         return;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::model::Time;
 use crate::trace::{Digest, JobTotals, Note, Run, Stats, Summary};
 
 fn scheme_json(digest: &Digest) -> Value {
@@ -93,12 +94,16 @@ fn summary_json(summary: &Summary) -> Value {
 }
 
 fn job_json(index: usize, job: &JobTotals) -> Value {
+    let known = |time: Time| (!job.is_cut_off()).then_some(time);
     json!({
         "index": index,
         "tasks": job.tasks,
         "start_ps": job.start_ps,
-        "finish_ps": job.finish_ps,
-        "communication_ps": job.communication_ps,
+        "finish_ps": known(job.finish_ps),
+        "communication_ps": known(job.communication_ps),
+        "over": job.over.map(u64::from),
+        "finish_at_least_ps": job.finish_ps,
+        "communication_at_least_ps": job.communication_ps,
         "bytes_delivered": job.bytes_delivered,
         "senders": job.senders,
         "receivers": job.receivers,
@@ -208,7 +213,10 @@ mod tests {
             assert_eq!(keys, names);
         };
         same(&value["summary"], [&SUMMARY_COUNTS, &SUMMARY_LOADS]);
-        same(&value["jobs"]["j"], [&JOB_COUNTS, &JOB_LOADS]);
+        same(
+            &value["jobs"]["j"],
+            [&[&JOB_COUNTS[..], &JOB_ENDS].concat(), &JOB_LOADS],
+        );
         same(
             &value["latency"]["network"],
             [&LATENCY_COUNTS, &LATENCY_QUANTILES],

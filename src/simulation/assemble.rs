@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::warnings::{Warning, warnings};
 use crate::config::{
     AllEndpoints, ApplicationConfig, Attribution, ConfigError, CostConfig, DriveConfig, Experiment,
-    PatternConfig, ProgramConfig, Receivers, Until, WorkloadConfig, suggest,
+    PatternConfig, ProgramConfig, Receivers, Switching, Until, WorkloadConfig, suggest,
 };
 use crate::congestion::{self, About, Scheme};
 use crate::engine::Schedule;
+use crate::fabric::empty::{IdleTrips, Trips};
 use crate::fabric::{
     Application, Blueprint, Drive, FabricDomain, Network, Open, Rated, Recording, Traffic, empty,
     flow_kinds,
@@ -222,11 +223,26 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
         endpoints: topology.endpoints(),
         acknowledge: parameters.acknowledge,
         round_trip,
+        longest_trip: 0,
+        trip_spread: 1.0,
         circuits: routing.circuits().is_some(),
     };
     // The packet, and a flit that acknowledges it.
     let lengths = about.link_time(u64::from(about.max_packet) + 1);
     about.round_trip = round_trip.saturating_add(lengths).min(LATEST);
+    let idle = Trips {
+        topology: topology.as_ref(),
+        routing: routing.as_ref(),
+        router: &|router| {
+            let own = &routers[topology.router_kind(router).index()];
+            (own.latency, own.switching == Switching::StoreAndForward)
+        },
+        time: &|flits, bandwidth| about.time_on(flits, bandwidth),
+        max_packet: about.max_packet.into(),
+        back: parameters.control_flags(),
+    };
+    let IdleTrips { longest, spread } = idle.idle();
+    (about.longest_trip, about.trip_spread) = (longest, spread);
     let scheme = match own.scheme {
         Some(build) => build(&about),
         None => {

@@ -3,20 +3,21 @@
 use crate::fabric::Compiled;
 use serde::{Deserialize, Serialize};
 
-use super::assemble::{Plan, ends};
+use super::assemble::Plan;
 use super::attribution;
 use super::cost;
 use super::error::RunError;
+use super::jobs::{Ends, capacity, one_job, share};
 use super::notes::{inaction, notes};
 use super::phases;
 use super::rows;
 use super::warnings::Warning;
 use crate::congestion::{self, DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
 use crate::engine::{End, Transport, gather};
-use crate::fabric::{DomainReport, FabricDomain, JobStats, Network, Step, Tally, Totals, Traffic};
-use crate::model::{Bandwidth, Histogram, Outstanding, PacketKind, Span, Time};
+use crate::fabric::{DomainReport, FabricDomain, JobStats, Network, Step, Tally, Totals};
+use crate::model::{Histogram, Outstanding, PacketKind, Span, Time};
 use crate::trace::schema::{ITERATION, LATENCY_CLASSES};
-use crate::trace::{Data, Job, Latency, Scheme, Summary};
+use crate::trace::{Data, Latency, Scheme, Summary};
 
 /// Facts about the run that may differ between runs.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +75,7 @@ pub fn collect<K: Compiled, T: Transport + ?Sized>(
     }
     steps.sort_by_key(|step| step.left);
     check(&list, end)?;
+    check_ports(&list, simulated)?;
     check_payload(&list, plan)?;
     let facts = Facts {
         events: list.iter().map(|report| report.totals.events).sum(),
@@ -146,17 +148,18 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
     }
 }
 
-/// What the links of all endpoints, or of some, can carry in a time, in bits.
-fn capacity(bandwidth: Bandwidth, endpoints: usize, time: Span) -> f64 {
-    bandwidth.0 as f64 * endpoints as f64 * time.length() as f64 * 1e-12
-}
-
-/// A load; NaN where there is no time to carry anything in.
-fn share(bits: u64, capacity: f64) -> f64 {
-    if capacity > 0.0 {
-        bits as f64 / capacity
-    } else {
-        f64::NAN
+/// No port was busy and stalled for longer than the run.
+fn check_ports(reports: &[DomainReport], simulated: Time) -> Result<(), RunError> {
+    let mut rows = reports.iter().flat_map(|report| &report.ports);
+    let wrong = rows.find(|[.., busy, stalled, _]| {
+        let left = simulated.checked_sub(*busy);
+        left.is_none_or(|left| left < *stalled)
+    });
+    match wrong {
+        Some([router, port, .., busy, stalled, _]) => Err(RunError::Conservation(format!(
+            "router {router} port {port} was busy for {busy} ps and stalled for {stalled} ps of {simulated} ps"
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -231,7 +234,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
                 .push((format!("job.{name}.{ITERATION}"), iteration(stats())));
         }
         data.jobs
-            .push(one_job(reports, plan, number, bandwidth, window));
+            .push(one_job(reports, plan, number, bandwidth, ends));
     }
     let flit_bits = u64::from(plan.network().parameters.flit.0);
     data.ports = rows::ports(reports, plan, simulated);
@@ -241,7 +244,7 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.rates = (recording.rates > 0).then(|| rows::rates(reports, plan));
     data.iterations = recording.iterations.then(|| rows::iterations(reports));
     if recording.flows {
-        let (flows, phases) = phases::tables(reports, plan);
+        let (flows, phases) = phases::tables(reports, plan, &data.jobs);
         (data.flows, data.phases) = (Some(flows), Some(phases));
     }
     data.attribution = (recording.waits > 0).then(|| attribution::table(reports, plan));
@@ -251,7 +254,11 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     data.cost = (plan.cost.as_ref()).map(|one| cost::cost(one, network, &data.ports));
     data.notes = plan.warnings.iter().filter_map(Warning::note).collect();
     data.notes.extend(plan.traces.iter().cloned());
-    data.notes.extend(notes(&data));
+    let awaited = jobs
+        .iter()
+        .filter(|one| one.application().is_some() && !one.background);
+    let awaited: Vec<&str> = awaited.map(|one| one.name.as_str()).collect();
+    data.notes.extend(notes(&data, &awaited));
     data.notes
         .extend(plan.scheme.acts().and_then(|acts| inaction(&acts, &data)));
     data.summary.notes = data.notes.len() as u64;
@@ -419,13 +426,6 @@ fn iteration<'a>(all: impl Iterator<Item = &'a JobStats> + Clone) -> Latency {
     }
 }
 
-/// The measurement window and the end of the run.
-#[derive(Clone, Copy)]
-struct Ends {
-    window: Span,
-    simulated: Time,
-}
-
 /// The latencies of messages, and how old those are that have not arrived.
 fn message<'a>(all: impl Iterator<Item = &'a JobStats> + Clone, ends: Ends) -> Latency {
     let mut missing = Outstanding::default();
@@ -442,81 +442,4 @@ fn merged<'a>(all: impl Iterator<Item = &'a Histogram>) -> Histogram {
     let mut sum = Histogram::default();
     all.for_each(|histogram| sum.merge(histogram));
     sum
-}
-
-fn one_job(
-    reports: &[DomainReport],
-    plan: &Plan,
-    number: usize,
-    bandwidth: Bandwidth,
-    window: Span,
-) -> Job {
-    let traffic = &plan.blueprint.traffic[number];
-    let sum = |field: fn(&JobStats) -> u64| -> u64 {
-        reports.iter().map(|r| field(&r.jobs[number])).sum()
-    };
-    let tasks = &traffic.tasks;
-    let (senders, receivers) = ends(traffic);
-    let (finishes, spent) = match traffic.application() {
-        Some(_) => task_times(reports, number, tasks.len()),
-        None => endpoint_times(reports, number, traffic),
-    };
-    let last_message = reports.iter().map(|r| r.jobs[number].finish).max();
-    // The last task of an application may be done after its last message.
-    let last_task = traffic.application().and(finishes.iter().max().copied());
-    // An application is on until its last task is done; nothing is generated or comes in after that.
-    let to = last_task.unwrap_or(traffic.stop);
-    let on = Span { to, ..traffic.on() }.and(window);
-    Job {
-        name: traffic.name.clone(),
-        start_ps: traffic.start,
-        finish_ps: last_task.or(last_message).unwrap_or(0),
-        communication_ps: spent.iter().copied().max().unwrap_or(0),
-        senders: senders as u64,
-        receivers: receivers as u64,
-        on_from_ps: on.from,
-        on_to_ps: on.to,
-        offered_load: share(
-            sum(|job| job.generated_bits),
-            capacity(bandwidth, senders, on),
-        ),
-        accepted_load: share(
-            sum(|job| job.accepted_bits),
-            capacity(bandwidth, receivers, on),
-        ),
-        bytes_delivered: sum(|job| job.delivered_bits) / 8,
-        endpoint: tasks.to_vec(),
-        task_finish_ps: finishes,
-        task_communication_ps: spent,
-    }
-}
-
-/// When each endpoint of open-loop traffic last did something, and how long that is after the start.
-fn endpoint_times(
-    reports: &[DomainReport],
-    number: usize,
-    traffic: &Traffic,
-) -> (Vec<Time>, Vec<Time>) {
-    let mut last = std::collections::HashMap::new();
-    for report in reports {
-        let times = report.endpoints.iter().zip(&report.jobs[number].last);
-        last.extend(times.map(|(&endpoint, &time)| (endpoint as u32, time)));
-    }
-    let tasks = traffic.tasks.iter();
-    let finishes = tasks.map(|task| last.get(task).copied().unwrap_or(0));
-    let finishes: Vec<Time> = finishes.collect();
-    let spent = finishes.iter().map(|end| end.saturating_sub(traffic.start));
-    (finishes.clone(), spent.collect())
-}
-
-/// When each task of an application was done, and its communication time.
-fn task_times(reports: &[DomainReport], number: usize, tasks: usize) -> (Vec<Time>, Vec<Time>) {
-    let (mut finishes, mut spent) = (vec![0; tasks], vec![0; tasks]);
-    for &[job, task, finish, communication, ..] in reports.iter().flat_map(|report| &report.tasks) {
-        if job == number as u64 {
-            finishes[task as usize] = finish;
-            spent[task as usize] = communication;
-        }
-    }
-    (finishes, spent)
 }

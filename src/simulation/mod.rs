@@ -9,6 +9,7 @@ mod error;
 mod flows;
 mod fluid;
 mod hang;
+mod jobs;
 mod limits;
 mod machine;
 mod notes;
@@ -26,10 +27,9 @@ pub use collect::{Facts, counts_as_nothing, scheme_numbers};
 pub use cost::{area_mm2, buffer_bytes};
 pub use error::RunError;
 pub use machine::{CpuClock, now};
+pub use notes::is_much;
 pub use run::{Observer, Outcome, run};
 pub use trial::{Sample, Trial, trial};
 pub use warnings::Warning;
 
-/// Raised by every change to weir that changes the results of an experiment that could be run before. A sweep's
-/// directory keeps points of different versions apart.
-pub const MODEL_VERSION: u32 = 11;
+pub use crate::model::program::MODEL_VERSION;

@@ -17,10 +17,12 @@ const MISSING_LEAST: u64 = 10;
 /// Drops are noted if there are more than so many for each data packet that is delivered.
 const DROPS: u64 = 10;
 
-/// Everything remarkable about a result, job by job, then about the whole run.
-pub fn notes(data: &Data) -> Vec<Note> {
+/// Everything remarkable about a result, job by job, then about the whole run. `awaited`: the applications that are not in
+/// the background.
+pub fn notes(data: &Data, awaited: &[&str]) -> Vec<Note> {
     let mut notes = Vec::new();
     for (job, series) in data.jobs.iter().zip(&data.series.jobs) {
+        notes.extend(unfinished(job).filter(|_| awaited.contains(&job.name.as_str())));
         let kinds = ["message", "network"].map(|kind| class(data, &job.name, kind));
         if let [Some(messages), Some(packets)] = kinds {
             notes.extend(standstill(data, job, series, messages));
@@ -106,12 +108,30 @@ fn standstill(data: &Data, job: &Job, series: &JobSeries, messages: &Latency) ->
     })
 }
 
+/// The run ended before the application did.
+fn unfinished(job: &Job) -> Option<Note> {
+    (!job.over).then(|| {
+        let (name, all) = (&job.name, job.task_finish_ps.len());
+        let finishes = job.task_finish_ps.iter();
+        let left = finishes.filter(|finish| **finish == 0).count();
+        let text = format!(
+            "{name} was not over when the run ended: {left} of its {all} tasks were not done, so its finish and its \
+             communication time are lower bounds"
+        );
+        let numbers = [("tasks_unfinished", left as u64), ("tasks", all as u64)];
+        note("unfinished", Some(job), text, &numbers)
+    })
+}
+
+/// True if so much of all samples is missing that the others say little.
+pub fn is_much(missing: u64, all: u64) -> bool {
+    missing >= MISSING_LEAST && missing.saturating_mul(MISSING_SHARE) > all
+}
+
 /// Many samples of a job's latencies are missing.
 fn missing(job: &Job, messages: &Latency, packets: &Latency) -> Option<Note> {
     let [messages, packets] = [messages, packets].map(Stats::of);
-    let many = |stats: &Stats| {
-        stats.missing >= MISSING_LEAST && stats.missing.saturating_mul(MISSING_SHARE) > stats.all()
-    };
+    let many = |stats: &Stats| is_much(stats.missing, stats.all());
     let mut parts = Vec::new();
     for (stats, what) in [
         (&messages, "messages generated"),

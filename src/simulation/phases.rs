@@ -6,9 +6,10 @@ use rustc_hash::FxHashMap;
 
 use super::assemble::Plan;
 use super::fluid::{Fluid, Link, Load};
-use crate::fabric::{DomainReport, merge_iterations};
+use super::rows::all_iterations;
+use crate::fabric::{DomainReport, IterationRow};
 use crate::model::{LinkRate, Time};
-use crate::trace::{Flows, Phases};
+use crate::trace::{Flows, Job, Phases};
 
 /// A flow that has begun.
 struct Flow {
@@ -44,16 +45,32 @@ impl Flow {
 type Key = (u32, u32);
 
 /// The tables of flows and of phases.
-pub(super) fn tables(reports: &[DomainReport], plan: &Plan) -> (Flows, Phases) {
+///
+/// `jobs`: the jobs of the run, in their order.
+pub(super) fn tables(reports: &[DomainReport], plan: &Plan, jobs: &[Job]) -> (Flows, Phases) {
     let (mut flows, mut phases) = (Flows::default(), Phases::default());
-    for ((job, phase), own) in by_phase(reports) {
-        add_phase(plan, (job, phase), &own, &mut flows, &mut phases);
+    let iterations = all_iterations(reports);
+    for ((job, phase), own) in by_phase(reports, &iterations) {
+        let mut own_iterations = iterations.iter().filter(|row| row[0] == u64::from(job));
+        let ended = |[.., tasks, ended]: &IterationRow| tasks == ended;
+        // A run may end between two flows of a phase.
+        let over = jobs[job as usize].over || own_iterations.nth(phase as usize).is_some_and(ended);
+        add_phase(
+            plan,
+            Place { job, phase, over },
+            &own,
+            &mut flows,
+            &mut phases,
+        );
     }
     (flows, phases)
 }
 
 /// All flows that have begun, by job and phase; in a phase by source, then number.
-fn by_phase(reports: &[DomainReport]) -> BTreeMap<(u32, u32), Vec<Flow>> {
+fn by_phase(
+    reports: &[DomainReport],
+    iterations: &[IterationRow],
+) -> BTreeMap<(u32, u32), Vec<Flow>> {
     let mut ways: FxHashMap<Key, Vec<(Link, u64)>> = FxHashMap::default();
     for &[router, port, source, message, flits] in
         reports.iter().flat_map(|report| &report.flows.hops)
@@ -73,7 +90,7 @@ fn by_phase(reports: &[DomainReport]) -> BTreeMap<(u32, u32), Vec<Flow>> {
             ((source as u32, message as u32), (bits, last - first))
         })
         .collect();
-    let begins = begins(reports);
+    let begins = begins(iterations);
     let mut phases: BTreeMap<(u32, u32), Vec<Flow>> = BTreeMap::new();
     for &[
         source,
@@ -127,11 +144,10 @@ fn complete(way: &mut [(Link, u64)], flits: u64) {
 }
 
 /// When the iterations of each application began, in their order.
-fn begins(reports: &[DomainReport]) -> FxHashMap<u32, Vec<Time>> {
-    let rows = reports.iter().flat_map(|report| &report.iterations);
+fn begins(iterations: &[IterationRow]) -> FxHashMap<u32, Vec<Time>> {
     let mut begins: FxHashMap<u32, Vec<Time>> = FxHashMap::default();
-    for [job, _, begin, ..] in merge_iterations(rows.copied()) {
-        begins.entry(job as u32).or_default().push(begin);
+    for [job, _, begin, ..] in iterations {
+        begins.entry(*job as u32).or_default().push(*begin);
     }
     begins
 }
@@ -149,9 +165,18 @@ fn rate(plan: &Plan, link: Link) -> LinkRate {
     network.rate(&link)
 }
 
+/// A phase of a job.
+#[derive(Clone, Copy)]
+struct Place {
+    job: u32,
+    phase: u32,
+    /// True if no more flows of it will begin.
+    over: bool,
+}
+
 fn add_phase(
     plan: &Plan,
-    (job, phase): (u32, u32),
+    Place { job, phase, over }: Place,
     own: &[Flow],
     flows: &mut Flows,
     phases: &mut Phases,
@@ -185,10 +210,14 @@ fn add_phase(
     let all = fluid.on_any();
     let begin = own.iter().map(|flow| flow.generated).min().unwrap_or(0);
     let ends: Option<Vec<Time>> = own.iter().map(|flow| flow.received).collect();
-    let end = ends.and_then(|ends| ends.into_iter().max());
+    let end = ends
+        .filter(|_| over)
+        .and_then(|ends| ends.into_iter().max());
     // Normalised rates: of a flow, 1 / its time; calculated, 1 / its largest weight, of which the least is 1 / the largest of all.
     let times: Option<Vec<Time>> = own.iter().map(Flow::time).collect();
-    let longest = times.and_then(|times| times.into_iter().max());
+    let longest = times
+        .filter(|_| over)
+        .and_then(|times| times.into_iter().max());
     let slowest = own.iter().map(Flow::normalised_rate).reduce(f64::min);
     let optimum = all.weight.max(1) as f64;
     let sum: u64 = loads.iter().map(|load| load.contention).sum();

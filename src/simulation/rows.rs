@@ -2,8 +2,9 @@
 
 use super::assemble::Plan;
 use crate::fabric::{
-    BIN_COUNTS, DELIVERED_BITS, DomainReport, INJECTED_BITS, MESSAGE_LATENCY, MESSAGES, MOST_BINS,
-    NETWORK_LATENCY, PACKETS, Series as Binned, add_counts, merge_iterations,
+    BIN_COUNTS, BehindRow, DELIVERED_BITS, DomainReport, INJECTED_BITS, IterationRow,
+    MESSAGE_LATENCY, MESSAGES, MOST_BINS, NETWORK_LATENCY, PACKETS, Series as Binned, add_counts,
+    merge_iterations,
 };
 use crate::model::{EndpointId, KindName, LinkKind, Time};
 use crate::topology::Peer;
@@ -82,7 +83,8 @@ pub(super) fn ports(reports: &[DomainReport], plan: &Plan, simulated: Time) -> P
         ports.packets.push(packets);
         ports.busy_ps.push(busy);
         ports.stalled_ps.push(stalled);
-        ports.idle_ps.push(simulated.saturating_sub(busy + stalled));
+        // It was checked that the sum is no more than that.
+        ports.idle_ps.push(simulated - busy - stalled);
         ports.peak_occupancy_bytes.push(in_bytes(peak, flit_bits));
     }
     ports
@@ -220,11 +222,25 @@ pub(super) fn rates(reports: &[DomainReport], plan: &Plan) -> Rates {
     table
 }
 
-/// By job, then number.
+/// The iterations of all jobs, by job, then number. Tasks that may still begin an iteration count as its tasks, so that
+/// it is not taken to be over.
+pub(super) fn all_iterations(reports: &[DomainReport]) -> Vec<IterationRow> {
+    let all = reports.iter().flat_map(|report| &report.iterations);
+    let mut rows = merge_iterations(all.copied());
+    let behind = reports.iter().flat_map(|report| &report.behind);
+    let behind: Vec<BehindRow> = behind.copied().collect();
+    for [job, number, _, _, tasks, _] in &mut rows {
+        let may_begin = behind
+            .iter()
+            .filter(|row| row[0] == *job && row[1] <= *number);
+        *tasks += may_begin.map(|row| row[2]).sum::<u64>();
+    }
+    rows
+}
+
 pub(super) fn iterations(reports: &[DomainReport]) -> Iterations {
     let mut table = Iterations::default();
-    let all = reports.iter().flat_map(|report| &report.iterations);
-    for [job, number, begin, end, tasks, ended] in merge_iterations(all.copied()) {
+    for [job, number, begin, end, tasks, ended] in all_iterations(reports) {
         table.job.push(job as u32);
         table.iteration.push(number as u32);
         table.begin_ps.push(begin);

@@ -76,7 +76,15 @@ pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {
     all.extend(idle_links(experiment, plan));
     all.extend(hidden_congestion(experiment, plan));
     all.extend(may_deadlock(experiment, plan));
+    all.extend(throttles_idle(experiment, plan));
     all
+}
+
+/// A scheme whose limits are below what an idle network needs slows down what nothing congests.
+fn throttles_idle(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
+    let invalid = plan.scheme.idle_limit(&plan.network().about)?;
+    let section = &experiment.congestion;
+    Some(Warning::new("throttles_idle", None, section, invalid))
 }
 
 /// A switch of a line of a KNS that drops a packet sends a control packet to its source: out by a node of the line, and on in a dimension that comes

@@ -24,8 +24,8 @@ pub struct Verdict {
     pub measured: String,
     /// What it should be.
     pub bound: String,
-    /// Whether it is. False if it could not be measured.
-    pub holds: bool,
+    /// True if it is. None if that is undecided, because a value is missing.
+    pub holds: Option<bool>,
     /// Where the study has several seeds: in how many of them alone it is.
     pub seeds: Option<Seeds>,
 }
@@ -39,6 +39,17 @@ pub struct Seeds {
     pub of: usize,
 }
 
+impl Verdict {
+    /// The same as a word in tables.
+    pub fn word(&self) -> &'static str {
+        match self.holds {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "undecided",
+        }
+    }
+}
+
 impl fmt::Display for Seeds {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} of {}", self.held, self.of)
@@ -48,7 +59,7 @@ impl fmt::Display for Seeds {
 /// What a claim comes to over some seeds.
 struct Judgement {
     measured: String,
-    holds: bool,
+    holds: Option<bool>,
     /// What is measured, where that is one number.
     value: Option<f64>,
 }
@@ -96,7 +107,6 @@ impl Study {
             "id", "says", "measured", "bound", "holds", "seeds", "scale", "command",
         ])?;
         for verdict in verdicts {
-            let holds = if verdict.holds { "yes" } else { "no" };
             let seeds = verdict
                 .seeds
                 .map_or(String::new(), |seeds| seeds.to_string());
@@ -105,7 +115,7 @@ impl Study {
                 &verdict.says,
                 &verdict.measured,
                 &verdict.bound,
-                holds,
+                verdict.word(),
                 &seeds,
                 self.scale().name(),
                 command,
@@ -166,7 +176,7 @@ impl Court<'_> {
             bound: self.bound_in_words(claim, &unit),
             holds,
             seeds: (!each.is_empty()).then(|| Seeds {
-                held: each.iter().filter(|one| one.holds).count(),
+                held: each.iter().filter(|one| one.holds == Some(true)).count(),
                 of: each.len(),
             }),
         }
@@ -174,7 +184,7 @@ impl Court<'_> {
 
     fn judge(&self, claim: &Claim, unit: &str) -> Judgement {
         let (measured, holds, value) = match self.all(claim) {
-            Err(why) => (format!("not measured: {why}"), false, None),
+            Err(why) => (format!("not measured: {why}"), None, None),
             Ok(all) => {
                 let (text, holds) = match &claim.bound {
                     Bound::Range { min, max } => self.range(&all, *min, *max, unit),
@@ -184,7 +194,7 @@ impl Court<'_> {
                     [Measured { value, .. }] => Some(value),
                     _ => None,
                 };
-                (text, holds, value)
+                (text, Some(holds), value)
             }
         };
         Judgement {
@@ -336,7 +346,7 @@ impl Court<'_> {
             .ok_or_else(|| format!("{} is not in the table", metric.name()))?;
         let one = |row: &&Row| {
             row.values[column].ok_or_else(|| match row.state.as_str() {
-                "done" => format!("{} has no value at {}", metric.name(), self.place(at)),
+                "done" => format!("{} is missing at {}", metric.name(), self.place(at)),
                 state => format!("the point {} ({}) is {state}", row.point, self.place(at)),
             })
         };

@@ -1,7 +1,8 @@
 //! The thin layer over the HDF5 library: groups, attributes and columns as result files use them.
 
+use hdf5::plist::dataset_create::Layout;
 use hdf5::types::{FixedAscii, VarLenUnicode};
-use hdf5::{Dataset, Group, H5Type, Location};
+use hdf5::{Dataset, Group, H5Type, LinkType, Location, LocationType};
 
 use super::schema::{Attribute, CHUNK_ROWS, Column};
 
@@ -360,4 +361,46 @@ pub(super) fn get_column<T: H5Type>(at: &Group, name: &str, most: usize) -> Outc
         return Ok(Vec::new());
     }
     dataset.read_raw().map_err(lost)
+}
+
+/// Groups are nested this deep at most; a file with a circle of links is foreign.
+pub(super) const DEEPEST: usize = 8;
+
+/// Refuses a file whose content is partly elsewhere, where the checksum does not reach: in other files (external links,
+/// external storage) or behind other names (soft links, virtual datasets). weir writes none of these.
+pub(super) fn check_self_contained(at: &Group, levels: usize) -> Outcome<()> {
+    let parent = at.name();
+    let path = |name: &str| format!("{}/{name}", parent.trim_end_matches('/'));
+    if levels == 0 {
+        return Err(Failure::Content(format!("{parent} is nested too deep")));
+    }
+    let mut names = Vec::new();
+    at.iter_visit_default(|name, link| {
+        names.push((name.to_string(), link.link_type));
+        Ok(())
+    })?;
+    for (name, link) in names {
+        if link != LinkType::Hard {
+            return Err(foreign(&path(&name), "is a link to something elsewhere"));
+        }
+        match at.loc_type_by_name(&name)? {
+            LocationType::Group => check_self_contained(&at.group(&name)?, levels - 1)?,
+            LocationType::Dataset => {
+                let storage = at.dataset(&name)?.dcpl()?;
+                let own = [Layout::Compact, Layout::Contiguous, Layout::Chunked];
+                if !own.contains(&storage.get_layout()?) {
+                    return Err(foreign(&path(&name), "is a virtual dataset"));
+                }
+                if !storage.get_external()?.is_empty() {
+                    return Err(foreign(&path(&name), "is stored in another file"));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn foreign(path: &str, what: &str) -> Failure {
+    Failure::Content(format!("{path} {what}, which the checksum does not cover"))
 }

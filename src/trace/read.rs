@@ -1,3 +1,5 @@
+mod latency;
+
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -6,28 +8,26 @@ use rustix::fs::OFlags;
 
 use super::error::TraceError;
 use super::hdf::{
-    Failure, Outcome, get_column, get_list, get_number, get_numbers, get_text, get_texts, open,
+    DEEPEST, Failure, Outcome, check_self_contained, get_column, get_list, get_number, get_numbers,
+    get_text, get_texts, open,
 };
 use super::results::{Cost, Note, Phases, Run, Summary};
-use super::schema::{self, Column};
+use super::schema::{self, Attribute, Column};
 use super::seal::{Kind, Unsealed, verify};
-use super::stats::{Digest, JobTotals, Shape, Stats};
-use crate::model::Time;
-
-/// More buckets than a histogram of 64-bit times can have.
-const MOST_BUCKETS: usize = 1 << 13;
+use super::stats::{Digest, JobTotals};
+pub use latency::StoredLatency;
+use latency::read_latency;
 
 /// More phases than programs have parts.
 const MOST_PHASES: usize = 1 << 28;
-
-/// Groups are nested this deep at most; a file with a circle of links is foreign.
-const DEEPEST: usize = 8;
 
 /// The attributes of `/`: which experiment this is and whether it reached its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Version of the schema.
     pub schema_version: u64,
+    /// Version of the model; None of a result of weir 0.1.0, which did not say.
+    pub model_version: Option<u64>,
     /// The program that wrote the file.
     pub weir_version: String,
     /// The resolved experiment, TOML.
@@ -36,21 +36,6 @@ pub struct Header {
     pub seed: u64,
     /// False for a run that was stopped early.
     pub complete: bool,
-}
-
-/// One latency class as stored.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredLatency {
-    /// `network`, `message`, `job.<name>.network`, `job.<name>.message`.
-    pub class: String,
-    /// Its numbers.
-    pub stats: Stats,
-    /// Lower edges of the buckets that hold samples or missing ones, ps.
-    pub lower_ps: Vec<Time>,
-    /// Samples of each of these buckets.
-    pub count: Vec<u64>,
-    /// Samples that are missing and were so old when the run ended.
-    pub missing: Vec<u64>,
 }
 
 /// A dataset, for a list of what a file holds.
@@ -105,6 +90,12 @@ pub(super) fn open_result(path: &Path) -> Result<(File, Header), TraceError> {
     let file =
         File::open(path).map_err(|error| TraceError::read(path, super::hdf::cause(&error)))?;
     let header = header_of(&file).map_err(|failure| TraceError::while_reading(path, failure))?;
+    check_self_contained(&file, DEEPEST)
+        .map_err(|failure| TraceError::while_reading(path, failure))?;
+    if header.schema_version != schema::VERSION {
+        let what = "its first lines name another schema version than its attributes";
+        return Err(TraceError::unsealed(path, Unsealed::Changed(what.into())));
+    }
     if header.weir_version != weir {
         let what = "its first lines name another version of weir than its attributes";
         return Err(TraceError::unsealed(path, Unsealed::Changed(what.into())));
@@ -133,13 +124,24 @@ fn open_plain(path: &Path) -> Result<std::fs::File, TraceError> {
 fn header_of(root: &Group) -> Outcome<Header> {
     let [schema_version, seed, complete] = get_numbers::<u64, 3>(root, &schema::ROOT_NUMBERS)?;
     let [weir_version, experiment] = get_texts(root, &schema::ROOT_TEXTS)?;
+    let model = has(root, &schema::ROOT_MODEL)?.then(|| get_numbers(root, &schema::ROOT_MODEL));
+    let model_version = model.transpose()?.map(|[version]| version);
     Ok(Header {
         schema_version,
+        model_version,
         weir_version,
         experiment,
         seed,
         complete: complete != 0,
     })
+}
+
+/// True if a group has attributes that older results lack.
+fn has<const N: usize>(at: &Group, attributes: &[Attribute; N]) -> Outcome<bool> {
+    let names = at.attr_names()?;
+    Ok(attributes
+        .iter()
+        .all(|one| names.iter().any(|name| name == one.name)))
 }
 
 fn stored(root: &Group, header: Header) -> Outcome<Stored> {
@@ -214,6 +216,8 @@ fn read_run(at: &Group) -> Outcome<(Run, String)> {
     ] = get_numbers::<u64, 6>(at, &schema::RUN_NUMBERS)?;
     let [wall_seconds, _, _] = get_numbers(at, &schema::RUN_RATES)?;
     let [started, mpi_version, hdf5_version] = get_texts(at, &schema::RUN_TEXTS)?;
+    let program = has(at, &schema::RUN_PROGRAM)?.then(|| get_texts(at, &schema::RUN_PROGRAM));
+    let [commit, features, command] = program.transpose()?.unwrap_or_default();
     let stopped = at
         .attr_names()?
         .iter()
@@ -232,6 +236,9 @@ fn read_run(at: &Group) -> Outcome<(Run, String)> {
         state_bytes,
         packet_bytes,
         mpi_version,
+        commit,
+        features,
+        command,
         stopped,
     };
     Ok((run, hdf5_version))
@@ -375,10 +382,17 @@ fn read_jobs(at: &Group) -> Outcome<Vec<JobTotals>> {
             on_to_ps,
         ] = get_numbers::<u64, 10>(&job, &schema::JOB_COUNTS)?;
         let [offered_load, accepted_load] = get_numbers(&job, &schema::JOB_LOADS)?;
+        let ends = has(&job, &schema::JOB_ENDS)?;
+        let ends = ends.then(|| get_numbers::<u64, 3>(&job, &schema::JOB_ENDS));
+        let (over, finish_ps, communication_ps) = match ends.transpose()? {
+            Some([over, finish, communication]) => (Some(over != 0), finish, communication),
+            None => (None, finish_ps, communication_ps),
+        };
         let totals = JobTotals {
             name,
             tasks,
             start_ps,
+            over,
             finish_ps,
             communication_ps,
             bytes_delivered,
@@ -393,73 +407,6 @@ fn read_jobs(at: &Group) -> Outcome<Vec<JobTotals>> {
     }
     jobs.sort_by_key(|(index, _)| *index);
     Ok(jobs.into_iter().map(|(_, job)| job).collect())
-}
-
-fn read_latency(at: &Group, jobs: &[JobTotals]) -> Outcome<Vec<StoredLatency>> {
-    let mut classes = Vec::new();
-    for class in at.member_names()? {
-        let group = open(at, &class)?;
-        let [lower, count, missing] = &schema::LATENCY;
-        let stored = StoredLatency {
-            class,
-            stats: read_stats(&group)?,
-            lower_ps: get_column(&group, lower.name, MOST_BUCKETS)?,
-            count: get_column(&group, count.name, MOST_BUCKETS)?,
-            missing: get_column(&group, missing.name, MOST_BUCKETS)?,
-        };
-        let rows = stored.lower_ps.len();
-        if stored.count.len() != rows || stored.missing.len() != rows {
-            return Err(Failure::Content(format!(
-                "{} has columns of different length",
-                group.name()
-            )));
-        }
-        classes.push(stored);
-    }
-    classes.sort_by_cached_key(|stored| rank_of(&stored.class, jobs));
-    Ok(classes)
-}
-
-fn read_stats(at: &Group) -> Outcome<Stats> {
-    let [samples, missing, max, max_at_least] = get_numbers(at, &schema::LATENCY_COUNTS)?;
-    let numbers = get_numbers::<f64, 15>(at, &schema::LATENCY_QUANTILES)?;
-    let shape = |mean_ps, quantiles: &[f64], max_ps| Shape {
-        mean_ps,
-        p50_ps: quantiles[0],
-        p90_ps: quantiles[1],
-        p99_ps: quantiles[2],
-        p999_ps: quantiles[3],
-        max_ps,
-    };
-    // Of mean and maximum there is no upper bound if anything is missing.
-    let (mean, most) = match missing {
-        0 => (numbers[0], max),
-        _ => (f64::INFINITY, Time::MAX),
-    };
-    Ok(Stats {
-        samples,
-        missing,
-        arrived: shape(numbers[0], &numbers[1..5], max),
-        at_least: shape(numbers[6], &numbers[7..11], max_at_least),
-        at_most: shape(mean, &numbers[11..15], most),
-    })
-}
-
-/// Classes in their order, the whole network before the jobs, jobs in the order of the experiment file.
-fn rank_of(class: &str, jobs: &[JobTotals]) -> (usize, usize, String) {
-    let of_job = class
-        .strip_prefix("job.")
-        .and_then(|rest| rest.rsplit_once('.'));
-    let (group, kind) = match of_job {
-        Some((job, kind)) => {
-            let index = jobs.iter().position(|j| j.name == job);
-            (1 + index.unwrap_or(jobs.len()), kind)
-        }
-        None => (0, class),
-    };
-    let order = schema::LATENCY_CLASSES.iter().position(|&k| k == kind);
-    let last = schema::LATENCY_CLASSES.len();
-    (group, order.unwrap_or(last), class.to_string())
 }
 
 fn list(at: &Group, levels: usize, found: &mut Vec<Entry>) -> Outcome<()> {

@@ -125,9 +125,12 @@ pub struct Job {
     pub name: String,
     /// When it started, ps.
     pub start_ps: Time,
-    /// When its last message was received (of an application: when its last task was done), ps; 0 if none was.
+    /// False if the run ended before the job did.
+    pub over: bool,
+    /// End of its last task (of other traffic: arrival of its last message), ps. A lower bound, the end of the run, if
+    /// the job was not over.
     pub finish_ps: Time,
-    /// The largest communication time of its tasks, ps.
+    /// The largest communication time of its tasks, ps. A lower bound if the job was not over.
     pub communication_ps: Time,
     /// Endpoints that may send; of an application all.
     pub senders: u64,
@@ -146,10 +149,10 @@ pub struct Job {
     pub bytes_delivered: u64,
     /// One row per task, in task order.
     pub endpoint: Vec<EndpointId>,
-    /// When the task's last message was received or its last packet sent, ps; of an application when its program was over,
-    /// or the end of the run if it was not.
+    /// End of the task's program, ps; of other traffic when its endpoint last received a message or sent a packet. 0
+    /// if the run ended before the task did.
     pub task_finish_ps: Vec<Time>,
-    /// From the start to `task_finish_ps` less computation, ps.
+    /// From the start to the task's finish less computation, ps. A lower bound if the task was not done.
     pub task_communication_ps: Vec<Time>,
 }
 
@@ -447,6 +450,12 @@ pub struct Run {
     pub packet_bytes: u64,
     /// `MPI_Get_library_version`, or "none".
     pub mpi_version: String,
+    /// Commit of the program; empty if the result does not say.
+    pub commit: String,
+    /// Its cargo features; empty if the result does not say.
+    pub features: String,
+    /// Command line of rank 0; empty if the result does not say.
+    pub command: String,
     /// Why the run ended early (`max_wall`), if it did: then the file says `complete = 0`.
     pub stopped: Option<String>,
 }

@@ -25,6 +25,7 @@ fn job(name: &str, first: u32, tasks: u32) -> Job {
     Job {
         name: name.to_string(),
         start_ps: 1_000,
+        over: true,
         finish_ps: 90_000_000 + u64::from(first),
         communication_ps: 80_000_000,
         senders: u64::from(tasks.end - first),
@@ -307,6 +308,9 @@ pub fn run() -> Run {
         state_bytes: 1 << 27,
         packet_bytes: 1 << 26,
         mpi_version: "Open MPI v4.1.4".into(),
+        commit: "0123456789ab+".into(),
+        features: "mpi".into(),
+        command: "weir run sample.toml".into(),
         stopped: None,
     }
 }

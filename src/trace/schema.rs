@@ -88,6 +88,13 @@ pub const ROOT_NUMBERS: [Attribute; 3] = [
     ),
 ];
 
+/// Whole number on `/`; results of weir 0.1.0 lack it.
+pub const ROOT_MODEL: [Attribute; 1] = [attribute(
+    "model_version",
+    "1",
+    "version of the simulated model: results of different versions may differ",
+)];
+
 /// Texts on `/`.
 pub const ROOT_TEXTS: [Attribute; 2] = [
     attribute("weir_version", "", "version of weir that wrote the file"),
@@ -140,6 +147,21 @@ pub const RUN_TEXTS: [Attribute; 3] = [
     attribute("started", "", "wall-clock time at the start, RFC 3339, UTC"),
     attribute("mpi_version", "", "version of the MPI library, or \"none\""),
     attribute("hdf5_version", "", "version of the HDF5 library"),
+];
+
+/// Texts on `/run` about the program; results of weir 0.1.0 lack them.
+pub const RUN_PROGRAM: [Attribute; 3] = [
+    attribute(
+        "commit",
+        "",
+        "commit of the program's sources, + if they were changed since; unknown if the build did not know",
+    ),
+    attribute(
+        "features",
+        "",
+        "cargo features of the program, separated by commas, or \"none\"",
+    ),
+    attribute("command", "", "command line of rank 0"),
 ];
 
 /// List of texts on `/run`.
@@ -204,7 +226,7 @@ pub const NOTE_TEXTS: [Attribute; 3] = [
     attribute(
         "kind",
         "",
-        "standstill, missing or drops, of what came out; sends_nothing, diverts_nothing, not_measured or records_nothing, of what was asked for",
+        "standstill, unfinished, missing or drops, of what came out; sends_nothing, diverts_nothing, not_measured or records_nothing, of what was asked for",
     ),
     attribute("text", "", "what there is to say, in a sentence"),
     attribute(
@@ -341,12 +363,12 @@ pub const JOB_COUNTS: [Attribute; 10] = [
     attribute(
         "finish_ps",
         "ps",
-        "when its last message was received; 0 if none was",
+        "end of its last task (of other traffic: arrival of its last message); 0, which is missing, if over is 0",
     ),
     attribute(
         "communication_ps",
         "ps",
-        "largest communication time of its tasks",
+        "largest communication time of its tasks; 0, which is missing, if over is 0",
     ),
     attribute("bytes_delivered", "B", "payload delivered"),
     attribute(
@@ -372,6 +394,26 @@ pub const JOB_COUNTS: [Attribute; 10] = [
     ),
 ];
 
+/// Whole numbers on `/data/jobs/<name>` that say if the run cut the job off. Results of weir 0.1.0 lack them.
+pub const JOB_ENDS: [Attribute; 3] = [
+    attribute(
+        "over",
+        "1",
+        "1 if the job was over when the run ended: all tasks done (of other traffic: its stop is past and all its messages \
+         have arrived); 0 if the run cut it off",
+    ),
+    attribute(
+        "finish_at_least_ps",
+        "ps",
+        "lower bound of finish_ps: the same if the job was over, else the end of the run",
+    ),
+    attribute(
+        "communication_at_least_ps",
+        "ps",
+        "lower bound of communication_ps: the same if the job was over, else up to the end of the run",
+    ),
+];
+
 /// Fractions on `/data/jobs/<name>`.
 pub const JOB_LOADS: [Attribute; 2] = [
     attribute(
@@ -387,19 +429,25 @@ pub const JOB_LOADS: [Attribute; 2] = [
 ];
 
 /// Columns of `/data/jobs/<name>`, one row per task.
-pub const JOB: [Column; 3] = [
+pub const JOB: [Column; 4] = [
     column("endpoint", "u32", "1", "endpoint of the task"),
     column(
         "task_finish_ps",
         "u64",
         "ps",
-        "when the task had sent and received everything",
+        "end of the task; 0, which is missing, if the run ended before that; of other traffic when its endpoint last sent or received",
     ),
     column(
         "task_communication_ps",
         "u64",
         "ps",
-        "from the start to the finish less computation",
+        "from the start to the finish less computation; 0, which is missing, if the task was not done",
+    ),
+    column(
+        "task_communication_at_least_ps",
+        "u64",
+        "ps",
+        "lower bound of the same: up to the end of the run if the task was not done",
     ),
 ];
 

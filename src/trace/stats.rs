@@ -130,6 +130,8 @@ pub struct JobTotals {
     pub tasks: u64,
     /// See [`Job::start_ps`].
     pub start_ps: Time,
+    /// See [`Job::over`]. None of a result of weir 0.1.0, which did not say.
+    pub over: Option<bool>,
     /// See [`Job::finish_ps`].
     pub finish_ps: Time,
     /// See [`Job::communication_ps`].
@@ -151,11 +153,17 @@ pub struct JobTotals {
 }
 
 impl JobTotals {
+    /// True if the run cut the job off: its finish and communication time are lower bounds.
+    pub fn is_cut_off(&self) -> bool {
+        self.over == Some(false)
+    }
+
     fn of(job: &Job) -> JobTotals {
         JobTotals {
             name: job.name.clone(),
             tasks: job.endpoint.len() as u64,
             start_ps: job.start_ps,
+            over: Some(job.over),
             finish_ps: job.finish_ps,
             communication_ps: job.communication_ps,
             bytes_delivered: job.bytes_delivered,

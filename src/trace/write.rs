@@ -20,6 +20,7 @@ use super::scale::{put_scales, put_table, scale_rows};
 use super::schema;
 use super::seal::{BLOCK, Kind, seal};
 use super::stats::Stats;
+use crate::model::{Time, program};
 
 /// Writes `result.h5`.
 ///
@@ -94,10 +95,15 @@ fn fill_root(
     seed: u64,
 ) -> Outcome<()> {
     put_numbers(root, &schema::ROOT_NUMBERS, [schema::VERSION, seed, 0])?;
+    put_numbers(
+        root,
+        &schema::ROOT_MODEL,
+        [u64::from(program::MODEL_VERSION)],
+    )?;
     put_texts(
         root,
         &schema::ROOT_TEXTS,
-        [env!("CARGO_PKG_VERSION"), experiment_toml],
+        [program::VERSION, experiment_toml],
     )?;
     write_run(&group(root, "run")?, run, data.summary.packet_hops)?;
     write_data(&group(root, "data")?, data)?;
@@ -139,6 +145,11 @@ fn write_run(at: &Group, run: &Run, packet_hops: u64) -> Outcome<()> {
         at,
         &schema::RUN_TEXTS,
         [&run.started, &run.mpi_version, &hdf5_version],
+    )?;
+    put_texts(
+        at,
+        &schema::RUN_PROGRAM,
+        [&run.commit, &run.features, &run.command],
     )?;
     put_list(at, schema::RUN_HOSTS.name, &run.hosts)?;
     if let Some(why) = &run.stopped {
@@ -300,6 +311,12 @@ fn write_notes(at: &Group, notes: &[Note]) -> Outcome<()> {
 
 fn write_job(at: &Group, index: usize, job: &Job) -> Outcome<()> {
     let tasks = job.endpoint.len();
+    // A missing time is 0 in the file, which no reader takes for a short one.
+    let known = |time: Time| if job.over { time } else { 0 };
+    let spent = job.task_communication_ps.iter().zip(&job.task_finish_ps);
+    let spent: Vec<Time> = spent
+        .map(|(&spent, &finish)| if finish == 0 { 0 } else { spent })
+        .collect();
     put_numbers(
         at,
         &schema::JOB_COUNTS,
@@ -307,14 +324,19 @@ fn write_job(at: &Group, index: usize, job: &Job) -> Outcome<()> {
             index as u64,
             tasks as u64,
             job.start_ps,
-            job.finish_ps,
-            job.communication_ps,
+            known(job.finish_ps),
+            known(job.communication_ps),
             job.bytes_delivered,
             job.senders,
             job.receivers,
             job.on_from_ps,
             job.on_to_ps,
         ],
+    )?;
+    put_numbers(
+        at,
+        &schema::JOB_ENDS,
+        [u64::from(job.over), job.finish_ps, job.communication_ps],
     )?;
     put_numbers(
         at,
@@ -329,6 +351,7 @@ fn write_job(at: &Group, index: usize, job: &Job) -> Outcome<()> {
         [
             Values::U32(&job.endpoint),
             Values::U64(&job.task_finish_ps),
+            Values::U64(&spent),
             Values::U64(&job.task_communication_ps),
         ],
     )

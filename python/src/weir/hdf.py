@@ -28,7 +28,21 @@ def opened(path: Path) -> Iterator[h5py.File]:
     except OSError as error:
         raise ResultError(f"{path} cannot be read as HDF5: {error}") from error
     with file:
+        check_self_contained(path, file)
         yield file
+
+
+def check_self_contained(path: Path, group: h5py.Group) -> None:
+    """Refuses a file whose content is partly elsewhere, where its checksum does not reach."""
+    for name in group:
+        where = f"{path}: {group.name.rstrip('/')}/{name}"
+        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+            raise ResultError(f"{where} is a link to something elsewhere, which the checksum does not cover")
+        item = group[name]
+        if isinstance(item, h5py.Group):
+            check_self_contained(path, item)
+        elif isinstance(item, h5py.Dataset) and (item.is_virtual or item.external):
+            raise ResultError(f"{where} is not stored in the file, so the checksum does not cover it")
 
 
 def check_seal(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Iterable
@@ -37,6 +38,8 @@ def load(path: str | os.PathLike[str], *, groups: Iterable[str] | None = None) -
     `attrs["units"]`, and `weir.convert` changes it. The root has the seed, the versions and the experiment (TOML) as
     attributes.
 
+    Finish and communication time of a job or a task that the run cut off are NaN; `communication_at_least_ps` is a lower bound.
+
     `groups` limits what is read to these nodes and those below them: `groups=["summary", "series"]` for a result whose
     packets would fill the memory.
 
@@ -60,7 +63,7 @@ def load(path: str | os.PathLike[str], *, groups: Iterable[str] | None = None) -
             name = group.name.removeprefix("/data").strip("/")
             top = {name[:end] for end in range(len(name) + 1) if end == len(name) or name[end] == "/"}
             if wanted is None or top & wanted:
-                nodes[name] = hdf.dataset(group, IDENTITY.get(name.split("/")[0], frozenset()))
+                nodes[name] = with_missing(name, hdf.dataset(group, IDENTITY.get(name.split("/")[0], frozenset())))
                 found |= top
         if wanted is not None and wanted - found:
             missing, there = (
@@ -69,6 +72,17 @@ def load(path: str | os.PathLike[str], *, groups: Iterable[str] | None = None) -
             )
             raise ResultError(f"{file_path} has no {missing}; it has {there}")
     return xarray.DataTree.from_dict(nodes, name=file_path.parent.name or None)
+
+
+def with_missing(name: str, node: xarray.Dataset) -> xarray.Dataset:
+    """NaN for the times of a job that the run cut off, which the file has as 0."""
+    if not name.startswith("jobs/") or node.attrs.get("over", 1):
+        return node
+    node.attrs.update(finish_ps=math.nan, communication_ps=math.nan)
+    done = node["task_finish_ps"] != 0
+    if bool(done.all()):
+        return node
+    return node.assign({key: node[key].where(done) for key in ("task_finish_ps", "task_communication_ps")})
 
 
 def result_path(path: str | os.PathLike[str]) -> Path:

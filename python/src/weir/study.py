@@ -122,13 +122,15 @@ def alike(value: Any, wanted: Any) -> bool:
 def claims(path: str | os.PathLike[str]) -> pandas.DataFrame:
     """The claims of a study as they were last checked: a row for each, by its id.
 
-    Columns are those of `claims.csv`: `says`, `measured` and `bound` (texts), `holds` (true or false), `seeds`, `scale` and
-    `command`.
+    Columns are those of `claims.csv`: `says`, `measured` and `bound` (texts), `holds` (true, false, or NA if it is
+    undecided because a value is missing), `seeds`, `scale` and `command`.
     """
     table = Path(path) / "claims.csv"
     if not table.is_file():
         raise ResultError(f"there is no {table}: its job file has no claims, or weir sweep claims was not run")
-    return pandas.read_csv(table, index_col="id").assign(holds=lambda claims: claims["holds"] == "yes")
+    return pandas.read_csv(table, index_col="id").assign(
+        holds=lambda claims: claims["holds"].map({"yes": True, "no": False}).astype("boolean")
+    )
 
 
 def job_file(directory: Path) -> dict[str, Any]:

@@ -176,7 +176,7 @@ pub(in crate::cli) fn default_out(file: &Path) -> PathBuf {
 }
 
 /// A word as a shell wants it.
-fn quoted(word: &str) -> String {
+pub(in crate::cli) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_string(),
@@ -189,10 +189,10 @@ fn claims_text(verdicts: &[Verdict]) -> String {
     const WIDTH: usize = 100;
     let mut text = String::new();
     for verdict in verdicts {
-        let mark = if verdict.holds {
-            "holds"
-        } else {
-            "DOES NOT HOLD"
+        let mark = match verdict.holds {
+            Some(true) => "holds",
+            Some(false) => "DOES NOT HOLD",
+            None => "UNDECIDED",
         };
         let seeds = verdict
             .seeds
@@ -211,10 +211,21 @@ fn claims_text(verdicts: &[Verdict]) -> String {
         }
     }
     if !verdicts.is_empty() {
-        let good = verdicts.iter().filter(|verdict| verdict.holds).count();
-        text.push_str(&format!("\n{good} of {} claims hold\n", verdicts.len()));
+        let good = count(verdicts, Some(true));
+        let undecided = match count(verdicts, None) {
+            0 => String::new(),
+            undecided => format!(", {undecided} undecided"),
+        };
+        text.push_str(&format!(
+            "\n{good} of {} claims hold{undecided}\n",
+            verdicts.len()
+        ));
     }
     text
+}
+
+fn count(verdicts: &[Verdict], holds: Option<bool>) -> usize {
+    verdicts.iter().filter(|one| one.holds == holds).count()
 }
 
 /// The claims as JSON.
@@ -233,7 +244,7 @@ fn claims_json(verdicts: &[Verdict]) -> serde_json::Value {
 }
 
 fn code_of(verdicts: &[Verdict]) -> u8 {
-    match verdicts.iter().all(|verdict| verdict.holds) {
+    match count(verdicts, Some(true)) == verdicts.len() {
         true => 0,
         false => CLAIM_FAILED,
     }

@@ -31,6 +31,9 @@ pub type TaskRow = [u64; 6];
 /// that began it, tasks that ended it. Tasks with nothing to do in it do not count.
 pub type IterationRow = [u64; 6];
 
+/// Tasks of a job in one domain that are not done: job, first iteration that they have not begun, number of them.
+pub type BehindRow = [u64; 3];
+
 /// How far the tasks of one job are in one domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
@@ -420,6 +423,19 @@ impl<K: Compiled> FabricDomain<K> {
             })
         });
         merge_iterations(rows)
+    }
+
+    /// The tasks here that may still begin iterations, by job and iteration. Empty if iterations are not recorded.
+    pub(in crate::fabric) fn behind_rows(&self) -> Vec<BehindRow> {
+        let mut counts: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+        for host in &self.hosts.hosts {
+            if let Some(next) = host.task.next_iteration() {
+                *counts.entry((u64::from(host.job), next)).or_default() += 1;
+            }
+        }
+        let rows = counts.into_iter();
+        rows.map(|((job, next), tasks)| [job, next, tasks])
+            .collect()
     }
 }
 

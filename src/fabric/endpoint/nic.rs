@@ -166,6 +166,8 @@ impl<K: Compiled> FabricDomain<K> {
         (index, queue): (PacketIndex, u16),
         now: Time,
     ) {
+        // Before the packet takes the link.
+        self.outputs[output as usize].settle_stall(now);
         self.inject(index, nic, queue, now);
         let out = &mut self.outputs[output as usize];
         out.unstall(now);

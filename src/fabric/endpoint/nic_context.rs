@@ -106,14 +106,15 @@ impl NicContext for AtNic<'_> {
         }
     }
 
-    fn withdraw(&mut self, to: EndpointId, message: u32) -> Range<u32> {
+    fn withdraw(&mut self, origin: &Origin) -> Range<u32> {
         let about = self.about;
         let rest = |message: &Message| {
             let packets = about.packets(message.bits).0;
             (packets - about.packets(message.left).0) as u32..packets as u32
         };
+        let which = (origin.job, origin.message);
         self.sends
-            .withdraw(self.nic, &mut self.state.ring, to, message, rest)
+            .withdraw(self.nic, &mut self.state.ring, origin.source, which, rest)
     }
 
     fn wake(&mut self, time: Time, number: u64) {

@@ -155,7 +155,7 @@ impl<K: Compiled> FabricDomain<K> {
                 if self.fixed.can.reserves {
                     let (ring, which) = (
                         &mut self.nics[nic as usize].ring,
-                        (origin.message, origin.part),
+                        (origin.job, origin.message, origin.part),
                     );
                     let first = self.sends.sent_withdrawn(nic, ring, to, which);
                     self.begin_message(nic, first, now);

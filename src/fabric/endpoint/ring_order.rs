@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn those_that_are_placed_are_found_in_the_order_of_the_ring() {
-        let (mut queues, mut ring) = (SendQueues::new(NicOrder::Fair), PairRing::EMPTY);
+        let (mut queues, mut ring) = (SendQueues::new(NicOrder::Fair, false), PairRing::EMPTY);
         let message = || Message::new(0, 100, 0, 0, Stamp::NONE);
         for to in 0..2 * FAR {
             queues.add(0, &mut ring, to, message());
@@ -287,7 +287,7 @@ mod tests {
         for _ in 0..rounds {
             let chance = below(&mut rng, 100);
             let to = below(&mut rng, 4 * FAR);
-            match (chance, queues.find_pair(0, &ring, to)) {
+            match (chance, queues.find_pair(0, &ring, to, 0)) {
                 (0..40, _) => drop(queues.add(0, &mut ring, to, message())),
                 (40..70, Some(at)) if queues.pair(at).group == UNKNOWN => {
                     queues.join_group(0, &mut ring, at, 1 << (to % 7));

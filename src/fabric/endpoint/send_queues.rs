@@ -1,5 +1,5 @@
-//! The queue pairs of a domain's NICs: a send queue per destination, each a packet at a time in turn; or one for each message,
-//! in turn or one after the other ([`NicOrder`]).
+//! The queue pairs of a domain's NICs: a send queue per job and destination, each a packet at a time in turn; or one for each
+//! message, in turn or one after the other ([`NicOrder`]).
 
 use std::ops::Range;
 
@@ -50,11 +50,13 @@ impl PairRing {
     };
 }
 
-/// A send queue for one destination. Exists from its first message until it is empty.
+/// A send queue of one job for one destination. Exists from its first message until it is empty.
 #[derive(Clone, Copy, Debug)]
 pub struct QueuePair {
     /// Where its messages go.
     pub destination: EndpointId,
+    /// The job of its messages; 0 where all jobs share queue pairs.
+    job: u16,
     /// The message that is being sent.
     pub first: u32,
     last: u32,
@@ -120,23 +122,26 @@ impl Message {
 #[derive(Debug)]
 pub struct SendQueues {
     order: NicOrder,
+    /// True if all jobs of a NIC share its queue pairs: where flows are managed, which are by destination.
+    shared: bool,
     pub(super) pairs: Slots<QueuePair>,
     free_pairs: Vec<u32>,
     messages: Slots<Message>,
     free_messages: Vec<u32>,
-    /// (NIC, destination) → queue pair, for NICs with many.
-    index: rustc_hash::FxHashMap<(u32, EndpointId), u32>,
-    /// By NIC and destination, where queue pairs are shared by messages.
-    parked: rustc_hash::FxHashMap<(u32, EndpointId), Parked>,
+    /// (NIC, destination, job) → queue pair, for NICs with many.
+    index: rustc_hash::FxHashMap<(u32, EndpointId, u16), u32>,
+    /// By NIC, destination and job, where queue pairs are shared by messages.
+    parked: rustc_hash::FxHashMap<(u32, EndpointId, u16), Parked>,
     pub(super) groups: Groups,
     pub(super) ring_order: RingOrder,
 }
 
 impl SendQueues {
-    /// No queue pairs.
-    pub fn new(order: NicOrder) -> Self {
+    /// No queue pairs. `shared`: all jobs of a NIC share them.
+    pub fn new(order: NicOrder, shared: bool) -> Self {
         SendQueues {
             order,
+            shared,
             pairs: Slots::default(),
             free_pairs: Vec::new(),
             messages: Slots::default(),
@@ -163,7 +168,13 @@ impl SendQueues {
         }
     }
 
-    /// Adds a message to the queue pair of a NIC and a destination, or with one of its own after all others. Gives the queue
+    /// The job by which a queue pair is known.
+    #[inline]
+    fn key(&self, job: u16) -> u16 {
+        if self.shared { 0 } else { job }
+    }
+
+    /// Adds a message to the queue pair of a NIC, its job and a destination, or with one of its own after all others. Gives the queue
     /// pair if the message is its first.
     pub fn add(
         &mut self,
@@ -172,6 +183,7 @@ impl SendQueues {
         destination: EndpointId,
         message: Message,
     ) -> Option<u32> {
+        let job = self.key(message.job);
         let at = match self.free_messages.pop() {
             Some(at) => {
                 self.messages[at as usize] = message;
@@ -187,8 +199,8 @@ impl SendQueues {
             }
         };
         if self.order == NicOrder::Fair {
-            let parked = || Some(self.parked.get(&(nic, destination))?.pair);
-            if let Some(pair) = self.find_pair(nic, state, destination).or_else(parked) {
+            let parked = || Some(self.parked.get(&(nic, destination, job))?.pair);
+            if let Some(pair) = self.find_pair(nic, state, destination, job).or_else(parked) {
                 let last = std::mem::replace(&mut self.pairs[pair as usize].last, at);
                 self.messages[last as usize].next = at;
                 return None;
@@ -196,6 +208,7 @@ impl SendQueues {
         }
         let pair = self.add_pair(QueuePair {
             destination,
+            job,
             first: at,
             last: at,
             next: NONE,
@@ -225,8 +238,10 @@ impl SendQueues {
             self.place(nic, state, pair);
         }
         if state.indexed {
-            let destination = self.pairs[pair as usize].destination;
-            self.index.insert((nic, destination), pair);
+            let QueuePair {
+                destination, job, ..
+            } = self.pairs[pair as usize];
+            self.index.insert((nic, destination, job), pair);
         } else if self.order == NicOrder::Fair && state.pairs > SEARCHED {
             self.index_all(nic, state);
         }
@@ -237,7 +252,7 @@ impl SendQueues {
         self.leave_group(nic, state, at);
         let pair = self.pairs[at as usize];
         if state.indexed {
-            self.index.remove(&(nic, pair.destination));
+            self.index.remove(&(nic, pair.destination, pair.job));
         }
         if state.placed {
             self.ring_order.leave((nic, UNKNOWN), pair.place);
@@ -256,12 +271,21 @@ impl SendQueues {
         self.pairs[pair.next as usize].before = pair.before;
     }
 
-    /// The queue pair for a destination, if there is one: by search among a few, through the index among many.
-    pub fn find_pair(&self, nic: u32, state: &PairRing, destination: EndpointId) -> Option<u32> {
+    /// The queue pair of a job for a destination, if there is one: by search among a few, through the index among many.
+    pub fn find_pair(
+        &self,
+        nic: u32,
+        state: &PairRing,
+        destination: EndpointId,
+        job: u16,
+    ) -> Option<u32> {
+        let job = self.key(job);
         if state.indexed {
-            return self.index.get(&(nic, destination)).copied();
+            return self.index.get(&(nic, destination, job)).copied();
         }
-        self.search(state, |pair| pair.destination == destination)
+        self.search(state, |pair| {
+            pair.destination == destination && pair.job == job
+        })
     }
 
     /// The first queue pair of a NIC, from the one whose turn it is on, that is one of these.
@@ -282,7 +306,7 @@ impl SendQueues {
         let mut at = state.turn;
         for _ in 0..state.pairs {
             let pair = &self.pairs[at as usize];
-            self.index.insert((nic, pair.destination), at);
+            self.index.insert((nic, pair.destination, pair.job), at);
             at = pair.next;
         }
     }
@@ -338,7 +362,7 @@ impl SendQueues {
         }
         let job = message.job;
         if self.finish_first(at) {
-            if self.messages[self.pairs[at as usize].first as usize].job != job {
+            if self.shared && self.messages[self.pairs[at as usize].first as usize].job != job {
                 self.leave_group(nic, state, at);
             }
             return Some(at);
@@ -354,14 +378,14 @@ impl SendQueues {
         nic: u32,
         state: &mut PairRing,
         destination: EndpointId,
-        number: u32,
+        (job, number): (u16, u32),
         parts: impl Fn(&Message) -> Range<u32>,
     ) -> Range<u32> {
         let named = |pair: &QueuePair| {
             pair.destination == destination && self.message(pair.first).number == number
         };
         let at = match self.order {
-            NicOrder::Fair => self.find_pair(nic, state, destination),
+            NicOrder::Fair => self.find_pair(nic, state, destination, job),
             NicOrder::Fifo | NicOrder::Message => self.search(state, named),
         };
         let Some(at) = at.filter(|&at| named(self.pair(at))) else {
@@ -377,7 +401,8 @@ impl SendQueues {
                 next,
                 end,
             };
-            self.parked.insert((nic, destination), parked);
+            self.parked
+                .insert((nic, destination, self.key(job)), parked);
         } else {
             self.finish_first(at);
         }
@@ -391,9 +416,10 @@ impl SendQueues {
         nic: u32,
         state: &mut PairRing,
         destination: EndpointId,
-        (number, part): (u32, u32),
+        (job, number, part): (u16, u32, u32),
     ) -> Option<u32> {
-        let parked = self.parked.get_mut(&(nic, destination))?;
+        let key = (nic, destination, self.key(job));
+        let parked = self.parked.get_mut(&key)?;
         let pair = parked.pair;
         let first = self.pairs[pair as usize].first;
         // Parts before it were sent in turn, and got lost.
@@ -404,7 +430,7 @@ impl SendQueues {
         if parked.next < parked.end {
             return None;
         }
-        self.parked.remove(&(nic, destination));
+        self.parked.remove(&key);
         if !self.finish_first(pair) {
             return None;
         }
@@ -452,19 +478,23 @@ mod tests {
 
     #[test]
     fn a_queue_pair_goes_on_when_what_was_withdrawn_is_sent() {
-        let (mut queues, mut ring) = (SendQueues::new(NicOrder::Fair), PairRing::EMPTY);
+        let (mut queues, mut ring) = (SendQueues::new(NicOrder::Fair, false), PairRing::EMPTY);
         let rest = |_: &Message| 1..3;
         assert!(post(&mut queues, &mut ring, 7, 0));
         assert!(post(&mut queues, &mut ring, 8, 1));
         assert!(!post(&mut queues, &mut ring, 7, 2));
-        assert_eq!(queues.withdraw(0, &mut ring, 7, 2, rest), 0..0, "not first");
-        assert_eq!(queues.withdraw(0, &mut ring, 7, 0, rest), 1..3);
-        assert_eq!(queues.withdraw(0, &mut ring, 7, 0, rest), 0..0, "gone");
+        assert_eq!(
+            queues.withdraw(0, &mut ring, 7, (0, 2), rest),
+            0..0,
+            "not first"
+        );
+        assert_eq!(queues.withdraw(0, &mut ring, 7, (0, 0), rest), 1..3);
+        assert_eq!(queues.withdraw(0, &mut ring, 7, (0, 0), rest), 0..0, "gone");
         // Only the other queue pair has turns.
         assert_eq!((ring.pairs, queues.pair(ring.turn).destination), (1, 8));
         assert!(!post(&mut queues, &mut ring, 7, 3));
         assert_eq!(queues.messages_waiting(), 4);
-        let mut sent = |message, part| queues.sent_withdrawn(0, &mut ring, 7, (message, part));
+        let mut sent = |message, part| queues.sent_withdrawn(0, &mut ring, 7, (0, message, part));
         // A part that got lost, one of another message, and one of two do not count.
         assert_eq!((sent(0, 0), sent(2, 1), sent(0, 1)), (None, None, None));
         let pair = sent(0, 2).expect("the next message is first");

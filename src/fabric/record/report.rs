@@ -8,7 +8,7 @@ use super::series::Series;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
 use super::waits::WaitsReport;
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::endpoint::hosts::{IterationRow, TaskRow};
+use crate::fabric::endpoint::hosts::{BehindRow, IterationRow, TaskRow};
 use crate::fabric::mail::inbox::Inbox;
 use crate::fabric::state::Wire;
 use crate::model::{NO_PACKET, PacketKind, Time};
@@ -78,6 +78,8 @@ pub struct DomainReport {
     pub tasks: Vec<TaskRow>,
     /// Their iterations, if asked for.
     pub iterations: Vec<IterationRow>,
+    /// Tasks that may still begin iterations.
+    pub behind: Vec<BehindRow>,
     /// What is recorded of flows.
     pub flows: FlowReport,
     /// Whether flows are left that are not over.
@@ -100,13 +102,14 @@ impl<K: Compiled> FabricDomain<K> {
         let ports = self.port_rows(end);
         let (state, packets) = self.memory_bytes();
         let (occupancy_interval, rates_interval) = self.samples.intervals();
+        let jobs = self.stats.jobs.iter();
         let totals = Totals {
             injected: self.stats.tally.injected.iter().sum(),
             delivered: self.stats.delivered,
             tally: self.stats.tally,
             in_flight: self.packets_in_flight(),
-            messages_generated: self.stats.messages_generated,
-            messages_received: self.stats.messages_received,
+            messages_generated: jobs.clone().map(|job| job.messages_generated).sum(),
+            messages_received: jobs.map(|job| job.messages_received).sum(),
             messages_waiting: self.sends.messages_waiting() as u64,
             delivered_bits: self.stats.delivered_bits,
             accepted_bits: self.stats.accepted_bits,
@@ -139,6 +142,7 @@ impl<K: Compiled> FabricDomain<K> {
             rates_interval,
             tasks: self.task_rows(end),
             iterations: self.iteration_rows(),
+            behind: self.behind_rows(),
             flows: self.flow_report(),
             flows_left: !self.flows.are_over(),
             circuits: self.flows.counts,

@@ -110,6 +110,10 @@ pub struct JobStats {
     pub iteration: Histogram,
     /// How long ago those began that were not over at the end.
     pub iteration_missing: Histogram,
+    /// Messages generated over the whole run.
+    pub messages_generated: u64,
+    /// Messages received whole.
+    pub messages_received: u64,
     /// Payload generated in the measurement window.
     pub generated_bits: u64,
     /// Payload that came in at its receivers while the job was on, within the measurement window.
@@ -196,8 +200,6 @@ pub struct Stats {
     pub ejected: Vec<Series<1>>,
     pub delivered: u64,
     pub tally: Tally,
-    pub messages_generated: u64,
-    pub messages_received: u64,
     pub delivered_bits: u64,
     /// Time of the last delivery, ps.
     pub last_delivery: Time,
@@ -238,8 +240,6 @@ impl Stats {
             ejected: vec![Series::default(); usize::from(classes)],
             delivered: 0,
             tally: Tally::default(),
-            messages_generated: 0,
-            messages_received: 0,
             delivered_bits: 0,
             last_delivery: 0,
             packet_rows: Vec::new(),
@@ -314,9 +314,10 @@ impl Stats {
     /// A message has been generated.
     #[inline]
     pub fn generated(&mut self, job: u16, bits: u64, now: Time) {
-        self.messages_generated += 1;
-        if self.measured(now) {
-            let job = &mut self.jobs[usize::from(job)];
+        let measured = self.measured(now);
+        let job = &mut self.jobs[usize::from(job)];
+        job.messages_generated += 1;
+        if measured {
             // A sum that stays at the largest number ends the run with an error.
             job.generated_bits = job.generated_bits.saturating_add(bits);
             job.message_missing.begin(now - self.recording.window.from);
@@ -434,11 +435,11 @@ impl Stats {
     /// A message has been received whole.
     #[inline]
     pub fn received(&mut self, origin: &Origin, destination: EndpointId, nic: u32, now: Time) {
-        self.messages_received += 1;
         let latency = now - origin.generated;
         let (bin, sent) = (self.bin(now), self.measured(origin.generated));
         let window = self.recording.window;
         let job = &mut self.jobs[usize::from(origin.job)];
+        job.messages_received += 1;
         job.message.add(origin.generated, now, window);
         if sent {
             job.message_missing

@@ -360,6 +360,8 @@ impl<K: Compiled> FabricDomain<K> {
         let (input, in_queue) = from;
         let place = &mut self.inputs[input as usize];
         let out = &mut self.outputs[output as usize];
+        // Before the packet takes the link.
+        out.settle_stall(now);
         let packet = self.pool.get_mut(index);
         let flits = packet.flits;
         let in_time = place.crossbar.time(flits);

@@ -118,7 +118,9 @@ impl<K: Compiled> FabricDomain<K> {
         let out = &mut self.outputs[output as usize];
         out.queued -= flits;
         out.turn = queue;
-        if !prepaid {
+        if prepaid {
+            out.settle_stall(now);
+        } else {
             out.unstall(now);
             self.count_credits(output, place, now);
         }
@@ -330,6 +332,9 @@ impl<K: Compiled> FabricDomain<K> {
         out.counts.packets += 1;
         out.last_sent = packet.flits;
         out.counts.busy += end - depart;
+        if out.is_stalled() {
+            out.stalled_since = out.stalled_since.max(end);
+        }
         let there = if Self::is_stored(timing) { end } else { depart };
         let (head, tail) = (there + timing.latency, end + timing.latency);
         packet.pass(head, end - there);

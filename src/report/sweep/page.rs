@@ -23,12 +23,14 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
         }
     }
     let mut warnings = Vec::new();
-    let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
-    if broken > 0 {
-        warnings.push(format!(
-            "{broken} of {} claims do not hold.",
-            verdicts.len()
-        ));
+    for (holds, words) in [
+        (Some(false), "do not hold"),
+        (None, "are undecided, because values are missing"),
+    ] {
+        let count = verdicts.iter().filter(|one| one.holds == holds).count();
+        if count > 0 {
+            warnings.push(format!("{count} of {} claims {words}.", verdicts.len()));
+        }
     }
     if count("done") < rows.len() {
         warnings.push(format!(
@@ -64,7 +66,7 @@ fn texts<const N: usize>(words: [&str; N]) -> Vec<String> {
 
 fn claims(verdicts: &[Verdict]) -> Rows {
     let rows = verdicts.iter().map(|verdict| {
-        let holds = if verdict.holds { "yes" } else { "no" };
+        let holds = verdict.word();
         Row {
             cells: vec![
                 verdict.id.clone(),
@@ -76,7 +78,7 @@ fn claims(verdicts: &[Verdict]) -> Rows {
                     None => holds.to_string(),
                 },
             ],
-            good: Some(verdict.holds),
+            good: verdict.holds,
         }
     });
     Rows {

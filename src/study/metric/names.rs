@@ -6,7 +6,7 @@ use super::slowdown;
 use super::{HOWS, Held, How, Moment, NotAMetric, RateStat, What};
 use crate::config::suggest;
 use crate::trace::schema::{
-    self, Attribute, COST_COUNTS, COST_NUMBERS, JOB_COUNTS, JOB_LOADS, LATENCY_CLASSES,
+    self, Attribute, COST_COUNTS, COST_NUMBERS, JOB_COUNTS, JOB_ENDS, JOB_LOADS, LATENCY_CLASSES,
     LATENCY_COUNTS, LATENCY_QUANTILES, SERIES_JOB, SUMMARY_COUNTS, SUMMARY_LOADS,
 };
 use crate::trace::{Whose, endpoints_of};
@@ -127,7 +127,7 @@ fn known_job(job: &str, jobs: &[String]) -> Outcome<()> {
 /// `jobs.hot.finish`, `jobs.lammps-*.communication.max`.
 fn of_jobs(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     let (job, rest) = split(name, rest)?;
-    let known = [&JOB_COUNTS[..], &JOB_LOADS[..]];
+    let known = [&JOB_COUNTS[..], &JOB_ENDS[..], &JOB_LOADS[..]];
     if !job.contains('*') {
         known_job(job, jobs)?;
         return attribute(format!("data/jobs/{job}"), rest, &known);

@@ -4,7 +4,7 @@ use super::pattern::fits;
 use super::{Held, How, Metric, Moment, RateStat, What};
 use crate::model::Time;
 use crate::simulation::counts_as_nothing;
-use crate::trace::schema::is_port_of;
+use crate::trace::schema::{JOB_ENDS, is_port_of};
 use crate::trace::{ResultFile, TraceError, Whose, endpoints_of};
 
 type Outcome = Result<Option<f64>, TraceError>;
@@ -19,6 +19,9 @@ impl Metric {
     /// # Errors
     /// If the file is damaged.
     pub fn read(&self, result: &ResultFile) -> Result<Option<f64>, TraceError> {
+        if self.is_past_the_end(result)? {
+            return Ok(None);
+        }
         let value = match &self.what {
             What::Attribute {
                 group,
@@ -34,10 +37,12 @@ impl Metric {
                 let mut values = Vec::new();
                 for (job, _) in jobs(result, pattern)? {
                     let group = format!("data/jobs/{job}");
-                    values.extend(attribute_of(result, &group, attribute, unit)?);
+                    values.push(attribute_of(result, &group, attribute, unit)?);
                 }
-                // A sum of nothing is nothing: there is no such job here.
-                one(*how, values.iter().copied()).filter(|_| !values.is_empty())
+                // One that is missing may be the largest. A sum of nothing is nothing: there is no such job here.
+                let values: Option<Vec<f64>> = values.into_iter().collect();
+                let values = values.filter(|values| !values.is_empty());
+                values.and_then(|values| one(*how, values.into_iter()))
             }
             What::Iteration {
                 pattern,
@@ -87,6 +92,21 @@ impl Metric {
             What::Scheme { name } => scheme(result, name)?,
         };
         Ok(value.filter(|value| value.is_finite()))
+    }
+
+    /// True if the window ends after the run, which ended before its jobs did: the rest of the window is missing.
+    fn is_past_the_end(&self, result: &ResultFile) -> Result<bool, TraceError> {
+        let end = result.number("data/summary", "simulated_ps")?;
+        let past = |(_, to): (Time, Time)| to as f64 > end.unwrap_or_default();
+        if !self.window.is_some_and(past) {
+            return Ok(false);
+        }
+        for job in result.groups("data/jobs")? {
+            if is_cut_off(result, &format!("data/jobs/{job}"))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The rows of a column of the time series whose bins begin in the window.
@@ -211,11 +231,18 @@ impl Metric {
     }
 }
 
+/// True if the run ended before the job whose group this is, so that its finish and communication time are missing.
+pub(super) fn is_cut_off(result: &ResultFile, group: &str) -> Result<bool, TraceError> {
+    let [over, ..] = JOB_ENDS;
+    Ok(result.number(group, over.name)? != Some(1.0))
+}
+
 fn attribute_of(result: &ResultFile, group: &str, attribute: &str, unit: &str) -> Outcome {
     // The largest of no samples is stored as 0.
     let samples = |name| result.number(group, name);
     let empty = match attribute {
         "max_ps" => samples("samples")? == Some(0.0),
+        "finish_ps" | "communication_ps" => is_cut_off(result, group)?,
         "max_at_least_ps" => samples("samples")? == Some(0.0) && samples("missing")? == Some(0.0),
         _ => false,
     };
@@ -311,12 +338,15 @@ fn of_phase(result: &ResultFile, job: &str, phase: u64, column: &str) -> Outcome
     match column {
         "time" => {
             let (begin, end) = (whole("begin_ps")?, whole("end_ps")?);
-            Ok(begin.zip(end).map(|(begin, end)| (end - begin) / 1e3))
+            let time = |(begin, end): (f64, f64)| (end - begin) / 1e3;
+            Ok(begin.zip(end.filter(|end| *end > 0.0)).map(time))
         }
         "stretch" | "rate_ratio" | "measured_ratio" | "mean_contention" => {
             let rows = result.fractions(GROUP, column)?;
             Ok(rows.and_then(|rows| rows.get(row).copied()))
         }
+        // The end of a phase that was not over.
+        "end_ps" => Ok(whole(column)?.filter(|end| *end > 0.0).map(|ps| ps / 1e3)),
         times if times.ends_with("_ps") => Ok(whole(times)?.map(|ps| ps / 1e3)),
         counts => whole(counts),
     }

@@ -5,9 +5,11 @@
 //! et al., SC19, section 3, calls the same ratio of a congested to an isolated run the congestion impact.)
 
 use super::pattern::{chosen, fits};
+use super::read::is_cut_off;
 use super::{How, Metric, NotAMetric, What, names};
 use crate::config::{Experiment, suggest};
 use crate::model::Time;
+use crate::simulation::is_much;
 use crate::trace::{ResultFile, TraceError};
 
 type Outcome = Result<Option<f64>, TraceError>;
@@ -158,15 +160,26 @@ impl Slowdown {
     }
 
     fn measured(&self, window: Option<(Time, Time)>, run: &Ran, job: &str) -> Outcome {
+        let application = is_application(run.experiment, job);
         let what = match &self.measure {
             Some(measure) => (*measure.what).clone(),
-            None if is_application(run.experiment, job) => return time(run.result, job),
+            None if application => return time(run.result, job),
             None => What::Attribute {
                 group: format!("data/latency/job.{job}.message"),
                 attribute: "mean_ps".into(),
                 unit: "ns",
             },
         };
+        // Messages that have not arrived, and iterations that have not begun, would be the slowest.
+        if let What::Attribute { group, .. } = &what
+            && group.starts_with("data/latency/")
+            && match application {
+                true => is_cut_off(run.result, &format!("data/jobs/{job}"))?,
+                false => much_is_missing(run.result, group)?,
+            }
+        {
+            return Ok(None);
+        }
         let name = String::new();
         Metric { name, what, window }.read(run.result)
     }
@@ -207,6 +220,13 @@ fn is_application(experiment: &Experiment, job: &str) -> bool {
     workloads.any(|one| one.name == job && one.job().is_some())
 }
 
+/// True if a note of the result says that many samples of this class of latencies are missing.
+fn much_is_missing(result: &ResultFile, class: &str) -> Result<bool, TraceError> {
+    let count = |name| Ok::<_, TraceError>(result.number(class, name)?.unwrap_or_default() as u64);
+    let (missing, samples) = (count("missing")?, count("samples")?);
+    Ok(is_much(missing, samples.saturating_add(missing)))
+}
+
 /// From the start of an application to the end of its last task, ns. None if the run ended before that.
 fn time(result: &ResultFile, job: &str) -> Outcome {
     let group = format!("data/jobs/{job}");
@@ -214,15 +234,9 @@ fn time(result: &ResultFile, job: &str) -> Outcome {
         result.number(&group, "start_ps")?,
         result.number(&group, "finish_ps")?,
     );
-    let end = result.number("data/summary", "simulated_ps")?;
-    // A task that is not done has the end of the run for its own; a run to completion ends with the last one.
-    let to_completion = result.header().experiment.lines();
-    let to_completion = to_completion
-        .into_iter()
-        .any(|line| line == "until = \"completion\"");
-    let done = to_completion || finish < end;
     let time = start
         .zip(finish)
         .map(|(start, finish)| (finish - start) / 1e3);
+    let done = !is_cut_off(result, &group)?;
     Ok(time.filter(|_| done))
 }

@@ -2,11 +2,12 @@
 
 use super::{
     ATTRIBUTION_NUMBERS, COST_COUNTS, COST_NUMBERS, ELSEWHERE, FLOWS, Group, ITERATIONS, JOB,
-    JOB_COUNTS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES, LOAD_TEXTS, MESSAGES,
-    NOTE_TEXTS, OCCUPANCY, PACKETS, PHASES, PORT_KINDS, PORTS, PRESSURE, RATES, RECORD_TEXTS,
-    ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS, ROUTERS, RUN_HOSTS, RUN_NUMBERS,
-    RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS, SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB,
-    SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS, SUMMARY_LOADS, WAITS,
+    JOB_COUNTS, JOB_ENDS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES, LOAD_TEXTS,
+    MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS, PHASES, PORT_KINDS, PORTS, PRESSURE, RATES,
+    RECORD_TEXTS, ROOT_MODEL, ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS, ROUTERS,
+    RUN_HOSTS, RUN_NUMBERS, RUN_PROGRAM, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS,
+    SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS,
+    SUMMARY_LOADS, WAITS,
 };
 
 /// Every group of a result file, for documentation and tests.
@@ -14,7 +15,7 @@ pub const GROUPS: &[Group] = &[
     Group {
         path: "/",
         about: "What was run.",
-        attributes: &[&ROOT_NUMBERS, &ROOT_TEXTS],
+        attributes: &[&ROOT_NUMBERS, &ROOT_MODEL, &ROOT_TEXTS],
         columns: &[],
     },
     Group {
@@ -24,6 +25,7 @@ pub const GROUPS: &[Group] = &[
             &RUN_NUMBERS,
             &RUN_RATES,
             &RUN_TEXTS,
+            &RUN_PROGRAM,
             &[RUN_HOSTS, RUN_STOPPED],
         ],
         columns: &[],
@@ -53,7 +55,7 @@ pub const GROUPS: &[Group] = &[
     Group {
         path: "/data/jobs/<name>",
         about: "One workload; one row per task.",
-        attributes: &[&JOB_COUNTS, &JOB_LOADS, &LOAD_TEXTS],
+        attributes: &[&JOB_COUNTS, &JOB_ENDS, &JOB_LOADS, &LOAD_TEXTS],
         columns: &[&JOB],
     },
     Group {

@@ -116,7 +116,7 @@ pub const ITERATIONS: [Column; 6] = [
         "tasks",
         "u64",
         "1",
-        "tasks that began it and had something to do in it",
+        "tasks that had something to do in it; those that had not begun it when the run ended count",
     ),
     column("ended", "u64", "1", "those of them that ended it"),
 ];
@@ -131,7 +131,7 @@ pub const PHASES: [Column; 11] = [
         "end_ps",
         "u64",
         "ps",
-        "when its last flow had come; 0 if one had not when the run ended",
+        "when its last flow had come; 0 if the run ended before that",
     ),
     column("flows", "u64", "1", "flows that have begun"),
     column(

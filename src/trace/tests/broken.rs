@@ -366,3 +366,104 @@ fn columns_of_different_length_are_told_when_they_are_read() {
         assert!(errors[0].contains(&says), "{errors:?}");
     }
 }
+
+/// Changes a result, and seals it again as somebody who knows the format may.
+fn changed(path: &Path, change: impl FnOnce(&hdf5::File)) {
+    let file = hdf5::File::open_rw(path).expect("opens");
+    change(&file);
+    file.close().expect("closes");
+    reseal(path);
+}
+
+#[test]
+fn content_that_the_checksum_does_not_cover_is_refused() {
+    let dir = folder();
+    fs::write(dir.path().join("rows.bin"), [1; 24]).expect("a file");
+    write_sample(dir.path(), "other.h5");
+    let path = || write_sample(dir.path(), "result.h5");
+    type Change = fn(&hdf5::File);
+    let changes: [(Change, &str, &str); 4] = [
+        (
+            |file| {
+                file.link_external("other.h5", "/data/ports/bytes", "data/x")
+                    .expect("links")
+            },
+            "/data/x",
+            "is a link to something elsewhere",
+        ),
+        (
+            |file| {
+                file.link_soft("/data/ports/bytes", "data/jobs/x")
+                    .expect("links")
+            },
+            "/data/jobs/x",
+            "is a link to something elsewhere",
+        ),
+        (
+            |file| {
+                let builder = file.new_dataset::<u64>().shape(3);
+                let builder = builder.with_dcpl(|p| p.external("rows.bin", 0, 24));
+                builder.create("data/ports/x").expect("creates");
+            },
+            "/data/ports/x",
+            "is stored in another file",
+        ),
+        (
+            |file| {
+                let builder = file.new_dataset::<u64>().shape(3);
+                let builder = builder
+                    .with_dcpl(|p| p.virtual_map("other.h5", "/data/ports/bytes", 3, .., 3, ..));
+                builder.create("data/ports/x").expect("creates");
+            },
+            "/data/ports/x",
+            "is a virtual dataset",
+        ),
+    ];
+    for (change, place, words) in changes {
+        let path = path();
+        changed(&path, change);
+        let errors = [read(&path).err(), ResultFile::open(&path).err()];
+        for error in errors {
+            let text = error.expect(words).to_string();
+            assert!(text.contains(place) && text.contains(words), "{text}");
+        }
+        fs::remove_file(path).expect("removes");
+    }
+}
+
+#[test]
+fn another_schema_version_in_the_attributes_is_refused() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    changed(&path, |file| {
+        let version = file.attr("schema_version").expect("an attribute");
+        version.write_scalar(&7u64).expect("writes");
+    });
+    let text = read(&path).expect_err("another version").to_string();
+    assert!(text.contains("another schema version"), "{text}");
+}
+
+/// Results of weir 0.1.0 do not say which model made them, nor if a job was over.
+#[test]
+fn a_result_without_what_came_later_can_be_read() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    changed(&path, |file| {
+        file.delete_attr("model_version").expect("deletes");
+        for name in ["commit", "features", "command"] {
+            file.group("run")
+                .and_then(|run| run.delete_attr(name))
+                .expect(name);
+        }
+        for name in ["over", "finish_at_least_ps", "communication_at_least_ps"] {
+            let job = file.group("data/jobs/stencil");
+            job.and_then(|job| job.delete_attr(name)).expect(name);
+        }
+    });
+    let stored = read(&path).expect("a result");
+    assert_eq!(stored.header.model_version, None);
+    assert_eq!(stored.run.command, "");
+    let jobs = &stored.digest.jobs;
+    assert_eq!((jobs[0].over, jobs[1].over), (None, Some(true)));
+    assert_eq!(jobs[0].finish_ps, sample::data().jobs[0].finish_ps);
+}

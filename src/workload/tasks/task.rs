@@ -85,6 +85,14 @@ impl Task {
         Some(spent.saturating_sub(self.process.computed()))
     }
 
+    /// The number of the first iteration that it has not begun and may still begin. None if it will begin no more: it is
+    /// done, or its process has no iterations.
+    pub fn next_iteration(&self) -> Option<u64> {
+        let begun = self.process.iterations().len() as u64;
+        // A process with iterations begins the first one when it starts.
+        (self.finished.is_none() && (self.started.is_none() || begun > 0)).then_some(begun)
+    }
+
     /// Its iterations so far, if the job has them written down.
     pub fn iterations(&self) -> &[Iteration] {
         self.process.iterations()

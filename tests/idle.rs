@@ -1,0 +1,160 @@
+//! With its default parameters no congestion-control scheme slows down what nothing congests by more than docs/model.md says:
+//! lone flows between random endpoints, one after the other, and pairs of neighbours at once, on every ready network.
+
+use std::fs;
+
+use crate::support::Experiment;
+use weir::catalog::catalog;
+use weir::model::Time;
+use weir::trace::Data;
+
+/// Flows, one after the other.
+const FLOWS: u32 = 6;
+/// Messages of each, one after the other: they are eager, so nothing else is exchanged for them.
+const MESSAGES: u64 = 4;
+/// Between the starts of two flows: all of one is over by then.
+const APART_US: u32 = 2_000;
+
+/// The round trips that each scheme costs a message, and the share of its time, as the manual's table says; None where it is
+/// the scheme's purpose.
+fn documented(scheme: &str) -> Option<(f64, f64)> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/model.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let row = page
+        .lines()
+        .find(|line| line.starts_with(&format!("| `{scheme}` |")));
+    let row = row.unwrap_or_else(|| panic!("docs/model.md says nothing of {scheme}"));
+    let cell = |at: usize| row.split('|').nth(at)?.trim().parse().ok();
+    Some((cell(2)?, cell(3)?))
+}
+
+/// A workload of tasks of which the first half sends messages to the second.
+fn pairs(experiment: Experiment, tasks: i64) -> Experiment {
+    let half = tasks / 2;
+    let text = format!(
+        "kind = \"script\"\nrounds = {MESSAGES}\nphases = [\
+         {{ when = \"task < {half}\", send = [{{ to = \"task + {half}\", bytes = \"256 KiB\" }}] }}, \
+         {{ when = \"task >= {half}\", receive = [{{ from = \"task - {half}\" }}] }}]"
+    );
+    let motif: toml::Table = text.parse().expect("TOML");
+    experiment
+        .job("script", tasks)
+        .with("motif", motif)
+        .with("mpi.rendezvous_from", "1 GB")
+}
+
+/// Lone flows, then pairs of neighbours, whose links no two of them share.
+fn experiment(file: &str, routing: &str) -> Experiment {
+    let table = format!("topology.file = \"{file}\"\nrouting.algorithm = \"{routing}\"");
+    let mut experiment = Experiment::of(table.parse().expect("TOML"));
+    for flow in 0..FLOWS {
+        experiment = pairs(experiment, 2)
+            .with("name", format!("flow-{flow}"))
+            .with("placement", "random")
+            .with("shared", true)
+            .with("start", format!("{} us", flow * APART_US));
+    }
+    let neighbours: Vec<i64> = vec![0, 2, 4, 6, 1, 3, 5, 7];
+    pairs(experiment, 8)
+        .with("name", "pairs")
+        .with("endpoints", neighbours)
+        .with("shared", true)
+        .with("start", format!("{} us", FLOWS * APART_US))
+}
+
+fn times(data: &Data) -> Vec<(String, Time)> {
+    let time = |job: &weir::trace::Job| {
+        assert!(job.over, "{}", job.name);
+        let apart = Time::from(APART_US) * 1_000_000;
+        let took = job.finish_ps - job.start_ps;
+        assert!(took < apart, "{} took {took} ps", job.name);
+        (job.name.clone(), took)
+    };
+    data.jobs.iter().map(time).collect()
+}
+
+#[test]
+fn no_scheme_slows_an_idle_network_by_more_than_the_manual_says() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/topologies");
+    let files = fs::read_dir(folder).expect("ready networks");
+    let mut names: Vec<String> = files
+        .filter_map(|file| {
+            let name = file.expect("reads").file_name().into_string().ok()?;
+            Some(name.strip_suffix(".toml")?.to_string())
+        })
+        .collect();
+    names.sort();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        let text = fs::read_to_string(format!("{folder}/{name}.toml")).expect("a file");
+        let table: toml::Table = text.parse().expect("TOML");
+        let kind = table["kind"].as_str().expect("a kind");
+        let routings = catalog().routings.variants;
+        let mut own = routings.iter().filter(|routing| routing.is_for(kind));
+        // The first is the plain one; Valiant's routes differ most in length.
+        let first = own.next().expect("a routing").name;
+        let detours = own.any(|routing| routing.name == "valiant");
+        for routing in [Some(first), detours.then_some("valiant")]
+            .into_iter()
+            .flatten()
+        {
+            check(&experiment(&name, routing), &format!("{name}, {routing}"));
+        }
+    }
+}
+
+fn check(experiment: &Experiment, place: &str) {
+    let plan = experiment.plan();
+    let about = plan.network().about;
+    let plain = times(&experiment.run().data);
+    for scheme in catalog().schemes.variants {
+        // Large networks take long to build; the scheme whose defaults depend on the network is tried there.
+        if about.endpoints > 1_100 && scheme.name != "window" {
+            continue;
+        }
+        let Some((trips, share)) = documented(scheme.name) else {
+            continue;
+        };
+        let own = experiment.clone().set("congestion.scheme", scheme.name);
+        let own = match scheme.name {
+            // Its flows are sent by rates.
+            "saa" => own.set("nic.discipline", "ps"),
+            _ => own,
+        };
+        // A tenth of a percent for what is exchanged.
+        let most = trips * MESSAGES as f64 * about.longest_trip as f64;
+        for ((job, before), (_, after)) in plain.iter().zip(times(&own.run().data)) {
+            let limit = *before as f64 * (1.001 + share) + most;
+            assert!(
+                after as f64 <= limit,
+                "{place}: {} slows {job} from {before} to {after} ps, and {limit} are documented",
+                scheme.name
+            );
+        }
+    }
+}
+
+#[test]
+fn limits_below_what_an_idle_network_needs_are_told() {
+    for (key, value, words) in [
+        (
+            "congestion.most",
+            toml::Value::Integer(2),
+            "fill its longest round trip",
+        ),
+        (
+            "congestion.patience",
+            toml::Value::Float(1.01),
+            "is no congestion here",
+        ),
+    ] {
+        let experiment = Experiment::dragonfly(2, 4, 2).uniform(0.1).until("1 us");
+        let window = experiment.set("congestion.scheme", "window");
+        let warnings = |experiment: &Experiment| experiment.plan().warnings;
+        assert!(warnings(&window).is_empty(), "{:?}", warnings(&window));
+        let own = warnings(&window.clone().set(key, value));
+        assert_eq!(own.len(), 1, "{own:?}");
+        assert_eq!(own[0].kind, "throttles_idle");
+        assert!(own[0].text.contains(words), "{}", own[0].text);
+    }
+}
