@@ -142,3 +142,16 @@ impl Groups {
         Ok(group)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_all_tasks_share_one_list() {
+        let mut groups = Groups::new(3);
+        groups.inline(r#"['[{"pg_name": "a", "ranks": []}, {"pg_name": "b", "ranks": []}]']"#);
+        assert_eq!(&*groups.members["a"], [0, 1, 2]);
+        assert!(Arc::ptr_eq(&groups.members["a"], &groups.members["b"]));
+    }
+}
