@@ -1,4 +1,4 @@
-"""Who is in the communicators of DUMPI traces, from the calls that make them."""
+"""The members of communicators in DUMPI traces, from the calls that make them."""
 
 from math import prod
 
@@ -9,7 +9,7 @@ MAKERS = ("MPI_Comm_dup", "MPI_Comm_create", "MPI_Comm_split", "MPI_Cart_create"
 
 
 class Communicator:
-    """Ranks by their places. `key` is the same for all that may never be mistaken for each other."""
+    """Ranks by their places. Different communicators have different keys."""
 
     def __init__(self, key, members, dims=None):
         self.key, self.members, self.dims = key, members, dims
@@ -24,17 +24,21 @@ class Unknown:
 
 def makes(call):
     """True if a call makes a communicator or a group."""
-    return "newcomm" in call.arguments or call.name == "MPI_Comm_group" or call.name.startswith("MPI_Group_")
+    return (
+        "newcomm" in call.arguments
+        or call.name == "MPI_Comm_group"
+        or call.name.startswith("MPI_Group_")
+    )
 
 
 class Rank:
-    """What a rank knows of its communicators while its calls go by."""
+    """The communicators and groups of a rank, as its calls are read."""
 
     def __init__(self, world, own):
         self.own = own
         self.world, self.alone = Communicator("world", world), Communicator("self", [own])
         self.handles, self.groups = {}, {}
-        # So many communicators were made of each one so far.
+        # The number of communicators made of each one so far.
         self.counts = {}
 
     def communicator(self, call, name="comm"):
@@ -78,7 +82,10 @@ class Rank:
 
 
 class Resolver:
-    """Finds out what each rank's calls make. A rank that splits a communicator waits for the others of it."""
+    """Finds out what each rank's calls make.
+
+    A rank that splits a communicator waits for the others of it.
+    """
 
     def __init__(self, paths, calls):
         self.paths, self.calls = paths, calls
@@ -87,7 +94,7 @@ class Resolver:
         self.at = [0 for _ in world]
         # By communicator and the number of its split: color and key of each rank.
         self.said, self.hopeless = {}, set()
-        # What each rank's calls make, in their order.
+        # The communicators that each rank's calls make, in their order.
         self.made = [[] for _ in world]
 
     def resolve(self):
@@ -100,7 +107,9 @@ class Resolver:
                     try:
                         split = self.step(rank, call)
                     except Wrong as what:
-                        raise SystemExit(f"{self.paths[own]}:{call.line}: {call.name}: {what}") from None
+                        raise SystemExit(
+                            f"{self.paths[own]}:{call.line}: {call.name}: {what}"
+                        ) from None
                     if split:
                         waits = waits or split
                         break
@@ -146,7 +155,9 @@ class Resolver:
             return Communicator(key, old.members, old.dims)
         if call.name == "MPI_Comm_split":
             if key in self.hopeless:
-                return Unknown("not all its ranks call the MPI_Comm_split that made its communicator")
+                return Unknown(
+                    "not all its ranks call the MPI_Comm_split that made its communicator"
+                )
             said = self.said[key]
             place = {member: place for place, member in enumerate(old.members)}
             color = said[rank.own][0]
@@ -163,13 +174,15 @@ class Resolver:
                 return Unknown("MPI_Cart_create may have given other numbers to its ranks")
             if not 0 < prod(dims) <= len(old.members):
                 raise Wrong(f"a grid of {dims} among {len(old.members)} ranks")
-            return Communicator(key, old.members[:prod(dims)], dims)
+            return Communicator(key, old.members[: prod(dims)], dims)
         return self.sub(key, rank, old, call)
 
     def sub(self, key, rank, old, call):
         """The ranks of a grid whose places differ in the dimensions that remain."""
         if not old.dims:
-            return Unknown("the text does not tell of which grid MPI_Cart_sub made its communicator")
+            return Unknown(
+                "the text does not tell of which grid MPI_Cart_sub made its communicator"
+            )
         remain = call.counts("remain_dims", len(old.dims))
 
         def place(number):

@@ -11,17 +11,62 @@ NAMED = re.compile(r"(-?\d+)(?: \(([\w-]+)\))?$")
 
 # Bytes of predefined types, by name (64-bit Linux), where a text does not say them.
 TYPES = {
-    "CHAR": 1, "SIGNED_CHAR": 1, "UNSIGNED_CHAR": 1, "BYTE": 1, "WCHAR": 4, "SHORT": 2, "UNSIGNED_SHORT": 2, "INT": 4, "UNSIGNED": 4,
-    "LONG": 8, "UNSIGNED_LONG": 8, "FLOAT": 4, "DOUBLE": 8, "LONG_DOUBLE": 16, "LONG_LONG_INT": 8, "LONG_LONG": 8,
-    "UNSIGNED_LONG_LONG": 8, "PACKED": 1, "LB": 0, "UB": 0, "FLOAT_INT": 8, "DOUBLE_INT": 16, "LONG_INT": 16, "SHORT_INT": 8, "2INT": 8,
+    "CHAR": 1,
+    "SIGNED_CHAR": 1,
+    "UNSIGNED_CHAR": 1,
+    "BYTE": 1,
+    "WCHAR": 4,
+    "SHORT": 2,
+    "UNSIGNED_SHORT": 2,
+    "INT": 4,
+    "UNSIGNED": 4,
+    "LONG": 8,
+    "UNSIGNED_LONG": 8,
+    "FLOAT": 4,
+    "DOUBLE": 8,
+    "LONG_DOUBLE": 16,
+    "LONG_LONG_INT": 8,
+    "LONG_LONG": 8,
+    "UNSIGNED_LONG_LONG": 8,
+    "PACKED": 1,
+    "LB": 0,
+    "UB": 0,
+    "FLOAT_INT": 8,
+    "DOUBLE_INT": 16,
+    "LONG_INT": 16,
+    "SHORT_INT": 8,
+    "2INT": 8,
     "LONG_DOUBLE_INT": 32,
 }
 # Their numbers in lists, which have no names.
 FIRST_TYPE = 2
 NUMBERED = [
-    "CHAR", "SIGNED_CHAR", "UNSIGNED_CHAR", "BYTE", "WCHAR", "SHORT", "UNSIGNED_SHORT", "INT", "UNSIGNED", "LONG", "UNSIGNED_LONG",
-    "FLOAT", "DOUBLE", "LONG_DOUBLE", "LONG_LONG_INT", "UNSIGNED_LONG_LONG", "LONG_LONG", "PACKED", "LB", "UB", "FLOAT_INT",
-    "DOUBLE_INT", "LONG_INT", "SHORT_INT", "2INT", "LONG_DOUBLE_INT",
+    "CHAR",
+    "SIGNED_CHAR",
+    "UNSIGNED_CHAR",
+    "BYTE",
+    "WCHAR",
+    "SHORT",
+    "UNSIGNED_SHORT",
+    "INT",
+    "UNSIGNED",
+    "LONG",
+    "UNSIGNED_LONG",
+    "FLOAT",
+    "DOUBLE",
+    "LONG_DOUBLE",
+    "LONG_LONG_INT",
+    "UNSIGNED_LONG_LONG",
+    "LONG_LONG",
+    "PACKED",
+    "LB",
+    "UB",
+    "FLOAT_INT",
+    "DOUBLE_INT",
+    "LONG_INT",
+    "SHORT_INT",
+    "2INT",
+    "LONG_DOUBLE_INT",
 ]
 
 
@@ -69,7 +114,7 @@ class Call:
         return [int(word) for word in re.findall(r"-?\d+", text)]
 
     def counts(self, name, expected=None):
-        """A list of so many numbers that are not negative."""
+        """A list of `expected` numbers that are not negative."""
         counts = self.numbers(name)
         if expected not in (None, len(counts)):
             raise Wrong(f"{name} has {len(counts)} numbers, and should have {expected}")
@@ -83,7 +128,7 @@ class Text:
 
     def __init__(self, path):
         self.path = path
-        # By name: how many calls there should be, and how many were not recorded. By number: bytes of types.
+        # By name: calls in all, and calls that were not recorded. By number: bytes of types.
         self.called, self.ignored, self.sizes = {}, {}, {}
         # The first line with bytes that are no UTF-8, and how many.
         self.garbled = (0, 0)
@@ -107,7 +152,9 @@ class Text:
                 self.garbled = (first or number, count + 1)
                 return ""
             byte = line[why.start]
-            raise SystemExit(f"{self.path}:{number}: the byte 0x{byte:02x} is no text (UTF-8)") from None
+            raise SystemExit(
+                f"{self.path}:{number}: the byte 0x{byte:02x} is no text (UTF-8)"
+            ) from None
 
     def refuse(self, line, what):
         raise SystemExit(f"{self.path}:{line}: {what}")
@@ -118,7 +165,9 @@ class Text:
         for number, line in self.lines():
             if enter := ENTER.match(line):
                 if call:
-                    self.refuse(number, f"{enter[1]} begins within {call.name}: the trace is not complete")
+                    self.refuse(
+                        number, f"{enter[1]} begins within {call.name}: the trace is not complete"
+                    )
                 call = Call(number, enter[1], nanoseconds(enter), int(enter[4]))
             elif leave := LEAVE.match(line):
                 if not call or leave[1] != call.name:
@@ -127,7 +176,9 @@ class Text:
                 yield call
                 call = None
             elif " entering at walltime " in line or " returning at walltime " in line:
-                self.refuse(number, f"`{line[:60]}` is no beginning or end of a call: the text is damaged")
+                self.refuse(
+                    number, f"`{line[:60]}` is no beginning or end of a call: the text is damaged"
+                )
             elif call:
                 left, is_argument, value = line.partition("=")
                 if is_argument and left.split():
@@ -147,10 +198,16 @@ def nanoseconds(match):
 class Types:
     """Bytes of the types of a rank."""
 
-    # How a constructor's size comes from its arguments: the names of those that are multiplied, of a list that is summed up.
+    # A new type has the bytes of the old one, multiplied by these arguments of its constructor, by
+    # the sum of this list, or summed up over the old types with this list of lengths.
     MULTIPLIED = {
-        "contiguous": ["count"], "vector": ["count", "blocklength"], "hvector": ["count", "blocklength"],
-        "create_hvector": ["count", "blocklength"], "create_indexed_block": ["count", "blocklength"], "dup": [], "create_resized": [],
+        "contiguous": ["count"],
+        "vector": ["count", "blocklength"],
+        "hvector": ["count", "blocklength"],
+        "create_hvector": ["count", "blocklength"],
+        "create_indexed_block": ["count", "blocklength"],
+        "dup": [],
+        "create_resized": [],
     }
     SUMMED = {"indexed": "lengths", "hindexed": "lengths", "create_hindexed": "blocklengths"}
     LISTED = {"struct": "lengths", "create_struct": "blocklengths"}
@@ -182,7 +239,11 @@ class Types:
         if kind in self.LISTED:
             parts = [self.size(number) for number in call.numbers("oldtypes")]
             lengths = call.counts(self.LISTED[kind], len(parts))
-            return None if None in parts else sum(part * length for part, length in zip(parts, lengths))
+            return (
+                None
+                if None in parts
+                else sum(part * length for part, length in zip(parts, lengths))
+            )
         old = self.of(call, "oldtype") if "oldtype" in call.arguments else None
         if old is None:
             return None

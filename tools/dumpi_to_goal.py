@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Converts DUMPI traces (SST) to GOAL text: python3 dumpi_to_goal.py out.goal dumpi-0000.txt dumpi-0001.txt …
+"""Converts DUMPI traces (SST) to GOAL text.
 
-The texts are what `dumpi2ascii` writes, one for each rank, in their order (with `-a` they also say how long types are). A rank computes
-between calls, for as long as the trace says. What is left out, and why, stands on standard error and at the head of the schedule, from
-where weir takes it into its results.
+    python3 dumpi_to_goal.py out.goal dumpi-0000.txt dumpi-0001.txt …
+
+The texts are those of `dumpi2ascii -a`, one for each rank, in the order of the ranks. (Without
+`-a` they do not say how long types are.) A rank computes between calls, for as long as the trace
+says. Losses and their reasons go to standard error and to the head of the schedule, and weir takes
+them into its results.
 """
 
 import os
@@ -16,27 +19,44 @@ from dumpi_text import Text, Types, Wrong
 from goal_schedule import Rank, Report, Tags, save
 
 ANY, ROOT = -1, -2
-SENDS = ("MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend")
+SENDS = (
+    "MPI_Send",
+    "MPI_Bsend",
+    "MPI_Ssend",
+    "MPI_Rsend",
+    "MPI_Isend",
+    "MPI_Ibsend",
+    "MPI_Issend",
+    "MPI_Irsend",
+)
 PERSISTENT = {
-    "MPI_Send_init": "MPI_Isend", "MPI_Bsend_init": "MPI_Ibsend", "MPI_Ssend_init": "MPI_Issend", "MPI_Rsend_init": "MPI_Irsend",
+    "MPI_Send_init": "MPI_Isend",
+    "MPI_Bsend_init": "MPI_Ibsend",
+    "MPI_Ssend_init": "MPI_Issend",
+    "MPI_Rsend_init": "MPI_Irsend",
     "MPI_Recv_init": "MPI_Irecv",
 }
 # Counts and types whose product is what a call is about, for calls that are left out.
 AMOUNTS = (
-    ("count", "datatype"), ("sendcount", "sendtype"), ("recvcount", "recvtype"), ("origincount", "origintype"),
+    ("count", "datatype"),
+    ("sendcount", "sendtype"),
+    ("recvcount", "recvtype"),
+    ("origincount", "origintype"),
 )
 LOCAL = re.compile(
-    r"MPI_(Init|Init_thread|Initialized|Finalized?|Query_thread|Is_thread_main|Abort|Request_free|Status_\w+|Buffer_\w+|Pack\w*|Unpack\w*"
-    r"|Comm_(rank|size|group|free|compare|test_inter|remote_\w+|get_\w+|set_\w+|\w*keyval|\w*attr|\w*errhandler)"
-    r"|Type_\w+|Op_\w+|Get_\w+|Address|Group_\w+|Attr_\w+|Keyval_\w+|Err\w*|Info_\w+|Cart(_get|_rank|_coords|_shift|_map|dim_get)"
-    r"|Graph(_get|_map|_neighbors\w*|dims_get)|Topo_test|Dims_create|Wtime|Wtick|Alloc_mem|Free_mem|Test_cancelled)$"
+    r"MPI_(Init|Init_thread|Initialized|Finalized?|Query_thread|Is_thread_main|Abort|Request_free"
+    r"|Status_\w+|Buffer_\w+|Pack\w*|Unpack\w*|Type_\w+|Op_\w+|Get_\w+|Address|Group_\w+|Attr_\w+"
+    r"|Comm_(rank|size|group|free|compare|test_inter|remote_\w+|get_\w+|set_\w+)"
+    r"|Comm_\w*(keyval|attr|errhandler)|Keyval_\w+|Err\w*|Info_\w+"
+    r"|Cart(_get|_rank|_coords|_shift|_map|dim_get)|Graph(_get|_map|_neighbors\w*|dims_get)"
+    r"|Topo_test|Dims_create|Wtime|Wtick|Alloc_mem|Free_mem|Test_cancelled)$"
 )
 NEVER_OVER = "the receive that follows waits in its place"
 OTHERS = "it is not converted"
 
 
 def pending(call):
-    """The requests that are over after a call that waits for requests or looks at them: by its own words."""
+    """The requests that are over after a wait or a test, as the trace says it."""
     name, arguments = call.name.removeprefix("MPI_"), call.arguments
     requests = call.numbers("request") if "request" in arguments else call.numbers("requests")
     if name in ("Wait", "Waitall"):
@@ -46,7 +66,7 @@ def pending(call):
     if name in ("Test", "Testall"):
         return requests
     places = [call.number("index")] if name in ("Waitany", "Testany") else call.numbers("indices")
-    # Where nothing was open the place is no place.
+    # The index is no place if nothing was open.
     return [requests[place] for place in places if 0 <= place < len(requests)]
 
 
@@ -55,12 +75,12 @@ WAITS = tuple(f"MPI_{name}" for name in WAITS)
 
 
 class Process:
-    """A rank while its calls go by."""
+    """A rank, as its calls are read."""
 
     def __init__(self, world, own, types, made):
         self.rank, self.types = Rank(own), types
         self.communicators, self.made = Communicators(world, own), iter(made)
-        # What goes on in the background: its labels by request; and what can be started again.
+        # Labels of operations in the background, and persistent operations, by request.
         self.requests, self.persistent = {}, {}
         self.then, self.finalized = None, False
 
@@ -76,7 +96,10 @@ class Converter:
     def ranks(self):
         """Reads each text twice: what makes communicators first, since that needs all ranks."""
         texts = [Text(path) for path in self.paths]
-        made = [[call for call in self.first_look(own, text) if makes(call)] for own, text in enumerate(texts)]
+        made = [
+            [call for call in self.first_look(own, text) if makes(call)]
+            for own, text in enumerate(texts)
+        ]
         made = Resolver(self.paths, made).resolve()
         return [self.convert(own, text, made[own]) for own, text in enumerate(texts)]
 
@@ -85,22 +108,41 @@ class Converter:
         seen = {}
         for call in text.calls():
             seen[call.name] = seen.get(call.name, 0) + 1
-            for name, what, expected in (("MPI_Comm_rank", "rank", own), ("MPI_Comm_size", "size", len(self.world))):
+            for name, what, expected in (
+                ("MPI_Comm_rank", "rank", own),
+                ("MPI_Comm_size", "size", len(self.world)),
+            ):
                 said = call.arguments.get(what)
-                if call.name == name and "MPI_COMM_WORLD" in call.arguments.get("comm", "") and said != str(expected):
-                    text.refuse(call.line, f"MPI_COMM_WORLD has {what} {said}, and the text is given as that of rank {own} among "
-                                           f"{len(self.world)}: give the texts of all ranks in their order")
+                if (
+                    call.name == name
+                    and "MPI_COMM_WORLD" in call.arguments.get("comm", "")
+                    and said != str(expected)
+                ):
+                    text.refuse(
+                        call.line,
+                        f"MPI_COMM_WORLD has {what} {said}, and the text is that of rank {own} "
+                        f"among {len(self.world)}: give the texts of all ranks in their order",
+                    )
             yield call
         for name, ignored in text.ignored.items():
             if ignored and name != "MPI_ALL_FUNCTIONS":
-                self.report.leave_out(name, "DUMPI was told not to record them", count=ignored, place=text.path)
+                self.report.leave_out(
+                    name, "DUMPI was told not to record them", count=ignored, place=text.path
+                )
         for name, called in text.called.items():
             missing = called - text.ignored[name] - seen.get(name, 0)
             if missing > 0 and name != "MPI_ALL_FUNCTIONS":
-                self.report.leave_out(name, "the text ends with more of them than it has", count=missing, place=text.path)
+                self.report.leave_out(
+                    name,
+                    "the text ends with more of them than it has",
+                    count=missing,
+                    place=text.path,
+                )
         first, count = text.garbled
         if count:
-            self.report.leave_out("names", "they are no UTF-8", count=count, place=f"{text.path}:{first}")
+            self.report.leave_out(
+                "names", "they are no UTF-8", count=count, place=f"{text.path}:{first}"
+            )
 
     def convert(self, own, text, made):
         process = Process(self.world, own, Types(text.sizes), made)
@@ -115,7 +157,9 @@ class Converter:
                 text.refuse(call.line, f"{call.name}: {what}")
             process.finalized |= call.name == "MPI_Finalize"
         if not process.finalized:
-            raise SystemExit(f"{text.path}: it does not end with MPI_Finalize: the trace is not complete")
+            raise SystemExit(
+                f"{text.path}: it does not end with MPI_Finalize: the trace is not complete"
+            )
         return process.rank
 
     def clock(self, process, call, place):
@@ -195,13 +239,13 @@ class Converter:
             self.leave_out(process, call, OTHERS, place)
 
     def size(self, process, call, count, kind, place):
-        """Bytes of so many elements of a type."""
+        """Bytes of some elements of a type."""
         return self.length(process, call, kind, place) * call.count(count)
 
     def length(self, process, call, kind, place):
         length = process.types.of(call, kind)
         if length is None:
-            why = "the text does not say how long this one is, and 1 byte is taken (`dumpi2ascii -a` may say it)"
+            why = "the text lacks the size of this one: 1 byte is taken (see `dumpi2ascii -a`)"
             self.report.leave_out("sizes of types", why, place=place)
         return 1 if length is None else length
 
@@ -247,7 +291,11 @@ class Converter:
 
     def collective(self, process, call, communicator):
         """A part in a collective operation. False if there is none of that name."""
-        kind, own, members = call.name.removeprefix("MPI_").lower(), process.rank.number, communicator.members
+        kind, own, members = (
+            call.name.removeprefix("MPI_").lower(),
+            process.rank.number,
+            communicator.members,
+        )
         if own not in members:
             raise Wrong("the rank is not in this communicator")
         root = call.number("root") if "root" in call.arguments else 0
@@ -268,7 +316,10 @@ class Converter:
         return True
 
     def sizes(self, process, call, kind, count, at_root):
-        """Bytes of a part in an operation of so many ranks: one number, or one for each rank; None if there is no such operation."""
+        """Bytes of a part in an operation of `count` ranks, one number or one for each rank.
+
+        None if there is no such operation.
+        """
         place = f"{self.paths[process.rank.number]}:{call.line}"
         size = lambda number, of: self.size(process, call, number, of, place)
 
@@ -292,9 +343,17 @@ class Converter:
         if kind == "alltoallv":
             return each("sendcounts", "sendtype"), each("recvcounts", "recvtype")
         if kind == "gatherv":
-            return each("recvcounts", "recvtype") if at_root else [size("sendcount", "sendtype")] * count
+            return (
+                each("recvcounts", "recvtype")
+                if at_root
+                else [size("sendcount", "sendtype")] * count
+            )
         if kind == "scatterv":
-            return each("sendcounts", "sendtype") if at_root else [size("recvcount", "recvtype")] * count
+            return (
+                each("sendcounts", "sendtype")
+                if at_root
+                else [size("recvcount", "recvtype")] * count
+            )
         return None
 
 
@@ -306,7 +365,10 @@ def check_order(paths):
         return
     for rank, number in enumerate(numbers):
         if rank != number - min(numbers):
-            raise SystemExit(f"{paths[rank]}: it stands where rank {rank} should: give the texts of all ranks in their order")
+            raise SystemExit(
+                f"{paths[rank]}: it stands where rank {rank} should: "
+                "give the texts of all ranks in their order"
+            )
 
 
 def main(target, *paths):

@@ -173,7 +173,7 @@ def allreduce(me, count, size):
 
 
 class Report:
-    """What a trace holds and what of it is not in the schedule.
+    """The content of a trace, and the part of it that is not in the schedule.
 
     It is printed at the end, and is the head of the schedule: weir has it in its results.
     """
@@ -188,13 +188,13 @@ class Report:
         self.written, self.left_out = {}, {}
 
     def write(self, name, size=0):
-        """One with so many bytes is in the schedule."""
+        """One more of this name, with its bytes, is in the schedule."""
         row = self.written.setdefault(name, [0, 0])
         row[0] += 1
         row[1] += size
 
     def leave_out(self, name, why, size=0, place="", count=1):
-        """So many calls with so many bytes in all are left out; `place` is where the first is."""
+        """Calls with these bytes in all are left out; `place` is that of the first."""
         row = self.left_out.setdefault((name, why), [0, 0, place])
         row[0] += count
         row[1] += size
@@ -208,7 +208,8 @@ class Report:
 
     def head(self):
         """The lines of the head, those with the most calls first."""
-        plain = [(name, row) for name, row in sorted(self.written.items()) if name not in self.COUNTED]
+        written = sorted(self.written.items())
+        plain = [(name, row) for name, row in written if name not in self.COUNTED]
         lost = sorted(self.left_out.items(), key=lambda one: (-one[1][0], one[0]))
         rows = [self.row(count, self.kind(name), size) for name, (count, size) in plain]
         room = self.MOST - len(rows) - 1
@@ -225,7 +226,8 @@ class Report:
         return re.sub("[^A-Za-z0-9 _-]", "_", name)[:cls.KIND].strip()
 
     def __str__(self):
-        lines = [self.row(count, name, size) for name, (count, size) in sorted(self.written.items())]
+        written = sorted(self.written.items())
+        lines = [self.row(count, name, size) for name, (count, size) in written]
         for (name, why), (count, size, place) in sorted(self.left_out.items()):
             first = f" (first: {place})" if place else ""
             lines.append(self.row(count, name, size, why) + first)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Converts an OTF2 trace (Score-P) to GOAL text: python3 otf2_to_goal.py traces.otf2 out.goal
 
-Needs the Python package of OTF2 (Debian: python3-otf2). A rank computes where it is not in MPI, for as long as the trace says; messages
-leave when the calls before them are over. What is left out, and why, stands on standard error and at the head of the schedule, from
-where weir takes it into its results.
+Needs the Python package of OTF2 (Debian: python3-otf2). A rank computes where it is not in MPI, for
+as long as the trace says; messages leave when the calls before them are over. Losses and their
+reasons go to standard error and to the head of the schedule, and weir takes them into its results.
 """
 
 import sys
@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from goal_schedule import Rank, Report, Tags, save
 
-# Of OTF2's operations, how bytes of a task come from what it sends and receives, in all and as Score-P writes them, among n tasks.
+# Bytes of a task in an operation of n tasks, from all that it sends and receives as Score-P has it.
 SIZES = {
     "barrier": lambda sent, received, n: 0,
     "bcast": lambda sent, received, n: received,
@@ -28,13 +28,32 @@ SIZES = {
     "alltoall": lambda sent, received, n: sent // n,
     "reduce_scatter": lambda sent, received, n: received // n,
 }
-SAME = {"exscan": "scan", "reduce_scatter_block": "reduce_scatter", "alltoallv": "alltoall", "alltoallw": "alltoall"}
+SAME = {
+    "exscan": "scan",
+    "reduce_scatter_block": "reduce_scatter",
+    "alltoallv": "alltoall",
+    "alltoallw": "alltoall",
+}
 DIFFERENT = ("gatherv", "scatterv", "allgatherv")
 FIELDS = (
-    "receiver", "sender", "msg_tag", "msg_length", "request_id", "root", "size_sent", "size_received",
+    "receiver",
+    "sender",
+    "msg_tag",
+    "msg_length",
+    "request_id",
+    "root",
+    "size_sent",
+    "size_received",
 )
 # Events that say nothing of messages or of time.
-QUIET = ("MpiCollectiveBegin", "MpiRequestTest", "ProgramBegin", "ProgramEnd", "CommCreate", "CommDestroy")
+QUIET = (
+    "MpiCollectiveBegin",
+    "MpiRequestTest",
+    "ProgramBegin",
+    "ProgramEnd",
+    "CommCreate",
+    "CommDestroy",
+)
 
 
 def name(constant):
@@ -52,9 +71,11 @@ SELF = None
 
 
 def read(path, otf2):
-    """The events of each rank, in order, as plain objects; who is in which communicator; and how many events of each kind are not converted."""
+    """The events of each rank, communicators, ticks of a second, and events that are left out."""
     with otf2.reader.open(path) as trace:
-        groups = [one for one in trace.definitions.groups if name(one.group_type) == "COMM_LOCATIONS"]
+        groups = [
+            one for one in trace.definitions.groups if name(one.group_type) == "COMM_LOCATIONS"
+        ]
         if not groups:
             raise SystemExit(f"{path}: no rank of MPI is in it")
         ranks = {location: rank for rank, location in enumerate(groups[0].members)}
@@ -109,7 +130,9 @@ def sizes_of_all(events, communicators):
                 members = communicators[event.communicator]
                 kind = SAME.get(event.operation, event.operation)
                 if rank not in members:
-                    raise SystemExit(f"rank {rank}: it takes part in a {kind} of a communicator that it is not in")
+                    raise SystemExit(
+                        f"rank {rank}: a {kind} of a communicator that the rank is not in"
+                    )
                 if kind in SIZES:
                     size = SIZES[kind](event.size_sent, event.size_received, len(members))
                     found[event.communicator, count[event.communicator]][members.index(rank)] = size
@@ -137,7 +160,10 @@ class Converter:
     def partner(self, event, rank, place):
         members = self.members(event, rank)
         if members is None or not 0 <= place < len(members):
-            raise SystemExit(f"{self.place(rank, event)}: a message to or from {place} in a communicator that has no such rank")
+            raise SystemExit(
+                f"{self.place(rank, event)}: a message to or from {place}, "
+                "and the communicator has no such rank"
+            )
         if event.msg_length < 0:
             raise SystemExit(f"{self.place(rank, event)}: a message of {event.msg_length} bytes")
         return members[place]
@@ -150,7 +176,9 @@ class Converter:
         ranks = [self.rank(number) for number in range(len(self.events))]
         for (what, why), (count, ticks) in self.gaps.items():
             seconds = f"{self.ns(ticks) / 1e9:.6f} s in all"
-            self.report.leave_out(what, f"{why} ({seconds}), and this time counts as computation", count=count)
+            self.report.leave_out(
+                what, f"{why} ({seconds}), and this time counts as computation", count=count
+            )
         return ranks
 
     def gap(self, what, why, ticks):
@@ -210,7 +238,9 @@ class Converter:
             if event.request_id in over:
                 requests[event.request_id] = self.receive(rank, over[event.request_id], True)
             else:
-                self.report.leave_out("receives in the background", "they are never over", place=place)
+                self.report.leave_out(
+                    "receives in the background", "they are never over", place=place
+                )
         elif event.kind in ("MpiIsendComplete", "MpiIrecv"):
             if event.request_id in requests:
                 rank.wait(requests.pop(event.request_id))
@@ -237,8 +267,12 @@ class Converter:
         kind = SAME.get(event.operation, event.operation)
         members, place = self.members(event, rank.number), self.place(rank.number, event)
         if min(event.size_sent, event.size_received) < 0:
-            raise SystemExit(f"{place}: a {kind} of {min(event.size_sent, event.size_received)} bytes")
-        leave_out = lambda why: self.report.leave_out(f"parts in {kind}", why, event.size_sent, place)
+            raise SystemExit(
+                f"{place}: a {kind} of {min(event.size_sent, event.size_received)} bytes"
+            )
+        leave_out = lambda why: self.report.leave_out(
+            f"parts in {kind}", why, event.size_sent, place
+        )
         if members == [rank.number]:
             return leave_out("they are of a single rank")
         if members is None:
@@ -248,7 +282,9 @@ class Converter:
         all = self.sizes[event.communicator, done[event.communicator]]
         done[event.communicator] += 1
         if len(all) < len(members):
-            raise SystemExit(f"{place}: not all tasks take part in a {kind}: the trace is not complete")
+            raise SystemExit(
+                f"{place}: not all tasks take part in a {kind}: the trace is not complete"
+            )
         root = event.root if isinstance(event.root, int) and event.root < len(members) else 0
         tag = self.tags.collective(rank.number, event.communicator)
         sizes = [all[member] for member in range(len(members))]
@@ -269,7 +305,7 @@ def main(source, target):
     try:
         import otf2
     except ImportError:
-        raise SystemExit("there is no Python package otf2: install python3-otf2, or build OTF2 with its Python bindings") from None
+        raise SystemExit("there is no Python package otf2: install python3-otf2") from None
     try:
         events, communicators, resolution, others = read(source, otf2)
     except Exception as why:

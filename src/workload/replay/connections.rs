@@ -47,7 +47,7 @@ struct Connection {
     receive_done: Option<u64>,
 }
 
-/// When a trigger starts the messages that name it.
+/// The events at which a trigger starts the messages that name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fires {
     /// All of them, after this many events.
@@ -58,11 +58,11 @@ enum Fires {
 
 type Triggers = FxHashMap<u64, Fires>;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Default)]
 struct File {
     nodes: Option<u64>,
-    /// How many connections and triggers it says it has.
+    /// The numbers of connections and triggers in its header.
     announced: [Option<u64>; 2],
     connections: Vec<((u32, u32), Connection)>,
     triggers: Triggers,
@@ -137,7 +137,7 @@ fn time(word: &str, unit: u64) -> Result<u128, Wrong> {
     }
 }
 
-/// When a trigger of this kind fires.
+/// The events at which a trigger of this kind fires.
 fn fires(kind: &[&str]) -> Result<Fires, Wrong> {
     match kind {
         ["oneshot"] => Ok(Fires::After(1)),
@@ -184,7 +184,9 @@ impl File {
             [word, ..] => {
                 return Err((
                     format!("`{}` is no statement", short(word)),
-                    "write `Nodes N`, `Connections M`, `src->dst start T size B` or `trigger id N oneshot`".into(),
+                    "write `Nodes N`, `Connections M`, `src->dst start T size B` or \
+                     `trigger id N oneshot`"
+                        .into(),
                 ));
             }
         }
@@ -302,7 +304,8 @@ fn graphs(
             }
             Some(Fires::Each) if events > 1 || started[&trigger] > 1 => {
                 let message = format!(
-                    "the trigger {trigger} starts one of {} messages at each of {events} events, in an order that the file does not say",
+                    "the trigger {trigger} starts one of {} messages at each of {events} events, \
+                     in an order that the file does not say",
                     started[&trigger]
                 );
                 return refuse(message, "write a `oneshot` trigger for each of them");

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::input::Fault;
 
-/// The files of all tasks: in the name of that of task 0 the last number that is 0 stands for the task, with at least as many digits.
+/// The files of all tasks. In the name of the file of task 0 the last number that is 0 stands for
+/// the task; numbers of other tasks have at least as many digits.
 ///
 /// # Errors
-/// If the name has no such number or is that of another task's file, or if files of the set are missing.
+/// The name has no such number, the file is that of another task, or files of the set are missing.
 pub fn rank_files(path: &Path) -> Result<Vec<PathBuf>, Fault> {
     let name = name(path);
     let numbers = runs(&name);
@@ -23,7 +24,7 @@ pub fn rank_files(path: &Path) -> Result<Vec<PathBuf>, Fault> {
     let Some(zero) = zero else {
         return Err(Fault::new(
             "its name has no number 0",
-            "give the file of task 0: weir finds those of other tasks, whose names have their numbers instead of the 0",
+            "give the file of task 0: the files of other tasks have their numbers instead of the 0",
         ));
     };
     let set = Set::new(path, &name, &numbers[zero]);
@@ -46,7 +47,7 @@ pub fn rank_files(path: &Path) -> Result<Vec<PathBuf>, Fault> {
             "complete the set, or move files of other runs out of its folder",
         ));
     }
-    // A set of this file alone, and others that differ in another number: the 0 does not stand for the task.
+    // No other file differs in the 0, and some differ in another number: that one is the task.
     for run in &numbers[behind..] {
         let others = Set::new(path, &name, run);
         if there.len() == 1 && others.numbers()?.len() > 1 {
@@ -83,7 +84,7 @@ fn is_zero(digits: &str) -> bool {
     digits.bytes().all(|digit| digit == b'0')
 }
 
-/// Where the numbers of a name are.
+/// The places of the numbers in a name.
 fn runs(name: &str) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (at, byte) in name.bytes().enumerate() {

@@ -95,7 +95,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
 
 /// What a reader makes of a file.
 pub struct Content {
-    /// What each task does; tasks behind the last of them do nothing.
+    /// The operations of each task; tasks behind the last of them do nothing.
     pub graphs: Vec<TaskGraph>,
     /// Number of tasks.
     pub tasks: u32,
@@ -106,7 +106,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Of as many tasks as graphs.
+    /// A trace with as many tasks as graphs.
     fn new(graphs: Vec<TaskGraph>, coverage: Coverage, sha256: String) -> Content {
         Content {
             tasks: graphs.len() as u32,
@@ -139,9 +139,9 @@ impl From<Fault> for Refusal {
 
 /// A recorded application.
 pub struct Trace {
-    /// What each task does; tasks behind the last of them do nothing.
+    /// The operations of each task; tasks behind the last of them do nothing.
     graphs: Vec<Arc<TaskGraph>>,
-    /// What those do.
+    /// The operations of those tasks.
     idle: Arc<TaskGraph>,
     tasks: u32,
     /// What of the file that is.
@@ -160,7 +160,7 @@ impl Trace {
         self.tasks
     }
 
-    /// What a task does.
+    /// The operations of a task.
     pub fn graph(&self, task: Peer) -> &Arc<TaskGraph> {
         self.graphs.get(task as usize).unwrap_or(&self.idle)
     }

@@ -52,11 +52,11 @@ pub fn most_tasks(lines: usize) -> u64 {
     TASKS + TASKS_PER_LINE * lines as u64
 }
 
-/// So many tasks a table may name when its section says how many there are.
+/// Most tasks that a table may name if its section says how many there are.
 const TASKS_IF_GIVEN: u64 = 1 << 20;
 
-/// Number of tasks of a table with so many lines, of which some have flows: all up to the `highest`. `given`: how many there are in
-/// all, if that is said.
+/// Number of tasks of a table with this many lines. Tasks up to `highest` have flows; `given` is
+/// the number of all tasks, if the section says it.
 ///
 /// # Errors
 /// If that is too few, or the highest is so high that it can be a slip only.

@@ -1,4 +1,4 @@
-//! The head of a GOAL text: comments in which a converter says what of its trace the schedule lacks.
+//! The head of a GOAL text: comments in which a converter says what the schedule lacks.
 
 use super::super::Coverage;
 use super::words::{Wrong, shown, wrong};
@@ -15,7 +15,7 @@ const MOST: usize = 100;
 /// Bytes of the longest kind, and of the longest reason.
 const LONGEST: [usize; 2] = [80, 200];
 
-/// What the comments so far say: `// coverage: 3 MPI_Allreduce of 96 bytes ignored: why`.
+/// The comments so far: `// coverage: 3 MPI_Allreduce of 96 bytes ignored: why`.
 #[derive(Default)]
 pub struct Head {
     said: Vec<Said>,

@@ -77,7 +77,8 @@ fn marks_need_no_space_around_them() {
 #[test]
 fn comments_at_the_head_say_what_the_schedule_lacks() {
     let head = "// coverage: 3 MPI_Allreduce of 96 bytes ignored: nobody knows\n\
-        // coverage: 4 parts in scan\n// some other comment\n  // coverage: 2 sends of 7 bytes ignored: why not\n";
+        // coverage: 4 parts in scan\n// some other comment\n\
+        \x20 // coverage: 2 sends of 7 bytes ignored: why not\n";
     let trace = read_bytes("goal", "", format!("{head}{CHAIN}").as_bytes()).unwrap();
     let said = trace.coverage.to_string();
     for part in [
@@ -255,8 +256,9 @@ fn who_waits_is_told_with_the_tag_of_the_file() {
     for tag in [65_535u32, 65_536, 70_000, 1_000_003, u32::MAX - 1] {
         // The receive of anything takes the message that the second one is for.
         let text = format!(
-            "num_ranks 3\nrank 0 {{\na: recv 8b from -1 tag -1\nb: recv 4b from 1 tag {tag}\nb requires a\n}}\n\
-             rank 1 {{\nsend 4b to 0 tag {tag}\n}}\nrank 2 {{\nc: calc 1000\na: send 8b to 0 tag 5\na requires c\n}}\n"
+            "num_ranks 3\nrank 0 {{\na: recv 8b from -1 tag -1\nb: recv 4b from 1 tag {tag}\n\
+             b requires a\n}}\nrank 1 {{\nsend 4b to 0 tag {tag}\n}}\n\
+             rank 2 {{\nc: calc 1000\na: send 8b to 0 tag 5\na requires c\n}}\n"
         );
         let trace = read_bytes("goal", "", text.as_bytes()).unwrap();
         let waiting = replay(&trace).run().tasks[0].waiting().unwrap();

@@ -42,7 +42,7 @@ pub fn shown(word: &[u8]) -> String {
     format!("`{}`", crate::model::visible(&text))
 }
 
-/// What is wrong and what to do about it.
+/// An error and its remedy.
 pub type Wrong = (String, String);
 
 /// Refuses.

@@ -253,7 +253,7 @@ impl Actions {
         })
     }
 
-    /// `size destination size source [types]`: a send and a receive of tag 0 at once, and both are waited for.
+    /// `size destination size source [types]`: a send and a receive of tag 0 at once.
     fn sendrecv(&mut self, one: &One) -> Result<(), Wrong> {
         one.arguments(4, 6)?;
         let mut both = Vec::new();

@@ -42,19 +42,19 @@ pub enum Partner {
 
 /// An action's arguments.
 pub struct One<'a> {
-    /// Whose it is.
+    /// The process of the action.
     pub task: Task,
-    /// Where it stands.
+    /// The line of the action.
     pub line: u64,
     /// The arguments.
     pub words: &'a [&'a str],
     /// Bytes of a type that is not named.
     pub default: u64,
-    /// How many processes there are.
+    /// The number of processes.
     pub tasks: u32,
 }
 
-/// What is wrong and what to do about it.
+/// An error and its remedy.
 pub fn wrong(what: impl Into<String>, remedy: impl Into<String>) -> Wrong {
     (what.into(), remedy.into())
 }

@@ -111,7 +111,7 @@ fn count(path: &Path) -> Result<u32, Fault> {
     match processes.len() {
         1 if highest > 0 || has_second(path) => Err(Fault::new(
             format!("all its actions are of process {highest}: it is one file of a set"),
-            "give a file with the names of the files of all processes, a line for each from process 0 on",
+            "give a file with the names of the files of all processes, one a line, in their order",
         )),
         count if count as u32 == highest + 1 => Ok(highest + 1),
         _ => {
