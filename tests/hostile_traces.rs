@@ -27,6 +27,29 @@ const SPLIT: [&str; 2] = [
      MPI_Wait:3:800:2:4\nMPI_Comm_free:4:64:4\nMPI_Allreduce:4:1:2:3:1,4,4:3:8,1,2:4\nMPI_Finalize:5:-\n",
 ];
 
+/// A schedule with a head, in which marks have no spaces around them.
+const HEAD: &str = "// coverage: 3 MPI_Put of 96 bytes ignored: it is not converted\n\
+     // coverage: 2 parts in scan\nnum_ranks 2\nrank 0{a:send 8 b to 1 tag 70000\n\
+     b: calc 5\nb requires a}\nrank 1{recv 8b from 0 tag 70000}\n";
+
+/// Connections with what other versions of htsim write.
+const CONNECTIONS: &str = "Nodes 3\nConnections 3\nTriggers 1\nFailures 0\n\
+     0->1 id 1 msg 4 start 10.5 size 100 recv_done_trigger 7\n1->2 id 2 trigger 7 size 200 prio 3\n\
+     2->0 id 3 msg start 1e3 size 300\ntrigger id 7 multishot\n";
+
+/// A list of files, one for each process.
+const LIST: [(&str, &str); 3] = [
+    ("list", "# processes\np0.txt\np1.txt\n"),
+    (
+        "p0.txt",
+        "0 init\n0 sendRecv 9 1 9 1 6 6\n0 irecv -555 -444 -1\n0 waitall\n0 finalize\n",
+    ),
+    (
+        "p1.txt",
+        "1 init\n1 sendRecv 9 0 9 0 6 6\n1 send 0 3 40\n1 compute 5\n1 finalize\n",
+    ),
+];
+
 fn number(name: &str, otherwise: u64) -> u64 {
     let given = std::env::var(name).ok();
     given.map_or(otherwise, |given| given.parse().expect(name))
@@ -85,7 +108,14 @@ fn seeds() -> Vec<Seed> {
     let npus = [0, 1, 2, 3].map(|npu| format!("chakra/npu.{npu}.et"));
     let mut npus: Vec<&str> = npus.iter().map(String::as_str).collect();
     npus.push("chakra/groups.json");
+    let own = |files: &[(&str, &str)]| {
+        let file = |(name, text): &(&str, &str)| (name.to_string(), text.as_bytes().to_vec());
+        files.iter().map(file).collect()
+    };
     vec![
+        ("goal", "", own(&[("head", HEAD)])),
+        ("connections", "", own(&[("more", CONNECTIONS)])),
+        ("simgrid", rate, own(&LIST)),
         ("goal", "", files(&["mixed.goal"])),
         ("goal", "", files(&["mixed.goal.bin"])),
         ("flows", "", files(&["flows.csv"])),
@@ -177,13 +207,35 @@ fn numbers_in_headers_take_no_memory() {
         ("vef", format!("VEF3 200000000 4000000000 3 0 0 0\n{zeros}")),
         ("goal", "num_ranks 4000000000\nrank 0 {\n}\n".into()),
         ("connections", "Nodes 4000000000\nConnections 0\n".into()),
-        ("simgrid", "4000000000 init\n".into()),
+        ("simgrid", "4000000000 init\n0 init\n".into()),
         ("flows", "source,destination,bytes\n0,4000000000,1\n".into()),
     ] {
         let mut refused = false;
         let bytes = text.as_bytes();
         let peak = peak_of(|| refused = attempt(format, "", &[("trace", bytes)]).is_err());
         assert!(refused, "{format}");
+        assert!(peak <= BASE, "{format}: {peak} bytes");
+    }
+}
+
+#[test]
+fn numbers_of_a_section_and_of_binary_headers_take_no_memory() {
+    let flows = "source,destination,bytes\n0,1,5\n";
+    let far = "source,destination,bytes\n0,4294967294,5\n";
+    let keys = "tasks = 4294967295\n";
+    // The magic number, as many ranks as fit into their field, and how many processors and NICs.
+    let mut binary = 4_223u64.to_le_bytes().to_vec();
+    binary.extend([0xff; 6]);
+    for (format, keys, bytes, good) in [
+        ("flows", keys, flows.as_bytes(), true),
+        ("flows", keys, far.as_bytes(), false),
+        ("goal", "", binary.as_slice(), false),
+    ] {
+        let mut outcome = None;
+        let files = [("trace", bytes)];
+        let peak = peak_of(|| outcome = Some(attempt(format, keys, &files).map(|_| ())));
+        let outcome = outcome.expect("it ran");
+        assert_eq!(outcome.is_ok(), good, "{format}: {outcome:?}");
         assert!(peak <= BASE, "{format}: {peak} bytes");
     }
 }

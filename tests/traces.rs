@@ -151,9 +151,19 @@ fn converted_traces_run() {
         .expect("python3");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    for (file, bytes) in [
-        ("dumpi.goal", 2 * (400 + 32) + 40 + 24),
-        ("otf2.goal", 2 * (600 + 32)),
+    for (file, bytes, lost, why) in [
+        (
+            "dumpi.goal",
+            2 * (400 + 32) + 40 + 24,
+            "MPI_Barrier",
+            "2 MPI_Barrier (ignored: nothing tells how its communicator was made)",
+        ),
+        (
+            "otf2.goal",
+            2 * (600 + 32),
+            "parts_in_allreduce",
+            "4 parts in allreduce of 144 bytes (2 ignored: they are of a single rank)",
+        ),
     ] {
         let mut trace = section("goal", "", "");
         trace["file"] = folder.path().join(file).to_str().expect("UTF-8").into();
@@ -161,6 +171,11 @@ fn converted_traces_run() {
             .run()
             .data;
         assert_eq!(data.jobs[0].bytes_delivered, bytes, "{file}");
+        // The result says what the converter left out.
+        let note = note(&data);
+        assert!(note.text.contains(why), "{}", note.text);
+        let ignored = (format!("{lost}_ignored"), 2);
+        assert!(note.numbers.contains(&ignored), "{:?}", note.numbers);
     }
 }
 
@@ -336,6 +351,18 @@ fn what_is_wrong_with_a_trace_is_said_before_anything_runs() {
             ["it is no regular file", "workload.0.trace.file"],
         ),
         (section("goal", "flows.csv", ""), ["line 1", "num_ranks"]),
+        (
+            section("flows", "flows.csv", "tasks = 4294967295"),
+            ["4294967295 endpoints are asked for", "72 of 72 are free"],
+        ),
+        (
+            section("chakra", "chakra/npu.2.et", ""),
+            ["the file of task 2 of a set", "`npu.0.et`"],
+        ),
+        (
+            section("allprof", "allprof/rank-3.txt", ""),
+            ["the file of task 3 of a set", "`rank-0.txt`"],
+        ),
         (
             section("goal", "mixed.goal", "compute = 2.0"),
             ["x 0.5", "compute"],

@@ -1,74 +1,88 @@
 #!/usr/bin/env python3
-"""Converts DUMPI traces (SST) to GOAL text: python3 dumpi_to_goal.py out.goal dumpi-0000.txt dumpi-0001.txt …
+"""Converts DUMPI traces (SST) to GOAL text.
 
-The texts are what `dumpi2ascii` writes, one for each rank, in their order. A rank computes between calls, for as long as the trace says.
-Of communicators other than MPI_COMM_WORLD a trace does not say who is in them: what is done in them is left out, and listed on standard
-error with all else that is.
+    python3 dumpi_to_goal.py out.goal dumpi-0000.txt dumpi-0001.txt …
+
+The texts are those of `dumpi2ascii -a`, one for each rank, in the order of the ranks. (Without
+`-a` they do not say how long types are.) A rank computes between calls, for as long as the trace
+says. Losses and their reasons go to standard error and to the head of the schedule, and weir takes
+them into its results.
 """
 
+import os
 import re
 import sys
 
-from goal_schedule import Rank, Report, Tags, write
+from dumpi_groups import Rank as Communicators
+from dumpi_groups import Resolver, Unknown, makes
+from dumpi_text import Text, Types, Wrong
+from goal_schedule import Rank, Report, Tags, save
 
-ENTER = re.compile(r"(MPIO?_\w+) entering at walltime ([\d.]+)")
-LEAVE = re.compile(r"(MPIO?_\w+) returning at walltime ([\d.]+)")
-ARGUMENT = re.compile(r"[\w* ]+?(\w+)(?:\[\d+\])?=(.*)")
-
-# Bytes of predefined types, by name (64-bit Linux).
-TYPES = {
-    "CHAR": 1, "SIGNED_CHAR": 1, "UNSIGNED_CHAR": 1, "BYTE": 1, "WCHAR": 4, "SHORT": 2, "UNSIGNED_SHORT": 2, "INT": 4, "UNSIGNED": 4,
-    "LONG": 8, "UNSIGNED_LONG": 8, "FLOAT": 4, "DOUBLE": 8, "LONG_DOUBLE": 16, "LONG_LONG_INT": 8, "LONG_LONG": 8,
-    "UNSIGNED_LONG_LONG": 8, "COMPLEX": 8, "DOUBLE_COMPLEX": 16, "LOGICAL": 4, "REAL": 4, "DOUBLE_PRECISION": 8, "INTEGER": 4,
-    "2INTEGER": 8, "2REAL": 8, "2DOUBLE_PRECISION": 16, "CHARACTER": 1, "PACKED": 1, "FLOAT_INT": 8, "DOUBLE_INT": 16, "LONG_INT": 16,
-    "SHORT_INT": 8, "2INT": 8, "LONG_DOUBLE_INT": 32, "INTEGER1": 1, "INTEGER2": 2, "INTEGER4": 4, "INTEGER8": 8, "REAL4": 4, "REAL8": 8,
+ANY, ROOT = -1, -2
+SENDS = (
+    "MPI_Send",
+    "MPI_Bsend",
+    "MPI_Ssend",
+    "MPI_Rsend",
+    "MPI_Isend",
+    "MPI_Ibsend",
+    "MPI_Issend",
+    "MPI_Irsend",
+)
+PERSISTENT = {
+    "MPI_Send_init": "MPI_Isend",
+    "MPI_Bsend_init": "MPI_Ibsend",
+    "MPI_Ssend_init": "MPI_Issend",
+    "MPI_Rsend_init": "MPI_Irsend",
+    "MPI_Recv_init": "MPI_Irecv",
 }
-WORLD = "MPI_COMM_WORLD"
-ANY_SOURCE, PROC_NULL, ANY_TAG = "MPI_ANY_SOURCE", "MPI_PROC_NULL", "MPI_ANY_TAG"
-SENDS = ("MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend")
-WAITS = ("MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome")
-TESTS = ("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Probe", "MPI_Iprobe")
-LOCAL = re.compile(r"MPI_(Init|Finalize|Comm_(rank|size)|Type_|Op_|Get_|Address|Group_|Attr_|Keyval_|Err|Cart_(get|rank|coords|shift)|Dims|Wti)")
+# Counts and types whose product is what a call is about, for calls that are left out.
+AMOUNTS = (
+    ("count", "datatype"),
+    ("sendcount", "sendtype"),
+    ("recvcount", "recvtype"),
+    ("origincount", "origintype"),
+)
+LOCAL = re.compile(
+    r"MPI_(Init|Init_thread|Initialized|Finalized?|Query_thread|Is_thread_main|Abort|Request_free"
+    r"|Status_\w+|Buffer_\w+|Pack\w*|Unpack\w*|Type_\w+|Op_\w+|Get_\w+|Address|Group_\w+|Attr_\w+"
+    r"|Comm_(rank|size|group|free|compare|test_inter|remote_\w+|get_\w+|set_\w+)"
+    r"|Comm_\w*(keyval|attr|errhandler)|Keyval_\w+|Err\w*|Info_\w+"
+    r"|Cart(_get|_rank|_coords|_shift|_map|dim_get)|Graph(_get|_map|_neighbors\w*|dims_get)"
+    r"|Topo_test|Dims_create|Wtime|Wtick|Alloc_mem|Free_mem|Test_cancelled)$"
+)
+NEVER_OVER = "the receive that follows waits in its place"
+OTHERS = "it is not converted"
 
 
-def calls(path):
-    """The calls of a rank: name, when it began and ended (ns), and its arguments as text."""
-    with open(path) as file:
-        name, begin, arguments = None, 0, {}
-        for number, line in enumerate(file, 1):
-            line = line.strip()
-            if enter := ENTER.match(line):
-                if name:
-                    raise SystemExit(f"{path}:{number}: {enter[1]} begins within {name}: the trace is not complete")
-                name, begin, arguments = enter[1], nanoseconds(enter[2]), {}
-            elif leave := LEAVE.match(line):
-                if leave[1] != name:
-                    raise SystemExit(f"{path}:{number}: {leave[1]} ends, which did not begin")
-                yield number, name, begin, nanoseconds(leave[2]), arguments
-                name = None
-            elif name and (argument := ARGUMENT.match(line)):
-                arguments.setdefault(argument[1], argument[2])
-        if name:
-            raise SystemExit(f"{path}: the text ends within {name}: it is not complete")
+def pending(call):
+    """The requests that are over after a wait or a test, as the trace says it."""
+    name, arguments = call.name.removeprefix("MPI_"), call.arguments
+    requests = call.numbers("request") if "request" in arguments else call.numbers("requests")
+    if name in ("Wait", "Waitall"):
+        return requests
+    if name.startswith("Test") and name != "Testsome" and not call.number("flag"):
+        return []
+    if name in ("Test", "Testall"):
+        return requests
+    places = [call.number("index")] if name in ("Waitany", "Testany") else call.numbers("indices")
+    # The index is no place if nothing was open.
+    return [requests[place] for place in places if 0 <= place < len(requests)]
 
 
-def nanoseconds(seconds):
-    whole, _, parts = seconds.partition(".")
-    return int(whole) * 10**9 + int(parts[:9].ljust(9, "0"))
+WAITS = ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
+WAITS = tuple(f"MPI_{name}" for name in WAITS)
 
 
-def number(text):
-    return int(re.match(r"-?\d+", text)[0])
+class Process:
+    """A rank, as its calls are read."""
 
-
-def numbers(text):
-    return [int(one) for one in re.findall(r"-?\d+", text)]
-
-
-def name_of(text):
-    """The name in `9 (MPI_INT)`."""
-    name = re.search(r"\(([\w-]+)\)", text)
-    return name[1] if name else text
+    def __init__(self, world, own, types, made):
+        self.rank, self.types = Rank(own), types
+        self.communicators, self.made = Communicators(world, own), iter(made)
+        # Labels of operations in the background, and persistent operations, by request.
+        self.requests, self.persistent = {}, {}
+        self.then, self.finalized = None, False
 
 
 class Converter:
@@ -77,124 +91,290 @@ class Converter:
     def __init__(self, paths):
         self.paths, self.world = paths, list(range(len(paths)))
         self.tags, self.report = Tags(), Report()
+        self.tags.number("world")
 
     def ranks(self):
-        return [self.rank(number, path) for number, path in enumerate(self.paths)]
+        """Reads each text twice: what makes communicators first, since that needs all ranks."""
+        texts = [Text(path) for path in self.paths]
+        made = [
+            [call for call in self.first_look(own, text) if makes(call)]
+            for own, text in enumerate(texts)
+        ]
+        made = Resolver(self.paths, made).resolve()
+        return [self.convert(own, text, made[own]) for own, text in enumerate(texts)]
 
-    def rank(self, own, path):
-        rank, then, requests = Rank(own), None, {}
-        finalized = False
-        for line, name, begin, end, arguments in calls(path):
-            if then is not None:
-                rank.compute(begin - then)
-            then = end
+    def first_look(self, own, text):
+        """The calls of a rank, which have to be those of this one."""
+        seen = {}
+        for call in text.calls():
+            seen[call.name] = seen.get(call.name, 0) + 1
+            for name, what, expected in (
+                ("MPI_Comm_rank", "rank", own),
+                ("MPI_Comm_size", "size", len(self.world)),
+            ):
+                said = call.arguments.get(what)
+                if (
+                    call.name == name
+                    and "MPI_COMM_WORLD" in call.arguments.get("comm", "")
+                    and said != str(expected)
+                ):
+                    text.refuse(
+                        call.line,
+                        f"MPI_COMM_WORLD has {what} {said}, and the text is that of rank {own} "
+                        f"among {len(self.world)}: give the texts of all ranks in their order",
+                    )
+            yield call
+        for name, ignored in text.ignored.items():
+            if ignored and name != "MPI_ALL_FUNCTIONS":
+                self.report.leave_out(
+                    name, "DUMPI was told not to record them", count=ignored, place=text.path
+                )
+        for name, called in text.called.items():
+            missing = called - text.ignored[name] - seen.get(name, 0)
+            if missing > 0 and name != "MPI_ALL_FUNCTIONS":
+                self.report.leave_out(
+                    name,
+                    "the text ends with more of them than it has",
+                    count=missing,
+                    place=text.path,
+                )
+        first, count = text.garbled
+        if count:
+            self.report.leave_out(
+                "names", "they are no UTF-8", count=count, place=f"{text.path}:{first}"
+            )
+
+    def convert(self, own, text, made):
+        process = Process(self.world, own, Types(text.sizes), made)
+        for call in text.calls():
+            place = f"{text.path}:{call.line}"
+            self.clock(process, call, place)
+            if call.thread:
+                self.report.write("calls of further threads as if of the first one")
             try:
-                self.call(rank, name, arguments, requests)
-            except (KeyError, TypeError, IndexError) as what:
-                raise SystemExit(f"{path}:{line}: the arguments of {name} cannot be read: {what!r}") from None
-            finalized |= name == "MPI_Finalize"
-        if not finalized:
-            raise SystemExit(f"{path}: it does not end with MPI_Finalize: the trace is not complete")
-        return rank
+                self.call(process, call, place)
+            except Wrong as what:
+                text.refuse(call.line, f"{call.name}: {what}")
+            process.finalized |= call.name == "MPI_Finalize"
+        if not process.finalized:
+            raise SystemExit(
+                f"{text.path}: it does not end with MPI_Finalize: the trace is not complete"
+            )
+        return process.rank
 
-    def leave_out(self, name, why):
-        self.report.left_out[name, why] += 1
+    def clock(self, process, call, place):
+        """The time since the call before is computation."""
+        why = "the clock runs backwards there, and no time is taken"
+        if process.then is not None:
+            process.rank.compute(call.begin - process.then)
+            if call.begin < process.then:
+                self.report.leave_out("computations", why, place=place)
+        if call.end < call.begin:
+            self.report.leave_out("times of calls", why, place=place)
+        process.then = call.end
 
-    def size(self, arguments, count="count", type="datatype"):
-        name = name_of(arguments[type]).removeprefix("MPI_")
-        if name not in TYPES:
-            self.leave_out("sizes of types", f"the trace does not say how long {name} is: 1 byte")
-        return number(arguments[count]) * TYPES.get(name, 1)
-
-    def each(self, arguments, counts, type):
-        name = name_of(arguments[type]).removeprefix("MPI_")
-        return [count * TYPES.get(name, 1) for count in numbers(arguments[counts].split("=")[-1])]
-
-    def call(self, rank, name, arguments, requests):
-        if LOCAL.match(name):
+    def call(self, process, call, place):
+        name = call.name
+        if name.startswith("MPI_Type_"):
+            process.types.take(call)
+        elif makes(call):
+            self.make(process, call, place)
+        elif LOCAL.match(name):
             return
-        if name in WAITS:
-            listed = arguments.get("request") or arguments.get("requests") or ""
-            if name in ("MPI_Waitany", "MPI_Waitsome"):
-                self.leave_out("waits for any", "the trace does not say which were over")
-                return
-            for request in numbers(listed):
-                if request in requests:
-                    rank.wait(requests.pop(request))
-            return
-        if name in TESTS:
-            self.leave_out("tests and probes", "what they look for is over at the next wait")
-            return
-        if name_of(arguments.get("comm", WORLD)) != WORLD:
-            self.leave_out(name, "the trace does not say who is in its communicator")
-            return
-        if name in SENDS or name in ("MPI_Recv", "MPI_Irecv"):
-            self.message(rank, name, arguments, requests)
-        elif name == "MPI_Sendrecv":
-            one = lambda way, type: {
-                "count": arguments[way + "count"], "datatype": arguments[way + "type"], "tag": arguments[way + "tag"],
-                "dest": arguments["dest"], "source": arguments["source"],
-            }
-            receive = self.message(rank, "MPI_Irecv", one("recv", 0), {})
-            send = self.message(rank, "MPI_Isend", one("send", 0), {})
-            for label in (receive, send):
-                if label:
-                    rank.wait(label)
+        elif name in WAITS:
+            for request in pending(call):
+                if request in process.requests:
+                    process.rank.wait(process.requests.pop(request))
+        elif name in ("MPI_Probe", "MPI_Iprobe"):
+            self.leave_out(process, call, NEVER_OVER, place)
+        elif name == "MPI_Start":
+            self.start(process, call, call.numbers("request"), place)
+        elif name == "MPI_Startall":
+            self.start(process, call, call.numbers("requests"), place)
+        elif "comm" not in call.arguments:
+            self.leave_out(process, call, OTHERS, place)
         else:
-            self.collective(rank, name, arguments)
+            self.communicate(process, call, place)
 
-    def message(self, rank, name, arguments, requests):
+    def leave_out(self, process, call, why, place):
+        """Counts a call that is left out, with its bytes as far as the text says them."""
+        size = 0
+        for count, kind in AMOUNTS:
+            if count in call.arguments and kind in call.arguments:
+                size = max(size, call.count(count) * (process.types.of(call, kind) or 0))
+        self.report.leave_out(call.name, why, size, place)
+
+    def make(self, process, call, place):
+        """Takes up a call that makes a communicator or a group."""
+        if "newcomm" not in call.arguments:
+            process.communicators.take_group(call)
+            return
+        process.communicators.handles[call.number("newcomm")] = next(process.made)
+        self.report.leave_out(call.name, "what the library sends for it is not known", place=place)
+
+    def start(self, process, call, requests, place):
+        """Starts what can be started again."""
+        for request in requests:
+            if request not in process.persistent:
+                self.leave_out(process, call, "what it starts is not known", place)
+                continue
+            name, started = process.persistent[request]
+            self.message(process, name, started, place)
+
+    def communicate(self, process, call, place):
+        """A call in a communicator."""
+        communicator = process.communicators.communicator(call)
+        name = call.name
+        if isinstance(communicator, Unknown):
+            self.leave_out(process, call, communicator.why, place)
+        elif name in PERSISTENT:
+            process.persistent[call.numbers("request")[0]] = PERSISTENT[name], call
+        elif name in SENDS or name in ("MPI_Recv", "MPI_Irecv"):
+            self.message(process, name, call, place)
+        elif name == "MPI_Sendrecv":
+            self.both(process, call, place, ("recvcount", "recvtype"), ("sendcount", "sendtype"))
+        elif name == "MPI_Sendrecv_replace":
+            self.both(process, call, place, ("count", "datatype"), ("count", "datatype"))
+        elif not self.collective(process, call, communicator):
+            self.leave_out(process, call, OTHERS, place)
+
+    def size(self, process, call, count, kind, place):
+        """Bytes of some elements of a type."""
+        return self.length(process, call, kind, place) * call.count(count)
+
+    def length(self, process, call, kind, place):
+        length = process.types.of(call, kind)
+        if length is None:
+            why = "the text lacks the size of this one: 1 byte is taken (see `dumpi2ascii -a`)"
+            self.report.leave_out("sizes of types", why, place=place)
+        return 1 if length is None else length
+
+    def message(self, process, name, call, place, count="count", kind="datatype", tag="tag"):
+        """A message; the label of the operation, or None if there is none."""
+        communicator = process.communicators.communicator(call)
         receives = name.endswith("ecv")
-        partner = arguments["source" if receives else "dest"]
-        if name_of(partner) == PROC_NULL:
-            self.leave_out("messages", "they are with MPI_PROC_NULL")
+        partner = call.number("source" if receives else "dest")
+        if receives and partner == ANY:
+            peer = ANY
+        elif partner < 0:
+            self.report.leave_out("messages", "they are with no rank (MPI_PROC_NULL)", place=place)
             return None
-        tag = -1 if name_of(arguments["tag"]) == ANY_TAG else self.tags.message(WORLD, number(arguments["tag"]))
-        peer = -1 if name_of(partner) == ANY_SOURCE else number(partner)
+        elif partner < len(communicator.members):
+            peer = communicator.members[partner]
+        else:
+            raise Wrong(f"there is no rank {partner} among {len(communicator.members)}")
+        number = call.number(tag)
+        if number < 0 and not (receives and number == ANY):
+            raise Wrong(f"{tag}={number}: a tag is 0 or more")
+        if number == ANY:
+            self.report.write("receives of any tag that take messages of collectives too")
+        else:
+            number = self.tags.message(communicator.key, number)
         background = name.startswith("MPI_I")
-        make = rank.receive if receives else rank.send
-        label = make(self.size(arguments), peer, tag, background)
-        self.report.written["receives" if receives else "sends"] += 1
-        if background and "request" in arguments:
-            requests[numbers(arguments["request"])[0]] = label
+        make = process.rank.receive if receives else process.rank.send
+        size = self.size(process, call, count, kind, place)
+        label = make(size, peer, number, background)
+        self.report.write("receives" if receives else "sends", size)
+        if background and "request" in call.arguments:
+            process.requests[call.numbers("request")[0]] = label
         return label
 
-    def collective(self, rank, name, arguments):
-        kind = name.removeprefix("MPI_").lower()
-        root = number(arguments["root"]) if "root" in arguments else 0
-        size, sizes = 0, None
-        if kind in ("bcast", "reduce", "allreduce", "scan", "exscan"):
-            size = self.size(arguments)
-        elif kind in ("gather", "allgather", "alltoall"):
-            size = self.size(arguments, "sendcount", "sendtype")
-        elif kind == "scatter":
-            size = self.size(arguments, "recvcount", "recvtype")
-        elif kind in ("allgatherv",):
-            sizes = self.each(arguments, "recvcounts", "recvtype")
-        elif kind == "reduce_scatter":
-            sizes = self.each(arguments, "recvcounts", "datatype")
-        elif kind == "alltoallv":
-            sizes = self.each(arguments, "sendcounts", "sendtype"), self.each(arguments, "recvcounts", "recvtype")
-        elif kind == "gatherv":
-            own = self.size(arguments, "sendcount", "sendtype")
-            sizes = self.each(arguments, "recvcounts", "recvtype") if rank.number == root else [own] * len(self.world)
-        elif kind == "scatterv":
-            own = self.size(arguments, "recvcount", "recvtype")
-            sizes = self.each(arguments, "sendcounts", "sendtype") if rank.number == root else [own] * len(self.world)
-        elif kind != "barrier":
-            self.leave_out(name, "this is no call that is converted")
-            return
+    def both(self, process, call, place, received, sent):
+        """A send and a receive at once."""
+        labels = [
+            self.message(process, "MPI_Irecv", call, place, *received, tag="recvtag"),
+            self.message(process, "MPI_Isend", call, place, *sent, tag="sendtag"),
+        ]
+        for label in labels:
+            if label:
+                process.rank.wait(label)
+
+    def collective(self, process, call, communicator):
+        """A part in a collective operation. False if there is none of that name."""
+        kind, own, members = (
+            call.name.removeprefix("MPI_").lower(),
+            process.rank.number,
+            communicator.members,
+        )
+        if own not in members:
+            raise Wrong("the rank is not in this communicator")
+        root = call.number("root") if "root" in call.arguments else 0
+        if not 0 <= root < len(members):
+            raise Wrong(f"the root {root} is no rank among {len(members)}")
+        sizes = self.sizes(process, call, kind, len(members), members[root] == own)
+        if sizes is None:
+            return False
         kind = "scan" if kind == "exscan" else kind
-        rank.collective(kind, self.world, root, size, self.tags.collective(rank.number, WORLD), sizes)
-        self.report.written[f"parts in {kind}"] += 1
+        tag = self.tags.collective(own, communicator.key)
+        if isinstance(sizes, int):
+            amount = sizes
+            process.rank.collective(kind, members, root, sizes, tag)
+        else:
+            amount = sum(sizes[0]) if kind == "alltoallv" else sizes[members.index(own)]
+            process.rank.collective(kind, members, root, 0, tag, sizes)
+        self.report.write(f"parts in {kind}", amount)
+        return True
+
+    def sizes(self, process, call, kind, count, at_root):
+        """Bytes of a part in an operation of `count` ranks, one number or one for each rank.
+
+        None if there is no such operation.
+        """
+        place = f"{self.paths[process.rank.number]}:{call.line}"
+        size = lambda number, of: self.size(process, call, number, of, place)
+
+        def each(counts, of):
+            length = self.length(process, call, of, place)
+            return [number * length for number in call.counts(counts, count)]
+
+        if kind == "barrier":
+            return 0
+        if kind in ("bcast", "reduce", "allreduce", "scan", "exscan"):
+            return size("count", "datatype")
+        if kind == "gather":
+            return size("sendcount", "sendtype")
+        if kind in ("allgather", "alltoall", "scatter"):
+            # What is received is always said, what is sent only without MPI_IN_PLACE.
+            return size("recvcount", "recvtype")
+        if kind == "allgatherv":
+            return each("recvcounts", "recvtype")
+        if kind == "reduce_scatter":
+            return each("recvcounts", "datatype")
+        if kind == "alltoallv":
+            return each("sendcounts", "sendtype"), each("recvcounts", "recvtype")
+        if kind == "gatherv":
+            return (
+                each("recvcounts", "recvtype")
+                if at_root
+                else [size("sendcount", "sendtype")] * count
+            )
+        if kind == "scatterv":
+            return (
+                each("sendcounts", "sendtype")
+                if at_root
+                else [size("recvcount", "recvtype")] * count
+            )
+        return None
+
+
+def check_order(paths):
+    """Refuses texts whose names say that some are missing, or in another order."""
+    numbers = [re.findall(r"\d+", os.path.basename(path).rsplit(".", 1)[0])[-1:] for path in paths]
+    numbers = [int(found[0]) for found in numbers if found]
+    if len(set(numbers)) < len(paths) or len(paths) == 1:
+        return
+    for rank, number in enumerate(numbers):
+        if rank != number - min(numbers):
+            raise SystemExit(
+                f"{paths[rank]}: it stands where rank {rank} should: "
+                "give the texts of all ranks in their order"
+            )
 
 
 def main(target, *paths):
+    check_order(paths)
     converter = Converter(paths)
-    ranks = converter.ranks()
-    with open(target, "w") as out:
-        write(ranks, out)
-    print(converter.report, file=sys.stderr)
+    save(converter.ranks(), converter.report, target)
 
 
 if __name__ == "__main__":

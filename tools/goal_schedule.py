@@ -5,6 +5,8 @@ makes messages of collective operations, which GOAL has not: binomial trees (bca
 (allreduce, barrier), rings (allgather), shifts (alltoall, reduce-scatter), direct messages (gather, scatter) and a chain (scan).
 """
 
+import re
+import sys
 from collections import Counter
 
 # Tags of collective operations are above those of messages. Operations follow each other in order, so that few tags are enough.
@@ -64,14 +66,26 @@ class Rank:
                 self.before = [(label, False) for label in labels]
 
 
-def write(ranks, out):
-    """Writes the schedule of all ranks to a file."""
+def write(ranks, report, out):
+    """Writes the schedule of all ranks to a file; what it lacks stands at its head."""
+    for line in report.head():
+        out.write(f"// coverage: {line}\n")
     out.write(f"num_ranks {len(ranks)}\n")
     for rank in ranks:
         out.write(f"\nrank {rank.number} {{\n")
         for line in rank.lines:
             out.write(line + "\n")
         out.write("}\n")
+
+
+def save(ranks, report, target):
+    """Writes a schedule to a file of this name, and what it lacks to standard error."""
+    try:
+        with open(target, "w") as out:
+            write(ranks, report, out)
+    except OSError as why:
+        raise SystemExit(f"{target}: it cannot be written: {why.strerror}") from None
+    print(report, file=sys.stderr)
 
 
 def collective(kind, me, count, root, size, sizes=None):
@@ -159,23 +173,76 @@ def allreduce(me, count, size):
 
 
 class Report:
-    """What a trace holds and what of it is not in the schedule: printed at the end, so that nothing is lost without a word."""
+    """The content of a trace, and the part of it that is not in the schedule.
+
+    It is printed at the end, and is the head of the schedule: weir has it in its results.
+    """
+
+    # Lines of the head, letters of a kind and of a reason: weir reads no more.
+    MOST, KIND, WHY = 100, 80, 200
+    # Those that weir counts itself.
+    COUNTED = ("sends", "receives", "computations")
 
     def __init__(self):
-        self.written = Counter()
-        self.left_out = Counter()
+        # By name, and why: how many, how many bytes in all, and where the first is.
+        self.written, self.left_out = {}, {}
+
+    def write(self, name, size=0):
+        """One more of this name, with its bytes, is in the schedule."""
+        row = self.written.setdefault(name, [0, 0])
+        row[0] += 1
+        row[1] += size
+
+    def leave_out(self, name, why, size=0, place="", count=1):
+        """Calls with these bytes in all are left out; `place` is that of the first."""
+        row = self.left_out.setdefault((name, why), [0, 0, place])
+        row[0] += count
+        row[1] += size
+
+    @staticmethod
+    def row(count, name, size=0, why=""):
+        row = f"{count} {name}"
+        if size:
+            row += f" of {size} bytes"
+        return f"{row} ignored: {why}" if why else row
+
+    def head(self):
+        """The lines of the head, those with the most calls first."""
+        written = sorted(self.written.items())
+        plain = [(name, row) for name, row in written if name not in self.COUNTED]
+        lost = sorted(self.left_out.items(), key=lambda one: (-one[1][0], one[0]))
+        rows = [self.row(count, self.kind(name), size) for name, (count, size) in plain]
+        room = self.MOST - len(rows) - 1
+        for (name, why), (count, size, _) in lost[:room]:
+            why = " ".join("".join(c if c.isprintable() else " " for c in why).split())
+            rows.append(self.row(count, self.kind(name), size, why[:self.WHY]))
+        if rest := lost[room:]:
+            count, size = (sum(one[1][at] for one in rest) for at in (0, 1))
+            rows.append(self.row(count, "other calls", size, f"for {len(rest)} further reasons"))
+        return rows
+
+    @classmethod
+    def kind(cls, name):
+        return re.sub("[^A-Za-z0-9 _-]", "_", name)[:cls.KIND].strip()
 
     def __str__(self):
-        lines = [f"{count} {name}" for name, count in sorted(self.written.items())]
-        lines += [f"{count} {name} (left out: {why})" for (name, why), count in sorted(self.left_out.items())]
+        written = sorted(self.written.items())
+        lines = [self.row(count, name, size) for name, (count, size) in written]
+        for (name, why), (count, size, place) in sorted(self.left_out.items()):
+            first = f" (first: {place})" if place else ""
+            lines.append(self.row(count, name, size, why) + first)
         return "\n".join(lines)
 
 
 class Tags:
     """Tags by communicator. GOAL's have 32 bits; a task is sent at most 65,536 different ones."""
 
+    # Tags of the first communicator stay as they are, if they are below this.
+    PLAIN = 1 << 23
+
     def __init__(self):
         self.communicators = {}
+        self.others = {}
         self.counts = Counter()
 
     def number(self, communicator):
@@ -183,9 +250,9 @@ class Tags:
 
     def message(self, communicator, tag):
         number = self.number(communicator)
-        if tag >= 1 << 23 or number >= 1 << 8:
-            raise SystemExit(f"tag {tag} of communicator {number} does not fit into 31 bits")
-        return number << 23 | tag
+        if number == 0 and tag < self.PLAIN:
+            return tag
+        return self.PLAIN + self.others.setdefault((number, tag), len(self.others))
 
     def collective(self, rank, communicator):
         """The tag of the next operation of a rank in a communicator."""

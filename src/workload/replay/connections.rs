@@ -39,101 +39,113 @@ pub const ENTRY: Entry<Build> = Entry {
 #[derive(Default)]
 struct Connection {
     line: u64,
-    start: Option<u64>,
+    /// After the start of the workload, ps.
+    start: Option<u128>,
     bytes: Option<u64>,
     trigger: Option<u64>,
     send_done: Option<u64>,
     receive_done: Option<u64>,
 }
 
-/// The number of events that fire a trigger, and its line.
-type Triggers = FxHashMap<u64, (u64, u64)>;
+/// The events at which a trigger starts the messages that name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fires {
+    /// All of them, after this many events.
+    After(u64),
+    /// One of them at each event.
+    Each,
+}
+
+type Triggers = FxHashMap<u64, Fires>;
+
+/// The content of a file.
+#[derive(Default)]
+struct File {
+    nodes: Option<u64>,
+    /// The numbers of connections and triggers in its header.
+    announced: [Option<u64>; 2],
+    connections: Vec<((u32, u32), Connection)>,
+    triggers: Triggers,
+    coverage: Coverage,
+}
 
 fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refusal> {
     let params: Params = section.parse()?;
     let mut lines = Lines::open(path)?;
-    let (mut nodes, mut announced) = (None, None);
-    let (mut connections, mut triggers) = (Vec::new(), Triggers::default());
-    let mut coverage = Coverage::default();
+    let mut file = File::default();
     while lines.advance()? {
         let words: Vec<&str> = lines.text()?.split_whitespace().collect();
-        let refuse = |(message, remedy): (String, String)| lines.fault(message, remedy);
-        match words.as_slice() {
-            [] => {}
-            [comment, ..] if comment.starts_with('#') => {}
-            ["Nodes", count] => nodes = Some(number(count).map_err(refuse)?),
-            ["Connections", count] => announced = Some(number(count).map_err(refuse)?),
-            ["Triggers", _] | ["Failures", "0"] => {}
-            ["trigger", "id", id, kind @ ..] => {
-                let events = events(kind).map_err(refuse)?;
-                triggers.insert(number(id).map_err(refuse)?, (events, lines.number()));
-            }
-            [pair, rest @ ..] if pair.contains("->") => {
-                let tasks = u32::try_from(nodes.unwrap_or(0)).unwrap_or(u32::MAX);
-                let ends = ends(pair, tasks).map_err(refuse)?;
-                let mut connection = options(rest, &mut coverage).map_err(refuse)?;
-                connection.line = lines.number();
-                connections.push((ends, connection));
-            }
-            [word, ..] => {
-                let word: String = word.chars().take(40).collect();
-                let remedy = "write `Nodes N`, `Connections M`, `src->dst start T size B` or `trigger id N oneshot`";
-                return Err(lines
-                    .fault(format!("`{word}` is no statement"), remedy)
-                    .into());
-            }
-        }
+        let read = file.line(&words, lines.number(), params.unit.0);
+        read.map_err(|(message, remedy)| lines.fault(message, remedy))?;
     }
-    let Some(nodes) = nodes.filter(|nodes| (1..=most_tasks(connections.len())).contains(nodes))
-    else {
+    let File {
+        nodes,
+        announced,
+        connections,
+        triggers,
+        mut coverage,
+    } = file;
+    let most = most_tasks(connections.len());
+    let Some(nodes) = nodes.filter(|nodes| (1..=most).contains(nodes)) else {
         let remedy = "a connection matrix begins with `Nodes N`";
         return Err(Fault::new("there is no number of nodes that can be simulated", remedy).into());
     };
-    if announced.is_some_and(|count| count != connections.len() as u64) {
-        let (count, there) = (announced.unwrap_or(0), connections.len());
-        let message = format!("`Connections {count}`, and there are {there}");
-        return Err(
-            Fault::new(message, "the file is not complete, or has the wrong number").into(),
-        );
+    let there = [connections.len(), triggers.len()];
+    for (what, at) in ["Connections", "Triggers"].into_iter().zip(0..) {
+        let there = there[at];
+        if let Some(said) = announced[at].filter(|&said| said != there as u64) {
+            let message = format!("`{what} {said}`, and there are {there}");
+            let remedy = "the file is not complete, or has the wrong number";
+            return Err(Fault::new(message, remedy).into());
+        }
     }
-    let graphs = graphs(
-        &connections,
-        &triggers,
-        nodes as u32,
-        params.unit.0,
-        compute,
-    )?;
+    let graphs = graphs(&connections, &triggers, nodes as u32, compute)?;
     for (_, connection) in &connections {
         coverage.simulated("messages", 1, connection.bytes.unwrap_or(0));
     }
     coverage.simulated("triggers", triggers.len() as u64, 0);
-    Ok(Content {
-        graphs,
-        coverage,
-        sha256: lines.hash(),
-    })
+    Ok(Content::new(graphs, coverage, lines.hash()))
 }
 
 type Wrong = (String, String);
 
+fn short(word: &str) -> String {
+    word.chars().take(40).collect()
+}
+
 fn number(word: &str) -> Result<u64, Wrong> {
     word.parse().map_err(|_| {
-        let word: String = word.chars().take(40).collect();
         (
-            format!("`{word}` is no number"),
+            format!("`{}` is no number", short(word)),
             "write a whole number".into(),
         )
     })
 }
 
-/// After how many events a trigger fires.
-fn events(kind: &[&str]) -> Result<u64, Wrong> {
+/// A time in units of this many ps, rounded to a ps.
+fn time(word: &str, unit: u64) -> Result<u128, Wrong> {
+    if let Ok(whole) = word.parse::<u64>() {
+        return Ok(u128::from(whole) * u128::from(unit));
+    }
+    let time: Option<f64> = word.parse().ok();
+    match time.map(|time| time * unit as f64) {
+        Some(ps) if (0.0..1e19).contains(&ps) => Ok(ps.round() as u128),
+        _ => Err((
+            format!("`{}` is no time", short(word)),
+            "write a number, 0 or more".into(),
+        )),
+    }
+}
+
+/// The events at which a trigger of this kind fires.
+fn fires(kind: &[&str]) -> Result<Fires, Wrong> {
     match kind {
-        ["oneshot"] => Ok(1),
-        ["barrier", "count", count] | ["barrier", count] => number(count),
+        ["oneshot"] => Ok(Fires::After(1)),
+        ["multishot"] => Ok(Fires::Each),
+        ["barrier", "count", count] | ["barrier", count] => number(count).map(Fires::After),
         other => Err((
-            format!("a trigger `{}` is not known", other.join(" ")),
-            "`oneshot` and `barrier count N` are".into(),
+            format!("a trigger `{}` is not known", short(&other.join(" "))),
+            "`oneshot`, `multishot` and `barrier count N` are".into(),
         )),
     }
 }
@@ -144,39 +156,98 @@ fn ends(pair: &str, tasks: u32) -> Result<(u32, u32), Wrong> {
     Ok((task(number(from)?, tasks)?, task(number(to)?, tasks)?))
 }
 
-fn options(words: &[&str], coverage: &mut Coverage) -> Result<Connection, Wrong> {
-    let mut connection = Connection::default();
-    for pair in words.chunks(2) {
-        let [key, value] = pair else {
-            let message = format!("`{}` has no value", pair.join(" "));
-            return Err((message, "write it".into()));
-        };
-        let value = Some(number(value)?);
-        match *key {
-            "start" => connection.start = value,
-            "size" => connection.bytes = value,
-            "trigger" => connection.trigger = value,
-            "send_done_trigger" => connection.send_done = value,
-            "recv_done_trigger" => connection.receive_done = value,
-            "id" => {}
-            "prio" => coverage.ignored("priorities", 1, 0, "messages have none"),
-            key => {
-                let key: String = key.chars().take(40).collect();
-                let remedy = "`id`, `start`, `size`, `trigger`, `send_done_trigger`, `recv_done_trigger` and `prio` are";
-                return Err((format!("`{key}` is not known"), remedy.into()));
+impl File {
+    fn line(&mut self, words: &[&str], line: u64, unit: u64) -> Result<(), Wrong> {
+        match words {
+            [] => {}
+            [comment, ..] if comment.starts_with('#') => {}
+            ["Nodes", count] => self.nodes = Some(number(count)?),
+            ["Connections", count] => self.announced[0] = Some(number(count)?),
+            ["Triggers", count] => self.announced[1] = Some(number(count)?),
+            ["Failures", "0"] => {}
+            ["Failures" | "failure", ..] => {
+                return Err((
+                    "failures of links and switches are not simulated".into(),
+                    "leave them out, and write `Failures 0`".into(),
+                ));
+            }
+            ["trigger", "id", id, kind @ ..] => {
+                self.triggers.insert(number(id)?, fires(kind)?);
+            }
+            [pair, rest @ ..] if pair.contains("->") => {
+                let tasks = u32::try_from(self.nodes.unwrap_or(0)).unwrap_or(u32::MAX);
+                let ends = ends(pair, tasks)?;
+                let mut connection = self.options(rest, unit)?;
+                connection.line = line;
+                self.connections.push((ends, connection));
+            }
+            [word, ..] => {
+                return Err((
+                    format!("`{}` is no statement", short(word)),
+                    "write `Nodes N`, `Connections M`, `src->dst start T size B` or \
+                     `trigger id N oneshot`"
+                        .into(),
+                ));
             }
         }
+        Ok(())
     }
-    match (connection.start, connection.trigger, connection.bytes) {
-        (_, _, None) => Err((
-            "a connection without `size` never ends".into(),
-            "write `size` and the bytes".into(),
-        )),
-        (None, None, _) => Err((
-            "it is not said when the connection starts".into(),
-            "write `start T` or `trigger N`".into(),
-        )),
-        _ => Ok(connection),
+
+    fn options(&mut self, words: &[&str], unit: u64) -> Result<Connection, Wrong> {
+        let mut connection = Connection::default();
+        let mut words = words.iter().copied().peekable();
+        while let Some(key) = words.next() {
+            if key == "msg" {
+                // The message's number, which may be left out.
+                words.next_if(|word| word.parse::<u64>().is_ok());
+                continue;
+            }
+            const KEYS: [&str; 7] = [
+                "id",
+                "start",
+                "size",
+                "trigger",
+                "send_done_trigger",
+                "recv_done_trigger",
+                "prio",
+            ];
+            if !KEYS.contains(&key) {
+                return Err((
+                    format!("`{}` is not known", short(key)),
+                    format!("`{}` and `msg` are", KEYS.join("`, `")),
+                ));
+            }
+            let Some(value) = words.next() else {
+                return Err((format!("`{key}` has no value"), "write it".into()));
+            };
+            let within = |(message, remedy)| (format!("`{key}`: {message}"), remedy);
+            if key == "start" {
+                connection.start = Some(time(value, unit).map_err(within)?);
+                continue;
+            }
+            let value = Some(number(value).map_err(within)?);
+            match key {
+                "size" => connection.bytes = value,
+                "trigger" => connection.trigger = value,
+                "send_done_trigger" => connection.send_done = value,
+                "recv_done_trigger" => connection.receive_done = value,
+                "prio" => self
+                    .coverage
+                    .ignored("priorities", 1, 0, "messages have none"),
+                _ => {}
+            }
+        }
+        match (connection.start, connection.trigger, connection.bytes) {
+            (_, _, None) => Err((
+                "a connection without `size` never ends".into(),
+                "write `size` and the bytes".into(),
+            )),
+            (None, None, _) => Err((
+                "it is not said when the connection starts".into(),
+                "write `start T` or `trigger N`".into(),
+            )),
+            _ => Ok(connection),
+        }
     }
 }
 
@@ -185,7 +256,6 @@ fn graphs(
     connections: &[((u32, u32), Connection)],
     triggers: &Triggers,
     tasks: u32,
-    unit: u64,
     compute: Scale,
 ) -> Result<Vec<super::TaskGraph>, Fault> {
     let mut builders: Vec<Builder> = Vec::new();
@@ -194,7 +264,7 @@ fn graphs(
     let mut fired: FxHashMap<u64, Vec<(u32, u32)>> = FxHashMap::default();
     let mut waiting = Vec::new();
     for &((from, to), ref connection) in connections {
-        let start = u128::from(connection.start.unwrap_or(0)) * u128::from(unit);
+        let start = connection.start.unwrap_or(0);
         let flow = Flow {
             from,
             to,
@@ -220,21 +290,34 @@ fn graphs(
             waiting.push((trigger, from, first, connection.line));
         }
     }
+    let mut started: FxHashMap<u64, u64> = FxHashMap::default();
+    for (trigger, ..) in &waiting {
+        *started.entry(*trigger).or_default() += 1;
+    }
     for (trigger, task, node, line) in waiting {
         let refuse = |message: String, remedy: &str| Err(Fault::at_line(line, message, remedy));
         let events = fired.get(&trigger).map_or(0, Vec::len) as u64;
-        match triggers.get(&trigger) {
+        let needed = match triggers.get(&trigger) {
             None => {
                 let message = format!("there is no trigger {trigger}");
                 return refuse(message, "write `trigger id N oneshot`");
             }
-            Some(&(needed, _)) if needed != events => {
+            Some(Fires::Each) if events > 1 || started[&trigger] > 1 => {
                 let message = format!(
-                    "the trigger {trigger} fires after {needed} events, and there are {events}"
+                    "the trigger {trigger} starts one of {} messages at each of {events} events, \
+                     in an order that the file does not say",
+                    started[&trigger]
                 );
-                return refuse(message, "a barrier counts all connections that name it");
+                return refuse(message, "write a `oneshot` trigger for each of them");
             }
-            Some(_) => {}
+            Some(Fires::Each) => 1,
+            Some(&Fires::After(events)) => events,
+        };
+        if needed != events {
+            let message = format!(
+                "the trigger {trigger} fires after {needed} events, and there are {events}"
+            );
+            return refuse(message, "a barrier counts all connections that name it");
         }
         for &(owner, before) in &fired[&trigger] {
             if owner != task {
@@ -289,6 +372,34 @@ mod tests {
     }
 
     #[test]
+    fn spellings_of_other_versions_are_read() {
+        let sent = |text: &str| {
+            let trace = read_bytes("connections", "", text.as_bytes()).unwrap();
+            let run = replay(&trace).finish();
+            let mut sent: Vec<_> = run
+                .messages
+                .iter()
+                .map(|sent| (sent.at, sent.bytes))
+                .collect();
+            sent.sort_unstable();
+            sent
+        };
+        // The number of a message may be left out.
+        let numbered = "Nodes 2\nConnections 2\nTriggers 0\n0->1 id 1 msg 1 start 5 size 40\n\
+            0->1 id 1 msg 2 start 5 size 40\n";
+        assert_eq!(sent(numbered), [(5, 40), (5, 40)]);
+        let plain = numbered.replace("msg 1", "msg").replace("msg 2", "msg");
+        assert_eq!(sent(&plain), [(5, 40), (5, 40)]);
+        let decimal = |start: &str| sent(&format!("Nodes 2\n0->1 start {start} size 40\n"));
+        assert_eq!(decimal("1500.75"), [(1_501, 40)]);
+        assert_eq!(decimal("1500.25"), [(1_500, 40)]);
+        assert_eq!(decimal("1.5e3"), [(1_500, 40)]);
+        // One event and one message: it does not matter that the trigger may fire again.
+        let again = MATRIX.replace("oneshot", "multishot");
+        assert_eq!(sent(&again), sent(MATRIX));
+    }
+
+    #[test]
     fn what_is_wrong_is_refused_with_its_line() {
         for (from, to, parts) in [
             ("0->1", "0->9", ["line 3", "no task 9", "from 0 to 3"]),
@@ -322,8 +433,33 @@ mod tests {
             ),
             (
                 "oneshot",
-                "multishot",
-                ["line 6", "`multishot` is not known", "barrier count"],
+                "bishot",
+                ["line 6", "`bishot` is not known", "barrier count"],
+            ),
+            (
+                "Nodes 4",
+                "Nodes 4\nTriggers 2",
+                ["`Triggers 2`, and there are 1", "not complete", ""],
+            ),
+            (
+                "Nodes 4",
+                "Nodes 4\nFailures 1",
+                ["line 2", "failures of links", "`Failures 0`"],
+            ),
+            (
+                "start 500",
+                "start -500",
+                ["line 3", "`start`: `-500` is no time", "0 or more"],
+            ),
+            (
+                "size 100",
+                "size -100",
+                ["line 3", "`size`: `-100` is no number", "whole number"],
+            ),
+            (
+                "start 500",
+                "msg starts 500",
+                ["line 3", "`starts` is not known", "`msg`"],
             ),
             (
                 "prio 3",
@@ -341,6 +477,15 @@ mod tests {
             for part in parts {
                 assert!(said.contains(part), "{to:?}: {said:?} lacks {part:?}");
             }
+        }
+        let two = MATRIX.replace("start 0 size", "trigger 7 size");
+        let said = refused("connections", "", &two.replace("oneshot", "multishot"));
+        for part in [
+            "line 4",
+            "one of 2 messages at each of 1 events",
+            "`oneshot`",
+        ] {
+            assert!(said.contains(part), "{said:?} lacks {part:?}");
         }
     }
 }

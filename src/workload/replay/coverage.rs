@@ -1,5 +1,6 @@
 //! What a trace holds, and what of it is simulated.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// So many operations of a kind, with their bytes.
@@ -15,13 +16,20 @@ pub struct Amount {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// What they are called: `sends`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// All of them.
     pub seen: Amount,
     /// Those that have no effect on the run.
     pub ignored: Amount,
-    /// Why those have none.
-    pub why: &'static str,
+    /// Why those have none, with how many for each reason.
+    pub why: Vec<(Cow<'static, str>, u64)>,
+}
+
+impl Amount {
+    fn add(&mut self, count: u64, bytes: u64) {
+        self.count = self.count.saturating_add(count);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
 }
 
 /// What a trace holds, and what of it is simulated: everything but what is said to be ignored.
@@ -33,29 +41,36 @@ pub struct Coverage {
 
 impl Coverage {
     /// Operations that are simulated.
-    pub fn simulated(&mut self, name: &'static str, count: u64, bytes: u64) {
-        let row = self.row(name);
-        row.seen.count += count;
-        row.seen.bytes = row.seen.bytes.saturating_add(bytes);
+    pub fn simulated(&mut self, name: impl Into<Cow<'static, str>>, count: u64, bytes: u64) {
+        self.row(name.into()).seen.add(count, bytes);
     }
 
     /// Operations that are not, and why.
-    pub fn ignored(&mut self, name: &'static str, count: u64, bytes: u64, why: &'static str) {
-        self.simulated(name, count, bytes);
-        let row = self.row(name);
-        row.ignored.count += count;
-        row.ignored.bytes = row.ignored.bytes.saturating_add(bytes);
-        row.why = why;
+    pub fn ignored(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        count: u64,
+        bytes: u64,
+        why: impl Into<Cow<'static, str>>,
+    ) {
+        let why = why.into();
+        let row = self.row(name.into());
+        row.seen.add(count, bytes);
+        row.ignored.add(count, bytes);
+        match row.why.iter_mut().find(|(one, _)| *one == why) {
+            Some((_, of_it)) => *of_it = of_it.saturating_add(count),
+            None => row.why.push((why, count)),
+        }
     }
 
-    fn row(&mut self, name: &'static str) -> &mut Row {
+    fn row(&mut self, name: Cow<'static, str>) -> &mut Row {
         let at = self.rows.iter().position(|row| row.name == name);
         let at = at.unwrap_or_else(|| {
             self.rows.push(Row {
                 name,
                 seen: Amount::default(),
                 ignored: Amount::default(),
-                why: "",
+                why: Vec::new(),
             });
             self.rows.len() - 1
         });
@@ -64,11 +79,17 @@ impl Coverage {
 
     /// As named numbers: `sends`, `sends_bytes`, and `sends_ignored`, `sends_ignored_bytes` where some are.
     pub fn numbers(&self) -> Vec<(String, u64)> {
-        let mut numbers = Vec::new();
+        let mut numbers: Vec<(String, u64)> = Vec::new();
+        // Kinds that a file names may differ from others in a space alone.
+        let mut put = |name: String, number: u64| {
+            if numbers.iter().all(|(one, _)| *one != name) {
+                numbers.push((name, number));
+            }
+        };
         let mut add = |name: &str, amount: Amount| {
-            numbers.push((name.to_string(), amount.count));
+            put(name.to_string(), amount.count);
             if amount.bytes > 0 {
-                numbers.push((format!("{name}_bytes"), amount.bytes));
+                put(format!("{name}_bytes"), amount.bytes);
             }
         };
         for row in self.rows.iter().filter(|row| row.seen.count > 0) {
@@ -96,12 +117,51 @@ impl fmt::Display for Coverage {
             if row.seen.bytes > 0 {
                 write!(f, " of {} bytes", row.seen.bytes)?;
             }
-            match row.ignored.count {
-                0 => {}
-                all if all == row.seen.count => write!(f, " (ignored: {})", row.why)?,
-                some => write!(f, " ({some} ignored: {})", row.why)?,
+            let why = row.why.iter().filter(|(_, count)| *count > 0);
+            match why.collect::<Vec<_>>().as_slice() {
+                [] => {}
+                [(why, count)] if *count == row.seen.count => write!(f, " (ignored: {why})")?,
+                reasons => {
+                    for (at, (why, count)) in reasons.iter().enumerate() {
+                        let lead = if at == 0 { " (" } else { "; " };
+                        write!(f, "{lead}{count} ignored: {why}")?;
+                    }
+                    write!(f, ")")?;
+                }
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Coverage;
+
+    #[test]
+    fn each_reason_is_said_with_its_number() {
+        let mut coverage = Coverage::default();
+        coverage.simulated("sends", 4, 40);
+        coverage.ignored("sends", 2, 20, "one reason");
+        coverage.ignored("sends", 1, 5, "another");
+        coverage.ignored("waits", 3, 0, "nothing is open");
+        assert_eq!(
+            coverage.to_string(),
+            "7 sends of 65 bytes (2 ignored: one reason; 1 ignored: another), \
+             3 waits (ignored: nothing is open)"
+        );
+        let numbers = coverage.numbers();
+        let ignored = |name: &str| numbers.iter().find(|(own, _)| own == name).map(|one| one.1);
+        assert_eq!(ignored("sends_ignored"), Some(3));
+        assert_eq!(ignored("sends_ignored_bytes"), Some(25));
+    }
+
+    #[test]
+    fn amounts_do_not_wrap() {
+        let mut coverage = Coverage::default();
+        coverage.ignored("sends", u64::MAX, u64::MAX, "many");
+        coverage.ignored("sends", 1, 1, "one more");
+        assert_eq!(coverage.rows[0].seen.count, u64::MAX);
+        assert_eq!(coverage.rows[0].ignored.bytes, u64::MAX);
     }
 }

@@ -124,6 +124,20 @@ mod tests {
     }
 
     #[test]
+    fn tasks_without_flows_take_no_memory() {
+        let text = "source,destination,bytes\n0,2,5\n";
+        let few = read_bytes("flows", "", text.as_bytes()).unwrap();
+        let many = read_bytes("flows", "tasks = 4294967295\n", text.as_bytes()).unwrap();
+        assert_eq!((few.tasks(), many.tasks()), (3, u32::MAX));
+        assert_eq!(few.memory_bytes(), many.memory_bytes());
+        assert_eq!(many.graph(u32::MAX - 1).nodes.len(), 0);
+        let five = read_bytes("flows", "tasks = 5\n", text.as_bytes()).unwrap();
+        let run = replay(&five).finish();
+        assert_eq!(run.messages.len(), 1);
+        assert_eq!(run.tasks[4].finished(), Some(0));
+    }
+
+    #[test]
     fn what_is_wrong_is_refused_with_its_line() {
         for (text, keys, parts) in [
             (
@@ -155,6 +169,16 @@ mod tests {
                 "source,destination,bytes\n0,4000000000,5\n",
                 "",
                 ["a task 4000000000", "1 lines only", "write `tasks`"],
+            ),
+            (
+                "source,destination,bytes\n0,4000000000,5\n",
+                "tasks = 4294967295\n",
+                ["a task 4000000000", "1 lines only", "from 0 on"],
+            ),
+            (
+                "source,destination,bytes\n0,1,-5\n",
+                "",
+                ["line 2", "column 3", "invalid digit"],
             ),
             (
                 "source,destination,bytes\n",

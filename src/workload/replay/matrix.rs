@@ -92,11 +92,8 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
         bytes,
         "they meet no network",
     );
-    Ok(Content {
-        graphs: builders.into_iter().map(Builder::build).collect(),
-        coverage,
-        sha256: hash,
-    })
+    let graphs = builders.into_iter().map(Builder::build).collect();
+    Ok(Content::new(graphs, coverage, hash))
 }
 
 /// The matrix, and the hash of the file.

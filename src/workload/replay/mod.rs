@@ -31,6 +31,7 @@ mod attempt;
 mod check;
 mod coverage;
 mod deadlock;
+mod files;
 mod graph;
 mod input;
 mod mpi;
@@ -94,12 +95,26 @@ pub const REGISTRY: &[Entry<Build>] = &[
 
 /// What a reader makes of a file.
 pub struct Content {
-    /// What each task does.
+    /// The operations of each task; tasks behind the last of them do nothing.
     pub graphs: Vec<TaskGraph>,
+    /// Number of tasks.
+    pub tasks: u32,
     /// What of the file that is.
     pub coverage: Coverage,
     /// The hash of everything that was read: SHA-256, hexadecimal.
     pub sha256: String,
+}
+
+impl Content {
+    /// A trace with as many tasks as graphs.
+    fn new(graphs: Vec<TaskGraph>, coverage: Coverage, sha256: String) -> Content {
+        Content {
+            tasks: graphs.len() as u32,
+            graphs,
+            coverage,
+            sha256,
+        }
+    }
 }
 
 /// Why a reader cannot read.
@@ -124,8 +139,11 @@ impl From<Fault> for Refusal {
 
 /// A recorded application.
 pub struct Trace {
-    /// What each task does.
-    pub graphs: Vec<Arc<TaskGraph>>,
+    /// The operations of each task; tasks behind the last of them do nothing.
+    graphs: Vec<Arc<TaskGraph>>,
+    /// The operations of those tasks.
+    idle: Arc<TaskGraph>,
+    tasks: u32,
     /// What of the file that is.
     pub coverage: Coverage,
     /// The hash of everything that was read.
@@ -139,14 +157,20 @@ pub struct Trace {
 impl Trace {
     /// Number of tasks.
     pub fn tasks(&self) -> u32 {
-        self.graphs.len() as u32
+        self.tasks
+    }
+
+    /// The operations of a task.
+    pub fn graph(&self, task: Peer) -> &Arc<TaskGraph> {
+        self.graphs.get(task as usize).unwrap_or(&self.idle)
     }
 
     /// How much later each stretch of a task's operations can be done than those before it, where that is not what they compute
     /// ([`pace::pace`]).
     fn pace(&self, task: Peer) -> Option<&[Time]> {
         let pace = || pace::pace(&self.graphs[task as usize]);
-        self.paces[task as usize].get_or_init(pace).as_deref()
+        let known = self.paces.get(task as usize)?;
+        known.get_or_init(pace).as_deref()
     }
 
     /// Bytes that it takes in memory, with what was needed to check it, of which the system gets nothing back.
@@ -253,7 +277,7 @@ pub fn read(section: &Section) -> Result<Arc<Trace>, ConfigError> {
             Refusal::Section(error) => error,
             Refusal::File(fault) => refuse(fault),
         })?;
-    if content.graphs.is_empty() {
+    if content.tasks == 0 {
         return Err(refuse(Fault::new(
             "it has no task",
             "give a trace with tasks",
@@ -273,6 +297,8 @@ pub fn read(section: &Section) -> Result<Arc<Trace>, ConfigError> {
     let trace = Arc::new(Trace {
         paces: content.graphs.iter().map(|_| OnceLock::new()).collect(),
         graphs: content.graphs.into_iter().map(Arc::new).collect(),
+        idle: Arc::new(Builder::default().build()),
+        tasks: content.tasks,
         coverage: content.coverage,
         sha256: content.sha256,
         name: name.unwrap_or_default().into_owned(),
@@ -303,6 +329,17 @@ fn task(number: u64, tasks: u32) -> Result<Peer, (String, String)> {
                 "write a task from 0 to {}; markers without a receiver have to be removed",
                 tasks.saturating_sub(1)
             ),
+        )),
+    }
+}
+
+/// The same of a number that may be negative.
+fn signed_task(number: i64, tasks: u32) -> Result<Peer, (String, String)> {
+    match u64::try_from(number) {
+        Ok(number) => task(number, tasks),
+        Err(_) => Err((
+            format!("there is no task {number} among {tasks}"),
+            format!("write a task from 0 to {}", tasks.saturating_sub(1)),
         )),
     }
 }

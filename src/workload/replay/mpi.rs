@@ -1,6 +1,5 @@
 //! What MPI processes did, one call after the other, as graphs.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::check::check;
@@ -147,11 +146,7 @@ impl Processes {
             .finish(&mut self.builders, &mut self.coverage, places)?;
         let mut graphs: Vec<_> = self.builders.into_iter().map(Builder::build).collect();
         check(&mut graphs, &|task, node| places.of(task, node))?;
-        Ok(Content {
-            graphs,
-            coverage: self.coverage,
-            sha256,
-        })
+        Ok(Content::new(graphs, self.coverage, sha256))
     }
 }
 
@@ -172,65 +167,5 @@ pub fn length(bytes: u128) -> Result<u64, Wrong> {
             format!("a message of {bytes} bytes is too long"),
             format!("at most {} are possible", LONGEST_MESSAGE / 8),
         )),
-    }
-}
-
-/// The files of all ranks: in the name of that of rank 0 the last number that is 0 stands for the rank, with as many digits.
-///
-/// # Errors
-/// If the name has no such number.
-pub fn rank_files(path: &Path) -> Result<Vec<PathBuf>, Fault> {
-    let name = path.file_name().map(|name| name.to_string_lossy());
-    let name = name.unwrap_or_default().into_owned();
-    let Some((from, to)) = last_zero(&name) else {
-        return Err(Fault::new(
-            "its name has no number 0",
-            "give the file of rank 0; those of other ranks have their ranks in place of the 0",
-        ));
-    };
-    let width = to - from;
-    let file =
-        |rank: u32| path.with_file_name(format!("{}{rank:0width$}{}", &name[..from], &name[to..]));
-    let mut files = vec![path.to_path_buf()];
-    while file(files.len() as u32).exists() {
-        files.push(file(files.len() as u32));
-    }
-    Ok(files)
-}
-
-/// Where the last run of digits that are all 0 is.
-fn last_zero(name: &str) -> Option<(usize, usize)> {
-    let mut found = None;
-    let mut from = None;
-    for (at, byte) in name.bytes().chain([b'.']).enumerate() {
-        match (byte.is_ascii_digit(), from) {
-            (true, None) => from = Some(at),
-            (false, Some(start)) => {
-                from = None;
-                if name[start..at].bytes().all(|digit| digit == b'0') {
-                    found = Some((start, at));
-                }
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::last_zero;
-
-    #[test]
-    fn the_rank_is_the_last_zero_of_a_name() {
-        for (name, found) in [
-            ("trace-0000.txt", Some((6, 10))),
-            ("custom.0.et", Some((7, 8))),
-            ("run10-0", Some((6, 7))),
-            ("run0-rank0v10", Some((9, 10))),
-            ("run10", None),
-        ] {
-            assert_eq!(last_zero(name), found, "{name}");
-        }
     }
 }

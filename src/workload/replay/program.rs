@@ -30,7 +30,7 @@ impl Replay {
 impl Motif for Replay {
     /// The operations in the order of the file: all that they do, and how late they can do it, but not who waits for whom.
     fn part(&self, part: u32, script: &mut Script) -> bool {
-        let graph = &self.trace.graphs[script.task() as usize];
+        let graph = self.trace.graph(script.task());
         let Some(rest) = graph.nodes.get(part as usize * OPERATIONS..) else {
             return false;
         };
@@ -70,10 +70,10 @@ impl Motif for Replay {
     }
 
     fn process(&self, task: Peer) -> Box<dyn Process> {
-        Box::new(Walk::new(self.trace.graphs[task as usize].clone()))
+        Box::new(Walk::new(self.trace.graph(task).clone()))
     }
 
     fn process_bytes(&self, task: Peer) -> Option<usize> {
-        Some(Walk::bytes(&self.trace.graphs[task as usize]))
+        Some(Walk::bytes(self.trace.graph(task)))
     }
 }

@@ -52,25 +52,49 @@ pub fn most_tasks(lines: usize) -> u64 {
     TASKS + TASKS_PER_LINE * lines as u64
 }
 
-/// Number of tasks of a table with so many lines: more than `highest`, and `given`, if that is said.
+/// Most tasks that a table may name if its section says how many there are.
+const TASKS_IF_GIVEN: u64 = 1 << 20;
+
+/// Number of tasks of a table with this many lines. Tasks up to `highest` have flows; `given` is
+/// the number of all tasks, if the section says it.
 ///
 /// # Errors
-/// If that is too few, or so many that it can be a slip only.
-pub fn tasks(highest: Option<u64>, given: Option<u32>, lines: usize) -> Result<u32, Fault> {
-    let most = most_tasks(lines);
-    let needed = highest.map_or(0, |highest| highest + 1);
+/// If that is too few, or the highest is so high that it can be a slip only.
+pub fn tasks(highest: Option<u64>, given: Option<u32>, lines: usize) -> Result<Tasks, Fault> {
+    let active = highest.map_or(0, |highest| highest + 1);
+    let (most, remedy) = match given {
+        Some(_) => (
+            most_tasks(lines).max(TASKS_IF_GIVEN),
+            "number tasks from 0 on",
+        ),
+        None => (
+            most_tasks(lines),
+            "number tasks from 0 on, or write `tasks`",
+        ),
+    };
     match given {
-        Some(given) if needed > u64::from(given) => Err(Fault::new(
-            format!("it has a task {}, and there are {given}", needed - 1),
+        Some(given) if active > u64::from(given) => Err(Fault::new(
+            format!("it has a task {}, and there are {given}", active - 1),
             "write more `tasks`, or leave them out",
         )),
-        Some(given) => Ok(given),
-        None if needed > most => Err(Fault::new(
-            format!("it has a task {} and {lines} lines only", needed - 1),
-            "number tasks from 0 on, or write `tasks`",
+        _ if active > most => Err(Fault::new(
+            format!("it has a task {} and {lines} lines only", active - 1),
+            remedy,
         )),
-        None => Ok(needed as u32),
+        _ => Ok(Tasks {
+            active: active as u32,
+            all: given.unwrap_or(active as u32),
+        }),
     }
+}
+
+/// The tasks of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tasks {
+    /// Those up to the last one that has flows.
+    pub active: u32,
+    /// All of them.
+    pub all: u32,
 }
 
 /// What each task does: its flows leave at their times, in the order of the table where those are equal. What it is sent it
@@ -103,7 +127,7 @@ pub fn graphs(flows: &[Flow], tasks: u32) -> Vec<TaskGraph> {
 }
 
 /// All of a table.
-pub fn content(flows: &[Flow], tasks: u32, mut coverage: Coverage, sha256: String) -> Content {
+pub fn content(flows: &[Flow], tasks: Tasks, mut coverage: Coverage, sha256: String) -> Content {
     let bytes = flows
         .iter()
         .map(|flow| u128::from(flow.bytes))
@@ -111,8 +135,7 @@ pub fn content(flows: &[Flow], tasks: u32, mut coverage: Coverage, sha256: Strin
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     coverage.simulated("messages", flows.len() as u64, bytes);
     Content {
-        graphs: graphs(flows, tasks),
-        coverage,
-        sha256,
+        tasks: tasks.all,
+        ..Content::new(graphs(flows, tasks.active), coverage, sha256)
     }
 }

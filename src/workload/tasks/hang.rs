@@ -41,6 +41,11 @@ pub enum Obstacle {
         /// Tag; None: any.
         tag: Option<Tag>,
     },
+    /// A message of a collective operation.
+    Step {
+        /// From whom; None: anybody.
+        from: Option<Peer>,
+    },
     /// The content of a long message.
     Content {
         /// From whom.
@@ -61,7 +66,10 @@ pub enum Obstacle {
 impl Obstacle {
     fn of(request: Request) -> Option<Obstacle> {
         match request {
-            Request::Receive { from, tag } => Some(Obstacle::Message { from, tag }),
+            Request::Receive { from, tag } => Some(match tag {
+                Some(tag) if tag >= COLLECTIVE_TAG => Obstacle::Step { from },
+                tag => Obstacle::Message { from, tag },
+            }),
             Request::Content { from } => Some(Obstacle::Content { from }),
             Request::Send { to } => Some(Obstacle::Leaving { to }),
             Request::LongSend { to } => Some(Obstacle::Receive { to }),
@@ -73,15 +81,15 @@ impl Obstacle {
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match *self {
-            Obstacle::Message { from, tag } => {
+            Obstacle::Message { from, .. } | Obstacle::Step { from } => {
                 match from {
                     Some(from) => write!(f, "a message from task {from}")?,
                     None => write!(f, "a message from any task")?,
                 }
-                match tag {
-                    Some(tag) if tag >= COLLECTIVE_TAG => write!(f, " (of a collective operation)"),
-                    Some(tag) => write!(f, " with tag {tag}"),
-                    None => Ok(()),
+                match self {
+                    Obstacle::Message { tag: Some(tag), .. } => write!(f, " with tag {tag}"),
+                    Obstacle::Step { .. } => write!(f, " (of a collective operation)"),
+                    _ => Ok(()),
                 }
             }
             Obstacle::Content { from } => {
@@ -111,5 +119,29 @@ impl fmt::Display for Waiting {
             0 => Ok(()),
             more => write!(f, " and {more} more"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_collective_operations_are_told_from_messages() {
+        let words = |tag| {
+            let request = Request::Receive { from: Some(1), tag };
+            Waiting::new(0, &[(7, request)]).to_string()
+        };
+        let message = "task 0 waits for a message from task 1";
+        assert_eq!(words(None), message);
+        assert_eq!(words(Some(65_535)), format!("{message} with tag 65535"));
+        let step = format!("{message} (of a collective operation)");
+        assert_eq!(words(Some(COLLECTIVE_TAG)), step);
+        // A trace's own tag may be any.
+        let own = Obstacle::Message {
+            from: Some(1),
+            tag: Some(1_000_003),
+        };
+        assert_eq!(own.to_string(), "a message from task 1 with tag 1000003");
     }
 }

@@ -3,7 +3,7 @@
 use super::super::graph::ANY;
 use super::super::mpi::{Processes, shown};
 use super::super::operations::{Call, Wrong};
-use super::super::{Node, Scale, task};
+use super::super::{Node, Scale, signed_task};
 use super::arguments::{Arguments, Communicator, time, wrong};
 use super::groups::Handles;
 use super::names;
@@ -128,21 +128,28 @@ impl<'a> Calls<'a> {
             return Err(wrong("a call after MPI_Finalize", "remove it"));
         }
         match *name {
-            "MPI_Init" | "MPI_Init_thread" => {
+            "MPI_Init" | "MPI_Init_thread" if self.then.is_none() => {
                 self.then = Some(time(end)?);
                 return Ok(());
+            }
+            "MPI_Init" | "MPI_Init_thread" => {
+                return Err(wrong("a second MPI_Init", "write one trace to each file"));
             }
             "MPI_Finalize" => self.finalized = true,
             _ => {}
         }
-        self.computes_until(time(begin)?, line)?;
+        let begin = time(begin)?;
+        self.computes_until(begin, line)?;
         if *name == "MPI_Finalize" {
             return Ok(());
         }
-        let arguments = Arguments { fields: arguments };
-        let result = self.call(name, &arguments, line);
-        self.then = Some(time(end)?);
-        result
+        let end = time(end)?;
+        if end < begin {
+            let message = format!("a call that begins at {begin} and ends at {end}");
+            return Err(wrong(message, "times go up in a trace"));
+        }
+        self.then = Some(end);
+        self.call(name, &Arguments { fields: arguments }, line)
     }
 
     /// The time since the call before is computation.
@@ -272,8 +279,15 @@ impl<'a> Calls<'a> {
     }
 
     /// The group that a communicator is, if that is known.
-    fn group(&mut self, communicator: &Communicator, line: u64) -> Option<usize> {
-        self.handles.group(line, communicator)
+    fn group(&mut self, communicator: &Communicator, line: u64) -> Result<Option<usize>, Wrong> {
+        let (size, tasks) = (communicator.size, self.processes.count());
+        if size > u64::from(tasks) {
+            return Err(wrong(
+                format!("a communicator of {size} processes, and there are files of {tasks}"),
+                format!("complete the trace: the file of process {tasks} is missing"),
+            ));
+        }
+        Ok(self.handles.group(line, communicator))
     }
 
     /// A message: the places of count, type, partner, tag and communicator. None if there is none.
@@ -293,7 +307,7 @@ impl<'a> Calls<'a> {
             coverage.ignored("messages with nobody", 1, 0, "MPI_PROC_NULL");
             return Ok(None);
         }
-        let Some(group) = self.group(&communicator, line) else {
+        let Some(group) = self.group(&communicator, line)? else {
             let coverage = &mut self.processes.coverage;
             coverage.ignored(way.within_some(), 1, bytes, UNKNOWN);
             return Ok(None);
@@ -302,10 +316,7 @@ impl<'a> Calls<'a> {
         let any = way.receives() && partner == self.any;
         let peer = match any {
             true => ANY,
-            false => {
-                let partner = u64::try_from(partner).unwrap_or(u64::MAX);
-                members[task(partner, members.len() as u32)? as usize]
-            }
+            false => members[signed_task(partner, members.len() as u32)? as usize],
         };
         let tag = match u32::try_from(tag) {
             Ok(tag) => own_tag(tag, group, self.processes.all),
@@ -335,7 +346,7 @@ impl<'a> Calls<'a> {
         let fields = &all.fields[..=named.communicator];
         let arguments = Arguments { fields };
         let communicator = arguments.communicator(named.communicator)?;
-        let Some(group) = self.group(&communicator, line) else {
+        let Some(group) = self.group(&communicator, line)? else {
             let coverage = &mut self.processes.coverage;
             coverage.ignored("parts in operations of some of the tasks", 1, 0, UNKNOWN);
             return Ok(());
@@ -369,9 +380,8 @@ impl<'a> Calls<'a> {
     ) -> Result<Option<Call>, Wrong> {
         let plain = |kind, root, bytes| Some(Call::Plain { kind, root, bytes });
         let root = |at: usize| {
-            let root = arguments.integer(at)?;
             let tasks = u32::try_from(communicator.size).unwrap_or(u32::MAX);
-            task(u64::try_from(root).unwrap_or(u64::MAX), tasks)
+            signed_task(arguments.integer(at)?, tasks)
         };
         // Lists of counts follow their address in a field of their own, if they are there.
         let listed = |plain: usize, lists: usize| arguments.fields.len() == plain + lists;

@@ -15,8 +15,9 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
+use super::files::rank_files;
 use super::input::{Lines, hexadecimal};
-use super::mpi::{Processes, rank_files};
+use super::mpi::Processes;
 use super::{Build, Content, Refusal, Scale};
 use crate::config::{Duration, Section};
 use crate::model::{Invalid, US};

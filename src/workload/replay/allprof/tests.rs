@@ -78,6 +78,40 @@ fn what_is_wrong_is_refused_with_file_and_line() {
             ["rank-0, line 7", "after MPI_Finalize", "remove"],
         ),
         (
+            true,
+            ":7000:112",
+            ":7000:109",
+            ["rank-0, line 3", "begins at 110 and ends at 109", "go up"],
+        ),
+        (
+            true,
+            "MPI_Wait:120",
+            "MPI_Init:115:1:2:50\nMPI_Wait:120",
+            ["rank-0, line 4", "a second MPI_Init", "each file"],
+        ),
+        (
+            true,
+            "8:1:3",
+            "8:-7:3",
+            ["rank-0, line 3", "no task -7 among 2", "0 to 1"],
+        ),
+        (
+            true,
+            "1:50:11",
+            "1:-50:11",
+            ["rank-0, line 3", "`-50` is no number", "whole"],
+        ),
+        (
+            true,
+            "9000,0,2:7000",
+            "9000,0,3:7000",
+            [
+                "rank-0, line 3",
+                "3 processes, and there are files of 2",
+                "process 2 is missing",
+            ],
+        ),
+        (
             false,
             "50:11",
             "fifty:11",
@@ -86,7 +120,7 @@ fn what_is_wrong_is_refused_with_file_and_line() {
         (
             false,
             ":52:1:50:11,8,8:-1:-1:8000,1,2:0:60",
-            ":52:1:50",
+            ":52:1:60",
             ["rank-1, line 2", "arguments only", "complete"],
         ),
         (

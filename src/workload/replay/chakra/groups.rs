@@ -16,7 +16,9 @@ use crate::workload::tasks::Peer;
 /// The communicators of a trace by their names.
 pub struct Groups {
     tasks: u32,
-    members: FxHashMap<String, Vec<Peer>>,
+    members: FxHashMap<String, Arc<[Peer]>>,
+    /// All tasks.
+    all: Arc<[Peer]>,
     /// Groups that operations have used, by their members: names may differ from file to file.
     used: FxHashMap<Arc<[Peer]>, usize>,
     /// The same by the names as they are now; that of all tasks has none.
@@ -35,6 +37,7 @@ impl Groups {
     pub fn new(tasks: u32) -> Groups {
         Groups {
             tasks,
+            all: (0..tasks).collect(),
             members: FxHashMap::default(),
             used: FxHashMap::default(),
             named: FxHashMap::default(),
@@ -73,7 +76,7 @@ impl Groups {
                     self.tasks
                 )));
             }
-            self.members.insert(group, members);
+            self.members.insert(group, members.into());
         }
         Ok(input.hasher())
     }
@@ -88,8 +91,8 @@ impl Groups {
         self.named.clear();
         for group in groups {
             let ranks = match group.ranks.is_empty() {
-                true => (0..self.tasks).collect(),
-                false => group.ranks,
+                true => self.all.clone(),
+                false => group.ranks.into(),
             };
             self.members.insert(group.pg_name, ranks);
         }
@@ -109,9 +112,9 @@ impl Groups {
             return Ok(group);
         }
         let members: Arc<[Peer]> = match name.as_deref() {
-            None => (0..self.tasks).collect(),
+            None => self.all.clone(),
             Some(name) => match self.members.get(name) {
-                Some(members) => members.as_slice().into(),
+                Some(members) => members.clone(),
                 None => {
                     let name: String = name.chars().take(40).collect();
                     return Err((
@@ -137,5 +140,18 @@ impl Groups {
         self.used.insert(members, group);
         self.named.insert(name, group);
         Ok(group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_all_tasks_share_one_list() {
+        let mut groups = Groups::new(3);
+        groups.inline(r#"['[{"pg_name": "a", "ranks": []}, {"pg_name": "b", "ranks": []}]']"#);
+        assert_eq!(&*groups.members["a"], [0, 1, 2]);
+        assert!(Arc::ptr_eq(&groups.members["a"], &groups.members["b"]));
     }
 }

@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 use super::check::check;
+use super::files::rank_files;
 use super::graph::{ANY, MOST_OPERATIONS};
 use super::input::{Fault, Input, hexadecimal};
-use super::mpi::{length, rank_files};
+use super::mpi::length;
 use super::operations::{Call, Operations};
-use super::{Build, Builder, Content, Coverage, Places, Refusal, Scale, task};
+use super::{Build, Builder, Content, Coverage, Places, Refusal, Scale, signed_task};
 use crate::config::Section;
 use crate::model::US;
 use crate::registry::Entry;
@@ -83,11 +84,7 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
         .finish(&mut reader.builders, &mut reader.coverage, places)?;
     let mut graphs: Vec<_> = reader.builders.into_iter().map(Builder::build).collect();
     check(&mut graphs, &|task, node| places.of(task, node))?;
-    Ok(Content {
-        graphs,
-        coverage: reader.coverage,
-        sha256: hexadecimal(hash),
-    })
+    Ok(Content::new(graphs, reader.coverage, hexadecimal(hash)))
 }
 
 struct Reader {
@@ -242,13 +239,14 @@ impl Reader {
                 super::Node::delay(0)
             }
             Kind::Send => {
-                let to = task(node.need("comm_dst")?, self.tasks).map_err(refuse)?;
+                let to = signed_task(node.need("comm_dst")? as i64, self.tasks).map_err(refuse)?;
                 let (bytes, tag) = self.message(node).map_err(refuse)?;
                 self.coverage.simulated("sends", 1, bytes);
                 super::Node::send(to, bytes, tag).on(CPUS[2])
             }
             Kind::Receive => {
-                let from = task(node.need("comm_src")?, self.tasks).map_err(refuse)?;
+                let from =
+                    signed_task(node.need("comm_src")? as i64, self.tasks).map_err(refuse)?;
                 let (bytes, tag) = self.message(node).map_err(refuse)?;
                 self.coverage.simulated("receives", 1, bytes);
                 super::Node::receive(from, bytes, tag).on(CPUS[2])
@@ -274,8 +272,15 @@ impl Reader {
     }
 
     /// Bytes and tag.
-    fn message(&self, node: &Node) -> Result<(u64, u32), (String, String)> {
-        let bytes = length(u128::from(node.number("comm_size").unwrap_or(0)))?;
+    fn message(&mut self, node: &Node) -> Result<(u64, u32), (String, String)> {
+        let bytes = match node.number("comm_size") {
+            Some(size) => bytes(node, size)?,
+            None => {
+                let why = "nodes lack `comm_size`, and their messages are empty";
+                self.coverage.ignored("sizes of messages", 1, 0, why);
+                0
+            }
+        };
         let tag = node.number("comm_tag").unwrap_or(0);
         match u32::try_from(tag).ok().filter(|&tag| tag != ANY) {
             Some(tag) => Ok((bytes, tag)),
@@ -301,18 +306,18 @@ impl Reader {
             .find(name.as_deref(), &mut self.operations)
             .map_err(refuse)?;
         let tasks = self.operations.members(group).len() as u64;
-        let size = node.need("comm_size")?;
+        let size = bytes(node, node.need("comm_size")?).map_err(refuse)?;
         let root = ["comm_root", "root_rank", "root"];
         let root = root.into_iter().find_map(|key| node.number(key));
-        let root = u32::try_from(root.unwrap_or(0)).unwrap_or(u32::MAX);
+        let root = || signed_task(root.unwrap_or(0) as i64, tasks as u32).map_err(refuse);
         // What a size means is what ASTRA-sim takes it for: of an alltoall and a reduce-scatter all that a task has.
         let (kind, root, bytes) = match node.need("comm_type")? {
             0 => (CollectiveKind::Allreduce, 0, size),
-            1 => (CollectiveKind::Reduce, root, size),
+            1 => (CollectiveKind::Reduce, root()?, size),
             2 => (CollectiveKind::Allgather, 0, size),
-            3 => (CollectiveKind::Gather, root, size),
-            4 => (CollectiveKind::Scatter, root, size),
-            5 => (CollectiveKind::Bcast, root, size),
+            3 => (CollectiveKind::Gather, root()?, size),
+            4 => (CollectiveKind::Scatter, root()?, size),
+            5 => (CollectiveKind::Bcast, root()?, size),
             6 => (CollectiveKind::Alltoall, 0, size.div_ceil(tasks)),
             7 | 8 => (CollectiveKind::ReduceScatter, 0, size.div_ceil(tasks)),
             9 => (CollectiveKind::Barrier, 0, 0),
@@ -321,7 +326,6 @@ impl Reader {
                 return Err(refuse((message, "0 to 9 are known".into())));
             }
         };
-        let bytes = length(u128::from(bytes)).map_err(refuse)?;
         if tasks == 1 {
             let name = "collective operations of a single task";
             self.coverage.simulated(name, 1, 0);
@@ -334,5 +338,16 @@ impl Reader {
             .map_err(refuse)?;
         builder.put_on(operation, CPUS[2]);
         Ok(operation)
+    }
+}
+
+/// A size that can be simulated. Attributes are signed.
+fn bytes(node: &Node, size: u64) -> Result<u64, (String, String)> {
+    match size as i64 {
+        negative @ ..0 => Err((
+            format!("node {} has {negative} bytes", node.id),
+            "write 0 or more".into(),
+        )),
+        _ => length(u128::from(size)),
     }
 }

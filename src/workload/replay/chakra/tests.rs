@@ -220,6 +220,58 @@ fn communicators_come_from_a_file_or_from_the_trace() {
 }
 
 #[test]
+fn a_file_that_is_missing_is_named() {
+    let [first, second] = pair();
+    let set = |numbers: &[u32]| -> Vec<(String, Vec<u8>)> {
+        let file = |&npu: &u32| {
+            if npu == 0 {
+                first.clone()
+            } else {
+                second.clone()
+            }
+        };
+        numbers
+            .iter()
+            .map(|npu| (format!("t.{npu}.et"), file(npu)))
+            .collect()
+    };
+    for (numbers, parts) in [
+        (
+            vec![0, 1, 2, 3, 5, 6, 7],
+            ["t.4.et is missing", "up to t.7.et"],
+        ),
+        (
+            vec![3, 0, 1, 2],
+            ["the file of task 3 of a set", "`t.0.et`"],
+        ),
+    ] {
+        let set = set(&numbers);
+        let files: Vec<(&str, &[u8])> = (set.iter())
+            .map(|(name, file)| (name.as_str(), file.as_slice()))
+            .collect();
+        let said = refused_files("chakra", "", &files);
+        for part in parts {
+            assert!(said.contains(part), "{said:?} lacks {part:?}");
+        }
+    }
+}
+
+#[test]
+fn messages_without_a_size_are_told_of() {
+    let files = [
+        file(&[node(1, 5, &[], 0, &[("comm_dst", 1)])]),
+        file(&[node(1, 6, &[], 0, &[("comm_src", 0)])]),
+    ];
+    let files: [(&str, &[u8]); 2] = [("npu.0.et", &files[0]), ("npu.1.et", &files[1])];
+    let said = read_files("chakra", "", &files)
+        .unwrap()
+        .coverage
+        .to_string();
+    let expected = "2 sizes of messages (ignored: nodes lack `comm_size`";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
 fn what_is_wrong_is_refused_with_file_and_byte() {
     let [first, second] = pair();
     for cut in [first.len() - 1, 7, 3] {
@@ -250,7 +302,21 @@ fn what_is_wrong_is_refused_with_file_and_byte() {
         ),
         (
             node(1, 7, &[], 0, &[("comm_size", u64::MAX), ("comm_type", 0)]),
+            ["byte 9", "node 1 has -1 bytes"],
+        ),
+        (
+            node(1, 6, &[], 0, &[("comm_src", 0), ("comm_size", 1 << 62)]),
             ["byte 9", "too long"],
+        ),
+        (
+            node(
+                1,
+                6,
+                &[],
+                0,
+                &[("comm_src", -2i64 as u64), ("comm_size", 8)],
+            ),
+            ["byte 9", "no task -2 among 2"],
         ),
         (node(1, 4, &[], u64::MAX, &[]), ["byte 9", "1,000,000 s"]),
     ] {

@@ -64,11 +64,7 @@ pub fn read(path: &Path, unit: Time, compute: Scale) -> Result<(Content, Vec<u64
         let message = format!("{} bytes behind the last rank", source.left);
         return Err(at(source.at, message));
     }
-    let content = Content {
-        graphs,
-        coverage: reader.counts.coverage(),
-        sha256: source.input.hash(),
-    };
+    let content = Content::new(graphs, reader.counts.coverage(), source.input.hash());
     Ok((content, firsts))
 }
 

@@ -1,9 +1,11 @@
 //! `goal`: GOAL, the group operation assembly language of LogGOPSim and ATLAHS, as text or in its binary form.
 
 mod binary;
+mod head;
 #[cfg(test)]
 mod tests;
 mod text;
+mod words;
 mod write;
 
 use std::io::Read;

@@ -49,6 +49,90 @@ fn one_processor_does_one_thing_at_a_time() {
 }
 
 #[test]
+fn marks_need_no_space_around_them() {
+    let spaced = "num_ranks 2\nrank 0 {\nl0: send 8000b to 1\nl1: recv 7000b from 1\n}\n\
+        rank 1 {\nl0: recv 8000b from 0\nl1: send 7000b to 0\nl1 requires l0\n}\n";
+    let expected = read_bytes("goal", "", spaced.as_bytes()).unwrap();
+    for (from, to) in [
+        (" {", "{"),
+        (": ", ":"),
+        (": ", " :"),
+        ("000b", "000 b"),
+        ("requires l0\n}", "requires l0}"),
+        ("from 1\n}", "from 1}"),
+        ("{\n", "{"),
+    ] {
+        let text = spaced.replace(from, to);
+        assert_ne!(text, spaced);
+        let trace = read_bytes("goal", "", text.as_bytes()).unwrap();
+        assert_eq!(trace.coverage, expected.coverage, "{text}");
+        let [one, other] = [&trace, &expected].map(|trace| replay(trace).finish().messages);
+        assert_eq!(one, other, "{text}");
+    }
+    // The place is that of the operation, too, where its block ends on the same line.
+    let said = refused("goal", "", "num_ranks 1\nrank 0{a: send 1b to 0}\n");
+    assert!(said.contains("line 2: the message from task 0"), "{said}");
+}
+
+#[test]
+fn comments_at_the_head_say_what_the_schedule_lacks() {
+    let head = "// coverage: 3 MPI_Allreduce of 96 bytes ignored: nobody knows\n\
+        // coverage: 4 parts in scan\n// some other comment\n\
+        \x20 // coverage: 2 sends of 7 bytes ignored: why not\n";
+    let trace = read_bytes("goal", "", format!("{head}{CHAIN}").as_bytes()).unwrap();
+    let said = trace.coverage.to_string();
+    for part in [
+        "4 sends of 307 bytes (2 ignored: why not)",
+        "3 MPI_Allreduce of 96 bytes (ignored: nobody knows)",
+        "4 parts in scan",
+    ] {
+        assert!(said.contains(part), "{said:?} lacks {part:?}");
+    }
+    let numbers = trace.coverage.numbers();
+    let expected = ("MPI_Allreduce_ignored_bytes".to_string(), 96);
+    assert!(numbers.contains(&expected), "{numbers:?}");
+    let plain = read_bytes("goal", "", CHAIN.as_bytes()).unwrap();
+    let [one, other] = [&trace, &plain].map(|trace| replay(trace).finish().messages);
+    assert_eq!(one, other);
+    // Elsewhere they are comments like any.
+    let after = format!("{CHAIN}// coverage: 3 MPI_Allreduce\n");
+    let trace = read_bytes("goal", "", after.as_bytes()).unwrap();
+    assert_eq!(trace.coverage, plain.coverage);
+}
+
+#[test]
+fn a_head_that_is_not_understood_is_refused() {
+    let long = "x".repeat(300);
+    for said in [
+        "",
+        "x",
+        "3",
+        "-3 sends",
+        "+3 sends",
+        "3 se\u{7f}nds",
+        "3 sends of -1 bytes",
+        "3 sends ignored:  ",
+        &format!("3 {long}"),
+        &format!("3 sends ignored: {long}"),
+    ] {
+        let text = format!("// one\n// coverage: {said}\n{CHAIN}");
+        let said = refused("goal", "", &text);
+        assert!(
+            said.contains("line 2") && said.contains("COUNT KIND"),
+            "{said}"
+        );
+    }
+    let many: String = (0..200)
+        .map(|at| format!("// coverage: 1 kind {at}\n"))
+        .collect();
+    let said = refused("goal", "", &format!("{many}{CHAIN}"));
+    assert!(
+        said.contains("line 101") && said.contains("more than 100"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_is_wrong_is_refused_with_its_line() {
     let with = |from: &str, to: &str| {
         assert!(CHAIN.contains(from), "{from}");
@@ -165,6 +249,22 @@ fn a_message_that_is_not_sent_hangs_nobody() {
         rank 1 {\na: recv 1b from 0 tag 70002\nb: recv 1b from 0 tag 70001\nb requires a\n}\n";
     let trace = read_bytes("goal", "", text.as_bytes()).unwrap();
     replay(&trace).finish();
+}
+
+#[test]
+fn who_waits_is_told_with_the_tag_of_the_file() {
+    for tag in [65_535u32, 65_536, 70_000, 1_000_003, u32::MAX - 1] {
+        // The receive of anything takes the message that the second one is for.
+        let text = format!(
+            "num_ranks 3\nrank 0 {{\na: recv 8b from -1 tag -1\nb: recv 4b from 1 tag {tag}\n\
+             b requires a\n}}\nrank 1 {{\nsend 4b to 0 tag {tag}\n}}\n\
+             rank 2 {{\nc: calc 1000\na: send 8b to 0 tag 5\na requires c\n}}\n"
+        );
+        let trace = read_bytes("goal", "", text.as_bytes()).unwrap();
+        let waiting = replay(&trace).run().tasks[0].waiting().unwrap();
+        let expected = format!("task 0 waits for a message from task 1 with tag {tag}");
+        assert_eq!(waiting.to_string(), expected);
+    }
 }
 
 const TEXT: &str = include_str!("../../../../tests/traces/mixed.goal");

@@ -8,7 +8,9 @@ use super::super::graph::{ANY, MOST_OPERATIONS};
 use super::super::input::{Fault, Lines};
 use super::super::{Builder, Content, Node, Scale, TaskGraph, task};
 use super::Counts;
-use crate::model::{LONGEST_MESSAGE, Time};
+use super::head::Head;
+use super::words::{Words, Wrong, bytes, expect, number, shown, without_comments, wrong};
+use crate::model::Time;
 
 /// Reads a file; `unit` is that of `calc`, ps.
 ///
@@ -30,8 +32,16 @@ pub fn place(path: &Path, task: u32, node: u32) -> String {
         let mut lines = Lines::open(path)?;
         while lines.advance()? {
             reader.line(&lines)?;
-            let there = matches!(&reader.block, Some(block) if block.rank == task && block.builder.count() as u32 > node);
-            if there {
+            // The block of its rank is open still, or was closed on this line.
+            let open = reader.block.as_ref().filter(|block| block.rank == task);
+            let count = match open {
+                Some(block) => block.builder.count(),
+                None => reader
+                    .graphs
+                    .get(&task)
+                    .map_or(0, |graph| graph.nodes.len()),
+            };
+            if count > node as usize {
                 break;
             }
         }
@@ -53,6 +63,8 @@ struct Reader {
     /// The line without comments, where it has some.
     plain: Vec<u8>,
     counts: Counts,
+    /// Lines before `num_ranks` that say what the schedule lacks.
+    head: Head,
 }
 
 /// The operations of a rank.
@@ -60,66 +72,6 @@ struct Block {
     rank: u32,
     line: u64,
     builder: Builder,
-}
-
-/// The words of a line, one after the other.
-#[derive(Clone, Copy)]
-struct Words<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Words<'a> {
-    fn next(&mut self) -> Option<&'a [u8]> {
-        let rest = self.rest.trim_ascii_start();
-        let end = rest.iter().position(u8::is_ascii_whitespace);
-        let (word, rest) = rest.split_at(end.unwrap_or(rest.len()));
-        self.rest = rest;
-        (!word.is_empty()).then_some(word)
-    }
-
-    fn peek(mut self) -> Option<&'a [u8]> {
-        self.next()
-    }
-}
-
-fn shown(word: &[u8]) -> String {
-    let text: String = String::from_utf8_lossy(word).chars().take(40).collect();
-    format!("`{}`", crate::model::visible(&text))
-}
-
-/// What is wrong and what to do about it.
-type Wrong = (String, String);
-
-fn wrong<T>(what: impl Into<String>, remedy: impl Into<String>) -> Result<T, Wrong> {
-    Err((what.into(), remedy.into()))
-}
-
-fn number(word: Option<&[u8]>, what: &str) -> Result<u64, Wrong> {
-    let Some(word) = word else {
-        return wrong(format!("the line ends where {what} should be"), "write it");
-    };
-    let text = std::str::from_utf8(word).ok();
-    match text.and_then(|text| text.parse::<u64>().ok()) {
-        Some(number) => Ok(number),
-        None => wrong(
-            format!("{} is no {what}", shown(word)),
-            "write a whole number",
-        ),
-    }
-}
-
-fn expect(word: Option<&[u8]>, expected: &str) -> Result<(), Wrong> {
-    match word {
-        Some(word) if word == expected.as_bytes() => Ok(()),
-        Some(word) => wrong(
-            format!("{} stands where `{expected}` should", shown(word)),
-            format!("write `{expected}`"),
-        ),
-        None => wrong(
-            format!("the line ends where `{expected}` should be"),
-            format!("write `{expected}`"),
-        ),
-    }
 }
 
 impl Reader {
@@ -134,10 +86,15 @@ impl Reader {
             comment: false,
             plain: Vec::new(),
             counts: Counts::default(),
+            head: Head::default(),
         }
     }
 
     fn line(&mut self, lines: &Lines) -> Result<(), Fault> {
+        if self.ranks.is_none() && !self.comment {
+            let said = self.head.line(lines.bytes());
+            said.map_err(|(message, remedy)| lines.fault(message, remedy))?;
+        }
         let mut plain = std::mem::take(&mut self.plain);
         let line = match self.comment || lines.bytes().contains(&b'/') {
             true => {
@@ -208,19 +165,15 @@ impl Reader {
             }
             return Ok(());
         }
-        if let Some(label) = word.strip_suffix(b":") {
-            let node = self.operation(words.next(), words)?;
-            return self.label(label, node);
-        }
         match (word, words.peek()) {
-            (b"send" | b"recv" | b"calc", _) => {
-                self.operation(Some(word), words)?;
-                Ok(())
-            }
             (label, Some(b":")) => {
                 words.next();
                 let node = self.operation(words.next(), words)?;
                 self.label(label, node)
+            }
+            (b"send" | b"recv" | b"calc", _) => {
+                self.operation(Some(word), words)?;
+                Ok(())
             }
             (_, Some(kind @ (b"requires" | b"irequires"))) => {
                 words.next();
@@ -279,7 +232,7 @@ impl Reader {
     fn operation(&mut self, kind: Option<&[u8]>, words: &mut Words) -> Result<u32, Wrong> {
         let node = match kind {
             Some(b"send") => {
-                let (bytes, peer) = (bytes(words.next())?, self.peer("to", words)?);
+                let (bytes, peer) = (bytes(words)?, self.peer("to", words)?);
                 let Some(peer) = peer else {
                     return wrong("a send to any task", "name the task");
                 };
@@ -287,7 +240,7 @@ impl Reader {
                 Node::send(peer, bytes, 0)
             }
             Some(b"recv") => {
-                let (bytes, peer) = (bytes(words.next())?, self.peer("from", words)?);
+                let (bytes, peer) = (bytes(words)?, self.peer("from", words)?);
                 self.counts.receive(bytes);
                 Node::receive(peer.unwrap_or(ANY), bytes, 0)
             }
@@ -395,54 +348,8 @@ impl Reader {
             };
             graphs.push(graph);
         }
-        Ok(Content {
-            graphs,
-            coverage: self.counts.coverage(),
-            sha256: lines.hash(),
-        })
-    }
-}
-
-/// `100b`.
-fn bytes(word: Option<&[u8]>) -> Result<u64, Wrong> {
-    let digits = word.and_then(|word| word.strip_suffix(b"b"));
-    if let (Some(word), None) = (word, digits) {
-        return wrong(
-            format!("{} is no size", shown(word)),
-            "write a number of bytes with a `b`: `100b`",
-        );
-    }
-    match number(digits, "size")? {
-        bytes if bytes <= LONGEST_MESSAGE / 8 => Ok(bytes),
-        bytes => wrong(
-            format!("a message of {bytes} bytes is too long"),
-            format!("at most {} are possible", LONGEST_MESSAGE / 8),
-        ),
-    }
-}
-
-/// The line without `// …` and `/* … */`.
-fn without_comments(line: &[u8], inside: &mut bool, plain: &mut Vec<u8>) {
-    plain.clear();
-    let mut at = 0;
-    while at < line.len() {
-        let two = line.get(at..at + 2);
-        match (two, *inside) {
-            (Some(b"*/"), true) => {
-                *inside = false;
-                plain.push(b' ');
-                at += 2;
-            }
-            (_, true) => at += 1,
-            (Some(b"//"), false) => return,
-            (Some(b"/*"), false) => {
-                *inside = true;
-                at += 2;
-            }
-            (_, false) => {
-                plain.push(line[at]);
-                at += 1;
-            }
-        }
+        let mut coverage = self.counts.coverage();
+        self.head.add_to(&mut coverage);
+        Ok(Content::new(graphs, coverage, lines.hash()))
     }
 }

@@ -1,14 +1,14 @@
 //! The actions of a time-independent trace.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::super::graph::ANY;
-use super::super::mpi::{Processes, length, shown};
+use super::super::mpi::{Processes, shown};
 use super::super::operations::{Call, Wrong};
 use super::super::{Fault, Node, Scale, task};
+use super::arguments::{One, Partner, wrong};
 use crate::model::Time;
 use crate::workload::tasks::VectorKind;
 use crate::workload::tasks::collectives::Kind;
@@ -16,24 +16,11 @@ use crate::workload::tasks::collectives::Kind;
 /// A process.
 pub type Task = u32;
 
-/// Bytes of the predefined data types by their numbers, in the order in which SimGrid registers them (on 64-bit Linux).
-const TYPES: [u64; 60] = [
-    8, 4, 1, 2, 8, 4, 1, 8, 1,
-    1, // double, int, char, short, long, float, byte, long long, signed and unsigned char
-    2, 4, 8, 8, 16, 4, 1, 1, 2,
-    4, // unsigned short, int, long, long long; long double, wchar, bool, int8, int16, int32
-    8, 1, 2, 4, 8, 8, 16, 32, 8,
-    8, // int64, uint8 to uint64; complex float, double, long double; aint, offset
-    8, 16, 16, 8, 8, 8, 16, 16, 4,
-    4, // pairs with an int; 2int, 2float, 2double, 2long; real, real4
-    8, 16, 8, 16, 16, 4, 2, 4, 8,
-    16, // real8, real16, complex8 to complex32, integer1 to integer16
-    32, 1, 8, 16, 32, 0, 0, 1, 8,
-    8, // long double int; C++ types; bounds, packed, pointer, count
-];
-
 /// The type of sizes without one where `init` has an argument: double. Otherwise they are bytes.
 const DEFAULT: u64 = 8;
+
+/// The size of a receive that the receiver does not know.
+const UNKNOWN: f64 = -1.0;
 
 /// What is started and not waited for: by source, destination and tag.
 type Requests = FxHashMap<(i64, i64, i64), VecDeque<u32>>;
@@ -108,8 +95,11 @@ impl Actions {
         let process = task(process, tasks)?;
         if own.is_some_and(|own| own != process) {
             return Err(wrong(
-                format!("an action of process {process} in the file of another"),
-                "the file of a process has its actions only; look at the order of the list",
+                format!(
+                    "an action of process {process} in the file of process {}",
+                    own.unwrap_or(0)
+                ),
+                "the list names a file for each process, from process 0 on, and none is missing",
             ));
         }
         if self.finalized[process as usize] {
@@ -147,6 +137,7 @@ impl Actions {
             }
             "sleep" => self.sleep(&one),
             "send" | "isend" | "recv" | "irecv" => self.message(&one, action),
+            "sendrecv" => self.sendrecv(&one),
             "wait" | "test" => self.wait(&one, action.eq_ignore_ascii_case("test")),
             "waitall" => {
                 let mut open: Vec<u32> = std::mem::take(&mut self.requests[process as usize])
@@ -165,8 +156,12 @@ impl Actions {
     /// Computes as many operations as an argument says.
     fn flops(&mut self, one: &One, at: usize) -> Result<(), Wrong> {
         let flops = one.number(at)?;
+        if flops < 0.0 {
+            let word = shown(one.words[at]);
+            return Err(wrong(format!("{word} operations"), "write 0 or more"));
+        }
         let time = match self.per_flop {
-            _ if flops <= 0.0 => 0,
+            _ if flops == 0.0 => 0,
             Some(per_flop) => self.time(flops * per_flop)?,
             None => {
                 return Err(wrong(
@@ -190,7 +185,12 @@ impl Actions {
 
     fn sleep(&mut self, one: &One) -> Result<(), Wrong> {
         one.arguments(1, 1)?;
-        let time = self.time(one.number(0)?.max(0.0) * 1e12)?;
+        let seconds = one.number(0)?;
+        if seconds < 0.0 {
+            let word = shown(one.words[0]);
+            return Err(wrong(format!("{word} is no time"), "write 0 or more"));
+        }
+        let time = self.time(seconds * 1e12)?;
         self.processes.coverage.simulated("sleeps", 1, 0);
         self.processes.call(one.task, Node::delay(time), one.line)?;
         Ok(())
@@ -205,36 +205,68 @@ impl Actions {
             ));
         }
         one.arguments(3, 4)?;
-        let (partner, tag) = (one.integer(0)?, one.integer(1)?);
-        let sends = action.eq_ignore_ascii_case("send") || action.eq_ignore_ascii_case("isend");
-        // Where the size is not known to the receiver it is -1.
-        let bytes = match one.number(2)? <= 0.0 {
+        let receives = !action.to_ascii_lowercase().ends_with("send");
+        let partner = one.partner(0, receives)?;
+        let tag = one.tag(1, receives)?.unwrap_or(ANY);
+        let bytes = match receives && one.number(2)? == UNKNOWN {
             true => 0,
             false => one.bytes(2, one.size_of(3)?)?,
         };
-        let own = i64::from(one.task);
-        let (node, key) = if sends {
-            let to = task(u64::try_from(partner).unwrap_or(u64::MAX), one.tasks)?;
-            let tag = u32::try_from(tag).ok().filter(|&tag| tag < ANY);
-            let tag = tag.ok_or_else(|| wrong("a message without a tag", "write 0 or more"))?;
-            self.processes.coverage.simulated("sends", 1, bytes);
-            (Node::send(to, bytes, tag), (own, partner, i64::from(tag)))
-        } else {
-            // MPI_ANY_SOURCE and MPI_ANY_TAG are negative.
-            let from = match u64::try_from(partner) {
-                Ok(from) => task(from, one.tasks)?,
-                Err(_) => ANY,
-            };
-            let wanted = u32::try_from(tag).unwrap_or(ANY);
-            self.processes.coverage.simulated("receives", 1, bytes);
-            (Node::receive(from, bytes, wanted), (partner, own, tag))
+        let Some(node) = self.node(partner, bytes, tag, receives) else {
+            return Ok(());
         };
         if action.len() == 4 {
             self.processes.call(one.task, node, one.line)?;
         } else {
             let node = self.processes.start(one.task, node, one.line)?;
+            let (own, partner) = (i64::from(one.task), one.integer(0)?);
+            let key = match receives {
+                true => (partner, own, one.integer(1)?),
+                false => (own, partner, one.integer(1)?),
+            };
             let requests = &mut self.requests[one.task as usize];
             requests.entry(key).or_default().push_back(node);
+        }
+        Ok(())
+    }
+
+    /// A send or a receive; None if it is with nobody.
+    fn node(&mut self, partner: Partner, bytes: u64, tag: u32, receives: bool) -> Option<Node> {
+        let coverage = &mut self.processes.coverage;
+        let peer = match partner {
+            Partner::One(task) => task,
+            Partner::Any => ANY,
+            Partner::Nobody => {
+                coverage.ignored("messages with nobody", 1, 0, "MPI_PROC_NULL");
+                return None;
+            }
+        };
+        Some(match receives {
+            true => {
+                coverage.simulated("receives", 1, bytes);
+                Node::receive(peer, bytes, tag)
+            }
+            false => {
+                coverage.simulated("sends", 1, bytes);
+                Node::send(peer, bytes, tag)
+            }
+        })
+    }
+
+    /// `size destination size source [types]`: a send and a receive of tag 0 at once.
+    fn sendrecv(&mut self, one: &One) -> Result<(), Wrong> {
+        one.arguments(4, 6)?;
+        let mut both = Vec::new();
+        for (place, kind, receives) in [(2, 5, true), (0, 4, false)] {
+            let bytes = one.bytes(place, one.size_of(kind)?)?;
+            let partner = one.partner(place + 1, receives)?;
+            if let Some(node) = self.node(partner, bytes, 0, receives) {
+                let node = self.processes.start(one.task, node, one.line)?;
+                both.push(node);
+            }
+        }
+        for node in both {
+            self.processes.wait(one.task, node);
         }
         Ok(())
     }
@@ -370,102 +402,5 @@ impl Actions {
             Some(at) => self.flops(one, at),
             None => Ok(()),
         }
-    }
-}
-
-/// An action's arguments.
-struct One<'a> {
-    task: Task,
-    line: u64,
-    words: &'a [&'a str],
-    /// Bytes of a type that is not named.
-    default: u64,
-    tasks: u32,
-}
-
-fn wrong(what: impl Into<String>, remedy: impl Into<String>) -> Wrong {
-    (what.into(), remedy.into())
-}
-
-impl One<'_> {
-    fn arguments(&self, least: usize, most: usize) -> Result<(), Wrong> {
-        let count = self.words.len();
-        match (least..=most).contains(&count) {
-            true => Ok(()),
-            false => Err(wrong(
-                format!("{count} arguments"),
-                match least == most {
-                    true => format!("this action has {least}"),
-                    false => format!("this action has {least} to {most}"),
-                },
-            )),
-        }
-    }
-
-    fn word(&self, at: usize) -> Result<&str, Wrong> {
-        let word = self.words.get(at);
-        word.copied()
-            .ok_or_else(|| wrong("the line ends too early", "write all arguments"))
-    }
-
-    fn number(&self, at: usize) -> Result<f64, Wrong> {
-        let word = self.word(at)?;
-        let number = word.parse().ok().filter(|number: &f64| number.is_finite());
-        number.ok_or_else(|| wrong(format!("{} is no number", shown(word)), "write a number"))
-    }
-
-    fn integer(&self, at: usize) -> Result<i64, Wrong> {
-        let word = self.word(at)?;
-        word.parse().map_err(|_| {
-            wrong(
-                format!("{} is no whole number", shown(word)),
-                "write a whole number",
-            )
-        })
-    }
-
-    /// Bytes of the type that an argument names, or of the usual one.
-    fn size_of(&self, at: usize) -> Result<u64, Wrong> {
-        if at >= self.words.len() {
-            return Ok(self.default);
-        }
-        let kind = usize::try_from(self.integer(at)?).ok();
-        let size = kind.and_then(|kind| TYPES.get(kind));
-        size.copied().ok_or_else(|| {
-            wrong(
-                format!("there is no type {}", shown(self.words[at])),
-                format!("write 0 to {}", TYPES.len() - 1),
-            )
-        })
-    }
-
-    fn bytes(&self, at: usize, size: u64) -> Result<u64, Wrong> {
-        let count = self.number(at)?;
-        if count < 0.0 {
-            return Err(wrong(format!("{count} elements"), "write 0 or more"));
-        }
-        length((count * size as f64).round() as u128)
-    }
-
-    fn sizes(&self, from: usize, size: u64) -> Result<Arc<[u64]>, Wrong> {
-        let places = from..from + self.tasks as usize;
-        places.map(|at| self.bytes(at, size)).collect()
-    }
-
-    /// Sizes of all, if this is the root.
-    fn at_root(&self, root: u32, from: usize, size: u64) -> Result<Option<Arc<[u64]>>, Wrong> {
-        match root == self.task {
-            true => Ok(Some(self.sizes(from, size)?)),
-            false => Ok(None),
-        }
-    }
-
-    /// The root that an argument names, or 0.
-    fn root(&self, at: usize) -> Result<u32, Wrong> {
-        if at >= self.words.len() {
-            return Ok(0);
-        }
-        let root = self.integer(at)?;
-        task(u64::try_from(root).unwrap_or(u64::MAX), self.tasks)
     }
 }

@@ -1,15 +1,18 @@
 //! `simgrid`: time-independent traces of SimGrid.
 
 mod action;
+mod arguments;
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
 
+use rustc_hash::FxHashSet;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
+use super::files::{name, second};
 use super::input::{Fault, Lines, hexadecimal};
 use super::mpi::{Processes, shown};
 use super::{Build, Content, Refusal, Scale};
@@ -73,11 +76,6 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     Ok(actions.end()?.finish(hexadecimal(hash))?)
 }
 
-fn name(path: &Path) -> String {
-    let name = path.file_name().map(|name| name.to_string_lossy());
-    name.unwrap_or_default().into_owned()
-}
-
 /// The first word of a file.
 fn first_word(path: &Path) -> Result<Option<String>, Fault> {
     let mut lines = Lines::open(path)?;
@@ -94,7 +92,7 @@ fn first_word(path: &Path) -> Result<Option<String>, Fault> {
 /// The number of processes in a file that has the actions of all: one more than the highest, each of which has a line.
 fn count(path: &Path) -> Result<u32, Fault> {
     let mut lines = Lines::open(path)?;
-    let (mut highest, mut actions) = (0, 0u64);
+    let mut processes: FxHashSet<u32> = FxHashSet::default();
     while lines.advance()? {
         let Some(word) = lines.text()?.split_whitespace().next() else {
             continue;
@@ -102,20 +100,37 @@ fn count(path: &Path) -> Result<u32, Fault> {
         if word.starts_with('#') {
             continue;
         }
-        let process: u64 = word.parse().map_err(|_| {
+        let process = word.parse().ok().filter(|&process| process < u32::MAX);
+        let Some(process) = process else {
             let message = format!("{} is no process", shown(word));
-            lines.fault(message, "a line begins with the number of its process")
-        })?;
-        highest = highest.max(process);
-        actions += 1;
+            return Err(lines.fault(message, "a line begins with the number of its process"));
+        };
+        processes.insert(process);
     }
-    match highest < actions && highest < u64::from(u32::MAX) {
-        true => Ok(highest as u32 + 1),
-        false => Err(Fault::new(
-            format!("it has a process {highest} and {actions} actions only"),
-            "number processes from 0 on; each has an action",
+    let highest = processes.iter().copied().max().unwrap_or(0);
+    match processes.len() {
+        1 if highest > 0 || has_second(path) => Err(Fault::new(
+            format!("all its actions are of process {highest}: it is one file of a set"),
+            "give a file with the names of the files of all processes, one a line, in their order",
         )),
+        count if count as u32 == highest + 1 => Ok(highest + 1),
+        _ => {
+            let absent = (0..highest).find(|process| !processes.contains(process));
+            Err(Fault::new(
+                format!(
+                    "it has a process {highest}, and process {} has no action",
+                    absent.unwrap_or(0)
+                ),
+                "number processes from 0 on; each has an action",
+            ))
+        }
     }
+}
+
+/// True if the actions of process 1 are in a file beside that of process 0.
+fn has_second(path: &Path) -> bool {
+    let word = second(path).and_then(|second| first_word(&second).ok().flatten());
+    word.is_some_and(|word| word == "1")
 }
 
 /// The files that a list names, relative to it.

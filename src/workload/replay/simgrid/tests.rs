@@ -52,7 +52,7 @@ fn a_file_for_each_process_is_the_same_as_one_for_all() {
     assert!(said.contains("line 3: there is no file"), "{said}");
     let other: [(&str, &[u8]); 3] = [files[0], ("a.ti", b.as_bytes()), files[2]];
     let said = refused_files("simgrid", RATE, &other);
-    assert!(said.contains("in the file of another"), "{said}");
+    assert!(said.contains("in the file of process 0"), "{said}");
 }
 
 #[test]
@@ -94,6 +94,84 @@ fn sizes_of_their_own_reach_whom_they_should() {
 }
 
 #[test]
+fn a_sendrecv_sends_and_receives_at_once() {
+    let text = "0 init\n0 sendRecv 1000 1 500 1 6 6\n0 barrier\n0 finalize\n\
+        1 init\n1 SENDRECV 500 0 1000 0 6 6\n1 barrier\n1 finalize\n";
+    let trace = read_bytes("simgrid", "", text.as_bytes()).unwrap();
+    let run = replay(&trace).finish();
+    let sent: Vec<_> = run.messages[..2]
+        .iter()
+        .map(|sent| (sent.from, sent.at, sent.bytes))
+        .collect();
+    assert_eq!(sent, [(0, 0, 1_000), (1, 0, 500)]);
+    // Each waits until its own has left and for what it receives, which takes 1 ns longer.
+    let barrier: Vec<u64> = run.messages[2..].iter().map(|sent| sent.at).collect();
+    assert_eq!(barrier, [500 + NS, 1_000 + NS]);
+    // Type 1 is an int of four bytes; without types they are bytes here.
+    let typed = text
+        .replace("500 1 6 6", "125 1 6 1")
+        .replace("500 0 1000", "125 0 1000")
+        .replace("0 6 6", "0 1 6");
+    let typed = read_bytes("simgrid", "", typed.as_bytes()).unwrap();
+    assert_eq!(typed.coverage, trace.coverage);
+    let plain = text.replace(" 6 6", "");
+    let plain = read_bytes("simgrid", "", plain.as_bytes()).unwrap();
+    assert_eq!(plain.coverage, trace.coverage);
+    // Process 0 has no partner.
+    let alone = "0 init\n0 sendrecv 10 -666 10 -666\n0 finalize\n";
+    let alone = read_bytes("simgrid", "", alone.as_bytes()).unwrap();
+    assert_eq!(
+        alone.coverage.to_string(),
+        "2 messages with nobody (ignored: MPI_PROC_NULL)"
+    );
+}
+
+#[test]
+fn one_file_of_a_set_is_refused_with_the_remedy() {
+    let own = |process: u32| format!("{process} init\n{process} compute 5\n{process} finalize\n");
+    let texts: Vec<String> = (0..3).map(own).collect();
+    let all: Vec<(String, &[u8])> = (texts.iter().zip(0..))
+        .map(|(text, process)| (format!("ti{process}.txt"), text.as_bytes()))
+        .collect();
+    for first in 0..3 {
+        let mut files: Vec<(&str, &[u8])> = all
+            .iter()
+            .map(|(name, text)| (name.as_str(), *text))
+            .collect();
+        files.rotate_left(first);
+        let said = refused_files("simgrid", RATE, &files);
+        for part in [
+            format!("all its actions are of process {first}"),
+            "the names of the files of all processes".to_string(),
+        ] {
+            assert!(said.contains(&part), "{said:?} lacks {part:?}");
+        }
+    }
+    // A process alone is a trace.
+    read_files("simgrid", RATE, &[("ti0.txt", all[0].1)]).unwrap();
+    let gap: [(&str, &[u8]); 3] = [
+        ("list", b"ti0.txt\nti2.txt\n"),
+        ("ti0.txt", all[0].1),
+        ("ti2.txt", all[2].1),
+    ];
+    let said = refused_files("simgrid", RATE, &gap);
+    assert!(
+        said.contains("ti2.txt, line 1") && said.contains("no task 2"),
+        "{said}"
+    );
+    let gap = [
+        ("list", b"ti1.txt\nti0.txt\n".as_slice()),
+        ("ti0.txt", all[0].1),
+        ("ti1.txt", all[1].1),
+    ];
+    let said = refused_files("simgrid", RATE, &gap);
+    assert!(
+        said.contains("an action of process 1 in the file of process 0"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_is_wrong_is_refused_with_its_line() {
     for (from, to, parts) in [
         (
@@ -105,6 +183,41 @@ fn what_is_wrong_is_refused_with_its_line() {
             "0 compute",
             "0 calculate",
             ["line 3", "`calculate` is no action", "allreduce"],
+        ),
+        (
+            "compute 1e3",
+            "compute -1e3",
+            ["line 3", "`-1e3` operations", "0 or more"],
+        ),
+        (
+            "compute 1e3",
+            "sleep -1",
+            ["line 3", "`-1` is no time", "0 or more"],
+        ),
+        (
+            "send 1 7 500",
+            "send 1 7 -500",
+            ["line 4", "-500 elements", "0 or more"],
+        ),
+        (
+            "irecv 0 7 500",
+            "irecv 0 7 -2",
+            ["line 5", "-2 elements", "0 or more"],
+        ),
+        (
+            "send 1 7 500",
+            "send -7 7 500",
+            ["line 4", "no task -7 among 2", "0 to 1"],
+        ),
+        (
+            "irecv 0 7 500",
+            "irecv -7 7 500",
+            ["line 5", "no task -7 among 2", "0 to 1"],
+        ),
+        (
+            "irecv 0 7 500",
+            "irecv 0 -7 500",
+            ["line 5", "`-7` is no tag", "write 0"],
         ),
         (
             "send 1 7 500",
@@ -178,8 +291,11 @@ fn what_is_wrong_is_refused_with_its_line() {
     );
     let said = refused("simgrid", "flops_per_second = -1.0\n", PAIR);
     assert!(said.contains("no number of operations"), "{said}");
-    let said = refused("simgrid", "", "900000 init\n");
-    assert!(said.contains("a process 900000 and 1 actions"), "{said}");
+    let said = refused("simgrid", "", "900000 init\n0 init\n");
+    assert!(
+        said.contains("a process 900000, and process 1 has no action"),
+        "{said}"
+    );
 }
 
 #[test]

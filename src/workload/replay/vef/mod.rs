@@ -302,11 +302,8 @@ impl Reader {
         for record in std::mem::take(&mut self.records) {
             self.dependency(&record, &finished)?;
         }
-        let content = Content {
-            graphs: self.builders.into_iter().map(Builder::build).collect(),
-            coverage: self.coverage,
-            sha256: lines.hash(),
-        };
+        let graphs = self.builders.into_iter().map(Builder::build).collect();
+        let content = Content::new(graphs, self.coverage, lines.hash());
         Ok((content, self.places))
     }
 
