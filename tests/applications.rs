@@ -179,7 +179,12 @@ fn a_run_that_ends_too_early_says_how_far_tasks_are() {
         .with("motif.iterations", 1_000_000)
         .until("5 us");
     let job = job(&run, 0);
-    assert_eq!(job.task_finish_ps, [5_000 * NS; 2]);
+    assert!(!job.over);
+    assert_eq!(
+        (job.finish_ps, &job.task_finish_ps[..]),
+        (5_000 * NS, &[0, 0][..])
+    );
+    assert_eq!(job.task_communication_ps, [5_000 * NS; 2]);
 }
 
 /// A motif of one part.

@@ -10,13 +10,13 @@ use crate::model::{Classes, EndpointId, Invalid, NEVER, Origin, PacketKind, Time
 use crate::registry::Entry;
 use crate::registry::range::{counts, factors};
 
-/// Each flow (what a NIC sends to one destination) has a window: packets that may be under way without acknowledgement. It begins with the
-/// largest, is halved, once for each round trip, when a round trip took `patience` times the shortest one that the flow has seen, and grows by
-/// a packet for each window of acknowledgements (additive increase, multiplicative decrease; implicit notification, since a lossless network
-/// drops nothing that could tell).
+/// Each flow (what a NIC sends to one destination) has a window: packets that may be under way without acknowledgement. It begins with
+/// one packet and doubles in each round trip (slow start) until a round trip takes `patience` times the shortest one that the flow has seen.
+/// Then, and whenever that happens again, it is halved, once for each round trip; otherwise it grows by a packet for each window of
+/// acknowledgements (additive increase, multiplicative decrease; implicit notification, since a lossless network drops nothing that could tell).
 ///
 /// Birk and Zdornov, section 3.2, say that it must fail where a few packets fill the round trip; they give no parameters. Ours: an idle
-/// network does not notice it.
+/// network is filled after some round trips, and an incast of many short flows is seen before it is.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
@@ -37,6 +37,8 @@ struct Parameters {
 struct Flow {
     /// Packets that may be under way.
     window: f64,
+    /// True before the first sign of congestion.
+    slow_start: bool,
     under_way: u32,
     shortest: Time,
     /// What was sent before has been answered for.
@@ -57,7 +59,8 @@ struct Window {
 impl Window {
     fn flow(&mut self, nic: u32, to: EndpointId) -> &mut Flow {
         let new = Flow {
-            window: f64::from(self.most),
+            window: 1.0,
+            slow_start: true,
             under_way: 0,
             shortest: NEVER,
             since: 0,
@@ -173,10 +176,15 @@ impl Scheme for Window {
         flow.under_way -= 1;
         flow.shortest = flow.shortest.min(trip);
         if trip as f64 <= patience * flow.shortest as f64 {
-            flow.window = (flow.window + 1.0 / flow.window).min(f64::from(most));
+            let more = match flow.slow_start {
+                true => 1.0,
+                false => 1.0 / flow.window,
+            };
+            flow.window = (flow.window + more).min(f64::from(most));
         } else if sent >= flow.since {
             let before = flow.window;
             flow.window = (flow.window / 2.0).max(1.0);
+            flow.slow_start = false;
             flow.since = now;
             self.halvings += u64::from(before > 1.0);
         }
