@@ -234,4 +234,7 @@ pub enum ExportFormat {
 pub struct ReportOptions {
     /// What a run or a sweep wrote: its --out.
     pub dir: PathBuf,
+    /// Where the page and the figures are written. Default: DIR itself.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }

@@ -98,7 +98,7 @@ pub fn explain(options: &ExplainOptions) -> ExitCode {
 
 /// `weir report`.
 pub fn report(options: &ReportOptions) -> ExitCode {
-    match report::report(&options.dir) {
+    match report::report(&options.dir, options.out.as_deref()) {
         Ok(page) => print(&format!("{}\n", page.display())),
         Err(failure) => {
             tell_failure(&failure);

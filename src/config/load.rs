@@ -9,7 +9,7 @@ use super::mapping;
 use super::nearest::suggest;
 use super::presets;
 use super::sets::copy_name;
-use super::shelf::{Shelf, file_name, from_file, without_file};
+use super::shelf::{Folder, Shelf, file_name, from_file, without_file};
 use super::tree::{Member, Node, Value};
 use super::variant_preset::with_preset;
 use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
@@ -85,7 +85,7 @@ impl Experiment {
 /// Reads the sections of an experiment. Paths in it are relative to `folder`.
 pub(super) fn sections_to_experiment(
     root: Node,
-    folder: &Path,
+    folder: &Folder,
     catalog: &Catalog,
 ) -> Result<Experiment, ConfigError> {
     known_sections(&root)?;
@@ -245,7 +245,7 @@ fn run(file: &Section) -> Result<RunConfig, ConfigError> {
 }
 
 /// `[topology]` with the keys of its `file` below its own.
-fn topology(file: &Section, folder: &Path, catalog: &Catalog) -> Result<Section, ConfigError> {
+fn topology(file: &Section, folder: &Folder, catalog: &Catalog) -> Result<Section, ConfigError> {
     let mut section = required(file, "topology", &catalog.topologies)?;
     let inline = section.node.clone();
     if let Some(name) = file_name(&section)? {
@@ -279,7 +279,7 @@ fn same_text(a: &Node, b: &Node) -> bool {
 
 fn workloads(
     file: &Section,
-    folder: &Path,
+    folder: &Folder,
     catalog: &Catalog,
 ) -> Result<Vec<WorkloadConfig>, ConfigError> {
     let how = "write [[workload]] and its keys on the lines below, once for every workload";
@@ -323,7 +323,7 @@ fn workloads(
 fn workload(
     index: usize,
     node: &Node,
-    folder: &Path,
+    folder: &Folder,
     catalog: &Catalog,
 ) -> Result<Vec<WorkloadConfig>, ConfigError> {
     let path = format!("workload.{index}");
@@ -347,7 +347,7 @@ fn workload(
     let is_application = ["motif", "trace"].map(|key| section.node.get(key).is_some());
     let one = match is_application {
         [false, false] => open_loop(index, section, &path),
-        _ => application(index, section, &path, folder, catalog),
+        _ => application(index, section, &path, folder.path(), catalog),
     }?;
     let Some(copies) = copies else {
         return Ok(vec![one]);

@@ -1,6 +1,6 @@
 //! A job file, checked.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::axis::Axis;
 use super::claim::Claim;
 use super::criterion::Criterion;
+use super::dir::{Setup, SweepDir};
 use super::figure::{Figure, metrics_at};
 use super::file::{ReducedFile, Scale};
 use super::metric::Metric;
@@ -186,6 +187,23 @@ impl Study {
             let message = format!("{:?} is no criterion of this study", metric.name());
             Err(ConfigError::new(message, remedy))
         })
+    }
+
+    /// The job file in the directory of its study, as it was when points were last run: with all files that it names, which
+    /// need not be where they were.
+    ///
+    /// # Errors
+    /// As for [`Study::read`].
+    pub fn kept(dir: &SweepDir, setup: &Setup) -> Result<Study, ConfigError> {
+        let name = dir.job().display().to_string();
+        let inputs = setup.inputs.clone();
+        let document = Document::parse_with(&name, &setup.text, &setup.folder, inputs)?;
+        Study::of(document, &setup.file, &setup.options)
+    }
+
+    /// The texts of the files that the job file names, as far as points that name them were read.
+    pub fn inputs(&self) -> BTreeMap<String, String> {
+        self.base.inputs()
     }
 
     /// The text of the job file as it was read.

@@ -1,9 +1,10 @@
 //! The page of a sweep.
 
+use std::collections::HashSet;
+
 use super::super::page::{Page, Part, Row, Rows};
-use super::super::parameters;
 use super::Sweep;
-use crate::study::{Metric, State, Verdict};
+use crate::study::{Metric, Point, PointDir, State, Verdict};
 use crate::trace::TraceError;
 
 /// Points in the table of the page; all are in `table.csv`.
@@ -90,9 +91,12 @@ fn claims(verdicts: &[Verdict]) -> Rows {
 /// Points without a result, and why.
 fn failures(sweep: &Sweep) -> Option<Rows> {
     let mut rows = Vec::new();
-    for point in sweep.points {
+    let begun = sweep.dir.begun();
+    let begun: HashSet<&str> = begun.iter().map(PointDir::hash).collect();
+    let begun = |point: &&Point| begun.contains(point.hash.as_str());
+    for point in sweep.points.iter().filter(begun) {
         let dir = sweep.dir.point(&point.hash);
-        let State::Failed(reason, message) = dir.state(&point.experiment.resolved) else {
+        let State::Failed(reason, message) = dir.state() else {
             continue;
         };
         let log = dir.log();
@@ -191,17 +195,11 @@ fn short(value: f64) -> String {
 
 /// The parameters that are the same at all points.
 fn common(sweep: &Sweep) -> Rows {
-    let mut all = (sweep.points.iter())
-        .filter(|point| point.is_own())
-        .map(|point| parameters::all(&point.experiment.resolved));
-    let mut rows = all.next().unwrap_or_default();
-    for other in all {
-        rows.retain(|row| other.contains(row));
-    }
+    let rows = sweep.common.iter().cloned();
     Rows {
         title: "Parameters that all points share".into(),
         head: texts(["section", "key", "value"]),
-        rows: rows.into_iter().map(Row::new).collect(),
+        rows: rows.map(Row::new).collect(),
         ..Rows::default()
     }
 }

@@ -33,7 +33,8 @@ fn with<T>(figure: &str, check: impl FnOnce(&Sweep, &Figure) -> T) -> T {
     let text = format!("{JOB}[[figure]]\nid = \"f\"\n{figure}");
     let folder = tempfile::tempdir().expect("a directory");
     let study = Study::parse(&text, folder.path(), &Options::default()).expect("a study");
-    let points = study.points(&catalog()).expect("points");
+    let catalog = catalog();
+    let points = study.points(&catalog).expect("points");
     let dir = SweepDir::new(folder.path());
     let metrics = study.metrics();
     let rows = points.iter().map(|point| Row {
@@ -59,12 +60,7 @@ fn with<T>(figure: &str, check: impl FnOnce(&Sweep, &Figure) -> T) -> T {
         rows: rows.collect(),
         metrics,
     };
-    let sweep = Sweep {
-        study: &study,
-        points: &points,
-        dir: &dir,
-        table: &table,
-    };
+    let sweep = Sweep::new(&study, &catalog, &points, &dir, &table).expect("a sweep");
     let figures = sweep.figures().expect("figures");
     check(&sweep, &figures[0])
 }
