@@ -94,6 +94,11 @@ impl Document {
         sets::place_at(&mut self.root, key, value.node.clone())
     }
 
+    /// True if there is a key at the top.
+    pub fn has(&self, key: &str) -> bool {
+        self.root.get(key).is_some()
+    }
+
     /// Removes and returns the value of a key at the top.
     pub fn take(&mut self, key: &str) -> Option<Given> {
         let Value::Table(members) = &mut self.root.value else {

@@ -345,6 +345,7 @@ fn workload(
     let section = mapping::inlined(section, &path, folder)?;
     let copies = copies(&section)?;
     let is_application = ["motif", "trace"].map(|key| section.node.get(key).is_some());
+    of_one_sort(&section, is_application.contains(&true))?;
     let one = match is_application {
         [false, false] => open_loop(index, section, &path),
         _ => application(index, section, &path, folder.path(), catalog),
@@ -357,6 +358,41 @@ fn workload(
         ..one.clone()
     };
     Ok((0..copies).map(copy).collect())
+}
+
+/// Keys of applications alone, and of other traffic alone.
+const OF_APPLICATIONS: [&str; 6] = [
+    "tasks",
+    "placement",
+    "placement_seed",
+    "repetitions",
+    "background",
+    "mpi",
+];
+const OF_PATTERNS: [&str; 5] = ["pattern", "load", "message", "injection", "stop"];
+
+/// That a workload has no key of the other sort of workloads.
+fn of_one_sort(section: &Section, application: bool) -> Result<(), ConfigError> {
+    let (others, whose, remedy) = match application {
+        true => (
+            &OF_PATTERNS[..],
+            "traffic with a `pattern`",
+            "remove it, or remove `motif` and `trace`",
+        ),
+        false => (
+            &OF_APPLICATIONS[..],
+            "applications",
+            "remove it, or say what its tasks do: `motif` or `trace` (see `weir list motifs`)",
+        ),
+    };
+    match others.iter().find(|key| section.node.get(key).is_some()) {
+        Some(key) => Err(section.refuse(Invalid::new(
+            *key,
+            format!("this is a key of {whose}"),
+            remedy,
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// How many copies there are of a workload; None if it is not said.

@@ -24,9 +24,11 @@ pub(super) struct Shelf<'a> {
     pub list: &'static str,
 }
 
-/// The folder that paths in an experiment file are relative to, and the texts of the files that were read from there.
+/// The folder that paths in an experiment file are relative to, and the texts of the files that
+/// were read from there.
 ///
-/// A file is read once, however many points of a study name it. Traces are no such texts: they may be large.
+/// A file is read once, however many points of a study name it. Traces are no such texts: they may
+/// be large.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Folder {
     path: PathBuf,
