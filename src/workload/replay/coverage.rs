@@ -94,7 +94,8 @@ impl fmt::Display for Coverage {
             }
             write!(f, "{} {}", row.seen.count, row.name)?;
             if row.seen.bytes > 0 {
-                write!(f, " of {} bytes", row.seen.bytes)?;
+                let all = if row.seen.count > 1 { " in all" } else { "" };
+                write!(f, " of {} bytes{all}", row.seen.bytes)?;
             }
             match row.ignored.count {
                 0 => {}
