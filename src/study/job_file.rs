@@ -18,6 +18,9 @@ use super::selection::{Selection, axis_named};
 use crate::config::{ConfigError, Document, Given, suggest};
 use crate::model::Invalid;
 
+/// The section of the smaller form.
+const REDUCED: &str = "reduced";
+
 /// Where the key of the seed is.
 pub(super) const SEED: &str = "run.seed";
 
@@ -49,6 +52,8 @@ pub struct Study {
     pub claims: Vec<Claim>,
     /// How it was changed from the command line.
     pub options: Options,
+    /// True if it has a smaller form beside that of the paper.
+    pub has_scales: bool,
     /// The combinations that are run; None: all that are not excluded.
     pub(super) only: Option<Vec<(Selection, Given)>>,
     pub(super) excluded: Vec<(Selection, Given)>,
@@ -88,6 +93,7 @@ impl Study {
                 "`weir tune FILE --out DIR` does",
             ));
         }
+        let has_scales = document.has(REDUCED);
         let reduced = take_reduced(&mut document, path, options)?;
         options.sets.iter().try_for_each(|set| document.set(set))?;
         let title = title(&mut document, path)?;
@@ -158,6 +164,7 @@ impl Study {
             figures,
             claims,
             options: options.clone(),
+            has_scales,
             only: some.then_some(only),
             excluded,
             columns,
@@ -189,8 +196,8 @@ impl Study {
         })
     }
 
-    /// The job file in the directory of its study, as it was when points were last run: with all files that it names, which
-    /// need not be where they were.
+    /// The job file in the directory of its study, as it was when points were last run: with all
+    /// files that it names, which need not be where they were.
     ///
     /// # Errors
     /// As for [`Study::read`].
@@ -421,7 +428,7 @@ fn take_reduced(
     path: &Path,
     options: &Options,
 ) -> Result<Option<Reduced>, ConfigError> {
-    let Some(given) = document.take("reduced") else {
+    let Some(given) = document.take(REDUCED) else {
         if options.reduced {
             return Err(ConfigError::new(
                 format!("{} has no section [reduced]", path.display()),

@@ -2,6 +2,7 @@
 
 mod groups;
 mod map;
+mod names;
 mod rows;
 mod seeds;
 mod table;
@@ -211,9 +212,7 @@ fn usual(study: &Study) -> Vec<study::Figure> {
     let Some(last) = study.axes.len().checked_sub(1) else {
         return Vec::new();
     };
-    let over = (0..study.axes.len())
-        .rev()
-        .find(|axis| study.axes[*axis].numeric());
+    let over = study.axes.iter().rposition(|axis| axis.numeric());
     let (x, kind) = match over {
         Some(x) => (x, FigureKind::Line),
         None => (last, FigureKind::Bar),
@@ -254,7 +253,7 @@ fn usual(study: &Study) -> Vec<study::Figure> {
             ScaleKind::Log,
         ),
     ];
-    let totals = totals.into_iter().filter_map(|(id, title, name, scale)| {
+    let usual = totals.iter().filter_map(|&(id, title, name, scale)| {
         let metric = Metric::parse(name, &[]).ok()?;
         Some(one(
             id.into(),
@@ -265,9 +264,10 @@ fn usual(study: &Study) -> Vec<study::Figure> {
         ))
     });
     let metrics = study.metrics();
-    let asked = metrics.iter().take(MOST_DRAWN).enumerate();
+    let drawn = |metric: &&Metric| !totals.iter().any(|(_, _, name, _)| *name == metric.name());
+    let asked = metrics.iter().filter(drawn).take(MOST_DRAWN).enumerate();
     let asked = asked.map(|(number, metric)| {
-        let title = table::words(metric.name());
+        let title = names::words(metric.name());
         one(
             format!("metric-{}", number + 1),
             title,
@@ -276,7 +276,7 @@ fn usual(study: &Study) -> Vec<study::Figure> {
             None,
         )
     });
-    totals.chain(asked).collect()
+    usual.chain(asked).collect()
 }
 
 /// The vertical axis that a figure asks for.

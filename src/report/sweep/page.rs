@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::page::{Page, Part, Row, Rows};
 use super::Sweep;
-use crate::study::{Metric, Point, PointDir, State, Verdict};
+use crate::study::{Metric, Point, PointDir, State, Study, Verdict};
 use crate::trace::TraceError;
 
 /// Points in the table of the page; all are in `table.csv`.
@@ -50,13 +50,29 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
         title: "Job file".into(),
         text: sweep.study.text().to_string(),
     });
+    let study = sweep.study;
+    let scale = format!("Scale: {}.", study.scale().name());
     Ok(Page {
-        title: sweep.study.title.clone(),
-        lead: vec![lead, format!("Scale: {}.", sweep.study.scale().name())],
+        title: title(study),
+        lead: [lead]
+            .into_iter()
+            .chain(study.has_scales.then_some(scale))
+            .collect(),
         warnings,
         parts,
         figures: sweep.figures()?,
     })
+}
+
+/// The title of a study; of one without a title the name of its file, with what differs from point
+/// to point.
+fn title(study: &Study) -> String {
+    let name = study.path.file_stem().unwrap_or_default().to_string_lossy();
+    let axes: Vec<&str> = study.axes.iter().map(|axis| axis.label.as_str()).collect();
+    match study.title == name && !axes.is_empty() {
+        true => format!("{name}: {}", axes.join(", ")),
+        false => study.title.clone(),
+    }
 }
 
 fn texts<const N: usize>(words: [&str; N]) -> Vec<String> {
