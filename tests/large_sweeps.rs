@@ -4,7 +4,8 @@ use std::process::Command;
 
 use crate::support::sweeping::{JOB, Ran, Sweep};
 
-/// Processor time, s, that a command on some points of 100,000 may take: all of them take several times as much.
+/// Processor time, s, that a command on some points of 100,000 may take: all of them take several
+/// times as much.
 const SECONDS: u32 = 20;
 
 /// A study of `loads` x 10 x 10 points.
@@ -65,7 +66,8 @@ fn some_points_of_a_hundred_thousand_take_no_longer_than_they_are() {
     );
 }
 
-/// A large study whose job file was edited: its points have other places now, and are found all the same.
+/// A large study whose job file was edited: its points have other places now, and are found all the
+/// same.
 #[test]
 fn points_are_found_wherever_they_were_when_they_ran() {
     let sweep = Sweep::new(&job(21));

@@ -12,7 +12,8 @@ use crate::report::write::write;
 use crate::study::{SweepDir, Table, about};
 use crate::trace::schema;
 
-/// Writes the report of `dir` into `out`, or else into `dir` itself, and gives the path of its page.
+/// Writes the report of `dir` into `out`, or else into `dir` itself, and gives the path of its
+/// page.
 ///
 /// # Errors
 /// Bad input if `dir` holds neither a run nor a sweep, or a damaged one; a failure if the report cannot be written.

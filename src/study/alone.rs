@@ -91,7 +91,8 @@ impl<'a> Baselines<'a> {
         }
     }
 
-    /// Adds the runs to the points, each once, and tells the points which are theirs. `found` has what was found at each.
+    /// Adds the runs to the points, each once, and tells the points which are theirs. `found` has
+    /// what was found at each.
     pub fn add(&self, found: Vec<Vec<Found>>, points: &mut Vec<Point>) {
         let here = found.iter().enumerate();
         let here = here.flat_map(|(index, found)| found.iter().map(move |one| (index, one)));

@@ -33,7 +33,8 @@ pub struct PointDir {
 pub struct Status {
     /// What became of the point.
     pub state: StateName,
-    /// Its place in the study when it was begun. The job file may have been edited since: a hint where to look first.
+    /// Its place in the study when it was begun. The job file may have been edited since: a hint
+    /// where to look first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<usize>,
     /// Why it failed.
@@ -292,7 +293,8 @@ impl SweepDir {
     }
 }
 
-/// An error of the operating system with the path that it is about; if a directory is missing, with the first that is.
+/// An error of the operating system with the path that it is about; if a directory is missing, with
+/// the first that is.
 pub fn about(path: &Path) -> impl Fn(io::Error) -> io::Error {
     move |error| {
         let missing = match error.kind() {
@@ -455,7 +457,8 @@ impl PointDir {
     /// The lock is that of the open file: a run that inherits the file holds it until its own end, even if the sweep
     /// is killed before.
     pub(super) fn take(&self) -> io::Result<Option<Lock>> {
-        // A directory of the study that was removed while it runs is not made again: the job file would be missing there.
+        // A directory of the study that was removed while it runs is not made again: the job file
+        // would be missing there.
         match fs::create_dir(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(about(&self.path)(error));

@@ -1,7 +1,8 @@
 //! From places on the axes to points and their experiments, as far as they are asked for.
 //!
-//! A study may have a million points, and each of its commands is started for each of them in a job array. So points are
-//! light ([`Point`]), experiments are made one by one and dropped, and a command looks at the points that it needs only.
+//! A study may have a million points, and each of its commands is started for each of them in a job
+//! array. So points are light ([`Point`]), experiments are made one by one and dropped, and a
+//! command looks at the points that it needs only.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -88,13 +89,14 @@ struct Seen {
 }
 
 impl Study {
-    /// All points in order: those of the table, then the runs of jobs alone that slowdowns are measured against.
+    /// All points in order: those of the table, then the runs of jobs alone that slowdowns are
+    /// measured against.
     ///
     /// Their experiments are read; [`Study::check`] finds what else can be wrong with them.
     ///
     /// # Errors
-    /// If an experiment cannot be read, an axis changes nothing, two points are the same, or no point records what a
-    /// figure or a claim needs.
+    /// If an experiment cannot be read, an axis changes nothing, two points are the same, or no
+    /// point records what a figure or a claim needs.
     pub fn points(&self, catalog: &Catalog) -> Result<Points, ConfigError> {
         let grid = self.grid()?;
         let baselines = Baselines::new(&self.needs);
@@ -160,8 +162,8 @@ impl Study {
         })
     }
 
-    /// Places of points that show most of what can be wrong with a study, at most `most`: every value of every axis is
-    /// in one of them, if there are no more values than that.
+    /// Places of points that show most of what can be wrong with a study, at most `most`: every
+    /// value of every axis is in one of them, if there are no more values than that.
     ///
     /// # Errors
     /// As for [`Study::rows`].
@@ -171,7 +173,8 @@ impl Study {
         Ok(sample.into_iter().step_by(step).collect())
     }
 
-    /// Whether slowdowns are asked for: then there are runs of jobs alone after the points of the table.
+    /// Whether slowdowns are asked for: then there are runs of jobs alone after the points of the
+    /// table.
     pub fn compares(&self) -> bool {
         Baselines::new(&self.needs).asks()
     }
@@ -280,7 +283,8 @@ impl Study {
         error
     }
 
-    /// That some point records what each figure and claim needs. Only as many points are looked at as it takes.
+    /// That some point records what each figure and claim needs. Only as many points are looked at
+    /// as it takes.
     ///
     /// # Errors
     /// The first need that no point can meet.
@@ -365,7 +369,8 @@ fn jobs(experiment: &Experiment) -> Vec<(String, bool)> {
     jobs.collect()
 }
 
-/// The values of a function of `0..count`, worked out by several threads. Its first error, if there is one.
+/// The values of a function of `0..count`, worked out by several threads. Its first error, if there
+/// is one.
 fn each<T: Send>(
     count: usize,
     value: &(dyn Fn(usize) -> Result<T, ConfigError> + Sync),

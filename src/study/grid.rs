@@ -1,4 +1,5 @@
-//! The places of a study: which values of the axes meet, and with which seeds. No experiment is made for it.
+//! The places of a study: which values of the axes meet, and with which seeds. No experiment is
+//! made for it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,8 @@ use crate::config::ConfigError;
 /// More points than a directory should hold.
 const MOST: usize = 1_000_000;
 
-/// The places of all points that are rows of the table, in order: the last axis changes fastest, and the seed faster still.
+/// The places of all points that are rows of the table, in order: the last axis changes fastest,
+/// and the seed faster still.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     /// The index of a value on each axis.

@@ -9,7 +9,8 @@ use crate::trace::schema;
 /// Hexadecimal digits of a hash.
 const DIGITS: usize = 16;
 
-/// One run of a study. Its experiment is made when it is asked for ([`Study::experiment`]): a study may have a million points.
+/// One run of a study. Its experiment is made when it is asked for ([`Study::experiment`]): a study
+/// may have a million points.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Its place in the study, from 0.

@@ -302,7 +302,8 @@ impl<'a> Sweep<'a> {
             .spawn()
             .map_err(|error| {
                 let name = command.get_program().to_string_lossy().into_owned();
-                // If the directory that it is to run in is gone, the operating system says no more than if it were the program.
+                // If the directory that it is to run in is gone, the operating system says no more
+                // than if it were the program.
                 match dir.path().is_dir() {
                     true => {
                         io::Error::new(error.kind(), format!("{name} cannot be started: {error}"))

@@ -260,7 +260,8 @@ impl Results<'_> {
         all.collect()
     }
 
-    /// What every table has, whether it is asked for or not: totals, the communication time of applications, and the latencies of all classes.
+    /// What every table has, whether it is asked for or not: totals, the communication time of
+    /// applications, and the latencies of all classes.
     fn usual(&self) -> Result<Vec<String>, TraceError> {
         let mut classes: Vec<String> = ["network", "message"].map(str::to_string).to_vec();
         // With one job its classes say what those of the whole network say.

@@ -25,8 +25,8 @@ pub enum SweepCommand {
 /// The job file and its directory.
 #[derive(Args, Clone, Debug)]
 pub struct JobOptions {
-    /// The job file (TOML): an experiment with [[axis]], [[figure]], [[claims]]. Or the directory of a sweep, for what was
-    /// run there.
+    /// The job file (TOML): an experiment with [[axis]], [[figure]], [[claims]]. Or the directory
+    /// of a sweep, for what was run there.
     pub file: PathBuf,
     /// The directory of the sweep. Default: out/NAME, after the name of the job file.
     #[arg(long, value_name = "DIR")]

@@ -60,8 +60,8 @@ struct Finished<'a> {
 }
 
 impl Outlook {
-    /// Of a view of a sweep. With `calibrate` its points that are not done are begun. Unless `everything` is asked for, some
-    /// points of a large study stand for all.
+    /// Of a view of a sweep. With `calibrate` its points that are not done are begun. Unless
+    /// `everything` is asked for, some points of a large study stand for all.
     pub fn new(
         sweep: &Sweep,
         view: &View,
@@ -115,7 +115,8 @@ impl Outlook {
         self.seconds(view, count, &|state| open.contains(state))
     }
 
-    /// How long `count` points in such states will take: as if all were like those that were looked at.
+    /// How long `count` points in such states will take: as if all were like those that were looked
+    /// at.
     fn seconds(&self, view: &View, count: usize, wanted: &dyn Fn(&State) -> bool) -> f64 {
         let some = self.points.iter();
         let some = some.filter(|(at, _)| wanted(&view.states[**at]));
@@ -144,7 +145,8 @@ impl Outlook {
     }
 }
 
-/// The places of points that are looked at: of very many done ones some, and of very many others some.
+/// The places of points that are looked at: of very many done ones some, and of very many others
+/// some.
 fn looked(view: &View, everything: bool) -> Vec<usize> {
     let some = |most: usize, wanted: &dyn Fn(&State) -> bool| {
         let all = view.states.iter().enumerate();

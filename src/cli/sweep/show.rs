@@ -268,7 +268,8 @@ fn status_text(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
     text
 }
 
-/// True if nothing can be written into the directory of a sweep. Then that is said, with what is done instead.
+/// True if nothing can be written into the directory of a sweep. Then that is said, with what is
+/// done instead.
 fn is_read_only(sweep: &Sweep, instead: &str) -> bool {
     let read_only = sweep.dir.is_read_only();
     if read_only {

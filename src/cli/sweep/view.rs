@@ -57,7 +57,8 @@ impl View {
         let points = sweep.study.some_points(&places, &sweep.catalog);
         let points = points.map_err(|error| bad(&error))?;
         let found: HashSet<&str> = points.iter().map(|point| point.hash.as_str()).collect();
-        // A directory that nobody has finished or is at work in says nothing, whichever point it is of.
+        // A directory that nobody has finished or is at work in says nothing, whichever point it is
+        // of.
         let elsewhere = begun.iter().any(|(dir, status)| {
             let idle = || status.is_none() && dir.state() == State::Waiting;
             !found.contains(dir.hash()) && !idle()
