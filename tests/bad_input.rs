@@ -473,3 +473,74 @@ fn ranks_with_different_traces_are_refused() {
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("rank 1 has another experiment"), "{said}");
 }
+
+/// A key of the other sort of workloads, a key of another section's choice, and ranks are told what
+/// they are.
+#[test]
+fn keys_of_other_places_are_told_where_they_belong() {
+    let base = || Experiment::dragonfly(2, 4, 2).uniform(0.3).until("1 us");
+    for (set, message, remedy) in [
+        (
+            "workload.0.tasks=4",
+            "a key of applications",
+            "`motif` or `trace`",
+        ),
+        (
+            "workload.0.repetitions=4",
+            "a key of applications",
+            "`motif` or `trace`",
+        ),
+        (
+            "workload.0.mpi.header=\"4 B\"",
+            "a key of applications",
+            "`motif` or `trace`",
+        ),
+        (
+            "routing.kind=\"par\"",
+            "unknown key `kind`",
+            "did you mean `algorithm`?",
+        ),
+        (
+            "topology.scheme=\"par\"",
+            "unknown key `scheme`",
+            "did you mean `kind`?",
+        ),
+        (
+            "topology.bandwidth=\"1 Gbps\"",
+            "unknown key `bandwidth`",
+            "did you mean `terminal.bandwidth`?",
+        ),
+        ("run.ranks=4", "unknown key `ranks`", "mpirun -n 4 weir run"),
+    ] {
+        let ran = Cli::weir(&base().text(), &["check", "experiment.toml", "--set", set]).go();
+        assert_eq!(ran.code, Some(2), "{set}");
+        let said: String = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains(message) && said.contains(remedy),
+            "{set}: {said}"
+        );
+    }
+    let job = Experiment::tree(4, 2)
+        .job("alltoall", 8)
+        .until("completion");
+    let ran = Cli::weir(
+        &job.text(),
+        &["check", "experiment.toml", "--set", "workload.0.load=0.1"],
+    )
+    .go();
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("a key of traffic with a `pattern`"),
+        "{}",
+        ran.stderr
+    );
+    for option in ["--ranks", "--np", "-n"] {
+        let ran = Cli::weir(&base().text(), &["run", "experiment.toml", option, "4"]).go();
+        assert_eq!(ran.code, Some(2), "{option}");
+        assert!(
+            ran.stderr.contains("mpirun -n 4 weir run"),
+            "{option}: {}",
+            ran.stderr
+        );
+    }
+}

@@ -393,3 +393,60 @@ fn every_ready_application_has_its_work_counted() {
     }
     assert!(looked > 20, "{looked}");
 }
+
+/// Tasks remember every other one that they have met; an alltoall that starts all at once has that
+/// many messages open.
+#[test]
+fn what_tasks_hold_of_each_other_is_counted() {
+    const TASKS: f64 = 64.0;
+    let alltoall = |algorithm: &str| {
+        let job = Experiment::tree(8, 2)
+            .job("alltoall", 64)
+            .with("motif.bytes", "8 KiB");
+        job.with("mpi.collectives.alltoall", algorithm)
+            .until("completion")
+    };
+    let open = |algorithm: &str| work(&alltoall(algorithm)).flows[0].open;
+    let (all, pairs) = (TASKS * (TASKS - 1.0), open("pairwise"));
+    assert_eq!(
+        (pairs.peers, pairs.sends, pairs.receives),
+        (all, TASKS, TASKS)
+    );
+    let linear = open("linear");
+    assert_eq!(
+        (linear.peers, linear.sends, linear.receives),
+        (all, all, all)
+    );
+    // A ring of rings knows its neighbours only, however often it goes round.
+    let ring = Experiment::tree(8, 2)
+        .job("halo2d", 64)
+        .with("motif.iterations", 9);
+    let halo = work(&ring.until("completion")).flows[0].open;
+    assert!(
+        halo.peers <= 4.0 * TASKS && halo.sends <= 4.0 * TASKS,
+        "{halo:?}"
+    );
+}
+
+/// The memory of processes in which all messages of an alltoall are open at once, or one after the
+/// other.
+#[test]
+fn memory_of_an_alltoall_is_that_of_its_open_messages() {
+    for (algorithm, tasks) in [("linear", 256), ("linear", 400), ("pairwise", 512)] {
+        let job = Experiment::tree(8, 3)
+            .job("alltoall", tasks)
+            .with("motif.bytes", "8 KiB");
+        let job = job
+            .with("mpi.collectives.alltoall", algorithm)
+            .until("30 us");
+        let forecast = Forecast::assumed(&work(&job), 1e6);
+        let ran = job.cli().succeeds();
+        let run = weir::trace::read(&ran.result()).expect("a result").run;
+        let ratio = forecast.bytes / run.peak_memory_bytes as f64;
+        let good = 0.6..1.7;
+        assert!(
+            good.contains(&ratio),
+            "{algorithm} {tasks}: {ratio:.2} of what it took"
+        );
+    }
+}

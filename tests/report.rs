@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::Experiment;
+use crate::support::sweeping::{JOB, Sweep};
 use tempfile::TempDir;
 
 /// The report of a directory: the exit code, and what was said.
@@ -264,4 +265,27 @@ fn a_report_that_cannot_be_written_is_an_error_with_the_path() {
     let (code, said) = report(&ran.out());
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("figures cannot be written"), "{said}");
+}
+
+/// A study without figures and without a title of its own: no figure comes twice, its axes say what
+/// they show, and the page has no scale that it does not have.
+#[test]
+fn a_plain_study_has_a_plain_page() {
+    let claim = "[[claims]]\nid = \"a\"\nsays = \"It arrives.\"\nmetric = \"summary.accepted_load\"\nmin = 0.0\n";
+    let sweep = Sweep::new(&(JOB.replace("seeds = 3", "") + claim));
+    sweep.go("run", &[]).expect(0);
+    let (code, _) = report(&sweep.out());
+    assert_eq!(code, Some(0));
+    let html = complete(&sweep.out(), &["accepted-load", "latency"]);
+    assert!(html.contains("<h1>job: load</h1>"), "{}", &html[..2_000]);
+    assert!(!html.contains("Scale:"));
+    sweep.write(
+        &(JOB.replace("seeds = 3", "title = \"mine\"")
+            + claim
+            + "[reduced]\nset = { \"run.until\" = \"2 us\" }\n"),
+    );
+    sweep.go("run", &[]).expect(0);
+    report(&sweep.out());
+    let html = sweep.read("report.html");
+    assert!(html.contains("<h1>mine</h1>") && html.contains("Scale: paper."));
 }

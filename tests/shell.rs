@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::Cli;
+use crate::support::{Cli, Experiment};
 
 fn weir(arguments: &[&str]) -> Cli {
     Cli::weir("", arguments)
@@ -74,4 +74,61 @@ fn the_manual_goes_to_standard_output_or_into_a_directory() {
         run.contains(".TH weir-run 1") && run.contains("\\-\\-watch\\-packet"),
         "{run}"
     );
+}
+
+/// The codes in the table of a page, or of the help.
+fn codes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<u32> {
+    let codes = lines.flat_map(|line| line.split(',').map_while(|word| word.trim().parse().ok()));
+    codes.collect()
+}
+
+/// Help and manual have the same exit codes, and those that can come out are among them.
+#[test]
+fn every_exit_code_is_documented() {
+    let help = weir(&["--help"]).succeeds().stdout;
+    let (_, listed) = help.split_once("Exit codes:\n").expect("they are listed");
+    // "129, 130, 143  stopped by": two spaces end the numbers.
+    let numbers = listed
+        .lines()
+        .map(|line| line.trim().split("  ").next().unwrap_or_default());
+    let listed = codes(numbers);
+    let page = include_str!("../docs/running.md");
+    let (_, page) = page.split_once("## Exit codes\n").expect("a section");
+    let (page, _) = page.split_once("\n## ").expect("a section after it");
+    let rows = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let sorted = |mut codes: Vec<u32>| {
+        codes.sort_unstable();
+        codes
+    };
+    assert_eq!(sorted(codes(rows)), sorted(listed.clone()));
+    for code in [0, 1, 2, 3, 4, 85, 101, 129, 130, 134, 137, 143, 153] {
+        assert!(listed.contains(&code), "{code}");
+    }
+}
+
+/// Limits of the shell end a run with the codes that are documented.
+#[test]
+fn limits_of_the_shell_have_their_codes() {
+    let experiment = Experiment::dragonfly(2, 4, 2)
+        .uniform(0.3)
+        .until("20 us")
+        .text();
+    let folder = tempfile::tempdir().expect("a directory");
+    std::fs::write(folder.path().join("e.toml"), experiment).expect("writes");
+    let code = |limit: &str| {
+        let line = format!(
+            "ulimit -c 0; ulimit {limit}; {} run e.toml --out o --force --quiet; exit $?",
+            env!("CARGO_BIN_EXE_weir")
+        );
+        let mut shell = Command::new("sh");
+        let ran = shell
+            .args(["-c", &line])
+            .current_dir(folder.path())
+            .output();
+        ran.expect("sh starts").status.code()
+    };
+    assert_eq!(code("-t 100"), Some(0));
+    assert_eq!(code("-f 1"), Some(128 + 25), "SIGXFSZ");
 }

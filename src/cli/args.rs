@@ -9,10 +9,32 @@ use crate::config::{ConfigError, Experiment};
 use crate::engine::mpi_library;
 use crate::model::program;
 
+/// What the process ends with; docs/running.md says more.
+const EXIT_CODES: &str = "\
+Exit codes:
+    0  done
+    1  the run or a point failed, or the run stopped early at run.max_wall
+    2  bad input: the experiment, the options or the output directory
+    3  a claim of a sweep does not hold
+    4  stalled: packets in flight can never move again
+   85  a sweep was stopped by Ctrl-C or SIGTERM; the same command goes on from there
+  101  a defect of weir
+  129, 130, 143  stopped by SIGHUP, Ctrl-C, SIGTERM; the result goes as far as the run got
+  134  ended by the system: no memory is left (SIGABRT)
+  135, 139  ended by the system: a disk is full or is gone, or a defect (SIGBUS, SIGSEGV)
+  137  killed: mostly the system has no memory left, or the batch system ends the job (SIGKILL)
+  152, 153  a limit of ulimit: processor time, the size of a file (SIGXCPU, SIGXFSZ)";
+
 /// Simulates the interconnects of high-performance computers and what congestion does to the applications that share
 /// them.
 #[derive(Debug, Parser)]
-#[command(version, long_version = version(), about, max_term_width = 100)]
+#[command(
+    version,
+    long_version = version(),
+    about,
+    max_term_width = 100,
+    after_help = EXIT_CODES
+)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -255,4 +277,7 @@ pub enum ExportFormat {
 pub struct ReportOptions {
     /// What a run or a sweep wrote: its --out.
     pub dir: PathBuf,
+    /// Where the page and the figures are written. Default: DIR itself.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }

@@ -1,5 +1,9 @@
 //! `weir list`: what an experiment file may name, from what the variants' own files declare, and the files that come with weir.
 
+mod sections;
+
+pub use sections::SECTIONS;
+
 use serde_json::{Map, Value as Json, json};
 
 use crate::catalog::catalog;
@@ -32,11 +36,20 @@ fn list_from(
     let families = catalog.families();
     let Some(what) = what else {
         let tables = families.iter().map(|family| table(family, catalog));
-        let tables: Vec<String> = tables.chain([presets(catalog)]).collect();
+        let others = [presets(catalog), sections::table()];
+        let tables: Vec<String> = tables.chain(others).collect();
         return Ok(tables.join("\n"));
     };
     if what == PRESETS || what == PRESET {
         return name.map_or_else(|| Ok(presets(catalog)), |name| preset(catalog, name));
+    }
+    if what == sections::METRICS && name.is_none() {
+        return Ok(sections::metrics());
+    }
+    if name.is_none()
+        && let Some(page) = sections::section(catalog, what)
+    {
+        return Ok(page);
     }
     let chosen = families.into_iter().find(|family| {
         let section = family.section.trim_matches(['[', ']']);
@@ -92,7 +105,9 @@ fn anywhere(catalog: &Catalog, name: &str) -> Result<String, ConfigError> {
 fn nothing(catalog: &Catalog, what: &str) -> ConfigError {
     let families = catalog.families();
     let names = families.iter().map(|family| family.name);
-    let names: Vec<&str> = names.chain([PRESETS]).collect();
+    let own = sections::SECTIONS.iter().map(|[name, ..]| *name);
+    let names = names.chain([PRESETS, sections::METRICS]).chain(own);
+    let names: Vec<&str> = names.collect();
     let variants = families.iter().flat_map(|family| &family.variants);
     let files = [catalog.ready, catalog.ready_workloads, catalog.presets].concat();
     let own = variants.map(|variant| variant.name);
@@ -255,7 +270,19 @@ fn details(family: &Family, variant: &Variant) -> String {
     }
     text.push_str(&settings(variant));
     text.push_str(&ranges(variant));
+    text.push_str(&notation(&schema));
     text
+}
+
+/// What its expressions may be made of.
+fn notation(schema: &Json) -> String {
+    let pair = |row: &Json| [0, 1].map(|at| row[at].as_str().unwrap_or_default().to_string());
+    let rows = schema["x-notation"].as_array().into_iter().flatten();
+    let rows: Vec<[String; 2]> = rows.map(pair).collect();
+    match rows.is_empty() {
+        true => String::new(),
+        false => format!("\n  expressions\n{}", rows_of(&rows)),
+    }
 }
 
 /// Its named settings.
@@ -308,13 +335,22 @@ fn parameter_rows(schema: &Json, root: &Json, path: &str, rows: &mut Vec<[String
             .or_else(|| follow(property, root)["description"].as_str())
             .unwrap_or_default();
         let words: Vec<&str> = documentation.split_whitespace().collect();
-        rows.push([
-            path.clone(),
-            type_of(property, root),
-            default,
-            words.join(" "),
-        ]);
-        parameter_rows(follow(property, root), root, &format!("{path}."), rows);
+        let (kind, words) = match type_of(property, root) {
+            // Many words would make a column as wide as the page.
+            long if long.len() > WIDTH / 2 => (
+                "one of".into(),
+                format!("{} One of: {long}.", words.join(" ")),
+            ),
+            kind => (kind, words.join(" ")),
+        };
+        rows.push([path.clone(), kind, default, words]);
+        let inner = follow(property, root);
+        match follow(&inner["items"], root) {
+            item if item["properties"].is_object() => {
+                parameter_rows(item, root, &format!("{path}[]."), rows);
+            }
+            _ => parameter_rows(inner, root, &format!("{path}."), rows),
+        }
     }
 }
 

@@ -34,6 +34,8 @@ pub use run::run;
 pub use sweep::sweep;
 pub use tune::tune;
 
+use clap::error::{ContextKind, ErrorKind};
+
 use args::{
     CompletionsOptions, ExplainOptions, ExportOptions, InspectOptions, ListOptions, ManOptions,
     ReportOptions,
@@ -45,6 +47,13 @@ use crate::model::visible;
 
 /// Says what is wrong with the arguments, or what they ask for: help, the version.
 pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
+    if asks_for_ranks(refused) {
+        tell(
+            "error: a run has as many ranks as are started: weir has no option for that\n  \
+             help: mpirun -n 4 weir run experiment.toml --out DIR (of a study: `weir sweep run --ranks 4`)",
+        );
+        return ExitCode::from(BAD_INPUT);
+    }
     let harmless = |word: OsString| matches!(visible(&word.to_string_lossy()), Cow::Borrowed(_));
     if std::env::args_os().all(harmless) {
         // In colour on a terminal.
@@ -52,6 +61,25 @@ pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
     }
     tell(refused.render().to_string().trim_end());
     ExitCode::from(BAD_INPUT)
+}
+
+/// True if an option is not known that elsewhere says on how many ranks something runs.
+fn asks_for_ranks(refused: &clap::Error) -> bool {
+    const RANKS: [&str; 8] = [
+        "--ranks",
+        "--rank",
+        "--np",
+        "--nprocs",
+        "--ntasks",
+        "--processes",
+        "-n",
+        "--mpi",
+    ];
+    let unknown = refused.kind() == ErrorKind::UnknownArgument;
+    let given = refused.get(ContextKind::InvalidArg);
+    let text = given.map(ToString::to_string).unwrap_or_default();
+    let name = text.split('=').next().unwrap_or_default();
+    unknown && RANKS.contains(&name)
 }
 
 /// `weir list`.
@@ -100,7 +128,7 @@ pub fn explain(options: &ExplainOptions) -> ExitCode {
 
 /// `weir report`.
 pub fn report(options: &ReportOptions) -> ExitCode {
-    match report::report(&options.dir) {
+    match report::report(&options.dir, options.out.as_deref()) {
         Ok(page) => print(&format!("{}\n", page.display())),
         Err(failure) => {
             tell_failure(&failure);

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
+use super::list::SECTIONS;
 use crate::catalog::catalog;
 
 /// Any text; completions know these.
@@ -32,7 +33,8 @@ impl TypedValueParser for Names {
         let mut names: Vec<&'static str> = Vec::new();
         if self.families {
             names.extend(families.iter().map(|family| family.name));
-            names.push("presets");
+            names.extend(["presets", "metrics"]);
+            names.extend(SECTIONS.iter().map(|[name, ..]| *name));
         }
         let variants = families.iter().flat_map(|family| &family.variants);
         names.extend(variants.map(|variant| variant.name));

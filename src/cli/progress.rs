@@ -5,6 +5,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::tcgetwinsize;
 
 use crate::model::Time;
 use crate::report::format::{scaled, simulated, wall};
@@ -38,7 +39,12 @@ pub struct Progress {
 
 enum Display {
     Quiet,
-    Bar { bar: ProgressBar, next: Duration },
+    Bar {
+        bar: ProgressBar,
+        next: Duration,
+        /// Columns of the terminal.
+        width: usize,
+    },
     Lines(Lines<std::io::Stderr>),
 }
 
@@ -52,7 +58,7 @@ impl Progress {
             // Standard error is a file, a pipe, or a terminal that cannot go back in a line.
             Display::Lines(Lines::new(std::io::stderr()))
         } else {
-            Display::bar(kind, target)
+            Display::bar(kind, target, columns())
         };
         Progress { kind, display }
     }
@@ -62,10 +68,11 @@ impl Progress {
     pub fn update(&mut self, simulated_ps: Time, packet_hops: u64, elapsed: Duration) {
         match &mut self.display {
             Display::Quiet => {}
-            Display::Bar { bar, next } => {
+            Display::Bar { bar, next, width } => {
                 if elapsed >= *next {
                     *next = elapsed + BREATH;
-                    bar.set_message(state(self.kind, simulated_ps, packet_hops, elapsed));
+                    let parts = parts(self.kind, simulated_ps, packet_hops, elapsed);
+                    bar.set_message(fitted(&parts, *width));
                     bar.set_position(simulated_ps);
                 }
             }
@@ -86,10 +93,11 @@ impl Drop for Progress {
 }
 
 impl Display {
-    fn bar(kind: Kind, target: ProgressDrawTarget) -> Display {
+    fn bar(kind: Kind, target: ProgressDrawTarget, width: usize) -> Display {
         let (length, template) = match kind {
-            Kind::Until(end) => (Some(end), "{bar:24} {wide_msg}"),
-            Kind::Completion => (None, "{spinner} {wide_msg}"),
+            // The bar has what the message leaves.
+            Kind::Until(end) => (Some(end), "{msg} {wide_bar}"),
+            Kind::Completion => (None, "{spinner} {msg}"),
         };
         let bar = ProgressBar::with_draw_target(length, target);
         // The templates are constants of this file; if one were wrong the built-in style would do.
@@ -99,24 +107,59 @@ impl Display {
         Display::Bar {
             bar,
             next: Duration::ZERO,
+            width,
         }
     }
 }
 
-/// `42 %, 42.0 us of 100 us simulated, 8.1 M packet-hops/s, 12.3 s left`.
+/// Columns of the terminal that standard error is.
+fn columns() -> usize {
+    /// Of one that does not say.
+    const USUAL: u16 = 80;
+    let size = tcgetwinsize(std::io::stderr());
+    let columns = size
+        .map(|size| size.ws_col)
+        .ok()
+        .filter(|columns| *columns > 0);
+    usize::from(columns.unwrap_or(USUAL))
+}
+
+/// As many parts as fit into a line of a terminal, the first ones first; none is cut.
+fn fitted(parts: &[String], width: usize) -> String {
+    /// The spinner before the parts, or a space after them.
+    const BESIDE: usize = 2;
+    let room = width.saturating_sub(BESIDE);
+    let mut line = String::new();
+    for part in parts {
+        let separator = if line.is_empty() { "" } else { ", " };
+        let longer = format!("{line}{separator}{part}");
+        if longer.chars().count() > room {
+            break;
+        }
+        line = longer;
+    }
+    line
+}
+
+/// `42 %, 12.3 s left, 42.0 us of 100 us simulated, 8.1 M packet-hops/s`.
 pub(super) fn state(kind: Kind, simulated_ps: Time, packet_hops: u64, elapsed: Duration) -> String {
+    parts(kind, simulated_ps, packet_hops, elapsed).join(", ")
+}
+
+/// The same in parts, what matters most first.
+fn parts(kind: Kind, simulated_ps: Time, packet_hops: u64, elapsed: Duration) -> Vec<String> {
     let seconds = elapsed.as_secs_f64();
     let rate = match seconds > 0.0 {
         true => packet_hops as f64 / seconds,
         false => 0.0,
     };
-    let rate = scaled(rate);
+    let rate = format!("{} packet-hops/s", scaled(rate));
     match kind {
-        Kind::Completion => format!(
-            "{} simulated, {rate} packet-hops/s, {} so far",
-            simulated(simulated_ps),
-            wall(seconds)
-        ),
+        Kind::Completion => vec![
+            format!("{} simulated", simulated(simulated_ps)),
+            format!("{} so far", wall(seconds)),
+            rate,
+        ],
         Kind::Until(end) => {
             let done = simulated_ps.min(end);
             let part = match end {
@@ -127,13 +170,13 @@ pub(super) fn state(kind: Kind, simulated_ps: Time, packet_hops: u64, elapsed: D
                 0 => "? left".to_string(),
                 _ => format!("{} left", wall(seconds * (1.0 - part) / part)),
             };
-            format!(
-                "{:.0} %, {} of {} simulated, {rate} packet-hops/s, {left}",
+            vec![
                 // 100 % is for the end only.
-                (part * 100.0).floor(),
-                simulated(done),
-                simulated(end),
-            )
+                format!("{:.0} %", (part * 100.0).floor()),
+                left,
+                format!("{} of {} simulated", simulated(done), simulated(end)),
+                rate,
+            ]
         }
     }
 }
@@ -185,11 +228,11 @@ mod tests {
     fn a_line_tells_share_time_speed_and_rest() {
         assert_eq!(
             lines(END, &[(25_000_000, 40_000_000, 5.0)]),
-            ["25 %, 25.0 us of 100 us simulated, 8.00 M packet-hops/s, 15.0 s left"]
+            ["25 %, 15.0 s left, 25.0 us of 100 us simulated, 8.00 M packet-hops/s"]
         );
         assert_eq!(
             lines(Kind::Completion, &[(25_000_000, 40_000_000, 5.0)]),
-            ["25.0 us simulated, 8.00 M packet-hops/s, 5.0 s so far"]
+            ["25.0 us simulated, 5.0 s so far, 8.00 M packet-hops/s"]
         );
     }
 
@@ -227,9 +270,7 @@ mod tests {
 
     /// A terminal of one line that shows what was last written to it.
     #[derive(Clone, Debug, Default)]
-    struct Screen(Arc<Mutex<String>>);
-
-    const SCREEN: u16 = 90;
+    struct Screen(Arc<Mutex<String>>, u16);
 
     impl Screen {
         fn shown(&self) -> String {
@@ -243,7 +284,7 @@ mod tests {
 
     impl TermLike for Screen {
         fn width(&self) -> u16 {
-            SCREEN
+            self.1
         }
         fn move_cursor_up(&self, _: usize) -> IoResult<()> {
             Ok(())
@@ -275,21 +316,51 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_a_bar_that_goes_away() {
-        for (kind, expected) in [(END, "50 %"), (Kind::Completion, "50.0 us simulated")] {
-            let screen = Screen::default();
+        let whole = [
+            "50 %",
+            "1.0 s left",
+            "50.0 us of 100 us simulated",
+            "1.00 M packet-hops/s",
+        ];
+        let open = ["50.0 us simulated", "1.0 s so far", "1.00 M packet-hops/s"];
+        for (kind, parts, columns, fit) in [
+            (END, &whole[..], 120, 4),
+            (END, &whole, 80, 4),
+            (END, &whole, 60, 3),
+            (END, &whole, 40, 2),
+            (END, &whole, 10, 1),
+            (Kind::Completion, &open, 60, 3),
+            (Kind::Completion, &open, 40, 2),
+        ] {
+            let screen = Screen(Arc::default(), columns);
             let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
             let mut progress = Progress {
                 kind,
-                display: Display::bar(kind, target),
+                display: Display::bar(kind, target, usize::from(columns)),
             };
             progress.update(50_000_000, 1_000_000, Duration::from_secs(1));
             if let Display::Bar { bar, .. } = &progress.display {
                 bar.force_draw();
             }
             let shown = screen.shown();
-            assert!(shown.contains(expected), "{shown}");
-            assert_eq!(shown.contains("====="), kind == END, "{shown}");
-            assert!(shown.chars().count() <= usize::from(SCREEN), "{shown}");
+            // Parts are there or are not; none is cut.
+            assert!(
+                shown.contains(&parts[..fit].join(", ")),
+                "{columns}: {shown}"
+            );
+            assert!(
+                !parts[fit..].iter().any(|part| shown.contains(&part[..6])),
+                "{columns}: {shown}"
+            );
+            assert_eq!(
+                shown.contains("====="),
+                kind == END && columns >= 40,
+                "{columns}: {shown}"
+            );
+            assert!(
+                shown.chars().count() <= usize::from(columns),
+                "{columns}: {shown}"
+            );
             progress.finish();
             assert_eq!(screen.shown(), "");
         }

@@ -1,24 +1,36 @@
 //! `weir report`: a page and figures of a run or a sweep.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::launch::Failure;
-use crate::catalog::catalog;
-use crate::config::ConfigError;
+use super::sweep::Sweep as Kept;
 use crate::report::page::Page;
 use crate::report::run_page;
 use crate::report::sweep::{self, Sweep};
 use crate::report::write::write;
-use crate::study::{Study, SweepDir, Table};
+use crate::study::{SweepDir, Table, about};
 use crate::trace::schema;
 
-/// Writes the report of `dir` into it, and gives the path of its page.
+/// Writes the report of `dir` into `out`, or else into `dir` itself, and gives the path of its
+/// page.
 ///
 /// # Errors
 /// Bad input if `dir` holds neither a run nor a sweep, or a damaged one; a failure if the report cannot be written.
-pub fn report(dir: &Path) -> Result<PathBuf, Failure> {
+pub fn report(dir: &Path, out: Option<&Path>) -> Result<PathBuf, Failure> {
     let page = page(dir)?;
-    write(dir, &page).map_err(|error| Failure::failed(format!("error: {error}")))
+    let help = match out {
+        None if SweepDir::new(dir).is_read_only() => {
+            "\n  help: the directory is read-only; name another one with --out"
+        }
+        _ => "",
+    };
+    if let Some(out) = out {
+        let made = fs::create_dir_all(out);
+        made.map_err(|error| Failure::failed(format!("error: {}", about(out)(error))))?;
+    }
+    let written = write(out.unwrap_or(dir), &page);
+    written.map_err(|error| Failure::failed(format!("error: {error}{help}")))
 }
 
 fn page(dir: &Path) -> Result<Page, Failure> {
@@ -54,24 +66,13 @@ fn page(dir: &Path) -> Result<Page, Failure> {
 /// The page of a sweep, with its table and its claims as they are now.
 fn sweep_page(dir: &SweepDir) -> Result<Page, Failure> {
     let bad = |error: &dyn std::fmt::Display| Failure::bad_input(format!("error: {error}"));
-    let wrong = |error: ConfigError| Failure::wrong(&error);
-    let (file, text, options) = dir.setup().map_err(|error| {
-        bad(&format!(
-            "{} holds a sweep that cannot be read: {error}",
-            dir.root().display()
-        ))
-    })?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    let study = Study::parse(&text, folder, &options).map_err(wrong)?;
-    let points = study.points(&catalog()).map_err(wrong)?;
-    let table = Table::collect(&study, &points, dir).map_err(|error| bad(&error))?;
-    let verdicts = study.verdicts(&table);
-    let sweep = Sweep {
-        study: &study,
-        points: &points,
-        dir,
-        table: &table,
-    };
+    let kept = Kept::kept(dir.root())?;
+    let points = kept.points()?;
+    let table =
+        Table::collect(&kept.study, &kept.catalog, &points, dir).map_err(|error| bad(&error))?;
+    let verdicts = kept.study.verdicts(&table);
+    let sweep = Sweep::new(&kept.study, &kept.catalog, &points, dir, &table);
+    let sweep = sweep.map_err(|error| Failure::wrong(&error))?;
     sweep::page::page(&sweep, &verdicts).map_err(|error| bad(&error))
 }
 

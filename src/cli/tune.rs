@@ -11,13 +11,13 @@ use serde_json::json;
 use super::args::TuneOptions;
 use super::console::{tell, tell_failure, write_out};
 use super::launch::Failure;
-use super::sweep::run::{How, run_points, stop_at_signals, stopped};
+use super::sweep::run::{How, check_ranks, run_points, stop_at_signals, stopped};
 use super::sweep::{Sweep, default_out, failed};
 use crate::catalog::catalog;
 use crate::config::ConfigError;
 use crate::registry::Catalog;
 use crate::study::tune::{Outcome, Search, Setting, Tune, best};
-use crate::study::{Options, Point, State, SweepDir, Table};
+use crate::study::{Options, Point, Points, State, SweepDir, Table, about};
 use crate::trace::replace;
 
 /// So many of the best settings are printed.
@@ -37,9 +37,16 @@ pub fn tune(options: &TuneOptions) -> ExitCode {
 /// What came of running a stage.
 enum Ran {
     /// All of it is there.
-    Done(Box<Sweep>, Table),
+    Done(Box<Stage>),
     /// It is not to go on, with this exit code.
     Ends(u8),
+}
+
+/// A stage that was run.
+struct Stage {
+    sweep: Sweep,
+    points: Points,
+    table: Table,
 }
 
 /// A search on its way.
@@ -74,13 +81,12 @@ fn searched(options: &TuneOptions) -> Result<u8, Failure> {
     let references = match run.tune.reference_job() {
         None => None,
         Some(text) => match run.stage(&run.out.join("references"), &text)? {
-            Ran::Done(sweep, table) => Some((sweep, table)),
+            Ran::Done(stage) => Some(stage),
             Ran::Ends(code) => return Ok(code),
         },
     };
-    let compared = references
-        .as_ref()
-        .map(|(sweep, table)| (&sweep.study, table));
+    let compared = references.as_ref();
+    let compared = compared.map(|stage| (&stage.sweep.study, &stage.table));
     let mut search = run.tune.search();
     let marks: Vec<Setting> = run.tune.marks.iter().map(|(_, own)| own.clone()).collect();
     search.first(&marks, &|setting| run.can_be_run(setting));
@@ -92,14 +98,15 @@ fn searched(options: &TuneOptions) -> Result<u8, Failure> {
     loop {
         let job = run.tune.job(search.known(), compared);
         let job = job.map_err(|error| Failure::wrong(&error))?;
-        let (sweep, table) = match run.stage(&run.out, &job)? {
-            Ran::Done(sweep, table) => (sweep, table),
+        let stage = match run.stage(&run.out, &job)? {
+            Ran::Done(stage) => stage,
             Ran::Ends(code) => return Ok(code),
         };
-        let outcomes = run.tune.outcomes(search.known(), &sweep.study, &table);
+        let study = &stage.sweep.study;
+        let outcomes = run.tune.outcomes(search.known(), study, &stage.table);
         let scores: Vec<Option<f64>> = outcomes.iter().map(|one| one.score).collect();
         if !search.next(&scores, &|setting| run.can_be_run(setting)) {
-            return run.finish(&search, &sweep, &table, &outcomes);
+            return run.finish(&search, &stage, &outcomes);
         }
     }
 }
@@ -163,16 +170,13 @@ impl Run<'_> {
             ))
         })?;
         let sweep = Sweep::in_own(out)?;
-        let points: Vec<&Point> = sweep.points.iter().collect();
+        let points = sweep.points()?;
+        let all: Vec<&Point> = points.iter().collect();
+        let checked = sweep.check(&all)?;
         if self.options.plan {
-            let open = points.iter().filter(|point| {
-                let state = sweep
-                    .dir
-                    .point(&point.hash)
-                    .state(&point.experiment.resolved);
-                !matches!(state, State::Done | State::Failed(..))
-            });
-            let open = open.count();
+            let states = sweep.dir.states(&points);
+            let open = |state: &&State| !matches!(state, State::Done | State::Failed(..));
+            let open = states.iter().filter(open).count();
             if open > 0 {
                 let (job, out) = (sweep.dir.job(), out.display());
                 let job = job.display();
@@ -191,23 +195,23 @@ impl Run<'_> {
                 quiet: self.options.quiet,
                 again: false,
             };
-            let outcome = run_points(&sweep, &points, &how, self.stop)?;
+            check_ranks("--ranks", how.ranks, &checked)?;
+            let outcome = run_points(&sweep, &all, &how, self.stop)?;
             if outcome.stopped {
                 return Ok(Ran::Ends(stopped()));
             }
         }
-        let table = sweep.collect()?;
-        Ok(Ran::Done(Box::new(sweep), table))
+        let table = sweep.collect(&points)?;
+        Ok(Ran::Done(Box::new(Stage {
+            sweep,
+            points,
+            table,
+        })))
     }
 
     /// Prints what was found, and writes the best setting into the directory.
-    fn finish(
-        &self,
-        search: &Search,
-        sweep: &Sweep,
-        table: &Table,
-        outcomes: &[Outcome],
-    ) -> Result<u8, Failure> {
+    fn finish(&self, search: &Search, stage: &Stage, outcomes: &[Outcome]) -> Result<u8, Failure> {
+        let Stage { sweep, table, .. } = stage;
         let settings = search.known();
         let scores: Vec<Option<f64>> = outcomes.iter().map(|one| one.score).collect();
         let Some(best) = best(&scores) else {
@@ -217,9 +221,10 @@ impl Run<'_> {
                 sweep.out.display()
             )));
         };
-        let found = section_of(sweep, &outcomes[best]).map_err(|error| Failure::wrong(&error))?;
+        let found = section_of(stage, &outcomes[best]).map_err(|error| Failure::wrong(&error))?;
         let path = self.out.join("best.toml");
-        replace(&path, found.as_bytes()).map_err(failed)?;
+        let written = replace(&path, found.as_bytes());
+        written.map_err(|error| failed(about(&path)(error)))?;
         let mut order: Vec<usize> = (0..settings.len()).collect();
         order.sort_by(|&a, &b| {
             let score = |at: usize| scores[at].unwrap_or(f64::NEG_INFINITY);
@@ -286,12 +291,13 @@ impl Run<'_> {
 }
 
 /// `[congestion]` of the experiment that a setting ran, with everything that it says.
-fn section_of(sweep: &Sweep, outcome: &Outcome) -> Result<String, ConfigError> {
-    let point = outcome
-        .points
-        .first()
-        .and_then(|&point| sweep.points.get(point));
-    let resolved = point.map_or("", |point| point.experiment.resolved.as_str());
+fn section_of(stage: &Stage, outcome: &Outcome) -> Result<String, ConfigError> {
+    let Stage { sweep, points, .. } = stage;
+    let point = outcome.points.first();
+    let Some(point) = point.and_then(|&point| points.get(point)) else {
+        return Ok(String::new());
+    };
+    let resolved = sweep.study.experiment(point, &sweep.catalog)?.resolved;
     let lines = resolved.lines().skip_while(|line| *line != "[congestion]");
     let section = lines.take_while(|line| !line.is_empty());
     Ok(section.map(|line| format!("{line}\n")).collect())

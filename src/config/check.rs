@@ -8,6 +8,7 @@ use super::application::ProgramConfig;
 use super::experiment::{CostConfig, Experiment, NicConfig, RouterConfig};
 use super::nearest::suggest;
 use super::resolve::{definition, schema_of};
+use super::section::DISPATCH;
 use super::tree::{Node, Value};
 use super::workload::{DriveConfig, Endpoints, Message, TrafficSection};
 use super::{Buffer, ConfigError, Duration, OutputQueue, Section, Size, Until};
@@ -85,10 +86,22 @@ fn known_keys(
                     .into_iter()
                     .chain(properties.keys().map(String::as_str))
                     .collect();
+                let elsewhere = DISPATCH.iter().any(|(key, _)| *key == member.key);
+                let inside = properties.iter().find(|(_, inner)| {
+                    definition(inner, root)["properties"][&member.key].is_object()
+                });
+                let remedy = match (dispatch, inside) {
+                    // What chooses the variant in another section.
+                    (Some(own), _) if elsewhere => format!("did you mean `{own}`?"),
+                    (_, Some((table, _))) => {
+                        format!("did you mean `{table}.{}`?", member.key)
+                    }
+                    _ => suggest(&member.key, "keys", &valid, '`'),
+                };
                 return Err(ConfigError::at(
                     &member.origin,
                     section.about(path, &format!("unknown key `{}`", member.key)),
-                    suggest(&member.key, "keys", &valid, '`') + see,
+                    remedy + see,
                 ));
             }
             None => {}

@@ -87,6 +87,13 @@ impl de::Error for Mismatch {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        if ["ranks", "np", "processes"].contains(&field) {
+            return Mismatch::new(
+                format!("unknown key `{field}`"),
+                "an experiment is the same on any number of ranks: mpirun -n 4 weir run FILE"
+                    .into(),
+            );
+        }
         Mismatch::new(
             format!("unknown key `{field}`"),
             suggest(field, "keys", expected, '`'),

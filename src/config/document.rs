@@ -1,11 +1,12 @@
 //! A TOML file before it is read as an experiment: keys can be set in it and taken out of it.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::load::sections_to_experiment;
 use super::resolve::inline;
-use super::shelf::read;
+use super::shelf::{Folder, read};
 use super::tree::{Node, Origin, Source, Value};
 use super::{ConfigError, Duration, Experiment, Section, sets};
 use crate::model::Invalid;
@@ -16,7 +17,7 @@ use crate::registry::Catalog;
 pub struct Document {
     root: Node,
     source: Arc<Source>,
-    folder: PathBuf,
+    folder: Folder,
 }
 
 impl Document {
@@ -43,6 +44,19 @@ impl Document {
     /// # Errors
     /// If it is not TOML.
     pub fn parse(name: &str, text: &str, folder: &Path) -> Result<Document, ConfigError> {
+        Document::parse_with(name, text, folder, BTreeMap::new())
+    }
+
+    /// The same, with the texts of some files that the text names: these are not read.
+    ///
+    /// # Errors
+    /// If it is not TOML.
+    pub fn parse_with(
+        name: &str,
+        text: &str,
+        folder: &Path,
+        inputs: BTreeMap<String, String>,
+    ) -> Result<Document, ConfigError> {
         let source = Arc::new(Source {
             name: name.into(),
             text: text.into(),
@@ -50,8 +64,13 @@ impl Document {
         Ok(Document {
             root: Node::parse(&source)?,
             source,
-            folder: folder.to_path_buf(),
+            folder: Folder::new(folder, inputs),
         })
+    }
+
+    /// The texts of the files that it names, as far as they were read: by their names in it.
+    pub fn inputs(&self) -> BTreeMap<String, String> {
+        self.folder.texts()
     }
 
     /// The text as it was read.
@@ -73,6 +92,11 @@ impl Document {
     /// At the place of the value: if the path leads into something that is no table.
     pub fn place(&mut self, key: &str, value: &Given) -> Result<(), ConfigError> {
         sets::place_at(&mut self.root, key, value.node.clone())
+    }
+
+    /// True if there is a key at the top.
+    pub fn has(&self, key: &str) -> bool {
+        self.root.get(key).is_some()
     }
 
     /// Removes and returns the value of a key at the top.

@@ -9,7 +9,7 @@ use super::mapping;
 use super::nearest::suggest;
 use super::presets;
 use super::sets::copy_name;
-use super::shelf::{Shelf, file_name, from_file, without_file};
+use super::shelf::{Folder, Shelf, file_name, from_file, without_file};
 use super::tree::{Member, Node, Value};
 use super::variant_preset::with_preset;
 use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
@@ -85,7 +85,7 @@ impl Experiment {
 /// Reads the sections of an experiment. Paths in it are relative to `folder`.
 pub(super) fn sections_to_experiment(
     root: Node,
-    folder: &Path,
+    folder: &Folder,
     catalog: &Catalog,
 ) -> Result<Experiment, ConfigError> {
     known_sections(&root)?;
@@ -245,7 +245,7 @@ fn run(file: &Section) -> Result<RunConfig, ConfigError> {
 }
 
 /// `[topology]` with the keys of its `file` below its own.
-fn topology(file: &Section, folder: &Path, catalog: &Catalog) -> Result<Section, ConfigError> {
+fn topology(file: &Section, folder: &Folder, catalog: &Catalog) -> Result<Section, ConfigError> {
     let mut section = required(file, "topology", &catalog.topologies)?;
     let inline = section.node.clone();
     if let Some(name) = file_name(&section)? {
@@ -279,7 +279,7 @@ fn same_text(a: &Node, b: &Node) -> bool {
 
 fn workloads(
     file: &Section,
-    folder: &Path,
+    folder: &Folder,
     catalog: &Catalog,
 ) -> Result<Vec<WorkloadConfig>, ConfigError> {
     let how = "write [[workload]] and its keys on the lines below, once for every workload";
@@ -323,7 +323,7 @@ fn workloads(
 fn workload(
     index: usize,
     node: &Node,
-    folder: &Path,
+    folder: &Folder,
     catalog: &Catalog,
 ) -> Result<Vec<WorkloadConfig>, ConfigError> {
     let path = format!("workload.{index}");
@@ -345,9 +345,10 @@ fn workload(
     let section = mapping::inlined(section, &path, folder)?;
     let copies = copies(&section)?;
     let is_application = ["motif", "trace"].map(|key| section.node.get(key).is_some());
+    of_one_sort(&section, is_application.contains(&true))?;
     let one = match is_application {
         [false, false] => open_loop(index, section, &path),
-        _ => application(index, section, &path, folder, catalog),
+        _ => application(index, section, &path, folder.path(), catalog),
     }?;
     let Some(copies) = copies else {
         return Ok(vec![one]);
@@ -357,6 +358,41 @@ fn workload(
         ..one.clone()
     };
     Ok((0..copies).map(copy).collect())
+}
+
+/// Keys of applications alone, and of other traffic alone.
+const OF_APPLICATIONS: [&str; 6] = [
+    "tasks",
+    "placement",
+    "placement_seed",
+    "repetitions",
+    "background",
+    "mpi",
+];
+const OF_PATTERNS: [&str; 5] = ["pattern", "load", "message", "injection", "stop"];
+
+/// That a workload has no key of the other sort of workloads.
+fn of_one_sort(section: &Section, application: bool) -> Result<(), ConfigError> {
+    let (others, whose, remedy) = match application {
+        true => (
+            &OF_PATTERNS[..],
+            "traffic with a `pattern`",
+            "remove it, or remove `motif` and `trace`",
+        ),
+        false => (
+            &OF_APPLICATIONS[..],
+            "applications",
+            "remove it, or say what its tasks do: `motif` or `trace` (see `weir list motifs`)",
+        ),
+    };
+    match others.iter().find(|key| section.node.get(key).is_some()) {
+        Some(key) => Err(section.refuse(Invalid::new(
+            *key,
+            format!("this is a key of {whose}"),
+            remedy,
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// How many copies there are of a workload; None if it is not said.

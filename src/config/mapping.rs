@@ -1,9 +1,8 @@
 //! Files that say on which endpoint each task is: `endpoints = { file = "hosts.txt" }`.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use super::shelf::{file_name, read};
+use super::shelf::{Folder, file_name};
 use super::tree::{Node, Origin, Source, Value};
 use super::{ConfigError, Section};
 use crate::model::Invalid;
@@ -13,7 +12,7 @@ use crate::model::Invalid;
 pub(super) fn inlined(
     mut section: Section,
     path: &str,
-    folder: &Path,
+    folder: &Folder,
 ) -> Result<Section, ConfigError> {
     const KEY: &str = "endpoints";
     let Some(member) = section.node.get(KEY) else {
@@ -30,8 +29,7 @@ pub(super) fn inlined(
             "leave the other keys out, or write { count, placement, seed } without `file`",
         )));
     }
-    let file = folder.join(&name);
-    let text = read(&file).map_err(|why| {
+    let (file, text) = folder.read(&name).map_err(|(file, why)| {
         inner.refuse(Invalid::new(
             "file",
             format!("{} cannot be read: {why}", file.display()),

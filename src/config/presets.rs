@@ -1,9 +1,7 @@
 //! Presets: values that are laid under an experiment's own, such as the routers and the routing of another simulator.
 
-use std::path::Path;
-
 use super::nearest::suggest;
-use super::shelf::{Shelf, from_file};
+use super::shelf::{Folder, Shelf, from_file};
 use super::tree::{Member, Node, Value};
 use super::{ConfigError, Section};
 use crate::model::Invalid;
@@ -20,7 +18,7 @@ const SECTIONS: [&str; 5] = ["routing", "queueing", "router", "nic", "congestion
 /// (`[routing.ugal]`); only that of the variant chosen is laid down, so that another may be chosen under the same preset.
 pub(super) fn laid_under(
     root: Node,
-    folder: &Path,
+    folder: &Folder,
     catalog: &Catalog,
 ) -> Result<Node, ConfigError> {
     let file = Section::new(root, "");

@@ -9,7 +9,7 @@ use super::tree::{Member, Node, Origin, Source, Value};
 use crate::model::Invalid;
 
 /// The keys that choose a variant, and what `weir list` calls the variants.
-const DISPATCH: [(&str, &str); 4] = [
+pub(super) const DISPATCH: [(&str, &str); 4] = [
     ("kind", "kinds"),
     ("algorithm", "algorithms"),
     ("scheme", "schemes"),

@@ -1,8 +1,9 @@
 //! Files that come with weir, and others in their place: what `file = "…"` and `preset = "…"` name.
 
+use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::nearest::suggest;
 use super::tree::{Node, Origin, Source, Value};
@@ -23,16 +24,64 @@ pub(super) struct Shelf<'a> {
     pub list: &'static str,
 }
 
+/// The folder that paths in an experiment file are relative to, and the texts of the files that
+/// were read from there.
+///
+/// A file is read once, however many points of a study name it. Traces are no such texts: they may
+/// be large.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// By the name that the experiment file has for them.
+    texts: Arc<Mutex<BTreeMap<String, String>>>,
+}
+
+impl Folder {
+    /// A folder of which some texts are known, whatever is there now.
+    pub fn new(path: &Path, texts: BTreeMap<String, String>) -> Folder {
+        Folder {
+            path: path.to_path_buf(),
+            texts: Arc::new(Mutex::new(texts)),
+        }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All texts that are known.
+    pub fn texts(&self) -> BTreeMap<String, String> {
+        let texts = self.texts.lock();
+        texts.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The path of a file and its text.
+    pub fn read(&self, name: &str) -> Result<(PathBuf, String), (PathBuf, String)> {
+        let path = self.path.join(name);
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(text) = texts.get(name) {
+            return Ok((path, text.clone()));
+        }
+        match read(&path) {
+            Ok(text) => {
+                texts.insert(name.to_string(), text.clone());
+                Ok((path, text))
+            }
+            Err(why) => Err((path, why)),
+        }
+    }
+}
+
 /// The content of a ready file, or of a file whose path is relative to the experiment file.
 pub(super) fn from_file(
     section: &Section,
     name: &str,
-    folder: &Path,
+    folder: &Folder,
     shelf: &Shelf,
 ) -> Result<Node, ConfigError> {
     let (shown, text) = if name.contains(['/', '\\']) || name.ends_with(".toml") {
-        let path = folder.join(name);
-        let text = read(&path).map_err(|why| {
+        let (path, text) = folder.read(name).map_err(|(path, why)| {
             section.refuse(Invalid::new(
                 shelf.key,
                 format!("{} cannot be read: {why}", path.display()),

@@ -230,8 +230,20 @@ fn scale(number: &Decimal, factor: u64, text: &str, words: &Words) -> Result<u64
     }
 }
 
+/// The unit that is meant by something that is none. Bits and bytes are told apart: `GBps` is GB/s,
+/// not an eighth of it.
+fn meant<'a>(unit: &str, names: &[&'a str]) -> Option<&'a str> {
+    let spelt = unit.replace("Bps", "B/s");
+    if let Some(name) = names.iter().find(|name| **name == spelt) {
+        return Some(name);
+    }
+    let of_bytes = |name: &str| name.contains('B') || name.to_lowercase().contains("byte");
+    let alike = names.iter().filter(|name| of_bytes(name) == of_bytes(unit));
+    nearest(unit, alike.copied())
+}
+
 fn unknown_unit(unit: &str, names: &[&str], words: &Words) -> String {
-    let close = nearest(unit, names.iter().copied());
+    let close = meant(unit, names);
     let close = close.map_or(String::new(), |name| format!("did you mean {name}? "));
     format!(
         "{unit:?} is not a unit of {}; {close}units: {}",

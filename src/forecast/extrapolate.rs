@@ -55,7 +55,7 @@ impl Forecast {
     pub fn assumed(work: &Work, rate: f64) -> Forecast {
         let end = work.least_end();
         let packet_hops = work.packet_hops();
-        let (mut flying, mut waiting) = (0.0, Waiting::default());
+        let (mut flying, mut started, mut waiting) = (0.0, 0.0, Waiting::default());
         for flow in &work.flows {
             let rate = flow.bits_until(end) / (end - flow.start).max(1.0);
             flying += under_way(flow, rate, work);
@@ -65,9 +65,11 @@ impl Forecast {
             {
                 waiting.add(flow, (offered - accepted) * flow.on_until(end));
             }
+            started += flow.peers_bytes() + flow.started_bytes();
+            started += PACKET * flow.open.packets.min(work.buffers);
         }
         let base = Forecast::PROGRAM + work.traces as f64;
-        let held = flying + waiting.bytes(1.0, work.buffers);
+        let held = flying + started + waiting.bytes(1.0, work.buffers);
         Forecast {
             packet_hops,
             seconds: packet_hops / rate,
@@ -200,7 +202,8 @@ impl Seen<'_> {
         (under_way - self.last.packets as f64).max(0.0)
     }
 
-    /// Bytes by which the tasks of applications will grow, by what they know of each other: as they did, for a while.
+    /// Bytes by which the tasks of applications will grow, by what they know of each other: as they
+    /// did, for a while; and at least to what their programs say.
     fn tasks(&self, work: &Work, end: f64) -> f64 {
         let closed = |flow: &Flow| matches!(flow.amount, Amount::Closed { .. });
         if !work.flows.iter().any(closed) {
@@ -210,7 +213,10 @@ impl Seen<'_> {
         let grown = self.last.state.saturating_sub(self.half.state) as f64;
         let slope = grown / (now - self.half.until as f64).max(1.0);
         let left = (end - now).clamp(0.0, 10.0 * now);
-        (slope * left).min(1.5 * self.last.state as f64)
+        let like_before = (slope * left).min(1.5 * self.last.state as f64);
+        let known: f64 = work.flows.iter().map(Flow::peers_bytes).sum();
+        let so_far = self.last.state.saturating_sub(work.state) as f64;
+        like_before.max(known - so_far)
     }
 
     /// Bytes of what is counted by time bin and by workload at the end, and of its copies.

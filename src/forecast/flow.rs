@@ -1,14 +1,15 @@
 //! What one workload is to send.
 
 use super::course::Course;
-use super::volume::Volume;
+use super::volume::{Open, Volume};
 use crate::config::WorkloadConfig;
 use crate::congestion::{Handshake, Scheme};
 use crate::fabric::{
-    Application, Drive, Network, Open, PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE, TIMED_PACKET,
-    Traffic,
+    Application, Drive, Network, Open as OpenLoop, PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE,
+    TIMED_PACKET, Traffic,
 };
 use crate::model::{EndpointId, NEVER, Rng, Time, stream};
+use crate::workload::tasks::{Entries, OF_A_PEER, OF_A_RECEIVE, OF_A_SEND};
 
 /// So many messages of a pattern are drawn, and sizes of messages.
 const DRAWN: usize = 4_096;
@@ -45,6 +46,8 @@ pub struct Flow {
     pub control: [f64; 2],
     /// What is held at its source for a message, and for others that wait.
     pub held: Held,
+    /// What the tasks of an application hold of each other.
+    pub open: Open,
 }
 
 /// Bytes that sources hold.
@@ -56,6 +59,31 @@ pub struct Held {
     pub pair: f64,
     /// For each message that is under way.
     pub open: f64,
+}
+
+impl Flow {
+    /// Bytes of what the tasks of an application know of each other in the end.
+    pub fn peers_bytes(&self) -> f64 {
+        self.open.peers * entry(OF_A_PEER)
+    }
+
+    /// Bytes of what they have started and not completed, at the worst moment: there, and at their
+    /// NICs.
+    pub fn started_bytes(&self) -> f64 {
+        let Open {
+            sends, receives, ..
+        } = self.open;
+        let at_nics = self.held.message + self.held.pair;
+        sends * (at_nics + entry(OF_A_SEND)) + receives * entry(OF_A_RECEIVE)
+    }
+}
+
+/// Bytes of an entry, with the room that its list and its table have for more, and with what was
+/// freed when they grew.
+fn entry(Entries { lists, tables }: Entries) -> f64 {
+    /// What a table had before it doubled is half as much, and mostly of no use to others.
+    const OUTGROWN: f64 = 1.5;
+    DOUBLED * lists as f64 + OUTGROWN * TABLE * tables as f64
 }
 
 /// How much a workload sends.
@@ -164,7 +192,7 @@ pub(super) fn bandwidth(network: &Network, endpoint: EndpointId) -> f64 {
 /// A pattern, with the mean length of its messages in bits, and where they go.
 fn open_loop(
     load: f64,
-    open: &Open,
+    open: &OpenLoop,
     traffic: &Traffic,
     end: Time,
     network: &Network,
@@ -218,6 +246,7 @@ fn open_loop(
         hops_per_bit: packets * hops,
         control: [0.0; 2],
         held: Held::default(),
+        open: Open::default(),
     };
     ((flow, message), drawn.receivers(most))
 }
@@ -235,7 +264,7 @@ impl Drawn {
     /// One more.
     fn message(
         &mut self,
-        open: &Open,
+        open: &OpenLoop,
         from: EndpointId,
         now: Time,
         network: &Network,
@@ -261,7 +290,7 @@ impl Drawn {
     }
 }
 
-fn packets_per_message(open: &Open, longest: f64, rng: &mut Rng) -> f64 {
+fn packets_per_message(open: &OpenLoop, longest: f64, rng: &mut Rng) -> f64 {
     let packets = |bits: f64| (bits / longest).ceil().max(1.0);
     if open.sizes.largest() as f64 == open.sizes.mean_bits() {
         return packets(open.sizes.mean_bits());
@@ -318,6 +347,7 @@ fn application_flow(
         hops_per_bit: hops / bits,
         control: [0.0; 2],
         held: Held::default(),
+        open: volume.open,
     };
     (flow, bits / volume.messages.max(1.0))
 }

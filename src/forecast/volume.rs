@@ -1,6 +1,6 @@
 //! How much a job sends and computes, from its programs: nothing is simulated.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::course::Step;
 use crate::workload::tasks::{Collective, Job, Op, Peer, RendezvousCompletes, Script};
@@ -23,7 +23,7 @@ pub struct Volume {
     pub messages: f64,
     /// Their content, bytes.
     pub bytes: f64,
-    /// What was said of them, added up ([`Volume::of`]).
+    /// What was said of them, added up ([`Volume::of`]): packets first.
     pub weight: [f64; 2],
     /// The most that a task computes, ps.
     pub computed: f64,
@@ -33,8 +33,38 @@ pub struct Volume {
     pub sent: f64,
     /// The most bytes that come to a task.
     pub received: f64,
+    /// What all tasks hold of each other in the end, and at the worst moment.
+    pub open: Open,
     /// Whether all of it was counted; else some tasks and some parts of their programs were, and scaled up.
     pub exact: bool,
+}
+
+/// What tasks hold, added up over them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Open {
+    /// Pairs of a task and one that it has sent to or received from.
+    pub peers: f64,
+    /// Messages that tasks send at once, at most.
+    pub sends: f64,
+    /// Their packets.
+    pub packets: f64,
+    /// Messages that tasks wait for at once, at most.
+    pub receives: f64,
+}
+
+impl Open {
+    fn add(&mut self, other: Open, tasks: f64) {
+        self.peers += tasks * other.peers;
+        self.sends += tasks * other.sends;
+        self.packets += tasks * other.packets;
+        self.receives += tasks * other.receives;
+    }
+
+    fn most(&mut self, now: Open) {
+        self.sends = self.sends.max(now.sends);
+        self.packets = self.packets.max(now.packets);
+        self.receives = self.receives.max(now.receives);
+    }
 }
 
 impl Volume {
@@ -46,6 +76,12 @@ impl Volume {
         waits: 0.0,
         sent: 0.0,
         received: 0.0,
+        open: Open {
+            peers: 0.0,
+            sends: 0.0,
+            packets: 0.0,
+            receives: 0.0,
+        },
         exact: true,
     };
 
@@ -69,6 +105,8 @@ impl Volume {
             own: Volume::NOTHING,
             sent: Vec::new(),
             received: FxHashMap::default(),
+            now: Open::default(),
+            peers: FxHashSet::default(),
             steps: Vec::new(),
         };
         (count.all().times(f64::from(rounds)), count.steps)
@@ -84,6 +122,7 @@ impl Volume {
         self.computed = self.computed.max(task.computed);
         self.waits = self.waits.max(task.waits);
         self.sent = self.sent.max(task.sent);
+        self.open.add(task.open, tasks);
         self.exact &= task.exact;
     }
 
@@ -104,6 +143,8 @@ impl Volume {
             waits: times * self.waits,
             sent: times * self.sent,
             received: times * self.received,
+            // The same again holds no more.
+            open: self.open,
             exact: self.exact,
         }
     }
@@ -126,6 +167,10 @@ struct Count<'a, F> {
     sent: Vec<(Peer, u64)>,
     /// Bytes that come to each task.
     received: FxHashMap<Peer, f64>,
+    /// What it has started and not waited for.
+    now: Open,
+    /// Whom it has sent to or received from.
+    peers: FxHashSet<Peer>,
     /// What some of the tasks do.
     steps: Vec<Vec<Step>>,
 }
@@ -158,6 +203,8 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
     fn task(&mut self, task: Peer) -> Volume {
         self.own = Volume::NOTHING;
         self.sent.clear();
+        self.now = Open::default();
+        self.peers.clear();
         self.parts = self.parts_of(task);
         let share = self.effort / u64::from(self.job.tasks).clamp(1, TASKS);
         let (mut done, before) = (0, self.looked);
@@ -182,6 +229,7 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
                 break;
             }
         }
+        self.waited();
         if self.steps.len() < COURSES {
             self.steps.push(in_order(steps, self.parts));
         }
@@ -190,6 +238,7 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
             *self.received.entry(to).or_default() += scale * bytes as f64;
         }
         let exact = done == self.parts;
+        self.own.open.peers = self.peers.len() as f64;
         let own = self.own.times(scale);
         Volume {
             sent: own.bytes,
@@ -237,10 +286,22 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
             Op::Send { to, bytes, .. } => {
                 self.own.waits += 1.0;
                 self.message(task, to, bytes);
+                self.waited();
             }
             Op::Isend { to, bytes, .. } => self.message(task, to, bytes),
-            Op::Recv { .. } | Op::WaitAll(_) | Op::WaitAny(_) => self.own.waits += 1.0,
-            Op::Irecv { .. } => {}
+            Op::Recv { from, .. } => {
+                self.own.waits += 1.0;
+                self.peers.extend(from);
+            }
+            Op::WaitAll(_) => {
+                self.own.waits += 1.0;
+                self.waited();
+            }
+            Op::WaitAny(_) => self.own.waits += 1.0,
+            Op::Irecv { from, .. } => {
+                self.peers.extend(from);
+                self.now.receives += 1.0;
+            }
             Op::Collective(collective) => self.collective(task, &collective),
         }
     }
@@ -255,9 +316,16 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
             for &op in &steps {
                 self.op(task, op);
             }
+            self.waited();
             self.looked += 1 + steps.len() as u64;
         }
         self.step_ops = steps;
+    }
+
+    /// All that was started is complete.
+    fn waited(&mut self) {
+        let now = std::mem::take(&mut self.now);
+        self.own.open.most(now);
     }
 
     /// A message, and those by which a long one asks for leave. What a task sends to itself meets no NIC.
@@ -265,6 +333,9 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
         if from == to {
             return;
         }
+        self.peers.insert(to);
+        self.now.sends += 1.0;
+        let before = self.own.weight[0];
         let protocol = &self.job.protocol;
         if bytes >= protocol.rendezvous_from {
             let control = protocol.control_bytes;
@@ -278,6 +349,7 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
         }
         self.single(from, to, self.job.protocol.with_header(bytes));
         self.sent.push((to, bytes));
+        self.now.packets += self.own.weight[0] - before;
     }
 
     fn single(&mut self, from: Peer, to: Peer, bytes: u64) {

@@ -34,6 +34,14 @@ pub fn simulated(ps: u64) -> String {
     format!("{} {}", digits(value, step), steps[step])
 }
 
+/// The measurement window, given in ps; `shown` writes a time.
+pub fn measured(from: u64, to: u64, shown: impl Fn(u64) -> String) -> String {
+    match from < to {
+        true => format!("measured from {} to {}", shown(from), shown(to)),
+        false => format!("nothing measured: that begins at {}", shown(from)),
+    }
+}
+
 /// Wall-clock time, given in seconds: `850 ms`, `12.3 s`, `4 min 05 s`, `3 h 07 min`.
 pub fn wall(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {

@@ -222,7 +222,13 @@ fn table(html: &mut String, rows: &Rows, number: usize) {
 
 /// A number, perhaps with a unit; or none.
 fn is_numeric(cell: &str) -> bool {
-    let first = cell.split(' ').next().unwrap_or_default().replace(',', "");
+    // A bound is a number, too.
+    let number = cell.trim_start_matches(['≥', '≤', ' ']);
+    let first = number
+        .split(' ')
+        .next()
+        .unwrap_or_default()
+        .replace(',', "");
     cell.chars().count() < 18 && (cell.is_empty() || cell == "-" || first.parse::<f64>().is_ok())
 }
 
@@ -281,7 +287,17 @@ mod tests {
 
     #[test]
     fn numbers_are_aligned_and_words_are_not() {
-        for number in ["1", "-2.5", "12.5 µs", "1,234", "-", "", "39.8 %", "inf"] {
+        for number in [
+            "1",
+            "-2.5",
+            "12.5 µs",
+            "1,234",
+            "-",
+            "",
+            "39.8 %",
+            "inf",
+            "≥ 3.70 µs",
+        ] {
             assert!(is_numeric(number), "{number}");
         }
         for words in ["none", "2.5 of what a very long text says", "par"] {

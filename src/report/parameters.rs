@@ -31,9 +31,8 @@ pub fn line(experiment: &str, summary: Option<&Summary>) -> String {
     match summary {
         Some(summary) => {
             parts.push(format!("simulated {}", time(summary.simulated_ps as f64)));
-            let from = time(summary.measured_from_ps as f64);
-            let to = time(summary.measured_to_ps as f64);
-            parts.push(format!("measured from {from} to {to}"));
+            let (from, to) = (summary.measured_from_ps, summary.measured_to_ps);
+            parts.push(format::measured(from, to, |ps| time(ps as f64)));
         }
         None => {
             for (key, before) in [("until", "until "), ("warmup", "warm-up ")] {
@@ -146,6 +145,16 @@ mod tests {
         assert!(
             line(EXPERIMENT, Some(&summary))
                 .ends_with("simulated 90.0 µs · measured from 5.00 µs to 90.0 µs")
+        );
+        let early = Summary {
+            measured_to_ps: 3_000_000,
+            simulated_ps: 3_000_000,
+            ..summary
+        };
+        let said = line(EXPERIMENT, Some(&early));
+        assert!(
+            said.ends_with("simulated 3.00 µs · nothing measured: that begins at 5.00 µs"),
+            "{said}"
         );
         assert_eq!(line("this is not TOML", None), "");
     }

@@ -1,6 +1,6 @@
 //! The summary of a run: a table for people. The JSON object for programs: [`super::summary_json`].
 
-use super::format::{bytes, percent, scaled, shorten, simulated, wall, whole, wrap};
+use super::format::{bytes, measured, percent, scaled, shorten, simulated, wall, whole, wrap};
 use super::parameters;
 use crate::trace::schema::BY_ARRIVAL;
 use crate::trace::{Digest, JobTotals, Run, Shape, Stats, Summary};
@@ -26,14 +26,15 @@ pub fn table(topology: &str, experiment: &str, digest: &Digest, run: &Run) -> St
     if !topology.is_empty() {
         lines.extend(wrap(topology, WIDTH, "  "));
     }
-    totals(&mut lines, &digest.summary);
+    let applications = parameters::applications(experiment);
+    totals(&mut lines, &digest.summary, !applications.is_empty());
     scheme(&mut lines, digest);
     latencies(&mut lines, digest);
     missing(&mut lines, digest);
     if digest.jobs.len() > 1 {
         jobs(&mut lines, digest);
     }
-    communication(&mut lines, digest, &parameters::applications(experiment));
+    communication(&mut lines, digest, &applications);
     cost(&mut lines, digest);
     phases(&mut lines, digest);
     notes(&mut lines, digest);
@@ -49,15 +50,14 @@ fn labelled(lines: &mut Vec<String>, label: &str, text: &str) {
     }
 }
 
-fn totals(lines: &mut Vec<String>, summary: &Summary) {
+fn totals(lines: &mut Vec<String>, summary: &Summary, applications: bool) {
     labelled(
         lines,
         "simulated",
         &format!(
-            "{}, measured from {} to {}",
+            "{}, {}",
             simulated(summary.simulated_ps),
-            simulated(summary.measured_from_ps),
-            simulated(summary.measured_to_ps)
+            measured(summary.measured_from_ps, summary.measured_to_ps, simulated)
         ),
     );
     labelled(
@@ -75,9 +75,13 @@ fn totals(lines: &mut Vec<String>, summary: &Summary) {
         lines,
         "messages",
         &format!(
-            "{} generated, {} received; {} of payload delivered",
+            "{} generated, {} received{}; {} of payload delivered",
             whole(summary.messages_generated),
             whole(summary.messages_received),
+            match applications {
+                true => ", those of MPI's protocol included",
+                false => "",
+            },
             bytes(summary.bytes_delivered)
         ),
     );

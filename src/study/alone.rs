@@ -9,123 +9,130 @@ use std::path::Path;
 
 use super::metric::Slowdown;
 use super::needs::Need;
-use super::point::{EFFORT, Point, Role, hash_of};
+use super::point::{Point, Role, hash_of};
 use crate::config::{ConfigError, Document, Endpoints, Experiment, Given, Until, WorkloadConfig};
-use crate::forecast::Work;
 use crate::registry::Catalog;
 use crate::simulation::Plan;
 
-/// Collects what has to be run for slowdowns, point by point.
+/// What has to be run for slowdowns.
 pub(super) struct Baselines<'a> {
     asked: Vec<(&'a Need, &'a Slowdown)>,
-    found: Vec<Found>,
-    /// Points in which a job is alone already, by the hash of the run that it would be compared with.
-    alone: HashMap<String, usize>,
 }
 
 /// A job of a point, and how it runs alone.
-struct Found {
-    point: usize,
+pub(super) struct Found {
     job: String,
     hash: String,
-    experiment: Experiment,
+    /// True if it is alone at that point already.
+    itself: bool,
 }
 
 impl<'a> Baselines<'a> {
-    /// Before any point is known.
+    /// Those that figures and claims ask for.
     pub fn new(needs: &'a [Need]) -> Baselines<'a> {
         let asked = needs.iter();
         let asked = asked.filter_map(|need| Some((need, need.slowdown.as_ref()?)));
         Baselines {
             asked: asked.collect(),
-            found: Vec::new(),
-            alone: HashMap::new(),
         }
     }
 
-    /// Looks at the point `index`, whose places are `at`.
+    /// True if there are any.
+    pub fn asks(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    /// Where the slowdown of a job is asked for at a point whose places are `at`.
+    fn need(&self, at: &[usize], job: &str) -> Option<&'a Need> {
+        let mut asked = self.asked.iter();
+        let found = asked.find(|(need, one)| need.selection.has(at) && one.needs(job));
+        found.map(|(need, _)| *need)
+    }
+
+    /// The jobs of a point whose slowdown is asked for.
     ///
     /// # Errors
-    /// If a job that is asked for cannot run alone.
+    /// If one of them cannot run alone.
     pub fn look(
-        &mut self,
-        (index, at): (usize, &[usize]),
+        &self,
+        at: &[usize],
         experiment: &Experiment,
         plan: &Plan,
         catalog: &Catalog,
-    ) -> Result<(), ConfigError> {
-        let asked = self.asked.iter();
-        let here: Vec<_> = asked.filter(|(need, _)| need.selection.has(at)).collect();
+    ) -> Result<Vec<Found>, ConfigError> {
         let traffic = &plan.blueprint.traffic;
-        for job in &**traffic {
-            let Some((need, _)) = here.iter().find(|(_, one)| one.needs(&job.name)) else {
-                continue;
-            };
-            let experiment = alone(experiment, plan, &job.name, need, catalog)?;
-            let hash = hash_of(&experiment.resolved);
-            if traffic.len() == 1 {
-                self.alone.insert(hash.clone(), index);
-            }
-            self.found.push(Found {
-                point: index,
+        let asked = traffic.iter().filter_map(|job| {
+            let need = self.need(at, &job.name)?;
+            let experiment = alone(experiment, plan, &job.name, need, catalog);
+            Some(experiment.map(|experiment| Found {
                 job: job.name.clone(),
-                hash,
-                experiment,
-            });
-        }
-        Ok(())
+                hash: hash_of(&experiment.resolved),
+                itself: traffic.len() == 1,
+            }))
+        });
+        asked.collect()
     }
 
-    /// Adds the runs to the points, each once, and tells the points which are theirs.
+    /// The experiment in which a job of a point is alone.
     ///
     /// # Errors
-    /// If a job cannot run alone.
-    pub fn add(self, points: &mut Vec<Point>) -> Result<(), ConfigError> {
-        let mut runs = self.alone;
-        for found in self.found {
-            let run = match runs.get(&found.hash) {
-                Some(&run) => run,
-                None => {
-                    let run = points.len();
-                    runs.insert(found.hash.clone(), run);
-                    let point = baseline(run, &points[found.point], &found)?;
-                    points.push(point);
-                    run
+    /// If it cannot run alone.
+    pub fn alone(
+        &self,
+        at: &[usize],
+        job: &str,
+        experiment: &Experiment,
+        plan: &Plan,
+        catalog: &Catalog,
+    ) -> Result<Experiment, ConfigError> {
+        match self.need(at, job) {
+            Some(need) => alone(experiment, plan, job, need, catalog),
+            None => Ok(experiment.clone()),
+        }
+    }
+
+    /// Adds the runs to the points, each once, and tells the points which are theirs. `found` has
+    /// what was found at each.
+    pub fn add(&self, found: Vec<Vec<Found>>, points: &mut Vec<Point>) {
+        let here = found.iter().enumerate();
+        let here = here.flat_map(|(index, found)| found.iter().map(move |one| (index, one)));
+        let here = here.filter(|(_, one)| one.itself);
+        let mut runs: HashMap<String, usize> =
+            here.map(|(index, one)| (one.hash.clone(), index)).collect();
+        for (index, found) in found.into_iter().enumerate() {
+            let at = points[index].at.clone();
+            for Found { job, hash, .. } in found {
+                let run = *runs.entry(hash).or_insert_with_key(|hash| {
+                    points.push(baseline(points.len(), &points[index], &job, hash));
+                    points.len() - 1
+                });
+                let of = &mut points[run];
+                if let Role::Alone { varies, .. } = &mut of.role {
+                    let differ = of.at.iter().zip(&at).map(|(one, other)| one != other);
+                    varies
+                        .iter_mut()
+                        .zip(differ)
+                        .for_each(|(own, differs)| *own |= differs);
                 }
-            };
-            let at = points[found.point].at.clone();
-            let of = &mut points[run];
-            if let Role::Alone { varies, .. } = &mut of.role {
-                let differ = of.at.iter().zip(&at).map(|(one, other)| one != other);
-                varies
-                    .iter_mut()
-                    .zip(differ)
-                    .for_each(|(own, differs)| *own |= differs);
-            }
-            if let Role::Own { alone } = &mut points[found.point].role {
-                alone.push((found.job, run));
+                if let Role::Own { alone } = &mut points[index].role {
+                    alone.push((job, run));
+                }
             }
         }
-        Ok(())
     }
 }
 
-fn baseline(index: usize, of: &Point, found: &Found) -> Result<Point, ConfigError> {
-    let plan = Plan::new(&found.experiment, None)?;
-    Ok(Point {
+fn baseline(index: usize, of: &Point, job: &str, hash: &str) -> Point {
+    Point {
         index,
         at: of.at.clone(),
         seed: of.seed,
-        hash: found.hash.clone(),
-        work: Work::of(&found.experiment, &plan, EFFORT),
-        experiment: found.experiment.clone(),
-        // What does nothing for want of the other jobs is no news.
-        warnings: Vec::new(),
+        hash: hash.to_string(),
         role: Role::Alone {
-            job: found.job.clone(),
+            job: job.to_string(),
             varies: vec![false; of.at.len()],
         },
-    })
+    }
 }
 
 /// The experiment in which `job` runs alone, where it is in another one.

@@ -1,12 +1,16 @@
 //! The directory of a sweep: where everything lies, and in what state each point is.
 
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::job_file::Options;
+use super::point::{Point, hash_of};
 use crate::model::visible;
 use crate::trace::{
     Header, Lock, Taken, began, here, read_header, remove_leftovers, replace, schema,
@@ -29,6 +33,10 @@ pub struct PointDir {
 pub struct Status {
     /// What became of the point.
     pub state: StateName,
+    /// Its place in the study when it was begun. The job file may have been edited since: a hint
+    /// where to look first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<usize>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
@@ -125,13 +133,23 @@ impl State {
     }
 }
 
-/// `DIR/sweep.toml`: how the job file was changed from the command line.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Setup {
+/// What a directory says of its study.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Setup {
     /// The job file as it was named.
-    file: PathBuf,
+    pub file: PathBuf,
+    /// Its folder, absolute: traces are named relative to it.
+    #[serde(default)]
+    pub folder: PathBuf,
+    /// How it was changed from the command line.
     #[serde(flatten)]
-    options: Options,
+    pub options: Options,
+    /// Its text.
+    #[serde(skip)]
+    pub text: String,
+    /// The texts of the files that it names.
+    #[serde(skip)]
+    pub inputs: BTreeMap<String, String>,
 }
 
 impl SweepDir {
@@ -162,9 +180,45 @@ impl SweepDir {
         self.root.join("claims.csv")
     }
 
+    /// `DIR/sweep.toml`: the name of the job file, and how it was changed from the command line.
+    fn setup_file(&self) -> PathBuf {
+        self.root.join("sweep.toml")
+    }
+
+    /// `DIR/inputs.toml`: the files that the job file names.
+    fn inputs(&self) -> PathBuf {
+        self.root.join("inputs.toml")
+    }
+
+    /// True if nothing can be written into it, whatever it holds.
+    pub fn is_read_only(&self) -> bool {
+        access(&self.root, Access::WRITE_OK).is_err_and(|why| {
+            // What else is wrong is told when it is written.
+            [Errno::ACCESS, Errno::ROFS, Errno::PERM].contains(&why)
+        })
+    }
+
     /// `DIR/job.toml`: the job file as it was read.
     pub fn job(&self) -> PathBuf {
         self.root.join("job.toml")
+    }
+
+    /// The directories of all points that were ever begun, in any order. None if nothing was.
+    pub fn begun(&self) -> Vec<PointDir> {
+        let entries = fs::read_dir(self.root.join("points"));
+        let entries = entries.into_iter().flatten().flatten();
+        let dirs = entries.map(|entry| PointDir { path: entry.path() });
+        dirs.collect()
+    }
+
+    /// The states of points, in their order.
+    pub fn states(&self, points: &[Point]) -> Vec<State> {
+        let begun: HashSet<String> = self.begun().iter().map(|one| one.hash().into()).collect();
+        let state = |point: &Point| match begun.contains(&point.hash) {
+            true => self.point(&point.hash).state(),
+            false => State::Waiting,
+        };
+        points.iter().map(state).collect()
     }
 
     /// The directory of the point with this hash.
@@ -178,17 +232,30 @@ impl SweepDir {
     ///
     /// # Errors
     /// If it cannot be made or written, holds the result of a run, or is the directory of another job file.
-    pub fn prepare(&self, path: &Path, text: &str, options: &Options) -> io::Result<()> {
-        self.check_free(path, text)?;
-        fs::create_dir_all(self.root.join("points"))?;
+    pub fn prepare(&self, study: &Setup) -> io::Result<()> {
+        self.check_free(&study.file, &study.text)?;
+        let points = self.root.join("points");
+        fs::create_dir_all(&points).map_err(about(&points))?;
         remove_leftovers(&self.root);
-        let setup = Setup {
-            file: path.to_path_buf(),
-            options: options.clone(),
-        };
-        let setup = toml::to_string(&setup).map_err(io::Error::other)?;
-        replace(&self.job(), text.as_bytes())?;
-        replace(&self.root.join("sweep.toml"), setup.as_bytes())
+        let setup = toml::to_string(study).map_err(io::Error::other)?;
+        // Other points may have been begun with files that these do not name.
+        let known = self.read_inputs()?;
+        let mut inputs = known.clone();
+        inputs.extend(study.inputs.clone());
+        if inputs != known {
+            let text = toml::to_string(&inputs).map_err(io::Error::other)?;
+            write(&self.inputs(), text.as_bytes())?;
+        }
+        write(&self.job(), study.text.as_bytes())?;
+        write(&self.setup_file(), setup.as_bytes())
+    }
+
+    fn read_inputs(&self) -> io::Result<BTreeMap<String, String>> {
+        let path = self.inputs();
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+            read => parsed(&path, read),
+        }
     }
 
     /// A job file that was edited goes on with the points that are left of it; one of another name and title would take this one's table.
@@ -197,28 +264,68 @@ impl SweepDir {
             return Err(io::Error::other("it holds the result of a run"));
         }
         match self.setup() {
-            Ok((file, old, _))
-                if old != text
-                    && file.file_name() != path.file_name()
-                    && !same_title(&old, text) =>
+            Ok(own)
+                if own.text != text
+                    && own.file.file_name() != path.file_name()
+                    && !same_title(&own.text, text) =>
             {
-                let file = visible(&file.display().to_string()).into_owned();
+                let file = visible(&own.file.display().to_string()).into_owned();
                 Err(io::Error::other(format!("it holds the sweep of {file}")))
             }
             _ => Ok(()),
         }
     }
 
-    /// The job file of the sweep that this directory holds, and how it was changed from the command line.
+    /// What the directory says of its study.
     ///
     /// # Errors
-    /// If the directory holds no sweep.
-    pub fn setup(&self) -> io::Result<(PathBuf, String, Options)> {
-        let text = fs::read_to_string(self.job())?;
-        let setup = fs::read_to_string(self.root.join("sweep.toml"))?;
-        let setup: Setup = toml::from_str(&setup).map_err(io::Error::other)?;
-        Ok((setup.file, text, setup.options))
+    /// If it holds no study.
+    pub fn setup(&self) -> io::Result<Setup> {
+        let (job, file) = (self.job(), self.setup_file());
+        let text = fs::read_to_string(&job).map_err(about(&job))?;
+        let mut setup: Setup = parsed(&file, fs::read_to_string(&file))?;
+        setup.text = text;
+        setup.inputs = self.read_inputs()?;
+        if setup.folder.as_os_str().is_empty() {
+            setup.folder = setup.file.parent().unwrap_or(Path::new("")).to_path_buf();
+        }
+        Ok(setup)
     }
+}
+
+/// An error of the operating system with the path that it is about; if a directory is missing, with
+/// the first that is.
+pub fn about(path: &Path) -> impl Fn(io::Error) -> io::Error {
+    move |error| {
+        let missing = match error.kind() {
+            io::ErrorKind::NotFound => first_missing(path),
+            _ => None,
+        };
+        let path = path.display();
+        let words = match missing {
+            Some(missing) => format!("{path}: there is no directory {}", missing.display()),
+            None => format!("{path}: {error}"),
+        };
+        io::Error::new(error.kind(), words)
+    }
+}
+
+/// The outermost directory of a path that does not exist; the path itself is none.
+fn first_missing(path: &Path) -> Option<&Path> {
+    let above: Vec<&Path> = path.ancestors().skip(1).collect();
+    let mut above = above.into_iter().rev();
+    above.find(|one| !one.as_os_str().is_empty() && !one.exists())
+}
+
+/// Writes a file as a whole.
+pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace(path, content).map_err(about(path))
+}
+
+/// What was read of a TOML file.
+fn parsed<T: for<'de> Deserialize<'de>>(path: &Path, text: io::Result<String>) -> io::Result<T> {
+    let text = text.map_err(about(path))?;
+    toml::from_str(&text).map_err(|error| about(path)(io::Error::other(error.message())))
 }
 
 /// Whether two job files have the same title. (The Python package writes its own under new names.)
@@ -234,6 +341,12 @@ impl PointDir {
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The hash of the point.
+    pub fn hash(&self) -> &str {
+        let name = self.path.file_name();
+        name.and_then(|name| name.to_str()).unwrap_or_default()
     }
 
     /// The resolved experiment.
@@ -267,7 +380,7 @@ impl PointDir {
 
     pub(super) fn write_status(&self, status: &Status) -> io::Result<()> {
         let text = toml::to_string(status).map_err(io::Error::other)?;
-        replace(&self.status_file(), text.as_bytes())
+        write(&self.status_file(), text.as_bytes())
     }
 
     /// Makes a point that has failed one that is waiting; its log stays.
@@ -275,8 +388,9 @@ impl PointDir {
     /// # Errors
     /// If its status cannot be removed.
     pub fn try_again(&self) -> io::Result<()> {
-        match fs::remove_file(self.status_file()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        let status = self.status_file();
+        match fs::remove_file(&status) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(about(&status)(error)),
             _ => Ok(()),
         }
     }
@@ -286,14 +400,18 @@ impl PointDir {
         let _ = fs::remove_file(self.status_file());
     }
 
-    /// Whether its result is whole and of this experiment.
-    pub fn done(&self, resolved: &str) -> bool {
-        read_header(&self.result()).is_ok_and(|header| is_done(&header, resolved))
+    /// True if its result is whole and of its experiment.
+    pub fn done(&self) -> bool {
+        read_header(&self.result()).is_ok_and(|header| self.is_done(&header))
+    }
+
+    fn is_done(&self, header: &Header) -> bool {
+        header.complete && hash_of(&header.experiment) == self.hash()
     }
 
     /// In what state it is.
-    pub fn state(&self, resolved: &str) -> State {
-        match self.settled(resolved) {
+    pub fn state(&self) -> State {
+        match self.settled() {
             State::Done => State::Done,
             _ if self.locked() => State::Running,
             state => state,
@@ -301,12 +419,9 @@ impl PointDir {
     }
 
     /// In what state it is as far as its files say, whoever holds the lock.
-    pub(super) fn settled(&self, resolved: &str) -> State {
+    pub(super) fn settled(&self) -> State {
         let header = read_header(&self.result());
-        if header
-            .as_ref()
-            .is_ok_and(|header| is_done(header, resolved))
-        {
+        if header.as_ref().is_ok_and(|header| self.is_done(header)) {
             return State::Done;
         }
         match self.status() {
@@ -342,8 +457,16 @@ impl PointDir {
     /// The lock is that of the open file: a run that inherits the file holds it until its own end, even if the sweep
     /// is killed before.
     pub(super) fn take(&self) -> io::Result<Option<Lock>> {
-        fs::create_dir_all(&self.path)?;
-        match Lock::take(&self.lock_file())? {
+        // A directory of the study that was removed while it runs is not made again: the job file
+        // would be missing there.
+        match fs::create_dir(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(about(&self.path)(error));
+            }
+            _ => {}
+        }
+        let lock = self.lock_file();
+        match Lock::take(&lock).map_err(about(&lock))? {
             Taken::Held(_) => Ok(None),
             Taken::Locked(lock) | Taken::Unlocked(lock, _) => {
                 remove_leftovers(&self.path);
@@ -366,10 +489,6 @@ impl PointDir {
     }
 }
 
-fn is_done(header: &Header, resolved: &str) -> bool {
-    header.complete && header.experiment == resolved
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -378,8 +497,12 @@ mod tests {
     fn a_sweep_goes_on_in_its_own_directory_only() {
         let dir = tempfile::tempdir().expect("a directory");
         let sweep = SweepDir::new(&dir.path().join("out"));
-        let options = Options::default();
-        let prepare = |file: &str, text: &str| sweep.prepare(Path::new(file), text, &options);
+        let study = |file: &str, text: &str| Setup {
+            file: file.into(),
+            text: text.into(),
+            ..Setup::default()
+        };
+        let prepare = |file: &str, text: &str| sweep.prepare(&study(file, text));
         prepare("jobs/a.toml", "one").expect("a new one");
         prepare("a.toml", "edited").expect("the same, edited");
         prepare("copy.toml", "edited").expect("the same, under another name");
@@ -390,13 +513,13 @@ mod tests {
                 "{error}"
             );
         }
-        assert_eq!(sweep.setup().expect("reads").1, "edited");
+        assert_eq!(sweep.setup().expect("reads").text, "edited");
         prepare("copy.toml", "title = \"mine\"").expect("the same, with a title");
         prepare("written.toml", "title = \"mine\"\nseeds = 2").expect("the same title");
 
         let run = SweepDir::new(dir.path());
         fs::write(dir.path().join(schema::FILE), "a result").expect("writes");
-        let error = run.prepare(Path::new("a.toml"), "one", &options);
+        let error = run.prepare(&study("a.toml", "one"));
         let error = error.expect_err("a run's directory");
         assert!(error.to_string().contains("result of a run"), "{error}");
         assert!(!run.job().exists());

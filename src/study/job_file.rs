@@ -1,6 +1,6 @@
 //! A job file, checked.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::axis::Axis;
 use super::claim::Claim;
 use super::criterion::Criterion;
+use super::dir::{Setup, SweepDir};
 use super::figure::{Figure, metrics_at};
 use super::file::{ReducedFile, Scale};
 use super::metric::Metric;
@@ -16,6 +17,9 @@ use super::needs::Need;
 use super::selection::{Selection, axis_named};
 use crate::config::{ConfigError, Document, Given, suggest};
 use crate::model::Invalid;
+
+/// The section of the smaller form.
+const REDUCED: &str = "reduced";
 
 /// Where the key of the seed is.
 pub(super) const SEED: &str = "run.seed";
@@ -48,6 +52,8 @@ pub struct Study {
     pub claims: Vec<Claim>,
     /// How it was changed from the command line.
     pub options: Options,
+    /// True if it has a smaller form beside that of the paper.
+    pub has_scales: bool,
     /// The combinations that are run; None: all that are not excluded.
     pub(super) only: Option<Vec<(Selection, Given)>>,
     pub(super) excluded: Vec<(Selection, Given)>,
@@ -87,6 +93,7 @@ impl Study {
                 "`weir tune FILE --out DIR` does",
             ));
         }
+        let has_scales = document.has(REDUCED);
         let reduced = take_reduced(&mut document, path, options)?;
         options.sets.iter().try_for_each(|set| document.set(set))?;
         let title = title(&mut document, path)?;
@@ -157,6 +164,7 @@ impl Study {
             figures,
             claims,
             options: options.clone(),
+            has_scales,
             only: some.then_some(only),
             excluded,
             columns,
@@ -186,6 +194,23 @@ impl Study {
             let message = format!("{:?} is no criterion of this study", metric.name());
             Err(ConfigError::new(message, remedy))
         })
+    }
+
+    /// The job file in the directory of its study, as it was when points were last run: with all
+    /// files that it names, which need not be where they were.
+    ///
+    /// # Errors
+    /// As for [`Study::read`].
+    pub fn kept(dir: &SweepDir, setup: &Setup) -> Result<Study, ConfigError> {
+        let name = dir.job().display().to_string();
+        let inputs = setup.inputs.clone();
+        let document = Document::parse_with(&name, &setup.text, &setup.folder, inputs)?;
+        Study::of(document, &setup.file, &setup.options)
+    }
+
+    /// The texts of the files that the job file names, as far as points that name them were read.
+    pub fn inputs(&self) -> BTreeMap<String, String> {
+        self.base.inputs()
     }
 
     /// The text of the job file as it was read.
@@ -403,7 +428,7 @@ fn take_reduced(
     path: &Path,
     options: &Options,
 ) -> Result<Option<Reduced>, ConfigError> {
-    let Some(given) = document.take("reduced") else {
+    let Some(given) = document.take(REDUCED) else {
         if options.reduced {
             return Err(ConfigError::new(
                 format!("{} has no section [reduced]", path.display()),

@@ -57,6 +57,16 @@ impl<'a> Unmet<'a> {
         }
     }
 
+    /// True if all are met.
+    pub fn is_empty(&self) -> bool {
+        self.needs.is_empty()
+    }
+
+    /// True if the point at these places may meet one.
+    pub fn concerns(&self, at: &[usize]) -> bool {
+        self.needs.iter().any(|(need, _)| need.selection.has(at))
+    }
+
     /// Strikes those that the point at these places meets.
     pub fn look(&mut self, at: &[usize], experiment: &Experiment, plan: &Plan) {
         let records = Records { experiment, plan };

@@ -11,11 +11,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir};
+use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir, about, write};
+use super::job_file::Study;
 use super::point::Point;
 use crate::engine::StopReason;
+use crate::registry::Catalog;
 use crate::simulation::now;
-use crate::trace::{Lock, began, here, read, replace};
+use crate::trace::{Lock, began, here, read};
 
 /// Between two looks at the runs.
 const TICK: Duration = Duration::from_millis(20);
@@ -88,19 +90,30 @@ enum Begun<'a> {
     Elsewhere,
 }
 
+/// A study that is run.
+#[derive(Clone, Copy)]
+pub struct Running<'a> {
+    /// Its job file.
+    pub study: &'a Study,
+    /// The names in its experiments.
+    pub catalog: &'a Catalog,
+    /// Its directory.
+    pub dir: &'a SweepDir,
+}
+
 /// Runs what is missing of `points`. `stop` ends it early: the runs are ended and can be begun again.
 ///
 /// # Errors
 /// If a directory cannot be written or the program cannot be started; the runs are ended.
 pub fn run(
     points: &[&Point],
-    dir: &SweepDir,
+    of: Running,
     settings: &Settings,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Event),
 ) -> io::Result<Outcome> {
     let mut sweep = Sweep {
-        dir,
+        of,
         settings,
         waiting: points.iter().copied().collect(),
         elsewhere: Vec::new(),
@@ -127,7 +140,7 @@ pub fn run(
 }
 
 struct Sweep<'a> {
-    dir: &'a SweepDir,
+    of: Running<'a>,
     settings: &'a Settings,
     waiting: VecDeque<&'a Point>,
     /// Points that another sweep runs, and whether that was told.
@@ -200,11 +213,16 @@ impl<'a> Sweep<'a> {
     }
 
     fn begin(&self, point: &'a Point) -> io::Result<Begun<'a>> {
-        let dir = self.dir.point(&point.hash);
+        let Running {
+            study,
+            catalog,
+            dir,
+        } = self.of;
+        let dir = dir.point(&point.hash);
         let Some(lock) = dir.take()? else {
             return Ok(Begun::Elsewhere);
         };
-        match dir.settled(&point.experiment.resolved) {
+        match dir.settled() {
             State::Done => return Ok(Begun::Known(State::Done)),
             State::Running => return Ok(Begun::Elsewhere),
             State::Failed(reason, message) if !reason.passes() && !self.settings.again => {
@@ -212,10 +230,13 @@ impl<'a> Sweep<'a> {
             }
             _ => {}
         }
-        replace(&dir.experiment(), point.experiment.resolved.as_bytes())?;
+        let experiment = study.experiment(point, catalog);
+        let experiment = experiment.map_err(|error| io::Error::other(error.to_string()))?;
+        write(&dir.experiment(), experiment.resolved.as_bytes())?;
         let child = self.start(&dir, &lock)?;
         let status = Status {
             state: StateName::Running,
+            point: Some(point.index),
             reason: None,
             message: None,
             exit_code: None,
@@ -268,7 +289,8 @@ impl<'a> Sweep<'a> {
                 command
             }
         };
-        let log = File::create(dir.log())?;
+        let log = dir.log();
+        let log = File::create(&log).map_err(about(&log))?;
         command
             .args(["run", "experiment.toml", "--out", ".", "--force"])
             .current_dir(dir.path())
@@ -280,7 +302,14 @@ impl<'a> Sweep<'a> {
             .spawn()
             .map_err(|error| {
                 let name = command.get_program().to_string_lossy().into_owned();
-                io::Error::new(error.kind(), format!("{name} cannot be started: {error}"))
+                // If the directory that it is to run in is gone, the operating system says no more
+                // than if it were the program.
+                match dir.path().is_dir() {
+                    true => {
+                        io::Error::new(error.kind(), format!("{name} cannot be started: {error}"))
+                    }
+                    false => about(&dir.experiment())(error),
+                }
             })
     }
 
@@ -316,8 +345,7 @@ fn end(running: &mut [Active]) {
 impl Active<'_> {
     /// Writes down how the run has ended.
     fn conclude(&mut self, exit: ExitStatus) -> io::Result<State> {
-        let resolved = &self.point.experiment.resolved;
-        let state = match self.dir.done(resolved) {
+        let state = match self.dir.done() {
             true => State::Done,
             false => State::Failed(self.reason(exit), self.message(exit)),
         };

@@ -6,9 +6,12 @@ use std::io;
 use super::cell::cell;
 use super::criterion::add_scores;
 use super::dir::{State, SweepDir};
+use super::expand::Points;
 use super::job_file::Study;
 use super::metric::{Metric, Ran};
 use super::point::{Point, Role};
+use crate::config::Experiment;
+use crate::registry::Catalog;
 use crate::trace::{self, Frame, ResultFile, TraceError, replace};
 
 /// The table of a study.
@@ -42,57 +45,31 @@ impl Table {
     ///
     /// # Errors
     /// If a result is damaged.
-    pub fn collect(study: &Study, points: &[Point], dir: &SweepDir) -> Result<Table, TraceError> {
-        let states: Vec<State> = points
-            .iter()
-            .map(|point| dir.point(&point.hash).state(&point.experiment.resolved))
-            .collect();
-        let done = |index: usize| states[index] == State::Done;
+    pub fn collect(
+        study: &Study,
+        catalog: &Catalog,
+        points: &Points,
+        dir: &SweepDir,
+    ) -> Result<Table, TraceError> {
+        let results = Results {
+            study,
+            catalog,
+            points,
+            dir,
+            states: dir.states(points),
+        };
         let mut metrics = study.metrics();
-        for name in usual(points, dir, &done)? {
+        for name in results.usual()? {
             if !metrics.iter().any(|metric| metric.name() == name)
-                && let Ok(metric) = Metric::parse(&name, &jobs(points))
+                && let Ok(metric) = Metric::parse(&name, &points.jobs())
             {
                 metrics.push(metric);
             }
         }
         // Criteria are made of the other columns.
         metrics.retain(|metric| !metric.is_derived());
-        let open = |at: usize| ResultFile::open(&dir.point(&points[at].hash).result());
-        let rows = points.iter().filter(|point| point.is_own()).map(|point| {
-            let mut values = vec![None; metrics.len()];
-            if done(point.index) {
-                let result = open(point.index)?;
-                let alone = alone(point, done, open)?;
-                let ran = |result, at: usize| Ran {
-                    result,
-                    experiment: &points[at].experiment,
-                };
-                let alone = alone.iter().map(|one| {
-                    let result = one.result.as_ref();
-                    (one.job, result.map(|result| ran(result, one.run)))
-                });
-                let alone: Vec<(&str, Option<Ran>)> = alone.collect();
-                for (value, metric) in values.iter_mut().zip(&metrics) {
-                    *value = match metric.slowdown() {
-                        Some(_) => metric.compared(ran(&result, point.index), &alone)?,
-                        None => metric.read(&result)?,
-                    };
-                }
-            }
-            Ok(Row {
-                point: point.index,
-                hash: point.hash.clone(),
-                at: point.at.clone(),
-                seed: point.seed,
-                // What runs at this moment is not yet done, whoever looks and when.
-                state: match states[point.index] {
-                    State::Running => "waiting".into(),
-                    ref state => state.name().into(),
-                },
-                values,
-            })
-        });
+        let rows = points.iter().filter(|point| point.is_own());
+        let rows = rows.map(|point| results.row(point, &metrics));
         let mut rows = rows.collect::<Result<Vec<Row>, TraceError>>()?;
         let scores = add_scores(&study.criteria, &metrics, &mut rows);
         metrics.extend(scores);
@@ -185,59 +162,135 @@ impl Table {
     }
 }
 
-/// A job of a point alone.
-struct Alone<'a> {
-    job: &'a str,
-    /// The place of its run.
-    run: usize,
-    /// None if it is not there yet.
-    result: Option<ResultFile>,
+/// The results of a study.
+struct Results<'a> {
+    study: &'a Study,
+    catalog: &'a Catalog,
+    points: &'a Points,
+    dir: &'a SweepDir,
+    states: Vec<State>,
 }
 
-/// The jobs of a point alone.
-fn alone(
-    point: &Point,
-    done: impl Fn(usize) -> bool,
-    open: impl Fn(usize) -> Result<ResultFile, TraceError>,
-) -> Result<Vec<Alone<'_>>, TraceError> {
-    let Role::Own { alone } = &point.role else {
-        return Ok(Vec::new());
-    };
-    let all = alone.iter().map(|&(ref job, run)| {
-        Ok(Alone {
-            job,
-            run,
-            result: done(run).then(|| open(run)).transpose()?,
+/// A result with what was run.
+struct Done {
+    result: ResultFile,
+    experiment: Experiment,
+}
+
+impl Done {
+    fn ran(&self) -> Ran<'_> {
+        Ran {
+            result: &self.result,
+            experiment: &self.experiment,
+        }
+    }
+}
+
+impl Results<'_> {
+    fn done(&self, index: usize) -> bool {
+        self.states[index] == State::Done
+    }
+
+    fn open(&self, index: usize) -> Result<ResultFile, TraceError> {
+        ResultFile::open(&self.dir.point(&self.points[index].hash).result())
+    }
+
+    fn row(&self, point: &Point, metrics: &[Metric]) -> Result<Row, TraceError> {
+        let values = match self.done(point.index) {
+            true => self.values(point, metrics)?,
+            false => vec![None; metrics.len()],
+        };
+        Ok(Row {
+            point: point.index,
+            hash: point.hash.clone(),
+            at: point.at.clone(),
+            seed: point.seed,
+            // What runs at this moment is not yet done, whoever looks and when.
+            state: match self.states[point.index] {
+                State::Running => "waiting".into(),
+                ref state => state.name().into(),
+            },
+            values,
         })
-    });
-    all.collect()
+    }
+
+    fn values(&self, point: &Point, metrics: &[Metric]) -> Result<Vec<Option<f64>>, TraceError> {
+        let result = self.open(point.index)?;
+        if !metrics.iter().any(|metric| metric.slowdown().is_some()) {
+            return metrics.iter().map(|metric| metric.read(&result)).collect();
+        }
+        let beside = Done {
+            result,
+            experiment: self.experiment(point)?,
+        };
+        let alone = self.alone(point)?;
+        let alone = alone.iter();
+        let alone: Vec<(&str, Option<Ran>)> = alone
+            .map(|(job, run)| (*job, run.as_ref().map(Done::ran)))
+            .collect();
+        let value = |metric: &Metric| match metric.slowdown() {
+            Some(_) => metric.compared(beside.ran(), &alone),
+            None => metric.read(&beside.result),
+        };
+        metrics.iter().map(value).collect()
+    }
+
+    fn experiment(&self, point: &Point) -> Result<Experiment, TraceError> {
+        let experiment = self.study.experiment(point, self.catalog);
+        experiment.map_err(|error| TraceError::Read {
+            path: self.study.path.clone(),
+            cause: error.to_string(),
+        })
+    }
+
+    /// The jobs of a point alone; None if a run is not there yet.
+    fn alone<'p>(&self, point: &'p Point) -> Result<Vec<(&'p str, Option<Done>)>, TraceError> {
+        let Role::Own { alone } = &point.role else {
+            return Ok(Vec::new());
+        };
+        let all = alone.iter().map(|(job, run)| {
+            let run = self.done(*run).then(|| {
+                Ok(Done {
+                    result: self.open(*run)?,
+                    experiment: self.experiment(&self.points[*run])?,
+                })
+            });
+            Ok((job.as_str(), run.transpose()?))
+        });
+        all.collect()
+    }
+
+    /// What every table has, whether it is asked for or not: totals, the communication time of
+    /// applications, and the latencies of all classes.
+    fn usual(&self) -> Result<Vec<String>, TraceError> {
+        let mut classes: Vec<String> = ["network", "message"].map(str::to_string).to_vec();
+        // With one job its classes say what those of the whole network say.
+        let jobs = self.points.jobs();
+        if jobs.len() > 1 {
+            for job in &jobs {
+                classes.extend(["network", "message"].map(|kind| format!("job.{job}.{kind}")));
+            }
+        }
+        let mut there = HashSet::new();
+        for point in self.points.iter().filter(|point| self.done(point.index)) {
+            there.extend(self.open(point.index)?.groups("data/latency")?);
+        }
+        classes.retain(|class| there.contains(class) || there.is_empty());
+        let summary = SUMMARY.iter().map(|name| format!("summary.{name}"));
+        let spent = self.points.applications();
+        let spent = spent.map(|job| format!("jobs.{job}.communication"));
+        let latency = classes.iter().flat_map(|class| {
+            LATENCY
+                .iter()
+                .map(move |stat| format!("latency.{class}.{stat}"))
+        });
+        Ok(summary.chain(spent).chain(latency).collect())
+    }
 }
 
 /// A number so that it is read back exactly; nothing for what is not known.
 fn shown(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
-}
-
-/// The names of all workloads of all points.
-pub fn jobs(points: &[Point]) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let workloads = points.iter().flat_map(|point| &point.experiment.workloads);
-    let enabled = workloads.filter(|workload| workload.enabled);
-    let names = enabled.map(|workload| workload.name.clone());
-    names.filter(|name| seen.insert(name.clone())).collect()
-}
-
-/// Those of them that are applications.
-fn applications(points: &[Point]) -> Vec<String> {
-    let workloads = points.iter().flat_map(|point| &point.experiment.workloads);
-    let applications = workloads.filter(|one| one.enabled && one.job().is_some());
-    let mut names: Vec<String> = Vec::new();
-    for workload in applications {
-        if !names.contains(&workload.name) {
-            names.push(workload.name.clone());
-        }
-    }
-    names
 }
 
 const SUMMARY: [&str; 7] = [
@@ -250,34 +303,3 @@ const SUMMARY: [&str; 7] = [
     "simulated",
 ];
 const LATENCY: [&str; 7] = ["samples", "mean", "p50", "p90", "p99", "p999", "max"];
-
-/// What every table has, whether it is asked for or not: totals, the communication time of applications, and the latencies of all classes.
-fn usual(
-    points: &[Point],
-    dir: &SweepDir,
-    done: &dyn Fn(usize) -> bool,
-) -> Result<Vec<String>, TraceError> {
-    let mut classes: Vec<String> = ["network", "message"].map(str::to_string).to_vec();
-    // With one job its classes say what those of the whole network say.
-    let jobs = jobs(points);
-    if jobs.len() > 1 {
-        for job in &jobs {
-            classes.extend(["network", "message"].map(|kind| format!("job.{job}.{kind}")));
-        }
-    }
-    let mut there = HashSet::new();
-    for point in points.iter().filter(|point| done(point.index)) {
-        let result = ResultFile::open(&dir.point(&point.hash).result())?;
-        there.extend(result.groups("data/latency")?);
-    }
-    classes.retain(|class| there.contains(class) || there.is_empty());
-    let summary = SUMMARY.iter().map(|name| format!("summary.{name}"));
-    let spent = applications(points);
-    let spent = spent.iter().map(|job| format!("jobs.{job}.communication"));
-    let latency = classes.iter().flat_map(|class| {
-        LATENCY
-            .iter()
-            .map(move |stat| format!("latency.{class}.{stat}"))
-    });
-    Ok(summary.chain(spent).chain(latency).collect())
-}

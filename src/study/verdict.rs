@@ -7,11 +7,11 @@ use super::axis::Axis;
 use super::cell::cell;
 use super::claim::{Bound, Claim, Condition, Of, Reduce, ReduceHow, Reference};
 use super::dir::SweepDir;
+use super::dir::write;
 use super::file::{Along, SeedsBy};
 use super::job_file::Study;
 use super::metric::Metric;
 use super::table::{Row, Table};
-use crate::trace::replace;
 
 /// What a claim comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +135,7 @@ impl Study {
         command: &str,
         dir: &SweepDir,
     ) -> io::Result<()> {
-        replace(&dir.claims(), &self.claims_csv(verdicts, command)?)
+        write(&dir.claims(), &self.claims_csv(verdicts, command)?)
     }
 }
 

@@ -222,3 +222,60 @@ fn long_texts_are_wrapped() {
             .all(|line| line.len() <= WIDTH && line.starts_with("    word"))
     );
 }
+
+/// Every section, metrics, and the phases and expressions of a script.
+#[test]
+fn what_is_no_variant_is_listed_too() {
+    let listed = |what: &str| list(Some(what), None).unwrap_or_else(|error| panic!("{error}"));
+    for (what, keys) in [
+        ("router", ["flit", "input_buffer"]),
+        ("[nic]", ["max_packet", "acknowledge"]),
+        ("run", ["until", "max_wall"]),
+        ("output", ["bin", "rates"]),
+        ("cost", ["area", "energy"]),
+        ("mpi", ["rendezvous_from", "collectives.alltoall"]),
+        (
+            "metrics",
+            ["latency.message.mean", "ports.global.busy_share"],
+        ),
+        ("script", ["phases[].send[].to", "xor(a, b)"]),
+    ] {
+        let text = listed(what);
+        for key in keys {
+            assert!(text.contains(key), "{what} lacks {key}: {text}");
+        }
+        assert!(!text.contains('`') || what != "metrics", "{text}");
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(WIDTH + 5), "{what}: {widest:?}");
+    }
+    let all = list(None, None).expect("all");
+    for name in ["router", "nic", "run", "output", "cost", "mpi", "metrics"] {
+        assert!(
+            all.contains(&format!("\n  {name} ")) || all.contains(&format!("{name} (")),
+            "{name}"
+        );
+    }
+    assert!(
+        list(Some("metricks"), None)
+            .expect_err("none")
+            .remedy()
+            .expect("one")
+            .contains("\"metrics\"")
+    );
+}
+
+/// The page about scripts has every notation that the list has.
+#[test]
+fn the_page_has_all_of_the_expressions() {
+    let page = include_str!("../../../docs/traces.md").replace("\\|", "|");
+    let (_, page) = page.split_once("### Expressions").expect("a section");
+    let text = list(Some("script"), None).expect("it is there");
+    let (_, rows) = text.split_once("  expressions\n").expect("they are there");
+    let mut count = 0;
+    for row in rows.lines().filter(|line| !line.starts_with("     ")) {
+        let notation = row.trim_start().split("  ").next().unwrap_or_default();
+        assert!(page.contains(&format!("| `{notation}` |")), "{notation}");
+        count += 1;
+    }
+    assert!(count > 20, "{text}");
+}

@@ -17,7 +17,7 @@ pub enum SweepCommand {
     /// Run again the points that have failed.
     Retry(RunOptions),
     /// Write DIR/table.csv and DIR/table.h5 from the results that there are.
-    Collect(JobOptions),
+    Collect(CollectOptions),
     /// Check the claims against the results that there are.
     Claims(ClaimsOptions),
 }
@@ -25,7 +25,8 @@ pub enum SweepCommand {
 /// The job file and its directory.
 #[derive(Args, Clone, Debug)]
 pub struct JobOptions {
-    /// The job file (TOML): an experiment with [[axis]], [[figure]], [[claims]].
+    /// The job file (TOML): an experiment with [[axis]], [[figure]], [[claims]]. Or the directory
+    /// of a sweep, for what was run there.
     pub file: PathBuf,
     /// The directory of the sweep. Default: out/NAME, after the name of the job file.
     #[arg(long, value_name = "DIR")]
@@ -122,6 +123,17 @@ pub struct SubmitOptions {
     /// Print the scripts and the sbatch lines that would submit them; nothing is written or submitted.
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// `weir sweep collect`.
+#[derive(Args, Debug)]
+pub struct CollectOptions {
+    /// Which sweep.
+    #[command(flatten)]
+    pub job: JobOptions,
+    /// Print the table as CSV; nothing is written. So it is in a directory that is read-only.
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
 }
 
 /// `weir sweep claims`.

@@ -1,12 +1,15 @@
 //! What the points of a study will take: by those that are done, by their beginnings, or by their files alone.
 
+use std::collections::BTreeMap;
+
+use super::view::{LISTED, View};
 use super::{Sweep, bad};
 use crate::cli::calibrate::calibrated;
 use crate::cli::launch::Failure;
 use crate::forecast::{ASSUMED_RATE, Forecast};
 use crate::report::format::scaled;
 use crate::simulation::Plan;
-use crate::study::{Point, State};
+use crate::study::{Brief, Checked, Point, State};
 use crate::trace;
 
 /// So many results are looked at, of many.
@@ -33,10 +36,12 @@ impl Expected {
     }
 }
 
-/// What all points will take, and how that is known.
+/// What points will take, and how that is known.
 pub struct Outlook {
-    /// By point.
-    pub points: Vec<Expected>,
+    /// The points that were looked at, by their place in the view.
+    pub points: BTreeMap<usize, (Brief, Expected)>,
+    /// What does nothing at them.
+    pub checked: Checked,
     /// Packet-hops per second of one core: those that are expected, over the time that was measured.
     pub rate: f64,
     /// Finished points that it was measured on.
@@ -55,13 +60,27 @@ struct Finished<'a> {
 }
 
 impl Outlook {
-    /// Of a sweep. With `calibrate` points that are not done are begun.
-    pub fn new(sweep: &Sweep, states: &[State], calibrate: bool) -> Result<Outlook, Failure> {
-        let finished = finished(sweep, states);
+    /// Of a view of a sweep. With `calibrate` its points that are not done are begun. Unless
+    /// `everything` is asked for, some points of a large study stand for all.
+    pub fn new(
+        sweep: &Sweep,
+        view: &View,
+        calibrate: bool,
+        everything: bool,
+    ) -> Result<Outlook, Failure> {
+        let looked = looked(view, everything);
+        let points: Vec<&Point> = looked.iter().map(|&at| &view.points[at]).collect();
+        let checked = sweep.check(&points)?;
+        let briefs: BTreeMap<usize, Brief> = looked
+            .into_iter()
+            .zip(checked.briefs.iter().copied())
+            .collect();
+        let finished = finished(sweep, view, &briefs);
         let hops: f64 = finished.iter().map(|one| one.hops).sum();
         let seconds: f64 = finished.iter().map(|one| one.seconds).sum();
         let mut outlook = Outlook {
-            points: Vec::new(),
+            points: BTreeMap::new(),
+            checked,
             rate: if seconds > 0.0 {
                 hops / seconds
             } else {
@@ -70,17 +89,44 @@ impl Outlook {
             measured: finished.len(),
             calibrated: 0,
         };
-        for (point, state) in sweep.points.iter().zip(states) {
-            let expected = if calibrate && *state != State::Done {
-                let plan = Plan::new(&point.experiment, None).map_err(|error| bad(&error))?;
+        for (at, brief) in briefs {
+            let point = &view.points[at];
+            let expected = if calibrate && view.states[at] != State::Done {
                 outlook.calibrated += 1;
-                Expected::of(&calibrated(&point.experiment, &plan, true).forecast)
+                begun(sweep, point)?
             } else {
-                by_others(point, &finished)
+                by_others(point, &brief, &finished)
             };
-            outlook.points.push(expected);
+            outlook.points.insert(at, (brief, expected));
         }
         Ok(outlook)
+    }
+
+    /// How long the points without a result will take on one core, s.
+    pub fn seconds_left(&self, view: &View) -> f64 {
+        let done = view.count(State::Done.name());
+        self.seconds(view, view.all - done, &|state| *state != State::Done)
+    }
+
+    /// The same without those that have failed.
+    pub fn seconds_open(&self, view: &View) -> f64 {
+        let open = [State::Waiting, State::Running];
+        let count = open.iter().map(|state| view.count(state.name())).sum();
+        self.seconds(view, count, &|state| open.contains(state))
+    }
+
+    /// How long `count` points in such states will take: as if all were like those that were looked
+    /// at.
+    fn seconds(&self, view: &View, count: usize, wanted: &dyn Fn(&State) -> bool) -> f64 {
+        let some = self.points.iter();
+        let some = some.filter(|(at, _)| wanted(&view.states[**at]));
+        let some: Vec<f64> = some.map(|(_, (_, expected))| expected.seconds).collect();
+        let sum: f64 = some.iter().sum();
+        match some.len() {
+            0 => 0.0,
+            all if all == count => sum,
+            some => sum / some as f64 * count as f64,
+        }
     }
 
     /// How it is known, in words.
@@ -99,34 +145,68 @@ impl Outlook {
     }
 }
 
-/// The results that there are; of many some, spread evenly.
-fn finished<'a>(sweep: &'a Sweep, states: &[State]) -> Vec<Finished<'a>> {
-    let done = || {
-        let all = sweep.points.iter().zip(states);
-        all.filter(|(_, state)| **state == State::Done)
+/// The places of points that are looked at: of very many done ones some, and of very many others
+/// some.
+fn looked(view: &View, everything: bool) -> Vec<usize> {
+    let some = |most: usize, wanted: &dyn Fn(&State) -> bool| {
+        let all = view.states.iter().enumerate();
+        let all: Vec<usize> = all
+            .filter(|(_, state)| wanted(state))
+            .map(|(at, _)| at)
+            .collect();
+        let step = match everything || view.points.len() <= 2 * LISTED {
+            true => 1,
+            false => all.len().div_ceil(most).max(1),
+        };
+        all.into_iter().step_by(step)
     };
-    let step = done().count().div_ceil(RESULTS).max(1);
-    let look = |point: &'a Point| {
+    let done = some(RESULTS, &|state| *state == State::Done);
+    let mut places: Vec<usize> = done
+        .chain(some(LISTED, &|state| *state != State::Done))
+        .collect();
+    places.sort_unstable();
+    places
+}
+
+/// What a point will take by its beginning.
+fn begun(sweep: &Sweep, point: &Point) -> Result<Expected, Failure> {
+    let experiment = sweep.study.experiment(point, &sweep.catalog);
+    let experiment = experiment.map_err(|error| bad(&error))?;
+    let plan = Plan::new(&experiment, None).map_err(|error| bad(&error))?;
+    Ok(Expected::of(&calibrated(&experiment, &plan, true).forecast))
+}
+
+/// The results that there are; of many some, spread evenly.
+fn finished<'a>(
+    sweep: &Sweep,
+    view: &'a View,
+    briefs: &BTreeMap<usize, Brief>,
+) -> Vec<Finished<'a>> {
+    let done = briefs.iter();
+    let done: Vec<_> = done
+        .filter(|(at, _)| view.states[**at] == State::Done)
+        .collect();
+    let step = done.len().div_ceil(RESULTS).max(1);
+    let look = |(at, brief): (&usize, &Brief)| {
+        let point = &view.points[*at];
         let run = trace::read(&sweep.dir.point(&point.hash).result())
             .ok()?
             .run;
-        let assumed = Forecast::assumed(&point.work, ASSUMED_RATE);
         let seconds = run.wall_seconds * f64::from(run.ranks);
         Some(Finished {
             at: &point.at,
-            hops: assumed.packet_hops,
+            hops: brief.packet_hops,
             seconds,
-            slower: seconds / assumed.seconds.max(f64::MIN_POSITIVE),
-            larger: run.peak_memory_bytes as f64 / assumed.bytes,
+            slower: seconds / brief.seconds.max(f64::MIN_POSITIVE),
+            larger: run.peak_memory_bytes as f64 / brief.bytes,
         })
     };
-    let some = done().step_by(step);
-    some.filter_map(|(point, _)| look(point)).collect()
+    done.into_iter().step_by(step).filter_map(look).collect()
 }
 
 /// By the finished points that have the most values of axes in common with this one: as they took more than was expected of
 /// their files alone, so will it.
-fn by_others(point: &Point, finished: &[Finished]) -> Expected {
+fn by_others(point: &Point, brief: &Brief, finished: &[Finished]) -> Expected {
     let common = |one: &Finished| {
         let pairs = one.at.iter().zip(&point.at);
         pairs.filter(|(a, b)| a == b).count()
@@ -140,10 +220,9 @@ fn by_others(point: &Point, finished: &[Finished]) -> Expected {
         // The geometric mean, since these are ratios.
         count => (near.iter().map(|one| of(one).ln()).sum::<f64>() / count as f64).exp(),
     };
-    let assumed = Expected::of(&Forecast::assumed(&point.work, ASSUMED_RATE));
     Expected {
-        seconds: assumed.seconds * mean(|one| one.slower),
-        bytes: assumed.bytes * mean(|one| one.larger),
-        ..assumed
+        packet_hops: brief.packet_hops,
+        seconds: brief.seconds * mean(|one| one.slower),
+        bytes: brief.bytes * mean(|one| one.larger),
     }
 }

@@ -6,6 +6,7 @@ mod points;
 pub(in crate::cli) mod run;
 mod show;
 mod submit;
+mod view;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,9 +17,9 @@ use super::console::{tell, tell_error, tell_failure};
 use super::launch::Failure;
 use crate::catalog::catalog;
 use crate::config::ConfigError;
+use crate::registry::Catalog;
 use crate::report::format::wrap;
-use crate::simulation::Warning;
-use crate::study::{Options, Point, Study, SweepDir, Table, Verdict};
+use crate::study::{Checked, Options, Point, Points, Setup, Study, SweepDir, Table, Verdict};
 use args::JobOptions;
 
 /// Exit codes (contract).
@@ -46,10 +47,10 @@ pub fn sweep(command: &SweepCommand) -> ExitCode {
     }
 }
 
-/// A study with its points and its directory.
+/// A study and its directory.
 pub(in crate::cli) struct Sweep {
     pub study: Study,
-    pub points: Vec<Point>,
+    pub catalog: Catalog,
     pub dir: SweepDir,
     pub out: PathBuf,
 }
@@ -74,37 +75,60 @@ impl Sweep {
         })
     }
 
+    /// The sweep that a directory holds, as it was run there: whatever has become of the job file.
+    pub fn kept(out: &Path) -> Result<Sweep, Failure> {
+        let dir = SweepDir::new(out);
+        let setup = dir.setup().map_err(|error| {
+            Failure::bad_input(format!(
+                "error: {} holds no sweep that can be read: {error}\n  \
+                 help: give a job file, or the directory that a sweep wrote: its --out",
+                out.display()
+            ))
+        })?;
+        Ok(Sweep {
+            study: Study::kept(&dir, &setup).map_err(|error| bad(&error))?,
+            catalog: catalog(),
+            dir,
+            out: out.to_path_buf(),
+        })
+    }
+
     fn open(job: &JobOptions) -> Result<Sweep, Failure> {
+        if job.file.is_dir() {
+            let changed = job.out.is_some() || !job.sets.is_empty() || job.reduced;
+            return match changed {
+                false => Sweep::kept(&job.file),
+                true => Err(Failure::bad_input(format!(
+                    "error: {}: a directory says already which study it holds, and how it was changed\n  \
+                     help: leave out --out, --set and --reduced, or give the job file",
+                    job.file.display()
+                ))),
+            };
+        }
         let options = Options {
             sets: job.sets.clone(),
             reduced: job.reduced,
         };
         let study = Study::read(&job.file, &options).map_err(|error| bad(&error))?;
-        let points = study.points(&catalog()).map_err(|error| bad(&error))?;
         let out = job.out.clone().unwrap_or_else(|| default_out(&job.file));
         Ok(Sweep {
             study,
-            points,
+            catalog: catalog(),
             dir: SweepDir::new(&out),
             out,
         })
     }
 
-    /// Says what does nothing at some of the points, each thing once.
-    fn tell_warnings(&self) {
-        let mut told: Vec<(&Warning, usize)> = Vec::new();
-        for warning in self.points.iter().flat_map(|point| &point.warnings) {
-            match told.iter_mut().find(|(own, _)| own.text == warning.text) {
-                Some((_, count)) => *count += 1,
-                None => told.push((warning, 1)),
-            }
-        }
-        for (warning, count) in told {
-            tell_error(&warning.shown);
-            if count < self.points.len() {
-                tell(format!("  (at {count} of {} points)\n", self.points.len()));
-            }
-        }
+    /// All points of the study.
+    pub fn points(&self) -> Result<Points, Failure> {
+        let points = self.study.points(&self.catalog);
+        points.map_err(|error| bad(&error))
+    }
+
+    /// Looks at points in all respects: each of them can be run.
+    pub fn check(&self, points: &[&Point]) -> Result<Checked, Failure> {
+        let checked = self.study.check(points, &self.catalog);
+        checked.map_err(|error| bad(&error))
     }
 
     /// The command that makes what the directory holds.
@@ -129,9 +153,15 @@ impl Sweep {
         words.join(" ")
     }
 
-    /// Writes the table.
-    pub fn collect(&self) -> Result<Table, Failure> {
-        let table = Table::collect(&self.study, &self.points, &self.dir).map_err(failed)?;
+    /// The table of the results that there are.
+    pub fn table(&self, points: &Points) -> Result<Table, Failure> {
+        let table = Table::collect(&self.study, &self.catalog, points, &self.dir);
+        table.map_err(failed)
+    }
+
+    /// The same, written into the directory.
+    pub fn collect(&self, points: &Points) -> Result<Table, Failure> {
+        let table = self.table(points)?;
         table.write(&self.study, &self.dir).map_err(failed)?;
         Ok(table)
     }
@@ -148,14 +178,20 @@ impl Sweep {
     /// Makes the directory and writes the job file into it.
     fn prepare(&self) -> Result<(), Failure> {
         let study = &self.study;
-        self.dir
-            .prepare(&study.path, study.text(), &study.options)
-            .map_err(|error| {
-                Failure::bad_input(format!(
-                    "error: cannot write into {}: {error}\n  help: name another directory with --out",
-                    self.out.display()
-                ))
-            })
+        let file = std::path::absolute(&study.path).map_err(failed)?;
+        let setup = Setup {
+            folder: file.parent().unwrap_or(Path::new("/")).to_path_buf(),
+            file: study.path.clone(),
+            options: study.options.clone(),
+            text: study.text().to_string(),
+            inputs: study.inputs(),
+        };
+        self.dir.prepare(&setup).map_err(|error| {
+            Failure::bad_input(format!(
+                "error: cannot write into {}: {error}\n  help: name another directory with --out",
+                self.out.display()
+            ))
+        })
     }
 
     /// That there is something to look at.
@@ -168,6 +204,17 @@ impl Sweep {
             self.out.display(),
             self.command()
         )))
+    }
+}
+
+/// Says what does nothing at some of the points that were looked at, each thing once.
+fn tell_warnings(checked: &Checked) {
+    let all = checked.briefs.len();
+    for (warning, count) in &checked.warnings {
+        tell_error(&warning.shown);
+        if *count < all {
+            tell(format!("  (at {count} of {all} points)\n"));
+        }
     }
 }
 

@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::args::RunOptions;
 use super::points::places;
-use super::{STOPPED, Sweep, claims_json, claims_text, code_of, failed};
+use super::{STOPPED, Sweep, claims_json, claims_text, code_of, failed, tell_warnings};
 use crate::cli::console::{tell, write_out};
 use crate::cli::launch::{FAILED, Failure};
 use crate::cli::signals::on_signals;
 use crate::report::format::wall;
-use crate::study::sweep::{self, Event, Outcome, Settings};
-use crate::study::{Point, State};
+use crate::study::sweep::{self, Event, Outcome, Running, Settings};
+use crate::study::{Checked, Point, Points, State};
 
 /// Runs what is missing, writes the table, checks the claims.
 pub fn run(options: &RunOptions) -> Result<u8, Failure> {
@@ -27,8 +27,17 @@ pub fn retry(options: &RunOptions) -> Result<u8, Failure> {
 
 fn run_some(options: &RunOptions, retry: bool) -> Result<u8, Failure> {
     let sweep = Sweep::open(&options.job)?;
-    sweep.tell_warnings();
-    let chosen = chosen(options, &sweep, retry)?;
+    let points = Wanted::of(options, &sweep)?;
+    let mut chosen = points.list();
+    if retry {
+        sweep.must_exist()?;
+        let failed =
+            |point: &&Point| matches!(sweep.dir.point(&point.hash).state(), State::Failed(..));
+        chosen.retain(failed);
+    }
+    let checked = sweep.check(&chosen)?;
+    tell_warnings(&checked);
+    check_ranks("--ranks", options.ranks, &checked)?;
     let how = How {
         jobs: options.jobs,
         ranks: options.ranks,
@@ -41,7 +50,54 @@ fn run_some(options: &RunOptions, retry: bool) -> Result<u8, Failure> {
     if outcome.stopped {
         return Ok(stopped());
     }
-    finish(options, &sweep, outcome)
+    match &points {
+        Wanted::All(points) => finish(options, &sweep, points, outcome),
+        Wanted::Some(_) => {
+            if options.job.json {
+                write_out(&format!("{}\n", json!({ "failed": outcome.failed })))?;
+            }
+            Ok(code_of_runs(outcome))
+        }
+    }
+}
+
+/// The points that are asked for.
+enum Wanted {
+    All(Points),
+    Some(Vec<Point>),
+}
+
+impl Wanted {
+    fn of(options: &RunOptions, sweep: &Sweep) -> Result<Wanted, Failure> {
+        let Some(list) = &options.points else {
+            return sweep.points().map(Wanted::All);
+        };
+        let study = &sweep.study;
+        let rows = study.rows().map_err(|error| Failure::wrong(&error))?;
+        let found = match places(list, rows) {
+            Ok(places) => study.some_points(&places, &sweep.catalog),
+            // It may name runs of jobs alone, which only all points together tell of.
+            Err(_) if study.compares() => {
+                let points = sweep.points()?;
+                let places = places(list, points.len())?;
+                Ok(places
+                    .into_iter()
+                    .map(|place| points[place].clone())
+                    .collect())
+            }
+            Err(error) => return Err(error),
+        };
+        found
+            .map(Wanted::Some)
+            .map_err(|error| Failure::wrong(&error))
+    }
+
+    fn list(&self) -> Vec<&Point> {
+        match self {
+            Wanted::All(points) => points.iter().collect(),
+            Wanted::Some(points) => points.iter().collect(),
+        }
+    }
 }
 
 /// How points are run.
@@ -58,14 +114,13 @@ pub(in crate::cli) struct How<'a> {
     pub again: bool,
 }
 
-/// Runs what is missing of some points.
+/// Runs what is missing of some points, which have been checked.
 pub(in crate::cli) fn run_points(
     sweep: &Sweep,
     chosen: &[&Point],
     how: &How,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    check_ranks("--ranks", how.ranks, chosen)?;
     let settings = Settings {
         program: std::env::current_exe().map_err(failed)?,
         jobs: how.jobs.max(1),
@@ -81,7 +136,12 @@ pub(in crate::cli) fn run_points(
         all: chosen.len(),
     };
     let tell = &mut |event: Event| teller.tell(&event);
-    sweep::run(chosen, &sweep.dir, &settings, stop, tell).map_err(failed)
+    let of = Running {
+        study: &sweep.study,
+        catalog: &sweep.catalog,
+        dir: &sweep.dir,
+    };
+    sweep::run(chosen, of, &settings, stop, tell).map_err(failed)
 }
 
 /// Says that the sweep was stopped; the exit code of that.
@@ -90,36 +150,13 @@ pub(in crate::cli) fn stopped() -> u8 {
     STOPPED
 }
 
-/// The points to be run.
-fn chosen<'a>(
-    options: &RunOptions,
-    sweep: &'a Sweep,
-    retry: bool,
-) -> Result<Vec<&'a Point>, Failure> {
-    let points = &sweep.points;
-    let mut chosen: Vec<&Point> = match &options.points {
-        Some(list) => {
-            let places = places(list, points.len())?;
-            places.into_iter().map(|place| &points[place]).collect()
-        }
-        None => points.iter().collect(),
-    };
-    if retry {
-        sweep.must_exist()?;
-        chosen.retain(|point| {
-            let state = sweep
-                .dir
-                .point(&point.hash)
-                .state(&point.experiment.resolved);
-            matches!(state, State::Failed(..))
-        });
-    }
-    Ok(chosen)
-}
-
 /// That every point has a domain for each of `ranks` ranks, as the option `flag` says.
-pub(super) fn check_ranks(flag: &str, ranks: u32, points: &[&Point]) -> Result<(), Failure> {
-    let fewest = points.iter().map(|point| point.work.domains).min();
+pub(in crate::cli) fn check_ranks(
+    flag: &str,
+    ranks: u32,
+    checked: &Checked,
+) -> Result<(), Failure> {
+    let fewest = checked.briefs.iter().map(|brief| brief.domains).min();
     if let Some(domains) = fewest
         && ranks > domains
     {
@@ -139,16 +176,18 @@ pub(in crate::cli) fn stop_at_signals() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// The table and the claims, unless only some of the points were to be run.
-fn finish(options: &RunOptions, sweep: &Sweep, outcome: Outcome) -> Result<u8, Failure> {
-    let failed_code = if outcome.failed > 0 { FAILED } else { 0 };
-    if options.points.is_some() {
-        if options.job.json {
-            write_out(&format!("{}\n", json!({ "failed": outcome.failed })))?;
-        }
-        return Ok(failed_code);
-    }
-    let table = sweep.collect()?;
+fn code_of_runs(outcome: Outcome) -> u8 {
+    if outcome.failed > 0 { FAILED } else { 0 }
+}
+
+/// The table and the claims.
+fn finish(
+    options: &RunOptions,
+    sweep: &Sweep,
+    points: &Points,
+    outcome: Outcome,
+) -> Result<u8, Failure> {
+    let table = sweep.collect(points)?;
     let verdicts = sweep.judge(&table)?;
     let done = table.rows.iter().filter(|row| row.state == "done").count();
     let text = match options.job.json {

@@ -2,42 +2,49 @@
 
 use serde_json::{Value, json};
 
-use super::args::{ClaimsOptions, JobOptions, PlanOptions};
+use super::args::{ClaimsOptions, CollectOptions, JobOptions, PlanOptions};
 use super::expect::{Expected, Outlook};
-use super::{Sweep, claims_json, claims_text, code_of, failed};
-use crate::cli::console::write_out;
+use super::view::{ENDS, LISTED, View};
+use super::{Sweep, bad, claims_json, claims_text, code_of, failed, tell_warnings};
+use crate::cli::console::{tell, write_out};
 use crate::cli::launch::Failure;
 use crate::report::format::{bytes, scaled, wall};
-use crate::study::{Point, Role, State};
+use crate::study::{Point, Role, State, Study};
 
-fn states(sweep: &Sweep) -> Vec<State> {
-    let state = |point: &Point| {
-        sweep
-            .dir
-            .point(&point.hash)
-            .state(&point.experiment.resolved)
-    };
-    sweep.points.iter().map(state).collect()
+/// True if a study has more points than are listed.
+fn is_large(sweep: &Sweep) -> Result<bool, Failure> {
+    let rows = sweep.study.rows().map_err(|error| bad(&error))?;
+    Ok(rows > LISTED)
 }
 
 /// `weir sweep plan`.
 pub fn plan(options: &PlanOptions) -> Result<u8, Failure> {
     let sweep = Sweep::open(&options.job)?;
-    sweep.tell_warnings();
-    let states = states(&sweep);
-    let outlook = Outlook::new(&sweep, &states, options.calibrate)?;
+    let everything = options.job.json || options.calibrate || !is_large(&sweep)?;
+    let view = match everything {
+        true => View::whole(&sweep)?,
+        false => {
+            let needs = sweep.study.needs_are_met(&sweep.catalog);
+            needs.map_err(|error| bad(&error))?;
+            View::part(&sweep)?
+        }
+    };
+    let outlook = Outlook::new(&sweep, &view, options.calibrate, everything)?;
+    tell_warnings(&outlook.checked);
     let text = match options.job.json {
-        true => format!("{}\n", plan_json(&sweep, &states, &outlook)),
-        false => plan_text(&sweep, &states, &outlook),
+        true => format!("{}\n", plan_json(&sweep, &view, &outlook)),
+        false => plan_text(&sweep, &view, &outlook),
     };
     write_out(&text)?;
     Ok(0)
 }
 
-fn plan_json(sweep: &Sweep, states: &[State], outlook: &Outlook) -> Value {
+fn plan_json(sweep: &Sweep, view: &View, outlook: &Outlook) -> Value {
     let axes = &sweep.study.axes;
-    let one = |((point, state), expected): ((&Point, &State), &Expected)| {
-        let at: serde_json::Map<String, Value> = (axes.iter().enumerate())
+    let one = |at: &usize| {
+        let point = &view.points[*at];
+        let (brief, expected) = &outlook.points[at];
+        let values: serde_json::Map<String, Value> = (axes.iter().enumerate())
             .map(|(axis, own)| (own.name.clone(), json!(point.value(&sweep.study, axis))))
             .collect();
         let alone = match &point.role {
@@ -47,19 +54,18 @@ fn plan_json(sweep: &Sweep, states: &[State], outlook: &Outlook) -> Value {
         json!({
             "point": point.index,
             "hash": point.hash,
-            "axes": at,
+            "axes": values,
             "alone": alone,
             "seed": point.seed,
-            "state": state.name(),
-            "endpoints": point.work.endpoints,
-            "domains": point.work.domains,
+            "state": view.states[*at].name(),
+            "endpoints": brief.endpoints,
+            "domains": brief.domains,
             "packet_hops": expected.packet_hops,
             "seconds": expected.seconds,
             "bytes": expected.bytes,
         })
     };
-    let points = sweep.points.iter().zip(states).zip(&outlook.points);
-    let points: Vec<Value> = points.map(one).collect();
+    let points: Vec<Value> = outlook.points.keys().map(one).collect();
     json!({
         "title": sweep.study.title,
         "out": sweep.out,
@@ -70,70 +76,92 @@ fn plan_json(sweep: &Sweep, states: &[State], outlook: &Outlook) -> Value {
     })
 }
 
-fn plan_text(sweep: &Sweep, states: &[State], outlook: &Outlook) -> String {
+fn plan_text(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
     let study = &sweep.study;
-    let own = sweep.points.iter().filter(|point| point.is_own()).count();
-    let alone = own < sweep.points.len();
-    let mut table: Vec<Vec<String>> = vec![
-        ["point", "hash", "state"]
-            .map(str::to_string)
-            .into_iter()
-            .chain(study.axes.iter().map(|axis| axis.name.clone()))
-            .chain(alone.then(|| "job".to_string()))
-            .chain(["seed", "packet-hops", "memory", "time"].map(str::to_string))
-            .collect(),
-    ];
-    let points = sweep.points.iter().zip(states).zip(&outlook.points);
-    for ((point, state), expected) in points {
-        let labels = (0..study.axes.len()).map(|axis| point.value(study, axis).unwrap_or("any"));
-        let head = [
-            point.index.to_string(),
-            point.hash.clone(),
-            state.name().into(),
-        ];
-        let tail = [
-            point.seed.to_string(),
-            scaled(expected.packet_hops),
-            bytes(expected.bytes as u64),
-            wall(expected.seconds),
-        ];
-        let alone = alone.then(|| match &point.role {
-            Role::Own { .. } => String::new(),
-            Role::Alone { job, .. } => format!("{job} alone"),
-        });
-        let labels = labels.map(str::to_string);
-        table.push(
-            head.into_iter()
-                .chain(labels)
-                .chain(alone)
-                .chain(tail)
-                .collect(),
-        );
+    let is_alone = |point: &&Point| !point.is_own();
+    // In a part of a large study there are none.
+    let alone = view.points.iter().filter(is_alone).count();
+    let own = view.all - alone;
+    let names = study.axes.iter().map(|axis| axis.name.clone());
+    let head = ["point", "hash", "state"].map(str::to_string).into_iter();
+    let job = (alone > 0).then(|| "job".to_string());
+    let tail = ["seed", "packet-hops", "memory", "time"].map(str::to_string);
+    let mut table: Vec<Vec<String>> = vec![head.chain(names).chain(job).chain(tail).collect()];
+    let listed = own <= LISTED;
+    for (&at, (_, expected)) in &outlook.points {
+        let point = &view.points[at];
+        if !listed && point.index + ENDS == own {
+            table.push(vec!["…".to_string(); table[0].len()]);
+        }
+        if listed || point.index < ENDS || (own - ENDS..own).contains(&point.index) {
+            let state = view.states[at].name();
+            table.push(plan_row(study, point, state, expected, alone > 0));
+        }
     }
-    let left = states.iter().zip(&outlook.points);
-    let left = left.filter(|(state, _)| **state != State::Done);
-    let (left, seconds) = left.fold((0, 0.0), |(count, sum), (_, one)| {
-        (count + 1, sum + one.seconds)
-    });
-    let took = match (left, sweep.points.len() - left) {
-        (0, _) => "all of them are done".to_string(),
-        (_, 0) => format!("about {} on one core ({})", wall(seconds), outlook.words()),
-        (left, _) => format!(
-            "{left} of them are left, about {} on one core ({})",
-            wall(seconds),
-            outlook.words()
-        ),
-    };
     format!(
-        "{}: {}\n\n{}\n{own} points{}, {took}\n",
+        "{}: {}\n\n{}\n{own} points{}, {}\n{}",
         study.path.display(),
         study.title,
         aligned(&table),
-        match sweep.points.len() - own {
+        match alone {
             0 => String::new(),
             1 => " and 1 run of a job alone, for slowdowns".to_string(),
             more => format!(" and {more} runs of a job alone, for slowdowns"),
         },
+        time_left(view, outlook),
+        looked_at(sweep, view, outlook),
+    )
+}
+
+fn plan_row(
+    study: &Study,
+    point: &Point,
+    state: &str,
+    expected: &Expected,
+    jobs: bool,
+) -> Vec<String> {
+    let head = [point.index.to_string(), point.hash.clone(), state.into()];
+    let labels = (0..study.axes.len()).map(|axis| point.value(study, axis).unwrap_or("any"));
+    let job = jobs.then(|| match &point.role {
+        Role::Own { .. } => String::new(),
+        Role::Alone { job, .. } => format!("{job} alone"),
+    });
+    let tail = [
+        point.seed.to_string(),
+        scaled(expected.packet_hops),
+        bytes(expected.bytes as u64),
+        wall(expected.seconds),
+    ];
+    let head = head.into_iter().chain(labels.map(str::to_string));
+    head.chain(job).chain(tail).collect()
+}
+
+fn time_left(view: &View, outlook: &Outlook) -> String {
+    let seconds = wall(outlook.seconds_left(view));
+    let done = view.count(State::Done.name());
+    match (view.all - done, done) {
+        (0, _) => "all of them are done".to_string(),
+        (_, 0) => format!("about {seconds} on one core ({})", outlook.words()),
+        (left, _) => format!(
+            "{left} of them are left, about {seconds} on one core ({})",
+            outlook.words()
+        ),
+    }
+}
+
+/// Which points of a large study a plan has looked at.
+fn looked_at(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
+    if view.points.len() == view.all {
+        return String::new();
+    }
+    let more = match sweep.study.compares() {
+        true => "; runs of jobs alone, for slowdowns, come on top",
+        false => "",
+    };
+    format!(
+        "{} of them were checked, with every value of every axis as far as {LISTED} points have them{more}.\n\
+         `weir sweep run` and `weir sweep submit` check all before anything runs; --json lists all.\n",
+        outlook.points.len()
     )
 }
 
@@ -164,50 +192,60 @@ fn aligned(table: &[Vec<String>]) -> String {
 pub fn status(options: &JobOptions) -> Result<u8, Failure> {
     let sweep = Sweep::open(options)?;
     sweep.must_exist()?;
-    let states = states(&sweep);
-    let outlook = Outlook::new(&sweep, &states, false)?;
-    let count = |name: &str| states.iter().filter(|state| state.name() == name).count();
-    let counts = ["done", "running", "failed", "waiting"].map(|name| (name, count(name)));
-    let both = || sweep.points.iter().zip(&states);
-    let open = |state: &State| matches!(state, State::Waiting | State::Running);
-    let left = outlook.points.iter().zip(&states);
-    let left = left.filter(|(_, state)| open(state));
-    let left: f64 = left.map(|(expected, _)| expected.seconds).sum();
-    let failures = both().filter_map(|(point, state)| match state {
-        State::Failed(reason, message) => Some((point, *reason, message)),
+    let view = match is_large(&sweep)? && !sweep.study.compares() {
+        true => View::part(&sweep)?,
+        false => View::whole(&sweep)?,
+    };
+    let outlook = Outlook::new(&sweep, &view, false, false)?;
+    let text = match options.json {
+        true => status_json(&sweep, &view, &outlook),
+        false => status_text(&sweep, &view, &outlook),
+    };
+    write_out(&text)?;
+    Ok(0)
+}
+
+const STATES: [&str; 4] = ["done", "running", "failed", "waiting"];
+
+fn failures(view: &View) -> impl Iterator<Item = (&Point, &str, &str)> {
+    view.iter().filter_map(|(point, state)| match state {
+        State::Failed(reason, message) => Some((point, reason.name(), message.as_str())),
         _ => None,
+    })
+}
+
+fn status_json(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
+    let failures = failures(view).map(|(point, reason, message)| {
+        json!({
+            "point": point.index,
+            "label": point.label(&sweep.study),
+            "reason": reason,
+            "message": message,
+            "log": sweep.dir.point(&point.hash).log(),
+        })
     });
-    if options.json {
-        let failures = failures.map(|(point, reason, message)| {
-            json!({
-                "point": point.index,
-                "label": point.label(&sweep.study),
-                "reason": reason.name(),
-                "message": message,
-                "log": sweep.dir.point(&point.hash).log(),
-            })
-        });
-        let mut value = json!({
-            "points": sweep.points.len(),
-            "failures": failures.collect::<Vec<_>>(),
-            "seconds_left": left,
-        });
-        for (name, count) in counts {
-            value[name] = json!(count);
-        }
-        write_out(&format!("{value}\n"))?;
-        return Ok(0);
+    let mut value = json!({
+        "points": view.all,
+        "failures": failures.collect::<Vec<_>>(),
+        "seconds_left": outlook.seconds_open(view),
+    });
+    for name in STATES {
+        value[name] = json!(view.count(name));
     }
-    let counts = counts.map(|(name, count)| format!("{count} {name}"));
-    let mut text = format!("{} of {} points\n", counts.join(", "), sweep.points.len());
-    if states.iter().any(open) {
+    format!("{value}\n")
+}
+
+fn status_text(sweep: &Sweep, view: &View, outlook: &Outlook) -> String {
+    let counts = STATES.map(|name| format!("{} {name}", view.count(name)));
+    let mut text = format!("{} of {} points\n", counts.join(", "), view.all);
+    if view.count("waiting") + view.count("running") > 0 {
         let words = outlook.words();
         text.push_str(&format!(
             "left: about {} on one core ({words})\n",
-            wall(left)
+            wall(outlook.seconds_open(view))
         ));
     }
-    for (point, state) in both().filter(|(_, state)| **state == State::Running) {
+    for (point, state) in view.iter().filter(|(_, state)| **state == State::Running) {
         text.push_str(&format!(
             "{}: point {}: {}\n",
             state.name(),
@@ -215,11 +253,10 @@ pub fn status(options: &JobOptions) -> Result<u8, Failure> {
             point.label(&sweep.study)
         ));
     }
-    for (point, reason, message) in failures {
+    for (point, reason, message) in failures(view) {
         let log = sweep.dir.point(&point.hash).log();
         text.push_str(&format!(
-            "failed ({}): point {}: {}\n    log: {}\n",
-            reason.name(),
+            "failed ({reason}): point {}: {}\n    log: {}\n",
             point.index,
             point.label(&sweep.study),
             log.display()
@@ -228,18 +265,36 @@ pub fn status(options: &JobOptions) -> Result<u8, Failure> {
             text.push_str(&format!("    {line}\n"));
         }
     }
-    write_out(&text)?;
-    Ok(0)
+    text
+}
+
+/// True if nothing can be written into the directory of a sweep. Then that is said, with what is
+/// done instead.
+fn is_read_only(sweep: &Sweep, instead: &str) -> bool {
+    let read_only = sweep.dir.is_read_only();
+    if read_only {
+        tell(format!(
+            "note: {} is read-only: {instead}",
+            sweep.out.display()
+        ));
+    }
+    read_only
 }
 
 /// `weir sweep collect`.
-pub fn collect(options: &JobOptions) -> Result<u8, Failure> {
-    let sweep = Sweep::open(options)?;
+pub fn collect(options: &CollectOptions) -> Result<u8, Failure> {
+    let sweep = Sweep::open(&options.job)?;
     sweep.must_exist()?;
-    let table = sweep.collect()?;
+    let table = sweep.table(&sweep.points()?)?;
+    if options.csv || is_read_only(&sweep, "the table follows") {
+        let csv = table.csv(&sweep.study).map_err(failed)?;
+        write_out(&String::from_utf8_lossy(&csv))?;
+        return Ok(0);
+    }
+    table.write(&sweep.study, &sweep.dir).map_err(failed)?;
     let done = table.rows.iter().filter(|row| row.state == "done").count();
     let path = sweep.dir.table();
-    let text = match options.json {
+    let text = match options.job.json {
         true => format!(
             "{}\n",
             json!({ "table": path, "points": table.rows.len(), "done": done })
@@ -258,8 +313,14 @@ pub fn collect(options: &JobOptions) -> Result<u8, Failure> {
 pub fn claims(options: &ClaimsOptions) -> Result<u8, Failure> {
     let sweep = Sweep::open(&options.job)?;
     sweep.must_exist()?;
-    let table = sweep.collect()?;
-    let verdicts = sweep.judge(&table)?;
+    let table = sweep.table(&sweep.points()?)?;
+    let verdicts = match is_read_only(&sweep, "the claims are not written there") {
+        true => sweep.study.verdicts(&table),
+        false => {
+            table.write(&sweep.study, &sweep.dir).map_err(failed)?;
+            sweep.judge(&table)?
+        }
+    };
     let text = if options.csv {
         let csv = sweep
             .study

@@ -15,7 +15,7 @@ use crate::study::slurm::{
     Array, JOB_COPY, Queue, Settings, SlurmError, Submission, Submitted, arguments, arrays,
     check_option, folders, next_folder,
 };
-use crate::study::{Point, State};
+use crate::study::{Point, Points, State, about};
 
 /// MaxArraySize where nobody has set it; for `--dry-run` without a Slurm.
 const USUAL_ARRAY_SIZE: usize = 1_001;
@@ -29,12 +29,11 @@ pub fn submit(options: &SubmitOptions) -> Result<u8, Failure> {
     let queue = Queue;
     let name = job_name(&options.job.file);
     let most = max_array_size(&queue, options.dry_run)?;
-    let chosen = choose(options, &sweep, &queue, &name)?;
-    check_ranks(
-        "--ranks-per-point",
-        options.ranks_per_point.get(),
-        &chosen.points,
-    )?;
+    let points = sweep.points()?;
+    let chosen = choose(options, &sweep, &points, &queued(&sweep, &queue, &name)?)?;
+    // What cannot be run is told now, not by a thousand tasks.
+    let checked = sweep.check(&chosen.points)?;
+    check_ranks("--ranks-per-point", options.ranks_per_point.get(), &checked)?;
     let root = absolute(&sweep.out)?.join("slurm");
     let folder = next_folder(&root);
     let settings = settings(options, &sweep, wishes, &name, &folder)?;
@@ -52,7 +51,8 @@ pub fn submit(options: &SubmitOptions) -> Result<u8, Failure> {
         sweep.dir.point(&point.hash).try_again().map_err(failed)?;
     }
     let scripts = write_scripts(&sweep, &settings, &arrays).map_err(failed)?;
-    let submission = match submit_all(options, &queue, &sweep, &settings, &arrays, &scripts) {
+    let of = (&settings, &arrays[..], &points[..]);
+    let submission = match submit_all(options, &queue, of, &scripts) {
         Ok(submission) => submission,
         Err(failure) => {
             // Nothing runs from there: the next attempt gets the number. What cannot be removed does no harm.
@@ -81,18 +81,13 @@ struct Chosen<'a> {
 
 fn choose<'a>(
     options: &SubmitOptions,
-    sweep: &'a Sweep,
-    queue: &Queue,
-    name: &str,
+    sweep: &Sweep,
+    all: &'a Points,
+    queued: &HashSet<String>,
 ) -> Result<Chosen<'a>, Failure> {
-    let queued = queued(sweep, queue, name)?;
     let [mut done, mut running, mut bad, mut waiting] = [0; 4];
     let (mut points, mut again) = (Vec::new(), HashSet::new());
-    for point in &sweep.points {
-        let state = sweep
-            .dir
-            .point(&point.hash)
-            .state(&point.experiment.resolved);
+    for (point, state) in all.iter().zip(sweep.dir.states(all)) {
         match state {
             State::Done => done += 1,
             State::Running => running += 1,
@@ -333,17 +328,19 @@ fn write_scripts(
     arrays: &[Array],
 ) -> std::io::Result<Vec<PathBuf>> {
     let folder = &settings.folder;
-    fs::create_dir_all(folder.parent().unwrap_or(folder))?;
+    let root = folder.parent().unwrap_or(folder);
+    fs::create_dir_all(root).map_err(about(root))?;
     // Not if it is there: it would be somebody else's submission of this moment.
-    fs::create_dir(folder)?;
-    fs::write(folder.join(JOB_COPY), sweep.study.text())?;
+    fs::create_dir(folder).map_err(about(folder))?;
+    let copy = folder.join(JOB_COPY);
+    fs::write(&copy, sweep.study.text()).map_err(about(&copy))?;
     let mut paths = Vec::new();
     let names = (0..arrays.len()).map(script_name);
     let scripts = arrays.iter().map(|array| settings.array_script(array));
     let last = (COLLECT.to_string(), settings.collect_script());
     for (name, script) in names.zip(scripts).chain([last]) {
         let path = folder.join(name);
-        fs::write(&path, script)?;
+        fs::write(&path, script).map_err(about(&path))?;
         paths.push(path);
     }
     Ok(paths)
@@ -353,9 +350,7 @@ fn write_scripts(
 fn submit_all(
     options: &SubmitOptions,
     queue: &Queue,
-    sweep: &Sweep,
-    settings: &Settings,
-    arrays: &[Array],
+    (settings, arrays, points): (&Settings, &[Array], &[Point]),
     scripts: &[PathBuf],
 ) -> Result<Submission, Failure> {
     let mut jobs: Vec<u64> = Vec::new();
@@ -375,11 +370,7 @@ fn submit_all(
         }
     }
     let collect = jobs.pop().unwrap_or_default();
-    let hashes = |task: &Vec<usize>| {
-        task.iter()
-            .map(|&at| sweep.points[at].hash.clone())
-            .collect()
-    };
+    let hashes = |task: &Vec<usize>| task.iter().map(|&at| points[at].hash.clone()).collect();
     let submitted = jobs.iter().zip(arrays).map(|(&job, array)| Submitted {
         job,
         tasks: array.tasks.iter().map(hashes).collect(),

@@ -118,7 +118,7 @@ fn mistakes_are_named() {
     );
     refused(
         "motif = \"pump\"\nload = 0.4\n",
-        &["unknown key `load`", "`motif`"],
+        &["a key of traffic with a `pattern`", "`motif`"],
     );
     refused("motif = \"pump\"\ntasks = 0\n", &["0 tasks do nothing"]);
     refused(

@@ -170,3 +170,35 @@ proptest! {
         let _ = (ps(&text), bps(&text), text.parse::<Size>());
     }
 }
+
+/// A wrong unit of bytes is never corrected to one of bits, nor the other way round: that would be
+/// an eighth, or eight times as much.
+#[test]
+fn bits_and_bytes_are_told_apart() {
+    let error = |text: &str| text.parse::<Rate>().expect_err(text);
+    for (unit, meant) in [
+        ("GBps", "GB/s"),
+        ("MBps", "MB/s"),
+        ("kBps", "kB/s"),
+        ("TBps", "TB/s"),
+        ("GiBps", "GiB/s"),
+        ("GB", "GB/s"),
+        ("gbps", "Gbps"),
+        ("mbps", "Mbps"),
+        ("Gbits/s", "Gbit/s"),
+    ] {
+        let said = error(&format!("12.5 {unit}"));
+        assert!(
+            said.contains(&format!("did you mean {meant}?")),
+            "{unit}: {said}"
+        );
+    }
+    for unit in ["Kb", "Mb", "Gb", "KB", "MBytes", "GIB", "kbits"] {
+        let said = format!("3 {unit}").parse::<Size>().expect_err(unit);
+        let (_, near) = said.split_once("did you mean ").unwrap_or(("", ""));
+        let near = near.split('?').next().unwrap_or_default();
+        let bytes = near.contains('B') || near.contains("byte");
+        let given = unit.contains('B') || unit.contains("yte");
+        assert!(near.is_empty() || bytes == given, "{unit}: {said}");
+    }
+}

@@ -11,7 +11,8 @@ pub struct Shown {
 
 /// The unit in which values of up to `largest` of the result's `unit` are best read.
 ///
-/// Times, bytes and rates get the prefix that fits; `1` is a plain number; any other unit stays as it is.
+/// Times, bytes and rates get the prefix that fits; `1` is a plain number; what is counted in a
+/// second in thousands gets one, too; any other unit stays as it is.
 pub fn shown(unit: &str, largest: f64) -> Shown {
     let own = TIMES.iter().chain(&BYTES).chain(&RATES);
     let own = own.clone().find(|(name, _)| *name == unit);
@@ -20,6 +21,9 @@ pub fn shown(unit: &str, largest: f64) -> Shown {
         (Some((_, base)), name) if name.ends_with("/s") => (&RATES, *base),
         (Some((_, base)), _) => (&TIMES, *base),
         (None, "us") => (&TIMES, 1e6),
+        (None, counted) if counted.ends_with("/s") && counted != "1/s" => {
+            return per_second(counted, largest);
+        }
         (None, other) => {
             let plain = other == "1";
             return Shown {
@@ -41,6 +45,17 @@ pub fn shown(unit: &str, largest: f64) -> Shown {
     Shown {
         name: name.to_string(),
         factor: size / base,
+    }
+}
+
+/// What is counted in a second: `flits/s` in millions are `Mflits/s`.
+fn per_second(unit: &str, largest: f64) -> Shown {
+    const STEPS: [(&str, f64); 5] = [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
+    let fits = |step: &&(&str, f64)| largest.is_finite() && largest.abs() >= step.1;
+    let (prefix, factor) = STEPS.iter().rev().find(fits).copied().unwrap_or(STEPS[0]);
+    Shown {
+        name: format!("{prefix}{unit}"),
+        factor,
     }
 }
 
@@ -80,6 +95,8 @@ mod tests {
         assert_eq!(name("B/s", 12.5e9), "GB/s");
         assert_eq!(name("1", 0.4), "");
         assert_eq!(name("flits", 1e9), "flits");
+        assert_eq!(name("flits/s", 3e10), "Gflits/s");
+        assert_eq!(name("flits/s", 30.0), "flits/s");
         assert_eq!(shown("B", 2e6).factor, 1e6);
         assert_eq!(
             shown("ns", 2e6),

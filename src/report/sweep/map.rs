@@ -2,8 +2,8 @@
 
 use super::super::figure::{Axis, Heat, Panel, Plot, Scale, Table};
 use super::super::run::number;
+use super::names::words;
 use super::seeds::mean;
-use super::table::words;
 use super::{Sweep, scale};
 use crate::study::{self, FigureX, FigureY, Interval, Metric, Row, ScaleKind};
 

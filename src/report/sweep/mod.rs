@@ -2,6 +2,7 @@
 
 mod groups;
 mod map;
+mod names;
 mod rows;
 mod seeds;
 mod table;
@@ -14,8 +15,10 @@ use std::collections::BTreeSet;
 
 use super::figure::{Axis, Figure, Panel, Plot, Scale};
 use super::parameters;
+use crate::config::ConfigError;
+use crate::registry::Catalog;
 use crate::study::{
-    self, FigureKind, FigureX, FigureY, Interval, Metric, Point, ScaleKind, Study, SweepDir, Table,
+    self, FigureKind, FigureX, FigureY, Interval, Metric, Points, ScaleKind, Study, SweepDir, Table,
 };
 use crate::trace::TraceError;
 
@@ -26,14 +29,51 @@ pub struct Sweep<'a> {
     /// The job file.
     pub study: &'a Study,
     /// Its points.
-    pub points: &'a [Point],
+    pub points: &'a Points,
     /// Where their results are.
     pub dir: &'a SweepDir,
     /// Their numbers.
     pub table: &'a Table,
+    /// The parameters of each point in a line, part by part.
+    lines: Vec<Vec<String>>,
+    /// The parameters that all points of the table share: section, key, value.
+    common: Vec<[String; 3]>,
 }
 
-impl Sweep<'_> {
+impl<'a> Sweep<'a> {
+    /// A sweep with its table.
+    ///
+    /// # Errors
+    /// If an experiment cannot be read.
+    pub fn new(
+        study: &'a Study,
+        catalog: &Catalog,
+        points: &'a Points,
+        dir: &'a SweepDir,
+        table: &'a Table,
+    ) -> Result<Sweep<'a>, ConfigError> {
+        let mut lines = Vec::with_capacity(table.rows.len());
+        let mut common: Option<Vec<[String; 3]>> = None;
+        for point in points.iter().filter(|point| point.is_own()) {
+            let resolved = study.experiment(point, catalog)?.resolved;
+            let line = parameters::line(&resolved, None);
+            lines.push(line.split(" · ").map(str::to_string).collect());
+            let own = parameters::all(&resolved);
+            match &mut common {
+                Some(common) => common.retain(|row| own.contains(row)),
+                None => common = Some(own),
+            }
+        }
+        Ok(Sweep {
+            study,
+            points,
+            dir,
+            table,
+            lines,
+            common: common.unwrap_or_default(),
+        })
+    }
+
     /// The figures, in the order of the job file. Without any there, latency and throughput over the last axis.
     ///
     /// # Errors
@@ -72,7 +112,7 @@ impl Sweep<'_> {
             caption,
             panels,
             data,
-            jobs: study::jobs(self.points),
+            jobs: self.points.jobs(),
         })
     }
 
@@ -130,14 +170,8 @@ impl Sweep<'_> {
     /// The parameters that all points of a figure have in common, and the seeds.
     fn parameters(&self, groups: &Groups) -> String {
         let rows: Vec<_> = groups.rows().collect();
-        let lines: Vec<Vec<String>> = rows
-            .iter()
-            .filter_map(|row| self.points.get(row.point))
-            .map(|point| {
-                let line = parameters::line(&point.experiment.resolved, None);
-                line.split(" · ").map(str::to_string).collect()
-            })
-            .collect();
+        let lines = rows.iter().filter_map(|row| self.lines.get(row.point));
+        let lines: Vec<&Vec<String>> = lines.collect();
         let Some((first, others)) = lines.split_first() else {
             return "No point is selected.".into();
         };
@@ -178,9 +212,7 @@ fn usual(study: &Study) -> Vec<study::Figure> {
     let Some(last) = study.axes.len().checked_sub(1) else {
         return Vec::new();
     };
-    let over = (0..study.axes.len())
-        .rev()
-        .find(|axis| study.axes[*axis].numeric());
+    let over = study.axes.iter().rposition(|axis| axis.numeric());
     let (x, kind) = match over {
         Some(x) => (x, FigureKind::Line),
         None => (last, FigureKind::Bar),
@@ -221,7 +253,7 @@ fn usual(study: &Study) -> Vec<study::Figure> {
             ScaleKind::Log,
         ),
     ];
-    let totals = totals.into_iter().filter_map(|(id, title, name, scale)| {
+    let usual = totals.iter().filter_map(|&(id, title, name, scale)| {
         let metric = Metric::parse(name, &[]).ok()?;
         Some(one(
             id.into(),
@@ -232,9 +264,10 @@ fn usual(study: &Study) -> Vec<study::Figure> {
         ))
     });
     let metrics = study.metrics();
-    let asked = metrics.iter().take(MOST_DRAWN).enumerate();
+    let drawn = |metric: &&Metric| !totals.iter().any(|(_, _, name, _)| *name == metric.name());
+    let asked = metrics.iter().filter(drawn).take(MOST_DRAWN).enumerate();
     let asked = asked.map(|(number, metric)| {
-        let title = table::words(metric.name());
+        let title = names::words(metric.name());
         one(
             format!("metric-{}", number + 1),
             title,
@@ -243,7 +276,7 @@ fn usual(study: &Study) -> Vec<study::Figure> {
             None,
         )
     });
-    totals.chain(asked).collect()
+    usual.chain(asked).collect()
 }
 
 /// The vertical axis that a figure asks for.

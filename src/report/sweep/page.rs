@@ -1,9 +1,10 @@
 //! The page of a sweep.
 
+use std::collections::HashSet;
+
 use super::super::page::{Page, Part, Row, Rows};
-use super::super::parameters;
 use super::Sweep;
-use crate::study::{Metric, State, Verdict};
+use crate::study::{Metric, Point, PointDir, State, Study, Verdict};
 use crate::trace::TraceError;
 
 /// Points in the table of the page; all are in `table.csv`.
@@ -51,13 +52,29 @@ pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
         title: "Job file".into(),
         text: sweep.study.text().to_string(),
     });
+    let study = sweep.study;
+    let scale = format!("Scale: {}.", study.scale().name());
     Ok(Page {
-        title: sweep.study.title.clone(),
-        lead: vec![lead, format!("Scale: {}.", sweep.study.scale().name())],
+        title: title(study),
+        lead: [lead]
+            .into_iter()
+            .chain(study.has_scales.then_some(scale))
+            .collect(),
         warnings,
         parts,
         figures: sweep.figures()?,
     })
+}
+
+/// The title of a study; of one without a title the name of its file, with what differs from point
+/// to point.
+fn title(study: &Study) -> String {
+    let name = study.path.file_stem().unwrap_or_default().to_string_lossy();
+    let axes: Vec<&str> = study.axes.iter().map(|axis| axis.label.as_str()).collect();
+    match study.title == name && !axes.is_empty() {
+        true => format!("{name}: {}", axes.join(", ")),
+        false => study.title.clone(),
+    }
 }
 
 fn texts<const N: usize>(words: [&str; N]) -> Vec<String> {
@@ -92,9 +109,12 @@ fn claims(verdicts: &[Verdict]) -> Rows {
 /// Points without a result, and why.
 fn failures(sweep: &Sweep) -> Option<Rows> {
     let mut rows = Vec::new();
-    for point in sweep.points {
+    let begun = sweep.dir.begun();
+    let begun: HashSet<&str> = begun.iter().map(PointDir::hash).collect();
+    let begun = |point: &&Point| begun.contains(point.hash.as_str());
+    for point in sweep.points.iter().filter(begun) {
         let dir = sweep.dir.point(&point.hash);
-        let State::Failed(reason, message) = dir.state(&point.experiment.resolved) else {
+        let State::Failed(reason, message) = dir.state() else {
             continue;
         };
         let log = dir.log();
@@ -193,17 +213,11 @@ fn short(value: f64) -> String {
 
 /// The parameters that are the same at all points.
 fn common(sweep: &Sweep) -> Rows {
-    let mut all = (sweep.points.iter())
-        .filter(|point| point.is_own())
-        .map(|point| parameters::all(&point.experiment.resolved));
-    let mut rows = all.next().unwrap_or_default();
-    for other in all {
-        rows.retain(|row| other.contains(row));
-    }
+    let rows = sweep.common.iter().cloned();
     Rows {
         title: "Parameters that all points share".into(),
         head: texts(["section", "key", "value"]),
-        rows: rows.into_iter().map(Row::new).collect(),
+        rows: rows.map(Row::new).collect(),
         ..Rows::default()
     }
 }

@@ -3,6 +3,7 @@
 use super::super::figure::{Axis, Bars, Group, Lines, Panel, Plot, Point, Series, Table, quantile};
 use super::super::run::{lines_table, number};
 use super::groups::{self, Groups};
+use super::names::{joined, words};
 use super::seeds::mean;
 use super::{Sweep, distinct, scale, y_axis};
 use crate::study::{self, FigureKind, FigureX, FigureY, Interval, Metric, Ratio, Row};
@@ -119,34 +120,47 @@ fn label(one: &Drawn) -> String {
     }
 }
 
-/// The name of a metric for people.
-pub(super) fn words(name: &str) -> String {
-    let plain = |text: &str| text.replace(['_', '.'], " ");
-    let (name, window) = name.split_once(" @ ").unwrap_or((name, ""));
-    let parts: Vec<&str> = name.split('.').collect();
-    let text = match parts.as_slice() {
-        ["summary", rest @ ..] => plain(&rest.join(" ")),
-        ["latency", "job", job, kind, stat] => format!("{kind} latency of {job}, {stat}"),
-        ["latency", kind, stat] => format!("{kind} latency, {stat}"),
-        ["slowdown", job] => format!("slowdown of {job}"),
-        ["jobs", job, what] => format!("{} of {job}", plain(what)),
-        ["series", "job", job, what, how] => format!("{} of {job}, {how}", plain(what)),
-        ["ejection", class] => format!("ejection channels' share of {class}"),
-        ["ports", "all", what] => format!("{}, all ports", plain(what)),
-        ["ports", kind, what] => format!("{}, {kind} ports", plain(what)),
-        _ => plain(name),
+/// What the axis of some metrics shows: what all of them have in common where the legend has the
+/// rest.
+fn quantity(own: &[&Drawn]) -> String {
+    let [first, others @ ..] = own else {
+        return String::new();
     };
-    match window {
-        "" => text,
-        window => format!("{text} ({window})"),
+    if others.is_empty() {
+        return label(first);
     }
-}
-
-/// Two names where both say something.
-fn joined(first: &str, second: &str) -> String {
-    match (first, second) {
-        ("", name) | (name, "") => name.to_string(),
-        (first, second) => format!("{first}, {second}"),
+    let parts: Vec<Vec<&str>> = own
+        .iter()
+        .map(|one| one.metric.name().split('.').collect())
+        .collect();
+    let shared = |place: usize| {
+        parts
+            .iter()
+            .all(|own| own.get(place) == parts[0].get(place))
+    };
+    let alike = parts.iter().all(|own| own.len() == parts[0].len());
+    let names: Vec<String> = match alike {
+        // Where they differ, each is named by what follows.
+        true => (0..parts[0].len())
+            .filter(|&place| shared(place))
+            .map(|place| parts[0][place].replace('_', " "))
+            .filter(|part| !["summary", "series", "job", "jobs"].contains(&part.as_str()))
+            .collect(),
+        false => Vec::new(),
+    };
+    let own_names = || {
+        own.iter()
+            .map(|one| label(one))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let text = match names.is_empty() {
+        true => own_names(),
+        false => names.join(" "),
+    };
+    match &first.over {
+        Some(over) if !names.is_empty() => format!("{text} over {}", over.name),
+        _ => text,
     }
 }
 
@@ -185,12 +199,12 @@ pub(super) fn lines(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> (
                     });
                 }
             }
-            let names: Vec<String> = own().map(label).collect();
+            let label = quantity(&own().collect::<Vec<_>>());
             panels.push(Panel {
                 title: group.name.clone(),
                 plot: Plot::Lines(Lines {
                     x: x_axis(sweep, wanted),
-                    y: y_axis(wanted, &names.join(", "), &unit),
+                    y: y_axis(wanted, &label, &unit),
                     series,
                     markers: true,
                     diagonal: is_accepted_against_offered(sweep, wanted),
@@ -327,13 +341,7 @@ pub(super) fn bars(sweep: &Sweep, wanted: &study::Figure, groups: &Groups) -> (V
                     data.rows.push(row.collect());
                 }
             }
-            let names: Vec<String> = own.iter().copied().map(label).collect();
-            let label = if stacked || by_metric {
-                String::new()
-            } else {
-                names.join(", ")
-            };
-            let mut value = y_axis(wanted, &label, &unit);
+            let mut value = y_axis(wanted, &quantity(&own), &unit);
             // A bar on a logarithmic axis has no foot.
             value.scale = super::Scale::Linear;
             panels.push(Panel {

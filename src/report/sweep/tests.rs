@@ -1,5 +1,5 @@
+use super::names::words;
 use super::seeds::mean;
-use super::table::words;
 use super::*;
 use crate::catalog::catalog;
 use crate::report::figure::{Panel, Plot};
@@ -33,7 +33,8 @@ fn with<T>(figure: &str, check: impl FnOnce(&Sweep, &Figure) -> T) -> T {
     let text = format!("{JOB}[[figure]]\nid = \"f\"\n{figure}");
     let folder = tempfile::tempdir().expect("a directory");
     let study = Study::parse(&text, folder.path(), &Options::default()).expect("a study");
-    let points = study.points(&catalog()).expect("points");
+    let catalog = catalog();
+    let points = study.points(&catalog).expect("points");
     let dir = SweepDir::new(folder.path());
     let metrics = study.metrics();
     let rows = points.iter().map(|point| Row {
@@ -59,12 +60,7 @@ fn with<T>(figure: &str, check: impl FnOnce(&Sweep, &Figure) -> T) -> T {
         rows: rows.collect(),
         metrics,
     };
-    let sweep = Sweep {
-        study: &study,
-        points: &points,
-        dir: &dir,
-        table: &table,
-    };
+    let sweep = Sweep::new(&study, &catalog, &points, &dir, &table).expect("a sweep");
     let figures = sweep.figures().expect("figures");
     check(&sweep, &figures[0])
 }
@@ -384,4 +380,37 @@ fn a_study_with_claims_only_has_figures_of_what_they_name() {
     );
     let lines = usual(&study(&format!("{JOB}{claims}")));
     assert!(lines.len() == 3 && lines.iter().all(|figure| figure.kind == FigureKind::Line));
+}
+
+/// Metrics of one kind have an axis that says which; where they differ in all, each is named.
+#[test]
+fn axes_say_what_several_metrics_have_in_common() {
+    for (y, kind, words) in [
+        (
+            "[\"latency.job.w.message.mean\", \"latency.job.w.message.p99\"]",
+            "line",
+            "latency w message",
+        ),
+        (
+            "[\"ejection.data\", \"ejection.control\"]",
+            "stacked",
+            "ejection",
+        ),
+        (
+            "[\"latency.message.mean\", \"latency.network.mean\"]",
+            "bar",
+            "latency mean",
+        ),
+        ("\"summary.accepted_load\"", "line", "accepted load"),
+    ] {
+        let figure = format!("kind = \"{kind}\"\nx = \"load\"\ny = {y}\n");
+        with(&figure, |_, figure| {
+            let label = match &figure.panels[0].plot {
+                Plot::Lines(lines) => &lines.y.label,
+                Plot::Bars(bars) => &bars.value.label,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(label, words, "{y}");
+        });
+    }
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::queue::TaskId;
+use crate::study::about;
 
 /// The file in the directory of a submission.
 const FILE: &str = "jobs.toml";
@@ -39,7 +40,8 @@ impl Submission {
     /// If that cannot be done.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let text = toml::to_string(self).map_err(io::Error::other)?;
-        fs::write(folder.join(FILE), text)
+        let path = folder.join(FILE);
+        fs::write(&path, text).map_err(about(&path))
     }
 
     /// The submission of a directory; None if it came to none.

@@ -4,14 +4,16 @@ mod claims;
 mod metrics;
 mod needs;
 mod page;
+mod places;
 mod refused;
 mod slowdown;
 
+use std::ops::Deref;
 use std::path::Path;
 
-use super::{Options, Point, Study};
+use super::{Options, Point, Points, Study};
 use crate::catalog::catalog;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Experiment};
 
 /// An experiment with two workloads on the smallest dragonfly.
 const BASE: &str = r#"
@@ -69,9 +71,34 @@ fn study(more: &str) -> Study {
         .unwrap_or_else(|error| panic!("{}", error.render(false)))
 }
 
-fn points(study: &Study) -> Vec<Point> {
-    let points = study.points(&catalog());
-    points.unwrap_or_else(|error| panic!("{}", error.render(false)))
+/// A point with its experiment.
+struct Whole {
+    point: Point,
+    experiment: Experiment,
+}
+
+impl Deref for Whole {
+    type Target = Point;
+
+    fn deref(&self) -> &Point {
+        &self.point
+    }
+}
+
+/// All points, each of which can be run.
+fn checked(study: &Study) -> Result<Points, ConfigError> {
+    let points = study.points(&catalog())?;
+    study.check(&points.iter().collect::<Vec<_>>(), &catalog())?;
+    Ok(points)
+}
+
+fn points(study: &Study) -> Vec<Whole> {
+    let points = checked(study).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    let whole = |point: &Point| Whole {
+        point: point.clone(),
+        experiment: study.experiment(point, &catalog()).expect("it was read"),
+    };
+    points.iter().map(whole).collect()
 }
 
 fn labels(study: &Study) -> Vec<String> {
@@ -243,8 +270,7 @@ fn reduced_keeps_some_values_and_sets_keys() {
         format!("{text}\n[[exclude]]\nrouting = [\"valiant\", \"par\"]\nload = [0.2, 0.4]\n");
     assert!(
         study_with("", &rest, &reduced)
-            .unwrap()
-            .points(&catalog())
+            .and_then(|study| checked(&study))
             .is_err()
     );
     // What the command line says comes last.

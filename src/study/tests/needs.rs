@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::refused::assert_refused;
 use super::{AXES, study_with};
-use crate::catalog::catalog;
 use crate::study::{Options, Study};
 
 /// What exists, but not in the results of this study.
@@ -112,7 +111,7 @@ fn workloads_that_run_nowhere() {
     );
     // One point that has it is enough: the others leave a gap.
     let study = study_with("", &off("[true, false]"), &Options::default()).unwrap();
-    assert_eq!(study.points(&catalog()).unwrap().len(), 2);
+    assert_eq!(super::checked(&study).unwrap().len(), 2);
 }
 
 #[test]
@@ -123,7 +122,7 @@ fn ports_that_the_network_has_not() {
          [[workload]]\npattern = { kind = \"uniform\" }\nload = 0.1\nmessage = \"4 flits\"\n\
          [[figure]]\nid = \"f\"\nkind = \"ternary\"\ny = \"ports.global\"\n";
     let study = Study::parse(tree, Path::new(""), &Options::default()).unwrap();
-    let error = study.points(&catalog()).expect_err("one router");
+    let error = super::checked(&study).expect_err("one router");
     assert!(
         error.message.contains("the network has no global ports"),
         "{error}"

@@ -37,7 +37,7 @@ fn every_example_is_a_good_addition_to_the_first() {
             };
             let text = format!("{first}\n{example}");
             let study = Study::parse(&text, Path::new(""), &options);
-            let points = study.and_then(|study| study.points(&catalog()));
+            let points = study.and_then(|study| super::checked(&study));
             let points =
                 points.unwrap_or_else(|error| panic!("{example}\n{}", error.render(false)));
             assert!(points.len() > 1);

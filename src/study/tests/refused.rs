@@ -6,7 +6,7 @@ use crate::config::ConfigError;
 use crate::study::Options;
 
 fn refusal(more: &str, options: &Options) -> ConfigError {
-    let result = study_with("", more, options).and_then(|study| study.points(&catalog()));
+    let result = study_with("", more, options).and_then(|study| super::checked(&study));
     match result {
         Err(error) => error,
         Ok(points) => panic!("{} points of {more}", points.len()),
@@ -144,7 +144,7 @@ fn points_that_are_the_same() {
     let twice = "key = \"nic.max_packet\"\nvalues = [\"24 flits\", \"2400 bits\"]\n";
     // The value is written in the resolved experiment as it stands, so these two differ ...
     let study = study_with("", &axis(twice), &Options::default()).unwrap();
-    assert_eq!(study.points(&catalog()).unwrap().len(), 2);
+    assert_eq!(super::checked(&study).unwrap().len(), 2);
     // ... but these do not.
     let same = "key = \"output.bin\"\nvalues = [\"1 us\", \"1000 ns\"]\n";
     assert_refused(&axis(same), 4, &["`a` changes nothing", "remove the axis"]);
@@ -190,7 +190,7 @@ fn axes_that_are_in_one_anothers_way() {
         &axis("key = \"run.seed\"\nvalues = [1, 2]"),
         &Options::default(),
     )
-    .and_then(|study| study.points(&catalog()))
+    .and_then(|study| super::checked(&study))
     .expect_err("two masters");
     assert!(error.message.contains("`seeds`"), "{error}");
 }

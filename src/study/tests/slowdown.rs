@@ -1,9 +1,8 @@
 //! Runs of jobs alone: which there are, what they run, and what is no slowdown.
 
-use super::{AXES, BASE, points, study, study_with};
-use crate::catalog::catalog;
+use super::{AXES, BASE, Whole, points, study, study_with};
 use crate::config::Endpoints;
-use crate::study::{Metric, Options, Point, Role, Study};
+use crate::study::{Metric, Options, Role, Study};
 
 fn with_metrics(metrics: &str, more: &str) -> Study {
     let top = format!("metrics = [{metrics}]");
@@ -11,7 +10,7 @@ fn with_metrics(metrics: &str, more: &str) -> Study {
         .unwrap_or_else(|error| panic!("{}", error.render(false)))
 }
 
-fn alone(points: &[Point]) -> Vec<&Point> {
+fn alone(points: &[Whole]) -> Vec<&Whole> {
     points.iter().filter(|point| !point.is_own()).collect()
 }
 
@@ -60,9 +59,8 @@ fn a_job_alone_is_where_it_is_beside_others() {
     let base = base.replace("endpoints = \"6..12\"", "endpoints = \"rest\"");
     let text = format!("metrics = [\"slowdown.cold\"]\n{base}");
     let study = Study::parse(&text, std::path::Path::new(""), &Options::default());
-    let points = study.and_then(|study| study.points(&catalog()));
-    let points = points.unwrap_or_else(|error| panic!("{}", error.render(false)));
-    let places = |point: &Point| {
+    let points = points(&study.unwrap_or_else(|error| panic!("{}", error.render(false))));
+    let places = |point: &Whole| {
         let plan = crate::simulation::Plan::new(&point.experiment, None).expect("a plan");
         let traffic = plan.blueprint.traffic.iter();
         let mut cold = traffic.filter(|one| one.name == "cold");
@@ -140,7 +138,7 @@ fn a_job_that_never_ends_alone_is_refused() {
     let text = format!("metrics = [\"slowdown.hot\"]\n{base}{more}");
     let study = Study::parse(&text, std::path::Path::new(""), &Options::default());
     let error = study
-        .and_then(|study| study.points(&catalog()))
+        .and_then(|study| super::checked(&study))
         .expect_err("endless");
     assert!(
         error.message.contains("alone never ends"),

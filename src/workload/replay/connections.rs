@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(sent, [(0, 500), (1, 500 + 100 + NS), (3, 0)]);
         assert_eq!(
             trace.coverage.to_string(),
-            "1 priorities (ignored: messages have none), 3 messages of 600 bytes, 1 triggers"
+            "1 priorities (ignored: messages have none), 3 messages of 600 bytes in all, 1 triggers"
         );
     }
 

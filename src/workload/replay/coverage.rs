@@ -115,7 +115,8 @@ impl fmt::Display for Coverage {
             }
             write!(f, "{} {}", row.seen.count, row.name)?;
             if row.seen.bytes > 0 {
-                write!(f, " of {} bytes", row.seen.bytes)?;
+                let all = if row.seen.count > 1 { " in all" } else { "" };
+                write!(f, " of {} bytes{all}", row.seen.bytes)?;
             }
             let why = row.why.iter().filter(|(_, count)| *count > 0);
             match why.collect::<Vec<_>>().as_slice() {

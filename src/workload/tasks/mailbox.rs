@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::op::COLLECTIVE_TAG;
-use super::queues::Queues;
+use super::queues::{Queues, entry_bytes};
 use super::{Envelope, EnvelopeKind, Label, Peer, Tag};
 
 /// What a receive asks for.
@@ -45,6 +45,9 @@ pub(super) struct Mailbox {
 }
 
 impl Mailbox {
+    /// Bytes of a receive that waits.
+    pub const POSTED: [usize; 2] = entry_bytes::<Wanted, Posted>();
+
     /// A receive is posted. Returns the message, if it is there already.
     pub fn post(&mut self, from: Option<Peer>, tag: Option<Tag>, label: Label) -> Option<Arrival> {
         if let Some(queue) = self.waiting((from, tag))

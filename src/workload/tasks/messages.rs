@@ -1,7 +1,7 @@
 use rustc_hash::FxHashMap;
 
 use super::mailbox::{Arrival, Mailbox};
-use super::queues::Queues;
+use super::queues::{Queues, entry_bytes};
 use super::requests::{Request, Requests};
 use super::{
     Completes, Envelope, EnvelopeKind, Job, Label, Labels, Peer, RendezvousCompletes, Tag, Trouble,
@@ -20,6 +20,35 @@ pub struct Messages {
     peers: FxHashMap<Peer, Numbers>,
     trouble: Option<Trouble>,
 }
+
+/// Bytes that a task holds: in lists, and in tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entries {
+    /// Lists, which grow by doubling.
+    pub lists: usize,
+    /// Tables of so many bytes, one for each.
+    pub tables: usize,
+}
+
+/// What a task keeps for each task that it has ever sent to or received from.
+pub const OF_A_PEER: Entries = Entries {
+    lists: 0,
+    tables: size_of::<(Peer, Numbers)>(),
+};
+
+/// What it keeps for each send that is not complete.
+pub const OF_A_SEND: Entries = Entries {
+    lists: SENDS[0],
+    tables: SENDS[1] + Requests::ENTRY,
+};
+
+/// What it keeps for each receive that is not complete.
+pub const OF_A_RECEIVE: Entries = Entries {
+    lists: Mailbox::POSTED[0],
+    tables: Mailbox::POSTED[1] + Requests::ENTRY,
+};
+
+const SENDS: [usize; 2] = entry_bytes::<(Peer, u32), Leaving>();
 
 /// A send that is not complete.
 #[derive(Clone, Copy, Debug)]

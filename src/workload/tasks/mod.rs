@@ -32,7 +32,7 @@ pub use envelope::{Envelope, EnvelopeKind};
 pub use group::Group;
 pub use hang::{Obstacle, Waiting};
 pub use job::{Job, Motif};
-pub use messages::Messages;
+pub use messages::{Entries, Messages, OF_A_PEER, OF_A_RECEIVE, OF_A_SEND};
 pub use op::{Label, Labels, Op, Peer, Tag};
 pub use process::{Calls, Process};
 pub use protocol::{Completes, Mpi, MpiPreset, Protocol, RendezvousCompletes};

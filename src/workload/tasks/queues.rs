@@ -119,6 +119,11 @@ impl<K: Eq + Hash + Copy, T: Copy> Queues<K, T> {
     }
 }
 
+/// Bytes of an entry that is alone under its key: of the list, and of the table.
+pub(super) const fn entry_bytes<K, T>() -> [usize; 2] {
+    [size_of::<Slot<T>>(), size_of::<(K, Ends)>()]
+}
+
 /// Room for so many is kept when nothing is left.
 const KEPT: usize = 16;
 

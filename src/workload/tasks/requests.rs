@@ -27,6 +27,9 @@ pub(super) struct Requests {
 }
 
 impl Requests {
+    /// Bytes of one.
+    pub const ENTRY: usize = size_of::<(Label, Request)>();
+
     /// A new operation. False if there is one of that label already.
     pub fn add(&mut self, label: Label, request: Request) -> bool {
         self.live.insert(label, request).is_none()

@@ -1,84 +1,45 @@
 //! Expressions over task and step: whole numbers, all operations with their overflow noticed.
 
-use std::str::FromStr;
+mod parse;
 
-use exmex::{BinOp, Express, FlatEx, MakeOperators, Operator};
+use parse::Tree;
+pub use parse::Wrong;
 
-/// A whole number, or none: what overflows or is divided by 0 has no value, and neither has what is made of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Whole(Option<i64>);
-
-impl FromStr for Whole {
-    type Err = std::num::ParseIntError;
-
-    fn from_str(text: &str) -> Result<Whole, Self::Err> {
-        text.parse().map(|number| Whole(Some(number)))
-    }
-}
-
-/// The operators, as in Rust; the remainder is never negative.
-#[derive(Clone, Debug)]
-struct Operators;
-
-fn binary(
-    repr: &'static str,
-    prio: i64,
-    apply: fn(Whole, Whole) -> Whole,
-) -> Operator<'static, Whole> {
-    Operator::make_bin(repr, operation(prio, apply))
-}
-
-fn operation(prio: i64, apply: fn(Whole, Whole) -> Whole) -> BinOp<Whole> {
-    BinOp {
-        apply,
-        prio,
-        is_commutative: false,
-    }
-}
-
-/// Both have to have a value.
-fn both(a: Whole, b: Whole, apply: fn(i64, i64) -> Option<i64>) -> Whole {
-    Whole(a.0.zip(b.0).and_then(|(a, b)| apply(a, b)))
-}
-
-fn truth(value: bool) -> Option<i64> {
-    Some(i64::from(value))
-}
-
-impl MakeOperators<Whole> for Operators {
-    fn make<'a>() -> Vec<Operator<'a, Whole>> {
-        vec![
-            binary("||", 0, |a, b| both(a, b, |a, b| truth(a != 0 || b != 0))),
-            binary("&&", 1, |a, b| both(a, b, |a, b| truth(a != 0 && b != 0))),
-            binary("==", 2, |a, b| both(a, b, |a, b| truth(a == b))),
-            binary("!=", 2, |a, b| both(a, b, |a, b| truth(a != b))),
-            binary("<=", 2, |a, b| both(a, b, |a, b| truth(a <= b))),
-            binary(">=", 2, |a, b| both(a, b, |a, b| truth(a >= b))),
-            binary("<", 2, |a, b| both(a, b, |a, b| truth(a < b))),
-            binary(">", 2, |a, b| both(a, b, |a, b| truth(a > b))),
-            binary("^", 3, |a, b| both(a, b, |a, b| Some(a ^ b))),
-            binary("+", 4, |a, b| both(a, b, i64::checked_add)),
-            Operator::make_bin_unary(
-                "-",
-                operation(4, |a, b| both(a, b, i64::checked_sub)),
-                |a| Whole(a.0.and_then(i64::checked_neg)),
-            ),
-            binary("*", 5, |a, b| both(a, b, i64::checked_mul)),
-            binary("/", 5, |a, b| both(a, b, i64::checked_div_euclid)),
-            binary("%", 5, |a, b| both(a, b, i64::checked_rem_euclid)),
-            binary("**", 6, |a, b| {
-                both(a, b, |a, b| a.checked_pow(u32::try_from(b).ok()?))
-            }),
-            binary("min", 6, |a, b| both(a, b, |a, b| Some(a.min(b)))),
-            binary("max", 6, |a, b| both(a, b, |a, b| Some(a.max(b)))),
-            Operator::make_unary("abs", |a| Whole(a.0.and_then(i64::checked_abs))),
-            Operator::make_unary("not", |a| Whole(a.0.and_then(|a| truth(a == 0)))),
-            Operator::make_unary("log2", |a| {
-                Whole(a.0.and_then(i64::checked_ilog2).map(i64::from))
-            }),
-        ]
-    }
-}
+/// Everything that an expression may be made of, and what it means: for `weir list`.
+///
+/// The operators stand in the order in which they bind, the closest first.
+pub const NOTATION: &[[&str; 2]] = &[
+    ["12", "a whole number; there are no others"],
+    ["task", "the number of the task, from 0"],
+    ["tasks", "the number of tasks"],
+    ["step", "the number of the round, from 0"],
+    ["width", "a name of `constants`"],
+    ["(a)", "what is in parentheses comes first"],
+    ["abs(a)", "a without its sign"],
+    ["log2(a)", "the largest n with 2 ** n <= a; of a > 0"],
+    ["max(a, b)", "the larger one"],
+    ["min(a, b)", "the smaller one"],
+    ["not(a)", "1 if a is 0, else 0"],
+    [
+        "xor(a, b)",
+        "exclusive or, bit by bit: the other one of a pair is xor(task, 1)",
+    ],
+    ["-a", "a with the other sign"],
+    ["a ** b", "a to the power of b; b is not negative"],
+    ["a * b", "the product"],
+    [
+        "a / b",
+        "the quotient, rounded so that the remainder is not negative: -1 / 4 is -1",
+    ],
+    ["a % b", "the remainder, never negative: -1 % 4 is 3"],
+    ["a + b", "the sum"],
+    ["a - b", "the difference"],
+    ["a == b", "1 if they are equal, else 0"],
+    ["a != b", "1 if they differ, else 0"],
+    ["a < b", "1 if a is less, else 0; likewise <=, > and >="],
+    ["a && b", "1 if neither is 0, else 0"],
+    ["a || b", "1 if one of them is not 0, else 0"],
+];
 
 /// Values of the variables at a place of a program.
 #[derive(Clone, Copy, Debug)]
@@ -95,48 +56,18 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct Expression {
     text: String,
-    /// Of several kilobytes.
-    compiled: Box<FlatEx<Whole, Operators>>,
-    /// Its variables, in the order in which it wants them.
-    variables: Vec<Variable>,
+    tree: Tree,
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Variable {
-    Task,
-    Tasks,
-    Step,
-    Constant(i64),
-}
-
-/// Longer ones are a slip.
-const LONGEST: usize = 500;
 
 impl Expression {
     /// Reads an expression; `constants` are names with their values.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub fn read(text: &str, constants: &[(String, i64)]) -> Result<Expression, String> {
-        if text.len() > LONGEST {
-            return Err(format!("it has more than {LONGEST} characters"));
-        }
-        let compiled = FlatEx::parse(text).map_err(|error| error.msg().to_string())?;
-        let variables = compiled.var_names().iter().map(|name| match name.as_str() {
-            "task" => Ok(Variable::Task),
-            "tasks" => Ok(Variable::Tasks),
-            "step" => Ok(Variable::Step),
-            name => match constants.iter().find(|(own, _)| own == name) {
-                Some(&(_, value)) => Ok(Variable::Constant(value)),
-                None => Err(format!(
-                    "{name:?} is not known: `task`, `tasks`, `step` and those of `constants` are"
-                )),
-            },
-        });
+    /// What is wrong with it, and where.
+    pub fn read(text: &str, constants: &[(String, i64)]) -> Result<Expression, Wrong> {
         Ok(Expression {
-            variables: variables.collect::<Result<_, _>>()?,
+            tree: parse::tree(text, constants)?,
             text: text.into(),
-            compiled: Box::new(compiled),
         })
     }
 
@@ -147,22 +78,12 @@ impl Expression {
 
     /// Whether its value may differ from round to round.
     pub fn has_step(&self) -> bool {
-        self.variables.contains(&Variable::Step)
+        self.tree.has_step()
     }
 
     /// Its value; None if it has none.
     pub fn value(&self, place: Place) -> Option<i64> {
-        let mut values = [Whole(None); 16];
-        let wanted = values.get_mut(..self.variables.len())?;
-        for (value, variable) in wanted.iter_mut().zip(&self.variables) {
-            *value = Whole(Some(match *variable {
-                Variable::Task => place.task,
-                Variable::Tasks => place.tasks,
-                Variable::Step => place.step,
-                Variable::Constant(value) => value,
-            }));
-        }
-        self.compiled.eval(wanted).ok()?.0
+        self.tree.value(place)
     }
 }
 
@@ -184,7 +105,16 @@ mod tests {
         for (text, expected) in [
             ("(task + 1) % tasks", Some(4)),
             ("(task - 5) % tasks", Some(6)),
-            ("task ^ (2 ** step)", Some(7)),
+            ("xor(task, 2 ** step)", Some(7)),
+            ("-7 / 4 * 10 + -7 % 4", Some(-19)),
+            ("2 ** 10", Some(1_024)),
+            ("1 + 2 == 3 && 2 < 1 + 2 || 0", Some(1)),
+            ("-(2 ** 2) + (-2) ** 2 - 2 * -3", Some(6)),
+            ("1 || 0 && 0", Some(1)),
+            ("9223372036854775807 - 1 - task", Some(i64::MAX - 4)),
+            ("-9223372036854775807 - 1", Some(i64::MIN)),
+            ("abs(-9223372036854775807 - 1)", None),
+            ("0 - 9223372036854775807 - 2", None),
             ("1 + 2 * 3 - -4", Some(11)),
             ("task / width", Some(0)),
             ("task % width < width - 1 && task > 0", Some(0)),
@@ -202,23 +132,144 @@ mod tests {
         ] {
             assert_eq!(value(text), expected, "{text}");
         }
-        let wrong = |text: &str| Expression::read(text, &constants).map(|_| ()).unwrap_err();
-        assert!(wrong("task + peer").contains("\"peer\" is not known"));
-        for text in [
-            "",
-            "task +",
-            "(task",
-            "1.5",
-            "99999999999999999999",
-            "task task",
+    }
+
+    /// What is written by habit from elsewhere is told what it is here; and nothing tells of how
+    /// expressions are read.
+    #[test]
+    fn what_is_wrong_is_said_with_its_place_and_a_remedy() {
+        let constants = [("width".to_string(), 4)];
+        for (text, at, message, remedy) in [
+            ("", 1, "it is empty", "write whole numbers"),
+            (
+                "task +",
+                7,
+                "it ends where a value is expected",
+                "a number, a name",
+            ),
+            (
+                "(task",
+                6,
+                "a `)` is missing",
+                "close the `(` of character 1",
+            ),
+            ("task)", 5, "`)` closes nothing", "remove it"),
+            (
+                "max(task",
+                9,
+                "a `)` is missing",
+                "close the `(` of character 4",
+            ),
+            ("1.5 * task", 1, "1.5 is no whole number", "15 * a / 10"),
+            ("task * .5", 8, "`.` is no part", "whole numbers"),
+            (
+                "99999999999999999999",
+                1,
+                "99999999999999999999 is too large",
+                "9223372036854775807",
+            ),
+            ("task task", 6, "`task` follows a value", "an operator"),
+            ("task 4", 6, "`4` follows a value", "an operator"),
+            ("4 (task)", 3, "`(` follows a value", "an operator"),
+            (
+                "2 ^ 10",
+                3,
+                "`^` is no operator",
+                "a ** b for a power, xor(a, b)",
+            ),
+            ("task | 4", 6, "`|` is no operator", "a || b"),
+            ("task & 4", 6, "`&` is no operator", "a && b"),
+            ("task = 4", 6, "`=` is no operator", "a == b"),
+            ("!task", 1, "`!` is no operator", "not(a)"),
+            ("task << 2", 6, "`<<` is no operator", "a * 2 ** b"),
+            ("task >> 2", 6, "`>>` is no operator", "a / 2 ** b"),
+            ("~task", 1, "`~` is no operator", "-1 - a"),
+            ("task // 2", 6, "`//` is no operator", "a / b"),
+            ("task and 4", 6, "`and` is no operator", "a && b"),
+            ("task or 4", 6, "`or` is no operator", "a || b"),
+            ("not task", 1, "`not` is a function", "not(a)"),
+            ("not", 1, "`not` is a function", "not(a)"),
+            ("task mod 4", 6, "`mod` is no operator", "a % b"),
+            ("min(task)", 1, "`min` has 2 arguments, not 1", "min(a, b)"),
+            ("abs(task, 2)", 1, "`abs` has 1 argument, not 2", "abs(a)"),
+            (
+                "abs()",
+                5,
+                "a value is expected, not `)`",
+                "a number, a name",
+            ),
+            ("task min 4", 6, "`min` is a function", "min(a, b)"),
+            (
+                "sqrt(task)",
+                1,
+                "there is no function `sqrt`",
+                "`abs`, `log2`, `not`, `max`, `min`, `xor`",
+            ),
+            (
+                "mx(task, 1)",
+                1,
+                "there is no function `mx`",
+                "did you mean `max`?",
+            ),
+            (
+                "rank + 1",
+                1,
+                "\"rank\" is not known",
+                "`task`, `tasks`, `step`, `width`",
+            ),
+            ("tsk + 1", 1, "\"tsk\" is not known", "did you mean `task`?"),
+            (
+                "width(2)",
+                1,
+                "there is no function `width`",
+                "`abs`, `log2`",
+            ),
+            ("1 < task < 3", 10, "a second comparison", "a < b && b < c"),
+            ("2 ** 3 ** 2", 8, "a second power", "parentheses"),
+            (
+                "-2 ** 2",
+                4,
+                "a sign before a power",
+                "(-a) ** b or -(a ** b)",
+            ),
+            ("task, 2", 5, "`,` stands between", "max(a, b)"),
+            ("task ? 1 : 2", 6, "`?` is no part", "whole numbers"),
+            ("tåsk", 2, "`å` is no part", "whole numbers"),
         ] {
-            assert!(!wrong(text).is_empty(), "{text}");
+            let wrong = Expression::read(text, &constants).expect_err(text);
+            let said = format!("{wrong:?}");
+            assert!(
+                wrong.message.contains(message),
+                "{text}: {said} lacks {message:?}"
+            );
+            assert!(
+                wrong.remedy.contains(remedy),
+                "{text}: {said} lacks {remedy:?}"
+            );
+            assert_eq!(wrong.at, at, "{text}: {said}");
+        }
+        let deep = "(".repeat(400);
+        assert!(Expression::read(&deep, &[]).is_err());
+        assert!(
+            Expression::read(&"1+".repeat(400), &[])
+                .expect_err("long")
+                .message
+                .contains("500")
+        );
+    }
+
+    /// What is documented is so.
+    #[test]
+    fn every_notation_can_be_read() {
+        let constants = ["a", "b", "width"].map(|name| (name.to_string(), 2));
+        for [notation, _] in NOTATION {
+            Expression::read(notation, &constants).expect(notation);
         }
     }
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "[-+*/%^&|<>=!()a-z0-9 .,]{0,40}") {
+        fn no_text_makes_it_panic(text in "[-+*/%^&|<>=!~()a-z0-9 .,å]{0,40}") {
             if let Ok(expression) = Expression::read(&text, &[]) {
                 expression.value(PLACE);
             }

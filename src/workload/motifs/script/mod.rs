@@ -5,10 +5,12 @@ mod expression;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
-use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Build, bytes};
 use crate::config::{ConfigError, Duration, Section, Size};
@@ -16,13 +18,14 @@ use crate::model::{Invalid, LATEST, Time};
 use crate::registry::Entry;
 use crate::workload::tasks::collectives::Kind;
 use crate::workload::tasks::{Motif, Script as Calls};
-use expression::{Expression, Place};
+use expression::{Expression, NOTATION, Place};
 
 /// Rounds of phases. In a phase a task computes, then starts all its receives and sends and waits for them, then takes part in a
-/// collective operation. Expressions are of whole numbers, with the operators of Rust (`+ - * / % ** ^ == != < > <= >= && ||`, `min`, `max`,
-/// `abs`, `not`, `log2`; remainders are not negative), over `task`, `tasks`, `step` (the number of the round, from 0) and `constants`.
+/// collective operation. Expressions are whole numbers, or texts with operators over `task`,
+/// `tasks`, `step` (the number of the round, from 0) and `constants`.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-notation" = NOTATION))]
 struct Params {
     /// How often all phases come.
     #[serde(default = "one")]
@@ -44,13 +47,13 @@ fn one() -> u32 {
 struct PhaseParams {
     /// Which tasks take part, in which rounds: an expression that is not 0. All by default.
     #[serde(skip_serializing_if = "Option::is_none")]
-    when: Option<String>,
+    when: Option<Formula>,
     /// Computation.
     #[serde(skip_serializing_if = "Option::is_none")]
     compute: Option<Duration>,
     /// How many times as long: an expression.
     #[serde(skip_serializing_if = "Option::is_none")]
-    times: Option<String>,
+    times: Option<Formula>,
     /// Messages to others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     send: Vec<SendParams>,
@@ -67,18 +70,18 @@ struct PhaseParams {
 #[serde(deny_unknown_fields)]
 struct SendParams {
     /// The task: an expression.
-    to: String,
+    to: Formula,
     /// Its length.
     bytes: Size,
     /// How many times as long: an expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    times: Option<String>,
+    times: Option<Formula>,
     /// Its tag: an expression from 0 to 65,535; 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    tag: Option<String>,
+    tag: Option<Formula>,
     /// An expression that is not 0 where the message is sent; always by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    when: Option<String>,
+    when: Option<Formula>,
 }
 
 /// A message from another task.
@@ -86,13 +89,13 @@ struct SendParams {
 #[serde(deny_unknown_fields)]
 struct ReceiveParams {
     /// The task: an expression.
-    from: String,
+    from: Formula,
     /// Its tag: an expression from 0 to 65,535; 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    tag: Option<String>,
+    tag: Option<Formula>,
     /// An expression that is not 0 where the message is received; always by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    when: Option<String>,
+    when: Option<Formula>,
 }
 
 /// A collective operation.
@@ -106,7 +109,55 @@ struct CollectiveParams {
     bytes: Size,
     /// The root, where there is one: an expression; task 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    root: Option<String>,
+    root: Option<Formula>,
+}
+
+/// An expression as it is written: a text, or a number.
+#[derive(Clone, Debug)]
+struct Formula(String);
+
+struct FormulaVisitor;
+
+impl de::Visitor<'_> for FormulaVisitor {
+    type Value = Formula;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an expression such as \"(task + 1) % tasks\", or a whole number")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Formula, E> {
+        Ok(Formula(text.to_string()))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Formula, E> {
+        Ok(Formula(number.to_string()))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Formula, E> {
+        Ok(Formula(number.to_string()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Formula {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FormulaVisitor)
+    }
+}
+
+impl Serialize for Formula {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl JsonSchema for Formula {
+    fn schema_name() -> Cow<'static, str> {
+        "Formula".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "integer"] })
+    }
 }
 
 fn nothing() -> Size {
@@ -261,19 +312,22 @@ impl Reader<'_> {
     fn optional(
         &self,
         key: &str,
-        text: &Option<String>,
+        text: &Option<Formula>,
     ) -> Result<Option<Expression>, ConfigError> {
         text.as_ref()
             .map(|text| self.expression(key, text))
             .transpose()
     }
 
-    fn expression(&self, key: &str, text: &str) -> Result<Expression, ConfigError> {
+    fn expression(&self, key: &str, formula: &Formula) -> Result<Expression, ConfigError> {
+        let text = &formula.0;
         let constants: Vec<(String, i64)> = self.params.constants.clone().into_iter().collect();
         Expression::read(text, &constants).map_err(|why| {
-            let message = format!("{text:?} is no expression: {why}");
-            let remedy = "write whole numbers, `task`, `tasks`, `step`, and operators as in \"(task + 1) % tasks\"";
-            self.section.refuse(Invalid::new(key, message, remedy))
+            let message = format!(
+                "{text:?} is no expression: {} (at character {})",
+                why.message, why.at
+            );
+            self.section.refuse(Invalid::new(key, message, why.remedy))
         })
     }
 }

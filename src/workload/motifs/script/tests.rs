@@ -28,7 +28,7 @@ fn a_stencil() {
         { to = \"task - 1\", bytes = \"8 B\", when = \"task % w > 0\" },\n\
         { to = \"task + 1\", bytes = \"8 B\", when = \"task % w < w - 1\" },\n\
         { to = \"task - w\", bytes = \"16 B\", when = \"task >= w\" },\n\
-        { to = \"task + w\", bytes = \"16 B\", when = \"task + w < tasks\", tag = \"0\" },\n]\n\
+        { to = \"task + w\", bytes = \"16 B\", when = \"task + w < tasks\", tag = 0 },\n]\n\
         receive = [\n{ from = \"task - 1\", when = \"task % w > 0\" },\n\
         { from = \"task + 1\", when = \"task % w < w - 1\" },\n\
         { from = \"task - w\", when = \"task >= w\" },\n\
@@ -43,7 +43,7 @@ fn a_stencil() {
 
 #[test]
 fn a_pipeline() {
-    let text = "[[phases]]\nwhen = \"task > 0\"\nreceive = [{ from = \"task - 1\", tag = \"7\" }]\n\
+    let text = "[[phases]]\nwhen = \"task > 0\"\nreceive = [{ from = \"task - 1\", tag = 7 }]\n\
         [[phases]]\ncompute = \"10 ns\"\ntimes = \"task + 1\"\n\
         [[phases]]\nwhen = \"task + 1 < tasks\"\n\
         send = [{ to = \"task + 1\", bytes = \"10 B\", times = \"task + 1\", tag = \"7\" }]\n";
@@ -55,8 +55,8 @@ fn a_pipeline() {
 
 #[test]
 fn rounds_that_differ_and_collectives() {
-    let text = "rounds = 3\n[[phases]]\nsend = [{ to = \"task ^ (2 ** step)\", bytes = \"8 B\" }]\n\
-        receive = [{ from = \"task ^ (2 ** step)\" }]\n\
+    let text = "rounds = 3\n[[phases]]\nsend = [{ to = \"xor(task, 2 ** step)\", bytes = \"8 B\" }]\n\
+        receive = [{ from = \"xor(task, 2 ** step)\" }]\n\
         collective = { kind = \"bcast\", bytes = \"5 B\", root = \"step\" }\n";
     let run = run(text, 8);
     let sent: Vec<u32> = run
@@ -76,12 +76,20 @@ fn what_is_wrong_is_refused_before_it_runs() {
         (
             "task + 1) %",
             "task + 1 %",
-            ["phases.0.send.0.to", "no expression", "whole numbers"],
+            [
+                "phases.0.send.0.to",
+                "no expression: a `)` is missing (at character 18)",
+                "close the `(` of character 1",
+            ],
         ),
         (
             "task - 1",
             "peer - 1",
-            ["phases.0.receive.0.from", "\"peer\" is not known", "`step`"],
+            [
+                "phases.0.receive.0.from",
+                "\"peer\" is not known (at character 2)",
+                "`step`",
+            ],
         ),
         (
             "(task + 1) % tasks",

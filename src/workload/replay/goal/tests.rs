@@ -22,7 +22,7 @@ fn operations_start_when_what_they_wait_for_is_over() {
     assert_eq!(run.tasks[1].communicated(), Some(0));
     assert_eq!(
         trace.coverage.to_string(),
-        "2 sends of 300 bytes, 2 receives of 300 bytes, 2 computations, 2 dependencies on ends, 1 dependencies on \
+        "2 sends of 300 bytes in all, 2 receives of 300 bytes in all, 2 computations, 2 dependencies on ends, 1 dependencies on \
          starts, 1 choices of a NIC (ignored: a task has one NIC)"
     );
 }

@@ -31,7 +31,7 @@ fn records_wait_for_what_their_tasks_send_receive_and_finish() {
     assert_eq!((to.from, to.to), (1, 3));
     assert_eq!(
         trace.coverage.to_string(),
-        "3 messages of 220 bytes, 2 collective operations, 6 parts in them, 5 dependencies"
+        "3 messages of 220 bytes in all, 2 collective operations, 6 parts in them, 5 dependencies"
     );
 }
 

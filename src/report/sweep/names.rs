@@ -1,0 +1,32 @@
+//! What metrics are called on pages.
+
+/// The name of a metric for people.
+pub(super) fn words(name: &str) -> String {
+    let plain = |text: &str| text.replace(['_', '.'], " ");
+    let (name, window) = name.split_once(" @ ").unwrap_or((name, ""));
+    let parts: Vec<&str> = name.split('.').collect();
+    let text = match parts.as_slice() {
+        ["summary", rest @ ..] => plain(&rest.join(" ")),
+        ["latency", "job", job, kind, stat] => format!("{kind} latency of {job}, {stat}"),
+        ["latency", kind, stat] => format!("{kind} latency, {stat}"),
+        ["slowdown", job] => format!("slowdown of {job}"),
+        ["jobs", job, what] => format!("{} of {job}", plain(what)),
+        ["series", "job", job, what, how] => format!("{} of {job}, {how}", plain(what)),
+        ["ejection", class] => format!("ejection channels' share of {class}"),
+        ["ports", "all", what] => format!("{}, all ports", plain(what)),
+        ["ports", kind, what] => format!("{}, {kind} ports", plain(what)),
+        _ => plain(name),
+    };
+    match window {
+        "" => text,
+        window => format!("{text} ({window})"),
+    }
+}
+
+/// Two names where both say something.
+pub(super) fn joined(first: &str, second: &str) -> String {
+    match (first, second) {
+        ("", name) | (name, "") => name.to_string(),
+        (first, second) => format!("{first}, {second}"),
+    }
+}
