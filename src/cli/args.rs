@@ -29,6 +29,7 @@ Exit codes:
 /// them.
 #[derive(Debug, Parser)]
 #[command(
+    name = "weir",
     version,
     long_version = version(),
     about,
