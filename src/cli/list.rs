@@ -14,6 +14,9 @@ use crate::registry::{Catalog, Family, Variant, schema_json};
 /// Width of the text.
 const WIDTH: usize = 100;
 
+/// A longer type stands in the column of the meaning.
+const WIDEST_TYPE: usize = 28;
+
 /// What presets are called here: they are no family, for they choose no variant.
 const PRESETS: &str = "presets";
 
@@ -337,7 +340,7 @@ fn parameter_rows(schema: &Json, root: &Json, path: &str, rows: &mut Vec<[String
         let words: Vec<&str> = documentation.split_whitespace().collect();
         let (kind, words) = match type_of(property, root) {
             // Many words would make a column as wide as the page.
-            long if long.len() > WIDTH / 2 => (
+            long if long.len() > WIDEST_TYPE => (
                 "one of".into(),
                 format!("{} One of: {long}.", words.join(" ")),
             ),
