@@ -148,7 +148,7 @@ mod tests {
         coverage.ignored("waits", 3, 0, "nothing is open");
         assert_eq!(
             coverage.to_string(),
-            "7 sends of 65 bytes (2 ignored: one reason; 1 ignored: another), \
+            "7 sends of 65 bytes in all (2 ignored: one reason; 1 ignored: another), \
              3 waits (ignored: nothing is open)"
         );
         let numbers = coverage.numbers();

@@ -82,8 +82,8 @@ fn comments_at_the_head_say_what_the_schedule_lacks() {
     let trace = read_bytes("goal", "", format!("{head}{CHAIN}").as_bytes()).unwrap();
     let said = trace.coverage.to_string();
     for part in [
-        "4 sends of 307 bytes (2 ignored: why not)",
-        "3 MPI_Allreduce of 96 bytes (ignored: nobody knows)",
+        "4 sends of 307 bytes in all (2 ignored: why not)",
+        "3 MPI_Allreduce of 96 bytes in all (ignored: nobody knows)",
         "4 parts in scan",
     ] {
         assert!(said.contains(part), "{said:?} lacks {part:?}");
