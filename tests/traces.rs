@@ -162,7 +162,7 @@ fn converted_traces_run() {
             "otf2.goal",
             2 * (600 + 32),
             "parts_in_allreduce",
-            "4 parts in allreduce of 144 bytes (2 ignored: they are of a single rank)",
+            "4 parts in allreduce of 144 bytes in all (2 ignored: they are of a single rank)",
         ),
     ] {
         let mut trace = section("goal", "", "");
