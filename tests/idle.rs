@@ -121,10 +121,10 @@ fn check(experiment: &Experiment, place: &str) {
             "saa" => own.set("nic.discipline", "ps"),
             _ => own,
         };
-        // A tenth of a percent for what is exchanged.
+        // Half a percent for what is exchanged, and since random routes of one flow may cross.
         let most = trips * MESSAGES as f64 * about.longest_trip as f64;
         for ((job, before), (_, after)) in plain.iter().zip(times(&own.run().data)) {
-            let limit = *before as f64 * (1.001 + share) + most;
+            let limit = *before as f64 * (1.005 + share) + most;
             assert!(
                 after as f64 <= limit,
                 "{place}: {} slows {job} from {before} to {after} ps, and {limit} are documented",
