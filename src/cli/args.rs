@@ -9,13 +9,13 @@ use crate::config::{ConfigError, Experiment};
 use crate::engine::mpi_library;
 use crate::model::program;
 
-/// What the process ends with; docs/running.md says more.
+/// Exit codes of the process; docs/running.md says more.
 const EXIT_CODES: &str = "\
 Exit codes:
     0  done
     1  the run or a point failed, or the run stopped early at run.max_wall
     2  bad input: the experiment, the options or the output directory
-    3  a claim of a sweep does not hold
+    3  a claim of a sweep does not hold, or is undecided
     4  stalled: packets in flight can never move again
    85  a sweep was stopped by Ctrl-C or SIGTERM; the same command goes on from there
   101  a defect of weir
@@ -54,7 +54,7 @@ fn version() -> &'static str {
             "{version}\nmodel version {model}\ncommit {}\nfeatures {}\nMPI: {}\nHDF5 {major}.{minor}.{micro}",
             program::COMMIT,
             program::FEATURES,
-            mpi_library().lines().next().unwrap_or("none"),
+            mpi_library(),
         )
     });
     &TEXT
@@ -278,7 +278,7 @@ pub enum ExportFormat {
 pub struct ReportOptions {
     /// What a run or a sweep wrote: its --out.
     pub dir: PathBuf,
-    /// Where the page and the figures are written. Default: DIR itself.
+    /// Directory of the page and the figures. Default: DIR itself.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

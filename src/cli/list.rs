@@ -277,7 +277,7 @@ fn details(family: &Family, variant: &Variant) -> String {
     text
 }
 
-/// What its expressions may be made of.
+/// Operators and functions of its expressions.
 fn notation(schema: &Json) -> String {
     let pair = |row: &Json| [0, 1].map(|at| row[at].as_str().unwrap_or_default().to_string());
     let rows = schema["x-notation"].as_array().into_iter().flatten();

@@ -114,7 +114,7 @@ impl Display {
 
 /// Columns of the terminal that standard error is.
 fn columns() -> usize {
-    /// Of one that does not say.
+    /// Columns of a terminal that does not say.
     const USUAL: u16 = 80;
     let size = tcgetwinsize(std::io::stderr());
     let columns = size

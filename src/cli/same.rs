@@ -50,7 +50,7 @@ fn program() -> String {
     )
 }
 
-/// What this rank has that rank 0 does not, and what to do about it.
+/// The first difference of this rank from rank 0, and what to do about it.
 fn difference(own: &Identity, first: &Identity) -> Option<(String, &'static str)> {
     if own.program != first.program {
         let what = format!("is {}, rank 0 is {}", own.program, first.program);

@@ -1,4 +1,4 @@
-//! What `weir list` knows besides variants: the keys of the sections that every experiment has, and
+//! Contents of `weir list` besides variants: the keys of the sections that every experiment has, and
 //! metrics.
 
 use serde_json::Value as Json;
@@ -29,7 +29,7 @@ pub const SECTIONS: [[&str; 3]; 6] = [
     ],
 ];
 
-/// What metrics are called here.
+/// Name of the list of metrics.
 pub(super) const METRICS: &str = "metrics";
 
 /// The page that describes them.
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::study::Metric;
 
-    /// What is listed is read as a metric, but for patterns of names that depend on the study.
+    /// Every listed name is read as a metric, but for patterns of names that depend on the study.
     #[test]
     fn metrics_that_are_listed_are_metrics() {
         let jobs = [
