@@ -4,8 +4,8 @@ use super::explanation::{count, lead_to, percent};
 use std::collections::BTreeMap;
 
 use super::figure::{Axis, Figure, Graph, Heat, Link, Node, Panel, Plot, Table};
-use super::format::simulated;
 use super::page::{Row, Rows};
+use super::parameters::time;
 use crate::explain::{Explanation, Root, Spread, TreePort};
 
 /// More time bins than any result has.
@@ -37,7 +37,11 @@ pub fn table(all: &Explanation) -> Option<Rows> {
             lead_to(root),
             percent(root.busy),
             percent(root.stalled),
-            format!("{} to {}", simulated(root.from_ps), simulated(root.to_ps)),
+            format!(
+                "{} to {}",
+                time(root.from_ps as f64),
+                time(root.to_ps as f64)
+            ),
             percent(root.share),
             shares(fed.collect()),
             held(false),
@@ -136,7 +140,7 @@ fn heat(
     }
     Heat {
         x,
-        y: Axis::new("group", "1"),
+        y: Axis::numbered("group", groups),
         value: Axis::new("waiting behind it", "B").from_zero(),
         x_edges,
         y_edges: edges(groups, 1.0),
@@ -169,13 +173,12 @@ fn by_distance(all: &Explanation, ports: &[TreePort]) -> Heat {
     let groups = linked().map(|port| port.group + 1).max().unwrap_or(1);
     let amounts = linked().map(|port| (port.distance as usize, port.group, port.waited / length));
     let mut picture = heat(
-        Axis::new("links to the root", "1"),
+        Axis::numbered("links to the root", columns as usize),
         edges(columns as usize, 1.0),
         groups as usize,
         amounts,
     );
     picture.value.label = "waiting, mean of the run".into();
-    picture.x.names = (0..columns).map(|distance| distance.to_string()).collect();
     picture
 }
 

@@ -64,8 +64,8 @@ fn square(held: &[u64]) -> Heat {
 fn heat(cells: Vec<f64>, columns: usize, rows: usize, [x, y]: [&str; 2]) -> Heat {
     let edges = |count: usize| (0..=count).map(|edge| edge as f64).collect();
     Heat {
-        x: Axis::new(x, "1"),
-        y: Axis::new(y, "1"),
+        x: Axis::numbered(x, columns),
+        y: Axis::numbered(y, rows),
         value: Axis::new("held by the router", "B").from_zero(),
         x_edges: edges(columns),
         y_edges: edges(rows),

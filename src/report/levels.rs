@@ -92,8 +92,8 @@ fn picture(groups: &[u64], sums: &[(f64, u32)], did: Did) -> Option<Heat> {
     }
     let edges = |count: usize| (0..=count).map(|edge| edge as f64).collect();
     Some(Heat {
-        x: Axis::new("group", "1"),
-        y: Axis::new("router of the group", "1"),
+        x: Axis::numbered("group", columns),
+        y: Axis::numbered("router of the group", rows),
         value: Axis::new(did.label(), "1").from_zero(),
         x_edges: edges(columns),
         y_edges: edges(rows),

@@ -83,10 +83,10 @@ impl Page {
             include_str!("page.css")
         );
         for line in &self.lead {
-            html.push_str(&format!("<p class=\"lead\">{}</p>\n", escape(line)));
+            html.push_str(&format!("<p class=\"lead\">{}</p>\n", prose(line)));
         }
         for warning in &self.warnings {
-            html.push_str(&format!("<p class=\"warning\">{}</p>\n", escape(warning)));
+            html.push_str(&format!("<p class=\"warning\">{}</p>\n", prose(warning)));
         }
         self.contents(&mut html);
         for (number, part) in self.parts.iter().enumerate() {
@@ -135,7 +135,7 @@ impl Page {
                 escape(&figure.title)
             ));
             for text in &figure.caption {
-                html.push_str(&format!("<p>{}</p>\n", escape(text)));
+                html.push_str(&format!("<p>{}</p>\n", prose(text)));
             }
             html.push_str(&format!(
                 "<p>{}<span class=\"beside\">Beside this page: <a href=\"figures/{id}.svg\">SVG</a>, \
@@ -175,7 +175,7 @@ fn table(html: &mut String, rows: &Rows, number: usize) {
         html.push_str(&format!("<h2 id=\"part{number}\">{title}</h2>\n"));
     }
     if !rows.note.is_empty() {
-        html.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&rows.note)));
+        html.push_str(&format!("<p class=\"note\">{}</p>\n", prose(&rows.note)));
     }
     let columns = rows.rows.iter().map(|row| row.cells.len()).max();
     let numeric: Vec<bool> = (0..columns.unwrap_or(0))
@@ -230,6 +230,20 @@ fn is_numeric(cell: &str) -> bool {
         .unwrap_or_default()
         .replace(',', "");
     cell.chars().count() < 18 && (cell.is_empty() || cell == "-" || first.parse::<f64>().is_ok())
+}
+
+/// The same with what stands between two backticks as code.
+fn prose(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    if pieces.len() % 2 == 0 {
+        return escape(text);
+    }
+    let pieces = pieces.iter().enumerate();
+    let pieces = pieces.map(|(at, piece)| match at % 2 {
+        0 => escape(piece),
+        _ => format!("<code>{}</code>", escape(piece)),
+    });
+    pieces.collect()
 }
 
 /// Text as it stands in HTML and XML, which have no control characters.

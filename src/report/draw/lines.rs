@@ -34,7 +34,10 @@ pub fn draw(lines: &Lines, area: &Area, looks: &Looks, spots: &mut Spots) -> Out
     }
     for series in &lines.series {
         let look = looks.of_name(&series.name);
-        strokes(&inside, series, &look)?;
+        // Between two of several things that only stand side by side there is nothing.
+        if lines.x.names.is_empty() {
+            strokes(&inside, series, &look)?;
+        }
         marks(&inside, series, lines.markers, &look)?;
         hover(lines, &inside, series, spots);
     }

@@ -43,6 +43,14 @@ impl Axis {
         }
     }
 
+    /// Things that are numbered from 0, each at its own place.
+    pub fn numbered(label: impl Into<String>, count: usize) -> Axis {
+        Axis {
+            names: (0..count).map(|number| number.to_string()).collect(),
+            ..Axis::new(label, "1")
+        }
+    }
+
     /// Beginning at zero.
     pub fn from_zero(mut self) -> Axis {
         self.from_zero = true;
@@ -60,6 +68,16 @@ impl Axis {
         if !self.names.is_empty() {
             let mut coord = Coord::names(&self.names);
             coord.title = self.label.clone();
+            let numbers = self.names.iter().all(|name| name.parse::<u64>().is_ok());
+            if numbers && self.names.len() > most {
+                // Where not all have room, even steps of them.
+                let step = round_step(self.names.len().div_ceil(most.max(1)));
+                let mut place = 0;
+                coord.ticks.retain(|_| {
+                    place += 1;
+                    (place - 1) % step == 0
+                });
+            }
             return coord;
         }
         let log = self.scale == Scale::Log;
@@ -145,6 +163,13 @@ impl Axis {
             },
         ]
     }
+}
+
+/// The least of 1, 2, 5, 10, 20, … that is no less.
+fn round_step(least: usize) -> usize {
+    let powers = (0..12).map(|power| 10_usize.pow(power));
+    let mut steps = powers.flat_map(|power| [1, 2, 5].map(|factor| factor * power));
+    steps.find(|step| *step >= least).unwrap_or(least)
 }
 
 fn usable(low: f64, high: f64, log: bool) -> bool {

@@ -23,6 +23,26 @@ pub(super) fn words(name: &str) -> String {
     }
 }
 
+/// What several metrics have in common, in words: the parts of their names, None where they differ. Empty if that says nothing.
+pub(super) fn common(parts: &[Option<&str>]) -> String {
+    match parts {
+        [Some("latency"), Some("job"), Some(job), Some(kind), _] => {
+            format!("{kind} latency of {job}")
+        }
+        [Some("latency"), Some("job"), _, Some(kind), Some(stat)] => {
+            format!("{kind} latency, {stat}")
+        }
+        [Some("latency"), Some(kind), None] => format!("{kind} latency"),
+        [Some("latency"), None, Some(stat)] => format!("latency, {stat}"),
+        _ => {
+            let said = parts.iter().flatten();
+            let said = said.filter(|part| !["summary", "series", "job", "jobs"].contains(part));
+            let said: Vec<String> = said.map(|part| part.replace('_', " ")).collect();
+            said.join(" ")
+        }
+    }
+}
+
 /// Two names where both say something.
 pub(super) fn joined(first: &str, second: &str) -> String {
     match (first, second) {

@@ -3,7 +3,7 @@
 use super::super::figure::{Axis, Bars, Group, Lines, Panel, Plot, Point, Series, Table, quantile};
 use super::super::run::{lines_table, number};
 use super::groups::{self, Groups};
-use super::names::{joined, words};
+use super::names::{common, joined, words};
 use super::seeds::mean;
 use super::{Sweep, distinct, scale, y_axis};
 use crate::study::{self, FigureKind, FigureX, FigureY, Interval, Metric, Ratio, Row};
@@ -139,14 +139,16 @@ fn quantity(own: &[&Drawn]) -> String {
             .all(|own| own.get(place) == parts[0].get(place))
     };
     let alike = parts.iter().all(|own| own.len() == parts[0].len());
-    let names: Vec<String> = match alike {
+    let same = match alike {
         // Where they differ, each is named by what follows.
-        true => (0..parts[0].len())
-            .filter(|&place| shared(place))
-            .map(|place| parts[0][place].replace('_', " "))
-            .filter(|part| !["summary", "series", "job", "jobs"].contains(&part.as_str()))
-            .collect(),
-        false => Vec::new(),
+        true => {
+            let places = parts[0].iter().enumerate();
+            let parts: Vec<Option<&str>> = places
+                .map(|(place, part)| shared(place).then_some(*part))
+                .collect();
+            common(&parts)
+        }
+        false => String::new(),
     };
     let own_names = || {
         own.iter()
@@ -154,12 +156,12 @@ fn quantity(own: &[&Drawn]) -> String {
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let text = match names.is_empty() {
+    let text = match same.is_empty() {
         true => own_names(),
-        false => names.join(" "),
+        false => same.clone(),
     };
     match &first.over {
-        Some(over) if !names.is_empty() => format!("{text} over {}", over.name),
+        Some(over) if !same.is_empty() => format!("{text} over {}", over.name),
         _ => text,
     }
 }

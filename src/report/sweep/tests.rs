@@ -389,7 +389,7 @@ fn axes_say_what_several_metrics_have_in_common() {
         (
             "[\"latency.job.w.message.mean\", \"latency.job.w.message.p99\"]",
             "line",
-            "latency w message",
+            "message latency of w",
         ),
         (
             "[\"ejection.data\", \"ejection.control\"]",
@@ -399,7 +399,7 @@ fn axes_say_what_several_metrics_have_in_common() {
         (
             "[\"latency.message.mean\", \"latency.network.mean\"]",
             "bar",
-            "latency mean",
+            "latency, mean",
         ),
         ("\"summary.accepted_load\"", "line", "accepted load"),
     ] {
