@@ -13,6 +13,7 @@ mod cli;
 mod conservation;
 mod control_routes;
 mod cost;
+mod critical_path;
 mod cut_off;
 mod damage;
 mod direct;

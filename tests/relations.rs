@@ -49,7 +49,7 @@ fn planned(rng: &mut Rng) -> Experiment {
     found.expect("most can be run")
 }
 
-fn for_each_drawn(default: u32, check: impl Fn(&Experiment)) {
+pub fn for_each_drawn(default: u32, check: impl Fn(&Experiment)) {
     let mut rng = stream(attack::seed(), &[7]);
     for _ in 0..attack::cases(default) {
         let experiment = planned(&mut rng);

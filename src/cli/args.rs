@@ -238,7 +238,12 @@ pub struct InspectOptions {
 pub struct ExplainOptions {
     /// A result.h5, or the directory that holds one.
     pub dir: PathBuf,
-    /// Run the experiment again without each job that is blamed, and say how much of a job's lost time that gives back.
+    /// Run the experiment twice again, and say what the time of each application consists of: along the chain of messages and
+    /// computations that its end hung on, how much of it waited for which other job.
+    #[arg(long)]
+    pub critical_path: bool,
+    /// Run the experiment again without each job that is blamed, and say how much of a job's lost time that gives back. With
+    /// --critical-path.
     #[arg(long)]
     pub verify: bool,
     /// Print it as one JSON object on standard output.

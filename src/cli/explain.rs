@@ -1,9 +1,9 @@
 //! `weir explain`: where congestion begins, who causes it, and whom it holds up.
 
-use std::path::Path;
-
+use super::args::ExplainOptions;
 use super::inspect::{file_of, refuse_sweep};
 use super::launch::Failure;
+use super::verify::{critical_paths, verify};
 use crate::explain;
 use crate::report::explanation;
 use crate::trace::ResultFile;
@@ -12,7 +12,8 @@ use crate::trace::ResultFile;
 ///
 /// # Errors
 /// Bad input if there is no result, if it is damaged, or if it does not say whose data waited where.
-pub(super) fn explain(dir: &Path, json: bool, verify: bool) -> Result<String, Failure> {
+pub(super) fn explain(options: &ExplainOptions) -> Result<String, Failure> {
+    let dir = &options.dir;
     let bad =
         |cause: String, help: &str| Failure::bad_input(format!("error: {cause}\n  help: {help}"));
     let shown = dir.display();
@@ -33,10 +34,15 @@ pub(super) fn explain(dir: &Path, json: bool, verify: bool) -> Result<String, Fa
         let help = "run it again with output.attribution = \"jobs\" (or \"sources\"), which is the default";
         return Err(bad(cause, help));
     };
-    if verify {
-        all.verified = super::verify::verify(&result.header().experiment, &all)?;
+    let text = &result.header().experiment;
+    if options.critical_path || options.verify {
+        let paths = critical_paths(text)?;
+        all.lost = explain::lost_times(&result, &paths).map_err(wrong)?;
     }
-    if json {
+    if options.verify {
+        all.verified = verify(text, &all)?;
+    }
+    if options.json {
         let text = serde_json::to_string_pretty(&all);
         let text = text.map_err(|error| Failure::failed(format!("error: {error}")))?;
         return Ok(text + "\n");

@@ -117,7 +117,7 @@ pub fn inspect(options: &InspectOptions) -> ExitCode {
 
 /// `weir explain`.
 pub fn explain(options: &ExplainOptions) -> ExitCode {
-    match explain::explain(&options.dir, options.json, options.verify) {
+    match explain::explain(&options) {
         Ok(text) => print(&text),
         Err(failure) => {
             tell_failure(&failure);

@@ -2,15 +2,15 @@
 //! gives back with what was attributed.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path;
 
 use super::console::tell;
 use super::launch::Failure;
 use crate::catalog::catalog;
 use crate::config::Experiment;
 use crate::engine::{Local, Progress, StopReason};
-use crate::explain::{Explanation, Measured, Removal};
-use crate::simulation::{self, Observer, Plan, is_much};
+use crate::explain::{Explanation, Measured, Path, Removal};
+use crate::simulation::{self, Log, Observer, Outcome, Plan, is_much};
 use crate::trace::{Data, Stats};
 
 /// Measures what each job that feeds a full link costs each other job. Every run is one process; nothing is written.
@@ -49,6 +49,7 @@ pub(super) fn verify(text: &str, all: &Explanation) -> Result<Vec<Measured>, Fai
                 time_ps: time,
                 gives_back: gives_back(here, alone, time),
                 attributed: all.attributed(victim, culprit),
+                lost: all.lost_to(victim, culprit),
             });
         }
         found.push(Measured {
@@ -59,6 +60,22 @@ pub(super) fn verify(text: &str, all: &Explanation) -> Result<Vec<Measured>, Fai
         });
     }
     Ok(found)
+}
+
+/// The chains that the ends of a result's applications hung on: from a run that says what led to what, and one that follows the
+/// messages that mattered. Both are as the run of the result was.
+///
+/// # Errors
+/// As [`verify`].
+pub(super) fn critical_paths(text: &str) -> Result<Vec<Path>, Failure> {
+    let experiment = read(text, &["output.attribution=\"none\"".into()])?;
+    let plan = || Plan::new(&experiment, None).map_err(|error| Failure::wrong(&error));
+    tell("critical path: run 1, in which everything that happens to tasks is kept");
+    let log = Log::of(outcome(&plan()?.with_task_log())?);
+    tell("critical path: run 2, in which the messages that mattered are followed");
+    let plan = plan()?.following(&log);
+    let steps = outcome(&plan)?.steps;
+    Ok(log.paths(&steps, plan.network()))
 }
 
 /// Runs of an experiment with some of its jobs, each once.
@@ -111,16 +128,20 @@ impl<'a> Runs<'a> {
         sets.push("output.attribution=\"none\"".into());
         let experiment = read(self.text, &sets)?;
         let plan = Plan::new(&experiment, None).map_err(|error| Failure::wrong(&error))?;
-        let outcome = simulation::run(&plan, &mut Local, &mut Unseen);
-        let failed = |error| Failure::failed(format!("error: verify: {error}"));
-        let outcome = outcome.map_err(failed)?;
-        let outcome = outcome.ok_or_else(|| Failure::failed("error: verify: no outcome"))?;
-        Ok(outcome.data)
+        Ok(outcome(&plan)?.data)
     }
 }
 
+fn outcome(plan: &Plan) -> Result<Outcome, Failure> {
+    let outcome = simulation::run(plan, &mut Local, &mut Unseen);
+    let outcome =
+        outcome.map_err(|error| Failure::failed(format!("error: the run again: {error}")))?;
+    outcome.ok_or_else(|| Failure::failed("error: the run again has no outcome"))
+}
+
 fn read(text: &str, sets: &[String]) -> Result<Experiment, Failure> {
-    let experiment = Experiment::from_text("result.h5", text, Path::new(""), sets, &catalog());
+    let experiment =
+        Experiment::from_text("result.h5", text, path::Path::new(""), sets, &catalog());
     experiment.map_err(|error| Failure::wrong(&error))
 }
 

@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::config::Switching;
 use crate::fabric::{Network, Place, Step};
-use crate::model::Time;
 
 /// The table; empty without steps.
 pub fn table(steps: &[Step], network: &Network) -> String {
@@ -19,12 +17,8 @@ pub fn table(steps: &[Step], network: &Network) -> String {
         "from", "link", "class", "queue", "head here, ns", "head leaves", "waited, ns"
     );
     for (at, step) in steps.iter().enumerate() {
-        let free = without_waiting(
-            step,
-            at.checked_sub(1).map(|before| &steps[before]),
-            network,
-        );
-        let waited = (step.left - step.arrived).saturating_sub(free);
+        let before = at.checked_sub(1).map(|before| &steps[before]);
+        let waited = step.waited(before, network);
         let from = match step.from {
             Place::Nic(endpoint) => format!("endpoint {endpoint}"),
             Place::Router(router, port) => format!("router {router} port {port}"),
@@ -35,7 +29,7 @@ pub fn table(steps: &[Step], network: &Network) -> String {
             kinds[step.kind.index()],
             step.class,
             step.queue,
-            ns(step.arrived),
+            ns(step.arrived(before)),
             ns(step.left),
             if waited == 0 {
                 "-".to_string()
@@ -56,20 +50,6 @@ pub fn table(steps: &[Step], network: &Network) -> String {
         ns(last.tail)
     );
     text
-}
-
-/// How long a packet is at a place without anything in its way, ps: at its NIC no time, at a router what an idle one takes, and the time of
-/// the packet itself if that has to be there as a whole.
-fn without_waiting(step: &Step, before: Option<&Step>, network: &Network) -> Time {
-    let Place::Router(router, _) = step.from else {
-        return 0;
-    };
-    let own = network.router(router);
-    let whole = match own.switching {
-        Switching::StoreAndForward => before.map_or(0, |before| before.tail - before.head),
-        Switching::CutThrough => 0,
-    };
-    own.latency + whole
 }
 
 /// Picoseconds as nanoseconds, exactly.

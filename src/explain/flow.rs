@@ -179,6 +179,33 @@ impl<'a> Walk<'a> {
         amounts.charged()
     }
 
+    /// Where what waits at a place ends, if it is followed from port to port: for which links it waits, full or not, with their
+    /// parts. What is not recorded is missing from them.
+    pub(super) fn ends(&self, place: Place) -> BTreeMap<PortIndex, f64> {
+        let mut here: BTreeMap<usize, f64> = match (self.node_of(place), place) {
+            (Some(node), _) => BTreeMap::from([(node, 1.0)]),
+            (None, (_, true)) => self.behind(place).outputs.into_iter().collect(),
+            (None, _) => BTreeMap::new(),
+        };
+        let mut ends: BTreeMap<PortIndex, f64> = BTreeMap::new();
+        for _ in 0..ROUNDS {
+            let mut next: BTreeMap<usize, f64> = BTreeMap::new();
+            for (at, mass) in here {
+                let node = &self.nodes[at];
+                *ends.entry(node.port).or_default() +=
+                    mass * (node.shares.full + node.shares.queued);
+                for &(behind, part) in &node.behind.outputs {
+                    *next.entry(behind).or_default() += mass * node.shares.starved * part;
+                }
+            }
+            if next.values().sum::<f64>() < REST {
+                break;
+            }
+            here = next;
+        }
+        ends
+    }
+
     /// The part of what waits at each place that a root holds up, in bytes times seconds.
     pub(super) fn tree_of(&self, root: PortIndex) -> BTreeMap<Place, f64> {
         // By node: the part of what comes to wait there that the root is behind.

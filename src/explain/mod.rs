@@ -1,6 +1,7 @@
 //! Who is to blame for congestion, and by how much: worked out from `/data/attribution` of a result.
 
 mod flow;
+mod lost;
 mod network;
 mod roots;
 mod tree;
@@ -13,6 +14,7 @@ use crate::model::Time;
 use crate::trace::{Attribution, ResultFile, TraceError};
 
 use flow::{Bin, Place, Waiting, Walk};
+pub use lost::{LostTime, LostTo, Path, PathWait};
 pub use network::Network;
 pub use roots::{Feeder, Held, Partner, Root};
 pub use tree::{Spread, Tree, TreePort};
@@ -37,6 +39,9 @@ pub struct Explanation {
     /// Measured times of jobs that were run again without others, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<Measured>,
+    /// What the time of each application consists of, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostTime>,
 }
 
 /// A job beside all others, alone, and without each job that is blamed. Its time is that of an application from its start to its
@@ -65,6 +70,8 @@ pub struct Removal {
     pub gives_back: Option<f64>,
     /// Share of the waiting of the job's packets that is attributed to the other job.
     pub attributed: f64,
+    /// The other job's share of what the job lost to others along its critical path. None of traffic that is no application.
+    pub lost: Option<f64>,
 }
 
 impl Explanation {
@@ -78,6 +85,13 @@ impl Explanation {
             }
         }
         names
+    }
+
+    /// The share of one job in what another one lost to others along its critical path; None if that is not known.
+    pub fn lost_to(&self, job: &str, to: &str) -> Option<f64> {
+        let lost = self.lost.iter().find(|lost| lost.job == job)?;
+        let found = lost.to.iter().find(|one| one.job == to);
+        Some(found.map_or(0.0, |one| one.share))
     }
 
     /// The share of the waiting of a job's packets that is behind named roots, as far as another job feeds them.
@@ -129,6 +143,16 @@ pub fn explain(result: &ResultFile) -> Result<Option<Explanation>, TraceError> {
         return Ok(None);
     };
     Ok(Some(run.explain()))
+}
+
+/// What the times of applications consist of, by the chains that their ends hung on. Empty if the result does not say whose data
+/// waited where.
+///
+/// # Errors
+/// If the file is damaged.
+pub fn lost_times(result: &ResultFile, paths: &[Path]) -> Result<Vec<LostTime>, TraceError> {
+    let run = Run::read(result)?;
+    Ok(run.map_or(Vec::new(), |run| lost::lost_times(&run, paths)))
 }
 
 impl Run {
@@ -192,6 +216,7 @@ impl Run {
             roots: roots.collect(),
             lesser_roots: charges.roots() - named.len(),
             verified: Vec::new(),
+            lost: Vec::new(),
             jobs: self.jobs,
         }
     }

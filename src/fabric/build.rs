@@ -25,6 +25,8 @@ use super::record::attribution::Attribution;
 use super::record::flow_log::FlowLog;
 use super::record::samples::{Rated, Samples};
 use super::record::stats::{Recording, Stats};
+use super::record::task_log::TaskLog;
+use super::record::watch::{Watch, Watched};
 use super::router::allocation::Allocation;
 use super::router::crowd::{Crowds, HeadQueues};
 use super::router::ring::{Requests, Ring};
@@ -53,8 +55,8 @@ pub struct Blueprint {
     pub received: Arc<[EndpointId]>,
     /// The run's seed.
     pub seed: u64,
-    /// The packet to follow.
-    pub watched: Option<(EndpointId, u32)>,
+    /// The packets to follow.
+    pub watched: Watched,
     /// Whether the run ends when all tasks of applications are done, whatever else goes on.
     pub until_done: bool,
 }
@@ -211,9 +213,8 @@ impl<K: Compiled> FabricDomain<K> {
             moved: 0,
             events: 0,
             recent: 0,
-            watched: blueprint.watched,
-            steps: Vec::new(),
-            watch_arrival: 0,
+            task_log: TaskLog::new(blueprint.recording.tasks),
+            watch: Watch::new(blueprint.watched.clone()),
             samples: Samples::none(blueprint.schedule),
             attribution: Attribution::none(),
             traffic: blueprint.traffic.clone(),

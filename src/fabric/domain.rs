@@ -22,7 +22,8 @@ use super::record::attribution::Attribution;
 use super::record::flow_log::FlowLog;
 use super::record::samples::Samples;
 use super::record::stats::Stats;
-use super::record::watch::Step;
+use super::record::task_log::{TaskLog, TaskStep};
+use super::record::watch::{Step, Watch};
 use super::router::allocation::Allocation;
 use super::router::crowd::{Crowds, HeadQueues};
 use super::router::ring::Requests;
@@ -30,7 +31,7 @@ use super::state::{Channel, Input, Model, OutIndex, Output, Rings, Router, Timin
 use crate::config::Discipline;
 use crate::congestion::{About, Actions, Capabilities, Scheme};
 use crate::engine::{Domain, EventQueue};
-use crate::model::{Classes, DomainId, EndpointId, PacketKind, Signal, Slots, Time};
+use crate::model::{Classes, DomainId, PacketKind, Signal, Slots, Time};
 use crate::routing::{Hop, NicChoice};
 use crate::simulation::RunError;
 
@@ -160,11 +161,10 @@ pub struct FabricDomain<K: Compiled> {
     pub(super) events: u64,
     /// Those of the last window.
     pub(super) recent: u64,
-    /// The packet to follow: its source and its number there.
-    pub(super) watched: Option<(EndpointId, u32)>,
-    pub(super) steps: Vec<Step>,
-    /// When the head of the watched packet reached the router it is in.
-    pub(super) watch_arrival: Time,
+    /// What happens to tasks, if that is kept.
+    pub(super) task_log: TaskLog,
+    /// Packets that are followed.
+    pub(super) watch: Watch,
     pub(super) samples: Samples,
     pub(super) attribution: Attribution,
     pub(super) traffic: Arc<Vec<Traffic>>,
@@ -224,9 +224,14 @@ impl<K: Compiled> FabricDomain<K> {
         &self.stats
     }
 
-    /// The steps of the watched packet in this domain.
+    /// The steps of watched packets in this domain.
     pub fn steps(&self) -> &[Step] {
-        &self.steps
+        self.watch.steps()
+    }
+
+    /// What has happened to the tasks of this domain, if that is kept.
+    pub fn take_task_log(&mut self) -> Vec<TaskStep> {
+        self.task_log.take()
     }
 
     /// Packets that are in this domain: in queues and on wires. Those that wait in a NIC to be injected do not count.

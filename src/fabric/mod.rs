@@ -51,5 +51,6 @@ pub use record::stats::{
     BIN_COUNTS, DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
     NETWORK_LATENCY, PACKETS, Recording, Tally,
 };
+pub use record::task_log::{TaskEvent, TaskStep};
 pub use record::waits::{Who, merge as merge_rows};
-pub use record::watch::{Place, Step};
+pub use record::watch::{Place, Step, Watched};

@@ -16,32 +16,61 @@ pub fn text(name: &str, all: &Explanation) -> String {
     paragraphs.push(SHARES.to_string());
     let lines = paragraphs.iter().filter(|text| !text.is_empty());
     let lines = lines.map(|text| wrap(text, WIDTH, "").join("\n") + "\n");
-    let text = lines.collect::<Vec<_>>().join("\n");
-    match all.verified.is_empty() {
-        true => text,
-        false => format!("{text}\n{}", verified(all)),
+    let mut tables = vec![lines.collect::<Vec<_>>().join("\n")];
+    if !all.lost.is_empty() {
+        tables.push(lost(all));
     }
+    if !all.verified.is_empty() {
+        tables.push(verified(all));
+    }
+    tables.join("\n")
+}
+
+/// What the times of applications consist of, as a table.
+fn lost(all: &Explanation) -> String {
+    let mut text = format!(
+        "The time of each application, along the chain of messages and computations that its end hung on: hosts\n\
+         (computation, sends and receives), messages on an idle network, waiting for its own data, for other jobs,\n\
+         and for what is not recorded:\n\n\
+         {:<16}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}  {}\n",
+        "job", "time", "hosts", "messages", "own", "others", "unknown", "lost to others"
+    );
+    for one in &all.lost {
+        let others: f64 = one.to.iter().map(|to| to.lost_ps).sum();
+        let to: Vec<String> = (one.to.iter().filter(|to| to.share >= 5e-3))
+            .map(|to| format!("{} {}", to.job, percent(to.share)))
+            .collect();
+        text.push_str(&format!("{:<16}", one.job));
+        let parts = [one.time_ps, one.hosts_ps, one.idle_ps, one.own_ps];
+        for part in parts.into_iter().chain([others, one.unknown_ps]) {
+            text.push_str(&format!("{:>11}", time(part)));
+        }
+        text.push_str(&format!("  {}\n", list(&to)));
+    }
+    text
 }
 
 /// What the shares are, and what they are not.
 const SHARES: &str = "Shares are of the waiting of packets (bytes times time), not of the time that an application loses: that depends on \
-    which messages its tasks wait for. `weir explain --verify` measures it, by running again without each job that is blamed.";
+    which messages its tasks wait for. `weir explain --critical-path` follows those, and `--verify` measures it, by running again without each \
+    job that is blamed.";
 
 /// The measured times of jobs without others, as a table.
 fn verified(all: &Explanation) -> String {
     let known = |ps: Option<f64>| ps.map_or("-".to_string(), time);
     let mut text = format!(
         "Measured by running again; \"back\" is the share of the lost time (here less alone) that a job has back\n\
-         without another one, \"waiting\" the share of its packets' waiting that is attributed to that one:\n\n\
-         {:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}\n",
-        "job", "here", "alone", "without", "time", "back", "waiting"
+         without another one, \"path\" that one's share of what it lost to others along its critical path, and \"waiting\"\n\
+         the share of its packets' waiting that is attributed to that one:\n\n\
+         {:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}{:>9}\n",
+        "job", "here", "alone", "without", "time", "back", "path", "waiting"
     );
     for job in &all.verified {
         for (at, removal) in job.without.iter().enumerate() {
             let first = at == 0;
             let cell = |text: String| if first { text } else { String::new() };
             text.push_str(&format!(
-                "{:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}\n",
+                "{:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}{:>9}\n",
                 cell(job.job.clone()),
                 cell(known(job.here_ps)),
                 cell(known(job.alone_ps)),
@@ -50,6 +79,7 @@ fn verified(all: &Explanation) -> String {
                 removal
                     .gives_back
                     .map_or("-".into(), |share| percent(share.max(0.0))),
+                removal.lost.map_or("-".into(), percent),
                 percent(removal.attributed),
             ));
         }

@@ -11,8 +11,8 @@ use crate::congestion::{self, About, Scheme};
 use crate::engine::Schedule;
 use crate::fabric::empty::{IdleTrips, Trips};
 use crate::fabric::{
-    Application, Blueprint, Drive, FabricDomain, Network, Open, Rated, Recording, Traffic, empty,
-    flow_kinds,
+    Application, Blueprint, Drive, FabricDomain, Network, Open, Rated, Recording, Traffic, Watched,
+    empty, flow_kinds,
 };
 use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span, Time};
 use crate::queueing::{self, Divided, Queueing};
@@ -133,7 +133,9 @@ impl Plan {
             rated: rated.into(),
             received: received.into(),
             seed: experiment.run.seed,
-            watched,
+            watched: watched.map_or(Watched::Nothing, |(source, number)| {
+                Watched::Packet(source, number)
+            }),
             until_done,
         };
         let mut plan = Plan {
@@ -296,6 +298,7 @@ fn recording(experiment: &Experiment, network: &Network) -> Recording {
         iterations: experiment.output.iterations || experiment.output.flows,
         iteration_times: experiment.output.iterations,
         flows: experiment.output.flows,
+        tasks: false,
     }
 }
 

@@ -14,7 +14,7 @@ use super::rows;
 use super::warnings::Warning;
 use crate::congestion::{self, DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
 use crate::engine::{End, Transport, gather};
-use crate::fabric::{DomainReport, FabricDomain, JobStats, Network, Step, Tally, Totals};
+use crate::fabric::{DomainReport, FabricDomain, JobStats, Network, Step, Tally, TaskStep, Totals};
 use crate::model::{Histogram, Outstanding, PacketKind, Span, Time};
 use crate::trace::schema::{ITERATION, LATENCY_CLASSES};
 use crate::trace::{Data, Latency, Scheme, Summary};
@@ -34,12 +34,26 @@ pub struct Facts {
     pub hosts: Vec<String>,
 }
 
+/// What rank 0 knows of a run that is over.
+pub struct Collected {
+    /// What was measured.
+    pub data: Data,
+    /// Facts about this run that may differ between runs.
+    pub facts: Facts,
+    /// The ways of watched packets: by packet, in order.
+    pub steps: Vec<Step>,
+    /// What happened to tasks, by domain, in order; of each domain nothing where that is not kept.
+    pub tasks: Vec<Vec<TaskStep>>,
+}
+
 /// What one rank tells rank 0 at the end of a run.
 #[derive(Serialize, Deserialize)]
 struct RankReport {
     domains: Vec<DomainReport>,
-    /// Those of the watched packet here.
+    /// Those of watched packets here.
     steps: Vec<Step>,
+    /// What happened to tasks, by domain.
+    tasks: Vec<Vec<TaskStep>>,
     peak_memory_bytes: u64,
     host: String,
 }
@@ -51,10 +65,13 @@ pub fn collect<K: Compiled, T: Transport + ?Sized>(
     simulated: Time,
     end: End,
     transport: &mut T,
-) -> Result<Option<(Data, Facts, Vec<Step>)>, RunError> {
+) -> Result<Option<Collected>, RunError> {
     let steps = domains.iter().flat_map(|domain| domain.steps().to_vec());
     let mine = RankReport {
         steps: steps.collect(),
+        tasks: (domains.iter_mut())
+            .map(FabricDomain::take_task_log)
+            .collect(),
         domains: domains
             .iter_mut()
             .map(|one| one.report(simulated))
@@ -66,14 +83,17 @@ pub fn collect<K: Compiled, T: Transport + ?Sized>(
         return Ok(None);
     };
     let (mut list, mut steps, mut hosts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut tasks = Vec::new();
     let mut peak_memory_bytes = 0;
     for rank in ranks {
         list.extend(rank.domains);
         steps.extend(rank.steps);
+        tasks.extend(rank.tasks);
         hosts.push(rank.host);
         peak_memory_bytes += rank.peak_memory_bytes;
     }
-    steps.sort_by_key(|step| step.left);
+    // Numbers come again after 2³² packets: by packet, then time, a packet's steps are together.
+    steps.sort_by_key(|step| (step.packet, step.left));
     check(&list, end)?;
     check_ports(&list, simulated)?;
     check_payload(&list, plan)?;
@@ -84,7 +104,12 @@ pub fn collect<K: Compiled, T: Transport + ?Sized>(
         peak_memory_bytes,
         hosts,
     };
-    Ok(Some((merge(&list, plan, simulated), facts, steps)))
+    Ok(Some(Collected {
+        data: merge(&list, plan, simulated),
+        facts,
+        steps,
+        tasks,
+    }))
 }
 
 /// Nothing is lost: packets, messages, and (when all is quiet) credits.
@@ -207,6 +232,10 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             packets_in_flight: sum(|t| t.in_flight),
             messages_generated: sum(|t| t.messages_generated),
             messages_received: sum(|t| t.messages_received),
+            protocol_messages: Some([
+                all().map(|job| job.protocol_generated).sum(),
+                all().map(|job| job.protocol_received).sum(),
+            ]),
             packet_hops: sum(|t| t.hops),
             bytes_delivered: sum(|t| t.delivered_bits) / 8,
             endpoints: u64::from(topology.endpoints()),

@@ -7,7 +7,7 @@ use super::collect::{Facts, collect};
 use super::error::RunError;
 use super::watchman::{Watchman, search};
 use crate::engine::{self, End, Monitor, Progress, Settled, Share, StopReason, Transport};
-use crate::fabric::{Compiled, FabricDomain, Step, with_kind};
+use crate::fabric::{Compiled, FabricDomain, Step, TaskStep, with_kind};
 use crate::model::{LATEST, NEVER, Time};
 use crate::trace::Data;
 
@@ -17,8 +17,10 @@ pub struct Outcome {
     pub data: Data,
     /// Facts about this run that may differ between runs.
     pub facts: Facts,
-    /// The way of the watched packet, in order.
+    /// The ways of watched packets: by packet, in order.
     pub steps: Vec<Step>,
+    /// What happened to tasks, by domain, if that was kept.
+    pub tasks: Vec<Vec<TaskStep>>,
     /// From the first window to the last, s.
     pub wall_seconds: f64,
     /// Windows run.
@@ -126,10 +128,11 @@ fn run_with<K: Compiled>(
         watchman.search_hang(&domains, transport, simulated)?;
     }
     let collected = collect(&mut domains, plan, simulated, end, transport)?;
-    Ok(collected.map(|(data, facts, steps)| Outcome {
-        data,
-        facts,
-        steps,
+    Ok(collected.map(|all| Outcome {
+        data: all.data,
+        facts: all.facts,
+        steps: all.steps,
+        tasks: all.tasks,
         wall_seconds,
         windows,
         stopped,

@@ -9,11 +9,10 @@ use super::nic::NewMessage;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::event::EventKind;
 use crate::fabric::record::stats::JobStats;
+use crate::fabric::record::task_log::{TaskEvent, word};
 use crate::model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
 use crate::simulation::RunError;
-use crate::workload::tasks::{
-    Envelope, EnvelopeKind, Iteration, Job, Peer, Task, Trouble, Waiting, Wire,
-};
+use crate::workload::tasks::{Envelope, Iteration, Job, Peer, Task, Trouble, Waiting, Wire};
 
 /// An application: the same for all domains.
 pub struct Application {
@@ -66,6 +65,24 @@ enum Action {
         from: Peer,
         envelope: Envelope,
     },
+}
+
+impl Action {
+    /// In the words of the log.
+    fn event(self) -> TaskEvent {
+        match self {
+            Action::Start => TaskEvent::Start,
+            Action::Wake | Action::Send { .. } => TaskEvent::Woken,
+            Action::Sent { to, envelope } => TaskEvent::Left {
+                to,
+                stamp: word(envelope),
+            },
+            Action::Arrived { from, envelope } => TaskEvent::Came {
+                from,
+                stamp: word(envelope),
+            },
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -181,6 +198,9 @@ impl<K: Compiled> FabricDomain<K> {
     fn expect(&mut self, place: u32, time: Time, action: Action) {
         let order = self.hosts.next_order;
         self.hosts.next_order += 1;
+        if self.task_log.is_on() {
+            self.task_log.due(order);
+        }
         let host = &mut self.hosts.hosts[place as usize];
         host.due.push(Due {
             time,
@@ -201,9 +221,13 @@ impl<K: Compiled> FabricDomain<K> {
         let Some((at, _)) = first else {
             return;
         };
-        let action = host.due.swap_remove(at).action;
+        let Due { order, action, .. } = host.due.swap_remove(at);
         self.hosts.jobs[usize::from(host.job)].pending -= 1;
+        if self.task_log.is_on() {
+            self.task_log.happens(order);
+        }
         self.act(place, action, now);
+        self.task_log.over();
     }
 
     fn act(&mut self, place: u32, action: Action, now: Time) {
@@ -222,6 +246,10 @@ impl<K: Compiled> FabricDomain<K> {
         };
         let mut wishes = std::mem::take(&mut self.hosts.wishes);
         let before = host.task.finished();
+        if self.task_log.is_on() {
+            let (job, task) = (host.job, host.task.number());
+            self.task_log.begin(job, task, action.event(), now);
+        }
         match action {
             Action::Start => host.task.start(job, now, &mut wishes),
             Action::Wake => host.task.wake(job, now, &mut wishes),
@@ -280,6 +308,16 @@ impl<K: Compiled> FabricDomain<K> {
         state.sent += 1;
         state.pending += u64::from(K::CC && self.fixed.can.retransmits);
         let destination = self.traffic[usize::from(job)].tasks[to as usize];
+        if self.task_log.is_on() {
+            let sender = &self.nics[nic as usize];
+            let given = TaskEvent::Given {
+                to,
+                stamp: word(envelope),
+                message: (sender.id, sender.next_message),
+            };
+            let task = self.hosts.hosts[place as usize].task.number();
+            self.task_log.add(job, task, given, now);
+        }
         let message = NewMessage {
             nic,
             destination,
@@ -287,6 +325,8 @@ impl<K: Compiled> FabricDomain<K> {
             job,
             stamp: envelope.to_stamp(),
         };
+        let protocol = u64::from(!envelope.kind.has_content());
+        self.stats.jobs[usize::from(job)].protocol_generated += protocol;
         self.submit(message, now);
     }
 
@@ -315,7 +355,7 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         };
         // Nobody waits for control messages to leave.
-        if !matches!(envelope.kind, EnvelopeKind::Eager | EnvelopeKind::Data) {
+        if !envelope.kind.has_content() {
             return;
         }
         let Some(&place) = self.hosts.places.get(&(origin.job, nic)) else {
@@ -345,9 +385,14 @@ impl<K: Compiled> FabricDomain<K> {
         };
         let delay = application.job.protocol.receive_delay;
         self.hosts.jobs[usize::from(origin.job)].received += 1;
+        let protocol = u64::from(!envelope.kind.has_content());
+        self.stats.jobs[usize::from(origin.job)].protocol_received += protocol;
         let action = Action::Arrived { from, envelope };
         match delay {
-            0 => self.act(place, action, now),
+            0 => {
+                self.act(place, action, now);
+                self.task_log.over();
+            }
             _ => self.expect(place, now + delay, action),
         }
     }

@@ -4,7 +4,7 @@ use super::send_queues::Message;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::plain::Compiled;
 use crate::fabric::pool::Pool;
-use crate::model::{EndpointId, Flight, LinkKind, NEVER, Origin, PacketIndex, Time};
+use crate::model::{EndpointId, LinkKind, NEVER, Origin, PacketIndex, Time};
 use crate::queueing::Joining;
 use crate::routing::{NicChoice, NicRule};
 
@@ -209,14 +209,13 @@ impl<K: Compiled> FabricDomain<K> {
             packet.flight.via = u32::from(state.vc / (self.fixed.injection_vcs / choice.networks));
         }
         packet.head = now;
-        if self.watched == Some((state.id, sequence)) {
-            // Numbers come again after 2³² packets.
-            self.watched = None;
-            packet.flight.flags |= Flight::WATCHED;
-        }
         let origin = self.pool.origin_mut(index);
         origin.sequence = sequence;
         origin.injected = now;
+        if self.watch.is_on() {
+            self.watch_injection(index, nic);
+        }
+        let origin = self.pool.origin(index);
         self.stats.injected(origin, nic, now);
         self.send(index, output, now);
     }

@@ -112,6 +112,9 @@ impl<K: Compiled> FabricDomain<K> {
             .sends
             .add(new.nic, &mut nic.ring, new.destination, message);
         self.stats.generated(new.job, new.bits, now);
+        if self.watch.is_on() {
+            self.watch_message(new.nic, number, now);
+        }
         if K::CC && self.fixed.can.messages {
             let origin = message.origin(self.nics[new.nic as usize].id);
             self.pool.hold_header(NO_PACKET);

@@ -9,5 +9,6 @@ pub(super) mod samples;
 pub(super) mod series;
 pub(super) mod stall;
 pub(super) mod stats;
+pub(super) mod task_log;
 pub(super) mod waits;
 pub(super) mod watch;

@@ -34,6 +34,8 @@ pub struct Recording {
     pub iteration_times: bool,
     /// Keep the ways of flows.
     pub flows: bool,
+    /// Keep what happens to the tasks of applications, and because of what.
+    pub tasks: bool,
 }
 
 /// Latencies of what was sent in the measurement window and of what arrived in it, each in one histogram of three: most of
@@ -114,6 +116,10 @@ pub struct JobStats {
     pub messages_generated: u64,
     /// Messages received whole.
     pub messages_received: u64,
+    /// Of the messages generated, those of MPI's protocol.
+    pub protocol_generated: u64,
+    /// Of the messages received, those of MPI's protocol.
+    pub protocol_received: u64,
     /// Payload generated in the measurement window.
     pub generated_bits: u64,
     /// Payload that came in at its receivers while the job was on, within the measurement window.

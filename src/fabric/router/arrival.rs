@@ -3,7 +3,7 @@
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::plain::Compiled;
 use crate::fabric::state::{InIndex, OutIndex, Upstream, Wire};
-use crate::model::{Classes, Flight, PacketIndex, Time};
+use crate::model::{Classes, PacketIndex, Time};
 use crate::routing::Hop;
 
 impl<K: Compiled> FabricDomain<K> {
@@ -65,9 +65,6 @@ impl<K: Compiled> FabricDomain<K> {
         let (output, queue) = self.way(hop, place, index);
         let packet = self.pool.get_mut(index);
         packet.flight.routers = packet.flight.routers.saturating_add(1);
-        if packet.flight.flags & Flight::WATCHED != 0 {
-            self.watch_arrival = packet.head;
-        }
         let in_queue = std::mem::replace(&mut packet.queue, queue);
         let (class, step) = (packet.class, packet.flight.flow_step());
         let wire = self.outputs[output as usize].wire;

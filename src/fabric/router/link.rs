@@ -359,7 +359,7 @@ impl<K: Compiled> FabricDomain<K> {
             }
         }
         if self.pool.get(index).flight.flags & Flight::WATCHED != 0 {
-            self.watch_departure(index, output, depart, tail);
+            self.watch_departure(index, output, (depart, end), tail);
         }
         match self.outputs[output as usize].wire {
             Wire::Router(input) => {
