@@ -1,18 +1,19 @@
 //! What small experiments give, to the last bit: a change of behaviour shows, whether it was meant or not.
 //!
-//! `fingerprints.csv` holds a hash of everything under `/data` but `/data/attribution` for each file of `experiments/`. After a change that is
+//! `fingerprints.csv` holds, for each file of `experiments/`, a hash of each group under `/data`. After a change that is
 //! meant to change results, `WEIR_REFRESH_FINGERPRINTS=1 cargo test --test all fingerprints::` writes it anew; the commit
-//! then shows which experiments it changed. The version of the model goes up with it, or that of the schema if the same
-//! results are written in another form: by both sweeps keep old and new results apart.
+//! then shows which groups of which experiments it changed. The version of the model goes up with it, or that of the schema if
+//! the same results are written in another form: by both sweeps keep old and new results apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hdf5::types::{FixedAscii, TypeDescriptor, VarLenUnicode};
 use hdf5::{Container, File, Group};
 use weir::catalog::catalog;
 use weir::config::{Experiment, NicConfig, RouterConfig, Section};
+use weir::fabric::is_rich;
 use weir::registry::{Family, Variant};
 use weir::simulation::{MODEL_VERSION, Plan};
 use weir::trace::{self, Run};
@@ -23,51 +24,52 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
-/// Every experiment by its name.
-fn experiments() -> BTreeMap<String, Experiment> {
+/// The files of `experiments/`.
+fn files() -> Vec<PathBuf> {
     let files = fs::read_dir(folder().join("experiments")).expect("the folder of experiments");
-    let paths = files.map(|file| file.expect("a file").path());
-    let load = |path: PathBuf| {
-        let name = path
-            .file_stem()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
-        let experiment = Experiment::load(&path, &[]);
-        (
-            name,
-            experiment.unwrap_or_else(|error| panic!("{}", error.render(false))),
-        )
-    };
-    paths.map(load).collect()
+    let mut files: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
+    files.sort();
+    files
 }
 
-/// The hash of an experiment's `/data`, read back from the file that it gives.
-fn fingerprint(experiment: &Experiment) -> String {
+fn load(path: &Path, set: &[String]) -> Experiment {
+    let experiment = Experiment::load(path, set);
+    experiment.unwrap_or_else(|error| panic!("{}", error.render(false)))
+}
+
+/// Every experiment by its name.
+fn experiments() -> BTreeMap<String, Experiment> {
+    let files = files().into_iter().map(|path| {
+        let name = path.file_stem().expect("a name").to_string_lossy();
+        (name.into_owned(), load(&path, &[]))
+    });
+    files.collect()
+}
+
+/// The hashes of the groups of an experiment's `/data`, read back from the file that it gives.
+fn fingerprint(experiment: &Experiment) -> Groups {
     let plan =
         Plan::new(experiment, None).unwrap_or_else(|error| panic!("{}", error.render(false)));
     let outcome = crate::support::run_plan(&plan)
         .unwrap_or_else(|error| panic!("{error}\n{}", experiment.resolved));
     let folder = tempfile::TempDir::new().expect("a directory");
     let path = folder.path().join("result.h5");
-    let seed = experiment.run.seed;
-    trace::write(
-        &path,
-        &outcome.data,
-        &Run::default(),
-        &experiment.resolved,
-        seed,
-    )
-    .expect("written");
-    let mut hash = Hash::default();
-    add_group(
-        &mut hash,
-        &File::open(&path)
-            .and_then(|file| file.group("data"))
-            .expect("/data"),
-    );
-    hash.to_string()
+    let (seed, run) = (experiment.run.seed, Run::default());
+    trace::write(&path, &outcome.data, &run, &experiment.resolved, seed).expect("written");
+    let file = File::open(&path).expect("opens");
+    let data = file.group("data").expect("/data");
+    let mut names = data.member_names().expect("names");
+    names.sort();
+    let hash = |name: String| {
+        let mut hash = Hash::default();
+        add_group(&mut hash, &data.group(&name).expect("a group"));
+        (name, hash.to_string())
+    };
+    names.into_iter().map(hash).collect()
 }
+
+/// The hashes of groups, by their names.
+type Groups = BTreeMap<String, String>;
 
 /// FNV-1a of 64 bits: short, and the same for ever.
 struct Hash(u64);
@@ -109,8 +111,6 @@ fn add_group(hash: &mut Hash, group: &Group) {
     add_attributes(hash, group);
     let mut names = group.member_names().expect("names");
     names.sort();
-    // Worked out of the rest, not by the rest: `explain.rs` has its tests.
-    names.retain(|name| name != "attribution");
     for name in names {
         hash.text(&name);
         match group.group(&name) {
@@ -169,11 +169,34 @@ fn add_values(hash: &mut Hash, values: &Container) {
     }
 }
 
-fn stored() -> BTreeMap<String, String> {
+fn stored() -> BTreeMap<String, Groups> {
     let text = fs::read_to_string(folder().join("fingerprints.csv")).unwrap_or_default();
-    let rows = text.lines().skip(3).filter_map(|row| row.split_once(','));
-    rows.map(|(name, hash)| (name.to_string(), hash.to_string()))
-        .collect()
+    let mut stored: BTreeMap<String, Groups> = BTreeMap::new();
+    for row in text.lines().skip(3) {
+        if let [name, group, hash] = row.split(',').collect::<Vec<_>>()[..] {
+            let groups = stored.entry(name.to_string()).or_default();
+            groups.insert(group.to_string(), hash.to_string());
+        }
+    }
+    stored
+}
+
+/// What differs: experiments with their groups.
+fn differences(old: &BTreeMap<String, Groups>, new: &BTreeMap<String, Groups>) -> Vec<String> {
+    let mut list = Vec::new();
+    for name in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
+        let none = Groups::new();
+        let [was, is] = [old, new].map(|all| all.get(name).unwrap_or(&none));
+        let groups: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
+        let groups = groups
+            .into_iter()
+            .filter(|group| was.get(*group) != is.get(*group));
+        let groups: Vec<&str> = groups.map(String::as_str).collect();
+        if !groups.is_empty() {
+            list.push(format!("  {name}: {}", groups.join(", ")));
+        }
+    }
+    list
 }
 
 /// The versions of model and schema.
@@ -190,24 +213,31 @@ fn stored_versions() -> Option<[u64; 2]> {
 
 #[test]
 fn results_are_what_they_were() {
-    let found: BTreeMap<String, String> = experiments()
+    let found: BTreeMap<String, Groups> = experiments()
         .iter()
         .map(|(name, experiment)| (name.clone(), fingerprint(experiment)))
         .collect();
+    let old = stored();
     if std::env::var_os(REFRESH).is_some() {
-        let old = stored();
-        let other =
-            |(name, hash): &(&String, &String)| old.get(*name).is_some_and(|was| was != *hash);
-        let changed: Vec<&String> = found.iter().filter(other).map(|(name, _)| name).collect();
+        let there = |(name, _): &(&String, &Groups)| old.contains_key(*name);
+        let again = found.iter().filter(there);
+        let again = again.map(|(name, groups)| (name.clone(), groups.clone()));
+        let known: BTreeMap<String, Groups> = again.collect();
+        let before = old.into_iter().filter(|(name, _)| known.contains_key(name));
+        let changed = differences(&before.collect(), &known);
         assert!(
             changed.is_empty() || stored_versions() != Some(versions()),
-            "{changed:?} give other results than before: raise MODEL_VERSION in src/model/program.rs (or VERSION in \
-             src/trace/schema.rs if only their form is new), so that no sweep mixes the two"
+            "these give other results than before:\n{}\nraise MODEL_VERSION in src/model/program.rs (or VERSION in \
+             src/trace/schema.rs if only their form is new), so that no sweep mixes the two",
+            changed.join("\n")
         );
         let [model, schema] = versions();
-        let rows = found.iter().map(|(name, hash)| format!("{name},{hash}\n"));
+        let rows = found.iter().flat_map(|(name, groups)| {
+            let rows = groups.iter();
+            rows.map(move |(group, hash)| format!("{name},{group},{hash}\n"))
+        });
         let text = format!(
-            "experiment,fnv1a_of_data\nmodel version,{model}\nschema version,{schema}\n{}",
+            "experiment,group,fnv1a\nmodel version,{model}\nschema version,{schema}\n{}",
             rows.collect::<String>()
         );
         fs::write(folder().join("fingerprints.csv"), text).expect("written");
@@ -218,27 +248,40 @@ fn results_are_what_they_were() {
         Some(versions()),
         "the version of the model or of the schema has changed: refresh the fingerprints"
     );
-    let stored = stored();
-    let names: BTreeSet<&String> = found.keys().chain(stored.keys()).collect();
-    let changed: Vec<String> = names
-        .into_iter()
-        .filter(|&name| found.get(name) != stored.get(name))
-        .map(|name| {
-            let show = |hash: Option<&String>| hash.map_or("none".to_string(), String::clone);
-            format!(
-                "  {name}: was {}, is {}",
-                show(stored.get(name)),
-                show(found.get(name))
-            )
-        })
-        .collect();
+    let changed = differences(&old, &found);
     assert!(
         changed.is_empty(),
-        "{} of {} experiments give other results than before:\n{}\nIf that is meant, refresh them with\n  \
-         {REFRESH}=1 cargo test --test all fingerprints::\nand say in the commit why they change.",
+        "{} of {} experiments give other results than before, in these groups of /data:\n{}\nIf that is meant, refresh \
+         them with\n  {REFRESH}=1 cargo test --test all fingerprints::\nand say in the commit why they change.",
         changed.len(),
         found.len(),
         changed.join("\n")
+    );
+}
+
+/// The fabric is compiled three times. Where a network has nothing that only the last copy can do, all give the same bits:
+/// recording flows takes the last one, and changes nothing else.
+#[test]
+fn all_copies_of_the_fabric_agree() {
+    let mut compared = 0;
+    for path in files() {
+        let experiment = load(&path, &[]);
+        let plan = Plan::new(&experiment, None).unwrap_or_else(|error| panic!("{error}"));
+        if is_rich(&plan.blueprint) {
+            continue;
+        }
+        let rich = load(&path, &["output.flows=true".into()]);
+        let plan = Plan::new(&rich, None).unwrap_or_else(|error| panic!("{error}"));
+        assert!(is_rich(&plan.blueprint));
+        let [usual, mut rich] = [experiment, rich].map(|one| fingerprint(&one));
+        // What is recorded besides.
+        rich.retain(|group, _| usual.contains_key(group));
+        assert_eq!(usual, rich, "{}", path.display());
+        compared += 1;
+    }
+    assert!(
+        compared >= 30,
+        "only {compared} experiments do without the last copy"
     );
 }
 

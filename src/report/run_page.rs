@@ -7,7 +7,7 @@ use super::format::{bytes, percent, scaled, wall, whole};
 use super::page::{Page, Part, Row, Rows};
 use super::parameters::{self, time};
 use super::run::{self, name_of};
-use super::summary::bound;
+use super::summary::{bound, protocol};
 use crate::explain::explain;
 use crate::trace::{
     Digest, Header, ResultFile, Run, Shape, Stats, Stored, Summary, TraceError, read,
@@ -106,9 +106,10 @@ fn totals(summary: &Summary) -> Rows {
             (
                 "messages",
                 format!(
-                    "{} generated, {} received",
+                    "{} generated, {} received{}",
                     whole(summary.messages_generated),
-                    whole(summary.messages_received)
+                    whole(summary.messages_received),
+                    protocol(summary)
                 ),
             ),
             ("payload delivered", bytes(summary.bytes_delivered)),

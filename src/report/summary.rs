@@ -27,7 +27,7 @@ pub fn table(topology: &str, experiment: &str, digest: &Digest, run: &Run) -> St
         lines.extend(wrap(topology, WIDTH, "  "));
     }
     let applications = parameters::applications(experiment);
-    totals(&mut lines, &digest.summary, !applications.is_empty());
+    totals(&mut lines, &digest.summary);
     scheme(&mut lines, digest);
     latencies(&mut lines, digest);
     missing(&mut lines, digest);
@@ -50,7 +50,19 @@ fn labelled(lines: &mut Vec<String>, label: &str, text: &str) {
     }
 }
 
-fn totals(lines: &mut Vec<String>, summary: &Summary, applications: bool) {
+/// How many of the messages are those of MPI's protocol, if any are.
+pub(super) fn protocol(summary: &Summary) -> String {
+    match summary.protocol_messages {
+        Some([generated, received]) if generated > 0 => format!(
+            " ({} and {} of them of MPI's protocol)",
+            whole(generated),
+            whole(received)
+        ),
+        _ => String::new(),
+    }
+}
+
+fn totals(lines: &mut Vec<String>, summary: &Summary) {
     labelled(
         lines,
         "simulated",
@@ -78,10 +90,7 @@ fn totals(lines: &mut Vec<String>, summary: &Summary, applications: bool) {
             "{} generated, {} received{}; {} of payload delivered",
             whole(summary.messages_generated),
             whole(summary.messages_received),
-            match applications {
-                true => ", those of MPI's protocol included",
-                false => "",
-            },
+            protocol(summary),
             bytes(summary.bytes_delivered)
         ),
     );

@@ -83,6 +83,8 @@ fn summary_json(summary: &Summary) -> Value {
         "packets_in_flight": summary.packets_in_flight,
         "messages_generated": summary.messages_generated,
         "messages_received": summary.messages_received,
+        "protocol_messages_generated": summary.protocol_messages.map(|[generated, _]| generated),
+        "protocol_messages_received": summary.protocol_messages.map(|[_, received]| received),
         "packet_hops": summary.packet_hops,
         "bytes_delivered": summary.bytes_delivered,
         "endpoints": summary.endpoints,
@@ -212,7 +214,13 @@ mod tests {
             keys.sort();
             assert_eq!(keys, names);
         };
-        same(&value["summary"], [&SUMMARY_COUNTS, &SUMMARY_LOADS]);
+        same(
+            &value["summary"],
+            [
+                &[&SUMMARY_COUNTS[..], &SUMMARY_PROTOCOL].concat(),
+                &SUMMARY_LOADS,
+            ],
+        );
         same(
             &value["jobs"]["j"],
             [&[&JOB_COUNTS[..], &JOB_ENDS].concat(), &JOB_LOADS],

@@ -13,7 +13,7 @@ use super::job_file::Options;
 use super::point::{Point, hash_of};
 use crate::model::visible;
 use crate::trace::{
-    Header, Lock, Taken, began, here, read_header, remove_leftovers, replace, schema,
+    Header, Lock, Taken, began, first_missing, here, read_header, remove_leftovers, replace, schema,
 };
 
 /// The directory of a sweep.
@@ -308,13 +308,6 @@ pub fn about(path: &Path) -> impl Fn(io::Error) -> io::Error {
         };
         io::Error::new(error.kind(), words)
     }
-}
-
-/// The outermost directory of a path that does not exist; the path itself is none.
-fn first_missing(path: &Path) -> Option<&Path> {
-    let above: Vec<&Path> = path.ancestors().skip(1).collect();
-    let mut above = above.into_iter().rev();
-    above.find(|one| !one.as_os_str().is_empty() && !one.exists())
 }
 
 /// Writes a file as a whole.

@@ -83,18 +83,33 @@ pub enum TraceError {
     },
 }
 
+/// The outermost directory of a path that does not exist; the path itself is none.
+pub fn first_missing(path: &Path) -> Option<&Path> {
+    let above: Vec<&Path> = path.ancestors().skip(1).collect();
+    let mut above = above.into_iter().rev();
+    above.find(|one| !one.as_os_str().is_empty() && !one.exists())
+}
+
+/// Why a file cannot be read or written: that a directory on the way to it is gone, which says more than that there is no file.
+fn cause_at(path: &Path, cause: impl ToString) -> String {
+    match first_missing(path) {
+        Some(missing) => format!("there is no directory {}", missing.display()),
+        None => cause.to_string(),
+    }
+}
+
 impl TraceError {
     pub(super) fn write(path: &Path, cause: impl ToString) -> Self {
         TraceError::Write {
             path: path.to_path_buf(),
-            cause: cause.to_string(),
+            cause: cause_at(path, cause),
         }
     }
 
     pub(super) fn read(path: &Path, cause: impl ToString) -> Self {
         TraceError::Read {
             path: path.to_path_buf(),
-            cause: cause.to_string(),
+            cause: cause_at(path, cause),
         }
     }
 

@@ -24,7 +24,7 @@ mod write;
 
 pub use attribution::{Attribution, Elsewhere, Pressure, Waits};
 pub use columns::{ResultFile, endpoints_of};
-pub use error::TraceError;
+pub use error::{TraceError, first_missing};
 pub use frame::{Frame, write_frame};
 pub use lock::{Holder, Lock, Taken, began, here};
 pub use partial::{Partial, remove_leftovers, replace};

@@ -262,6 +262,8 @@ fn read_summary(at: &Group) -> Outcome<Summary> {
         notes,
     ] = get_numbers(at, &schema::SUMMARY_COUNTS)?;
     let [offered_load, accepted_load] = get_numbers(at, &schema::SUMMARY_LOADS)?;
+    let protocol = has(at, &schema::SUMMARY_PROTOCOL)?;
+    let protocol = protocol.then(|| get_numbers(at, &schema::SUMMARY_PROTOCOL));
     Ok(Summary {
         simulated_ps,
         measured_from_ps,
@@ -272,6 +274,7 @@ fn read_summary(at: &Group) -> Outcome<Summary> {
         packets_in_flight,
         messages_generated,
         messages_received,
+        protocol_messages: protocol.transpose()?,
         packet_hops,
         bytes_delivered,
         endpoints,

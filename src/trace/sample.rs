@@ -126,6 +126,7 @@ pub fn data() -> Data {
             packets_dropped: 60,
             packets_in_flight: 507,
             messages_generated: 308_000,
+            protocol_messages: Some([8_000, 7_990]),
             messages_received: 307_900,
             packet_hops: 4_567_890,
             bytes_delivered: u64::MAX,

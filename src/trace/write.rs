@@ -232,6 +232,9 @@ fn write_summary(at: &Group, summary: &Summary) -> Outcome<()> {
             summary.notes,
         ],
     )?;
+    if let Some(counts) = summary.protocol_messages {
+        put_numbers(at, &schema::SUMMARY_PROTOCOL, counts)?;
+    }
     put_numbers(
         at,
         &schema::SUMMARY_LOADS,

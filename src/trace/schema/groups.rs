@@ -7,7 +7,7 @@ use super::{
     RECORD_TEXTS, ROOT_MODEL, ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS, ROUTERS,
     RUN_HOSTS, RUN_NUMBERS, RUN_PROGRAM, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS,
     SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS,
-    SUMMARY_LOADS, WAITS,
+    SUMMARY_LOADS, SUMMARY_PROTOCOL, WAITS,
 };
 
 /// Every group of a result file, for documentation and tests.
@@ -33,7 +33,12 @@ pub const GROUPS: &[Group] = &[
     Group {
         path: "/data/summary",
         about: "Totals.",
-        attributes: &[&SUMMARY_COUNTS, &SUMMARY_LOADS, &LOAD_TEXTS],
+        attributes: &[
+            &SUMMARY_COUNTS,
+            &SUMMARY_PROTOCOL,
+            &SUMMARY_LOADS,
+            &LOAD_TEXTS,
+        ],
         columns: &[],
     },
     Group {

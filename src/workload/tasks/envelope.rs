@@ -19,6 +19,11 @@ pub enum EnvelopeKind {
 }
 
 impl EnvelopeKind {
+    /// Whether such a message carries content, and not only what the protocol says.
+    pub fn has_content(self) -> bool {
+        matches!(self, EnvelopeKind::Eager | EnvelopeKind::Data)
+    }
+
     /// From its number.
     pub fn from_u8(number: u8) -> Option<EnvelopeKind> {
         match number {
