@@ -4,8 +4,10 @@ use std::path::Path;
 
 use schemars::schema_for;
 
-use crate::config::{ConfigError, Experiment, PRESETS, READY, READY_WORKLOADS};
-use crate::registry::{Catalog, Entry, Family};
+use crate::config::Catalog;
+use crate::config::{Experiment, PRESETS, READY, READY_WORKLOADS};
+use crate::input::ConfigError;
+use crate::registry::{Entry, Family};
 use crate::workload::{motifs, patterns, replay, tasks::Mpi};
 use crate::{congestion, queueing, routing, topology};
 
@@ -82,7 +84,7 @@ impl Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Section;
+    use crate::input::Section;
     use crate::registry::choose;
     use std::collections::HashSet;
 

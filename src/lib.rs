@@ -64,6 +64,7 @@ pub mod engine;
 pub mod explain;
 pub mod fabric;
 pub mod forecast;
+pub mod input;
 pub mod model;
 pub mod queueing;
 pub mod registry;

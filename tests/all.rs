@@ -13,7 +13,6 @@ mod cli;
 mod conservation;
 mod control_routes;
 mod cost;
-mod critical_path;
 mod cut_off;
 mod damage;
 mod direct;

@@ -263,6 +263,8 @@ impl Domain for Field {
 struct Nobody;
 
 impl<T: Transport + ?Sized> Monitor<Field, T> for Nobody {
+    type Error = TransportError;
+
     fn stop(&mut self) -> Option<StopReason> {
         None
     }

@@ -3,6 +3,7 @@
 
 use crate::direct::experiment;
 use crate::support::Experiment;
+use weir::fabric::Fault;
 use weir::simulation::{Plan, RunError};
 
 /// Two endpoints at one router, links of 5 ns. Endpoint 0 sends messages of this size to endpoint 1.
@@ -159,7 +160,10 @@ fn an_unlimited_queue_that_cannot_be_counted_ends_the_run() {
     assert!((15_000 * 65_535..16_384 * 65_535).contains(most), "{most}");
     let error = hot("90 ms").try_run().err();
     assert!(
-        matches!(error, Some(RunError::QueueFull { port: 2, .. })),
+        matches!(
+            error,
+            Some(RunError::Fault(Fault::QueueFull { port: 2, .. }))
+        ),
         "{error:?}"
     );
 }
@@ -255,7 +259,7 @@ fn a_grant_that_is_too_late_ends_the_run() {
     // 289.8 s.
     let error = slow(1_150).try_run().err();
     assert!(
-        matches!(error, Some(RunError::GrantTooLate { .. })),
+        matches!(error, Some(RunError::Fault(Fault::GrantTooLate { .. }))),
         "{error:?}"
     );
 }
@@ -316,7 +320,7 @@ fn messages_of_motifs_are_products_that_fit() {
     let error = many.try_run().err();
     // Two blocks of 10¹⁷ bytes.
     assert!(
-        matches!(error, Some(RunError::Oversized { bytes, .. }) if bytes == 200_000_000_000_000_000),
+        matches!(error, Some(RunError::Fault(Fault::Oversized { bytes, .. })) if bytes == 200_000_000_000_000_000),
         "{error:?}"
     );
 }
@@ -357,7 +361,7 @@ fn a_program_that_takes_no_time_ends_or_is_named() {
     assert_eq!(outcome.data.summary.messages_generated, 0);
     let error = alone(1_000_000).try_run().err();
     assert!(
-        matches!(error, Some(RunError::Idle { task: 0, .. })),
+        matches!(error, Some(RunError::Fault(Fault::Idle { task: 0, .. }))),
         "{error:?}"
     );
 }

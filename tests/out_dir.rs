@@ -20,7 +20,8 @@ fn the_second_run_in_a_directory_is_told_who_is_there() {
         let out = first.folder().join("out");
         let mut run = start(&first);
         let holder = holder_of(&out);
-        // But for what the run says of its own progress, and the file by which it tries at its start whether it may write.
+        // But for what the run says of its own progress, and the file by which it tries at its
+        // start whether it may write.
         let its_own = [".progress".to_string(), format!("probe-{}", run.id())];
         let contents = || -> Vec<_> {
             let of_others = |file: &PathBuf| {
@@ -52,7 +53,8 @@ fn the_second_run_in_a_directory_is_told_who_is_there() {
     }
 }
 
-/// Results of several runs that were started at once into one directory: their exit codes and messages.
+/// Results of several runs that were started at once into one directory: their exit codes and
+/// messages.
 fn at_once(experiments: &[Experiment], out: &Path) -> Vec<(Option<i32>, String)> {
     let directory = out.to_str().expect("UTF-8");
     let arguments = ["run", "experiment.toml", "--quiet", "--out", directory];

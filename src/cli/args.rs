@@ -5,8 +5,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::names::Names;
 use super::sweep::SweepCommand;
-use crate::config::{ConfigError, Experiment};
+use crate::config::Experiment;
 use crate::engine::mpi_library;
+use crate::input::ConfigError;
 use crate::model::program;
 
 /// Exit codes of the process; docs/running.md says more.

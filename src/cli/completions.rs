@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::args::Arguments;
-use super::launch::Failure;
+use super::failure::Failure;
 
 /// The name of the program, in completions and as the first part of every page's name.
 const PROGRAM: &str = "weir";
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_directory_that_cannot_be_written_is_refused() {
         let failure = write_pages(Path::new("/proc/weir")).expect_err("nobody writes there");
-        assert_eq!(failure.code, super::super::launch::BAD_INPUT);
+        assert_eq!(failure.code, super::super::failure::BAD_INPUT);
         assert!(
             failure.message.contains("/proc/weir"),
             "{}",

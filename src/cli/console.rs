@@ -4,8 +4,8 @@
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
-use super::launch::Failure;
-use crate::config::ConfigError;
+use super::failure::Failure;
+use crate::input::ConfigError;
 use crate::model::visible;
 use crate::simulation::Warning;
 

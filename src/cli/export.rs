@@ -6,8 +6,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use super::args::{ExportFormat, ExportOptions};
-use super::launch::Failure;
-use crate::config::{ConfigError, Duration, suggest};
+use super::failure::Failure;
+use crate::input::{ConfigError, Duration, suggest};
 use crate::model::{Time, US};
 use crate::trace::{ResultFile, TraceError, schema};
 use crate::workload::replay::{Flow, write_goal, write_vef};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::launch::Failure;
+use super::failure::Failure;
 use crate::report::format::{whole, wrap};
 use crate::report::{run_page, summary, summary_json};
 use crate::study::SweepDir;

@@ -4,14 +4,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use super::console::tell_failure;
-use crate::config::ConfigError;
+use super::failure::{FAILED, Failure};
 use crate::engine::{Local, Transport};
-use crate::model::visible;
-
-/// Exit codes (contract).
-pub const FAILED: u8 = 1;
-/// Bad input.
-pub const BAD_INPUT: u8 = 2;
 
 /// Environment variables that MPI launchers set for their ranks.
 const LAUNCHERS: [&str; 5] = [
@@ -24,41 +18,6 @@ const LAUNCHERS: [&str; 5] = [
 
 /// No rank: more than all of them.
 const NOBODY: u64 = u64::MAX;
-
-/// A failure that has to be told to the user: the message and the exit code.
-#[derive(Debug)]
-pub struct Failure {
-    /// Printed once, on standard error: it holds nothing that a terminal would obey but its own colours.
-    pub(super) message: String,
-    /// Of the process.
-    pub code: u8,
-}
-
-impl Failure {
-    /// The input cannot be used.
-    pub fn bad_input(message: impl Into<String>) -> Failure {
-        Failure::with_code(message, BAD_INPUT)
-    }
-
-    /// The same, with its place.
-    pub fn wrong(error: &ConfigError) -> Failure {
-        Failure {
-            message: error.render_for_stderr(),
-            code: BAD_INPUT,
-        }
-    }
-
-    /// The run failed.
-    pub fn failed(message: impl Into<String>) -> Failure {
-        Failure::with_code(message, FAILED)
-    }
-
-    /// Any other.
-    pub fn with_code(message: impl Into<String>, code: u8) -> Failure {
-        let message = visible(&message.into()).into_owned();
-        Failure { message, code }
-    }
-}
 
 /// Runs `work` on every rank, over MPI if a launcher has started this process and in one process otherwise.
 ///

@@ -7,9 +7,11 @@ pub use sections::SECTIONS;
 use serde_json::{Map, Value as Json, json};
 
 use crate::catalog::catalog;
-use crate::config::{ConfigError, PRESET, alternatives, nearest, reference, suggest};
+use crate::config::Catalog;
+use crate::config::{PRESET, alternatives, reference};
+use crate::input::{ConfigError, nearest, suggest};
 use crate::registry::range::Range;
-use crate::registry::{Catalog, Family, Variant, schema_json};
+use crate::registry::{Family, Variant, schema_json};
 
 /// Width of the text.
 const WIDTH: usize = 100;

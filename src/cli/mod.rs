@@ -7,6 +7,7 @@ mod completions;
 mod console;
 mod explain;
 mod export;
+mod failure;
 mod inspect;
 mod launch;
 mod list;
@@ -19,7 +20,6 @@ mod schema;
 mod signals;
 pub(crate) mod sweep;
 mod tune;
-mod verify;
 mod watch;
 
 use std::borrow::Cow;
@@ -29,7 +29,8 @@ use std::process::ExitCode;
 
 pub use args::{Arguments, Command};
 pub use check::check;
-pub use launch::{Failure, on_all_ranks, together};
+pub use failure::Failure;
+pub use launch::{on_all_ranks, together};
 pub use run::run;
 pub use sweep::sweep;
 pub use tune::tune;
@@ -41,7 +42,7 @@ use args::{
     ReportOptions,
 };
 use console::{tell, tell_error, tell_failure, write_out};
-use launch::{BAD_INPUT, FAILED};
+use failure::{BAD_INPUT, FAILED};
 
 use crate::model::visible;
 
@@ -117,7 +118,7 @@ pub fn inspect(options: &InspectOptions) -> ExitCode {
 
 /// `weir explain`.
 pub fn explain(options: &ExplainOptions) -> ExitCode {
-    match explain::explain(&options) {
+    match explain::explain(options) {
         Ok(text) => print(&text),
         Err(failure) => {
             tell_failure(&failure);

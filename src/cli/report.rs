@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::launch::Failure;
+use super::failure::Failure;
 use super::sweep::Sweep as Kept;
 use crate::report::page::Page;
 use crate::report::run_page;

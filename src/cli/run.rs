@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 
 use super::args::RunOptions;
 use super::console::{tell, tell_warnings, write_out};
-use super::launch::{Failure, give_up, on_all_ranks, together};
+use super::failure::Failure;
+use super::launch::{give_up, on_all_ranks, together};
 use super::progress::{Kind, Progress, state};
 use super::same::must_be_the_same;
 use super::signals::{Asked, exit_code};
 use super::sweep::quoted;
 use super::watch;
-use crate::config::{Experiment, Until};
+use crate::config::Experiment;
 use crate::engine::{self, StopReason, Transport};
+use crate::input::Until;
 use crate::model::{EndpointId, NEVER, Time, program};
 use crate::report::format::{bytes, simulated, whole};
 use crate::report::{parameters, summary, summary_json};
@@ -57,7 +59,7 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
     let outcome = match simulation::run(&plan, transport, &mut viewer) {
         Ok(outcome) => Ok(outcome),
         // Only this rank knows.
-        Err(error @ (RunError::Transport(_) | RunError::TooLong { .. })) => {
+        Err(error @ (RunError::Transport(_) | RunError::Fault(_))) => {
             return Err(give_up(transport, &failure(&error)));
         }
         Err(error) => Err(failure(&error)),

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::launch::{Failure, give_up, together};
+use super::failure::Failure;
+use super::launch::{give_up, together};
 use crate::config::Experiment;
 use crate::engine::{Transport, broadcast};
 use crate::model::program;

@@ -10,7 +10,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::console;
-use super::launch::FAILED;
+use super::failure::FAILED;
 use crate::engine::StopReason;
 
 /// What they mean for a run.

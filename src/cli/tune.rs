@@ -10,12 +10,12 @@ use serde_json::json;
 
 use super::args::TuneOptions;
 use super::console::{tell, tell_failure, write_out};
-use super::launch::Failure;
+use super::failure::Failure;
 use super::sweep::run::{How, check_ranks, run_points, stop_at_signals, stopped};
 use super::sweep::{Sweep, default_out, failed};
 use crate::catalog::catalog;
-use crate::config::ConfigError;
-use crate::registry::Catalog;
+use crate::config::Catalog;
+use crate::input::ConfigError;
 use crate::study::tune::{Outcome, Search, Setting, Tune, best};
 use crate::study::{Options, Point, Points, State, SweepDir, Table, about};
 use crate::trace::replace;

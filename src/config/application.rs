@@ -6,11 +6,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::tree::{Member, Node, Value};
-use super::workload::{Elsewhere, at_once, is_no, is_yes, yes};
-use super::{ConfigError, Duration, Endpoints, Placement, Section};
+use super::defaults::{Elsewhere, at_once, is_no, is_yes, yes};
+use crate::config::Catalog;
+use crate::input::tree::{Member, Node, Value};
+use crate::input::{ConfigError, Duration, Section};
 use crate::model::Invalid;
-use crate::registry::Catalog;
+use crate::workload::open::endpoints::{Endpoints, Placement};
 use crate::workload::replay::Trace;
 
 /// An application.
@@ -222,7 +223,7 @@ pub(super) fn trace(
     };
     absolute(&mut node, folder).map_err(|invalid| own(&node).refuse(invalid))?;
     // Wrong keys are refused before a long file is read.
-    super::check::variant(&own(&node), &catalog.traces)?;
+    super::keys::variant(&own(&node), &catalog.traces)?;
     let trace = (catalog.read_trace)(&own(&node))?;
     if let Value::Table(members) = &mut node.value
         && !members.iter().any(|member| member.key == "sha256")

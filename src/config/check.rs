@@ -2,18 +2,17 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value as Json;
-
 use super::application::ProgramConfig;
 use super::experiment::{CostConfig, Experiment, NicConfig, RouterConfig};
-use super::nearest::suggest;
-use super::resolve::{definition, schema_of};
-use super::section::DISPATCH;
-use super::tree::{Node, Value};
-use super::workload::{DriveConfig, Endpoints, Message, TrafficSection};
-use super::{Buffer, ConfigError, Duration, OutputQueue, Section, Size, Until};
+use super::keys::{known_keys, parameters, variant};
+use super::workload::{DriveConfig, TrafficSection};
+use crate::config::Catalog;
+use crate::input::suggest;
+use crate::input::{Buffer, ConfigError, Duration, OutputQueue, Section, Size, Until};
 use crate::model::Invalid;
-use crate::registry::{Catalog, Family, Variant, schema_json};
+use crate::registry::schema_json;
+use crate::workload::open::endpoints::Endpoints;
+use crate::workload::open::message::Message;
 
 /// The most flits of a packet: the length of a packet has 16 bits.
 const MOST_FLITS: u64 = u16::MAX as u64;
@@ -41,70 +40,6 @@ pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(),
                 let schema = schema_json(catalog.mpi);
                 known_keys(&job.mpi, &job.mpi.node, &schema, &schema, "", None, "")?;
             }
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn variant(section: &Section, family: &Family) -> Result<(), ConfigError> {
-    parameters(section, family, family.choose(section)?)
-}
-
-/// No key that the variant does not know.
-fn parameters(section: &Section, family: &Family, variant: &Variant) -> Result<(), ConfigError> {
-    let schema = schema_of(variant);
-    let dispatch = family.key.rsplit('.').next();
-    let see = format!(" (see `weir list {} {}`)", family.name, variant.name);
-    known_keys(section, &section.node, &schema, &schema, "", dispatch, &see)
-}
-
-/// Refuses keys that a schema without additional properties does not name.
-fn known_keys(
-    section: &Section,
-    node: &Node,
-    schema: &Json,
-    root: &Json,
-    path: &str,
-    dispatch: Option<&str>,
-    see: &str,
-) -> Result<(), ConfigError> {
-    let schema = definition(schema, root);
-    let none = serde_json::Map::new();
-    let properties = schema["properties"].as_object().unwrap_or(&none);
-    let closed = schema["additionalProperties"] == Json::Bool(false);
-    for member in node.members() {
-        if Some(member.key.as_str()) == dispatch {
-            continue;
-        }
-        match properties.get(&member.key) {
-            Some(inner) => {
-                let path = [path, &member.key].join(if path.is_empty() { "" } else { "." });
-                known_keys(section, &member.value, inner, root, &path, None, see)?;
-            }
-            None if closed => {
-                let valid: Vec<&str> = dispatch
-                    .into_iter()
-                    .chain(properties.keys().map(String::as_str))
-                    .collect();
-                let elsewhere = DISPATCH.iter().any(|(key, _)| *key == member.key);
-                let inside = properties.iter().find(|(_, inner)| {
-                    definition(inner, root)["properties"][&member.key].is_object()
-                });
-                let remedy = match (dispatch, inside) {
-                    // What chooses the variant in another section.
-                    (Some(own), _) if elsewhere => format!("did you mean `{own}`?"),
-                    (_, Some((table, _))) => {
-                        format!("did you mean `{table}.{}`?", member.key)
-                    }
-                    _ => suggest(&member.key, "keys", &valid, '`'),
-                };
-                return Err(ConfigError::at(
-                    &member.origin,
-                    section.about(path, &format!("unknown key `{}`", member.key)),
-                    remedy + see,
-                ));
-            }
-            None => {}
         }
     }
     Ok(())
@@ -518,12 +453,4 @@ fn unique_names(experiment: &Experiment) -> Result<(), ConfigError> {
         }
     }
     Ok(())
-}
-
-/// Whether a node is a text, for those who only look at texts.
-pub(super) fn text(node: &Node) -> Option<&str> {
-    match &node.value {
-        Value::String(text) => Some(text),
-        _ => None,
-    }
 }

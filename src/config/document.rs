@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::load::sections_to_experiment;
-use super::resolve::inline;
 use super::shelf::{Folder, read};
-use super::tree::{Node, Origin, Source, Value};
-use super::{ConfigError, Duration, Experiment, Section, sets};
+use super::{Experiment, sets};
+use crate::config::Catalog;
+use crate::input::tree::{Node, Origin, Source, Value, inline};
+use crate::input::{ConfigError, Duration, Section};
 use crate::model::Invalid;
-use crate::registry::Catalog;
 
 /// An experiment or job file as it was read, with every key's place in it.
 #[derive(Clone, Debug)]
@@ -156,6 +156,38 @@ impl Document {
     }
 }
 
+impl Experiment {
+    /// [`Experiment::load`] with the names of `catalog`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file, line, value and remedy.
+    pub fn load_with(
+        path: &Path,
+        sets: &[String],
+        catalog: &Catalog,
+    ) -> Result<Experiment, ConfigError> {
+        let mut document = Document::read(path)?;
+        sets.iter().try_for_each(|given| document.set(given))?;
+        document.experiment(catalog)
+    }
+
+    /// An experiment from a text that calls itself `name` in messages. Paths in it are relative to `folder`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file, line, value and remedy.
+    pub fn from_text(
+        name: &str,
+        text: &str,
+        folder: &Path,
+        sets: &[String],
+        catalog: &Catalog,
+    ) -> Result<Experiment, ConfigError> {
+        let mut document = Document::parse(name, text, folder)?;
+        sets.iter().try_for_each(|given| document.set(given))?;
+        document.experiment(catalog)
+    }
+}
+
 /// A value that somebody wrote, with its place.
 #[derive(Clone, Debug)]
 pub struct Given {
@@ -193,7 +225,7 @@ impl Given {
         let Value::Table(members) = &self.node.value else {
             return None;
         };
-        let member = |member: &super::tree::Member| {
+        let member = |member: &crate::input::tree::Member| {
             let path = format!("{}.{}", self.path, member.key);
             (member.key.clone(), Given::new(member.value.clone(), path))
         };

@@ -3,19 +3,20 @@
 use std::path::Path;
 
 use super::application::{self, ApplicationConfig, ApplicationSection, ProgramConfig, with_kind};
-use super::document::Document;
 use super::experiment::{CostConfig, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
 use super::mapping;
-use super::nearest::suggest;
 use super::presets;
 use super::sets::copy_name;
 use super::shelf::{Folder, Shelf, file_name, from_file, without_file};
-use super::tree::{Member, Node, Value};
 use super::variant_preset::with_preset;
 use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
-use super::{ConfigError, Section, check, resolve};
+use super::{check, resolve};
+use crate::config::Catalog;
+use crate::input::suggest;
+use crate::input::tree::{Member, Node, Value};
+use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
-use crate::registry::{Catalog, Family};
+use crate::registry::Family;
 
 /// What stands at the top of an experiment file: its sections, and what is laid under them.
 pub(super) const SECTIONS: [&str; 11] = [
@@ -49,38 +50,6 @@ pub(crate) const STUDY: [&str; 11] = [
     "reduced",
     "tune",
 ];
-
-impl Experiment {
-    /// [`Experiment::load`] with the names of `catalog`.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with its file, line, value and remedy.
-    pub fn load_with(
-        path: &Path,
-        sets: &[String],
-        catalog: &Catalog,
-    ) -> Result<Experiment, ConfigError> {
-        let mut document = Document::read(path)?;
-        sets.iter().try_for_each(|given| document.set(given))?;
-        document.experiment(catalog)
-    }
-
-    /// An experiment from a text that calls itself `name` in messages. Paths in it are relative to `folder`.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with its file, line, value and remedy.
-    pub fn from_text(
-        name: &str,
-        text: &str,
-        folder: &Path,
-        sets: &[String],
-        catalog: &Catalog,
-    ) -> Result<Experiment, ConfigError> {
-        let mut document = Document::parse(name, text, folder)?;
-        sets.iter().try_for_each(|given| document.set(given))?;
-        document.experiment(catalog)
-    }
-}
 
 /// Reads the sections of an experiment. Paths in it are relative to `folder`.
 pub(super) fn sections_to_experiment(

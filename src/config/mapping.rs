@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::shelf::{Folder, file_name};
-use super::tree::{Node, Origin, Source, Value};
-use super::{ConfigError, Section};
+use crate::input::tree::{Node, Origin, Source, Value};
+use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
 
 /// A workload's section with the numbers of such a file in its place, as if they had been written there: in the order of the tasks,

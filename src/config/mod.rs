@@ -3,50 +3,48 @@
 //! `tree` keeps the origin of every key and value; `deserialize` makes typed values of it, and errors that know their
 //! place; `load` reads the sections of an experiment, `check` refuses what does not fit together, `resolve` writes the
 //! experiment with all defaults. Nothing here knows a variant: their names and schemas come with a [`Catalog`].
-//!
-//! [`Catalog`]: crate::registry::Catalog
 
 mod application;
+mod catalog;
 mod check;
-mod deserialize;
+mod defaults;
 mod document;
-mod error;
 mod experiment;
+mod keys;
 mod load;
 mod mapping;
-mod nearest;
 mod presets;
-mod printable;
 mod ready;
 mod resolve;
 mod schema;
-mod section;
 mod sets;
 mod shelf;
 #[cfg(test)]
 mod tests;
-mod tree;
-mod units;
 mod variant_preset;
-mod words;
 mod workload;
 
 pub use application::{ApplicationConfig, ProgramConfig, TraceConfig};
+pub use catalog::Catalog;
 pub use document::{Document, Given};
-pub use error::ConfigError;
 pub use experiment::{
-    AllEndpoints, Arbitration, Attribution, Backlog, BufferPer, ControlRoutes, CostConfig,
-    CreditAt, Discipline, Experiment, NicConfig, NicOrder, OutputConfig, RatesConfig, Receivers,
-    RouterConfig, RunConfig, Switching,
+    AllEndpoints, Attribution, CostConfig, Experiment, NicConfig, OutputConfig, RatesConfig,
+    Receivers, RouterConfig, RunConfig,
 };
-pub(crate) use nearest::{nearest, suggest};
+pub(crate) use keys::{alternatives, named, reference};
 pub(crate) use presets::KEY as PRESET;
 pub use ready::{PRESETS, READY, READY_WORKLOADS};
-pub(crate) use resolve::{alternatives, named, reference};
 pub(crate) use schema::fixed_sections;
-pub use section::Section;
-pub use units::{Allowance, Duration, Rate, Size, TimeSpan};
-pub use words::{Buffer, OutputQueue, Speedup, Until};
-pub use workload::{
-    DriveConfig, Endpoints, Injection, Message, PatternConfig, Placement, WorkloadConfig,
+pub use workload::{DriveConfig, PatternConfig, WorkloadConfig};
+
+// What the sections consist of, under the names by which programs outside know them.
+pub use crate::fabric::{
+    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
 };
+pub use crate::input::{
+    Allowance, Buffer, ConfigError, Duration, OutputQueue, Rate, Section, Size, Speedup, TimeSpan,
+    Until,
+};
+pub use crate::workload::open::endpoints::{Endpoints, Placement};
+pub use crate::workload::open::injection::Injection;
+pub use crate::workload::open::message::Message;

@@ -1,11 +1,12 @@
 //! Presets: values that are laid under an experiment's own, such as the routers and the routing of another simulator.
 
-use super::nearest::suggest;
 use super::shelf::{Folder, Shelf, from_file};
-use super::tree::{Member, Node, Value};
-use super::{ConfigError, Section};
+use crate::config::Catalog;
+use crate::input::suggest;
+use crate::input::tree::{Member, Node, Value};
+use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
-use crate::registry::{Catalog, Family};
+use crate::registry::Family;
 
 /// The key at the top of an experiment file that names presets.
 pub(crate) const KEY: &str = "preset";

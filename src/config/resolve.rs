@@ -1,48 +1,17 @@
 //! The resolved experiment: canonical TOML with every default filled in.
 
-use std::rc::Rc;
-
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::application::{ApplicationSection, ProgramConfig};
+use super::defaults::Elsewhere;
 use super::experiment::Experiment;
-use super::tree::{Member, Node, Value};
-use super::workload::{DriveConfig, Elsewhere, TrafficSection, WorkloadConfig};
-use super::{Allowance, Duration, Rate, Section, Size, TimeSpan};
-use crate::registry::{Catalog, Family, Variant, schema_json};
-
-/// The schema of a variant's parameters as JSON.
-pub(super) fn schema_of(variant: &Variant) -> Rc<Json> {
-    schema_json(variant.parameters)
-}
-
-/// `schema`, or what it refers to, below `root`: references followed, and the `T` of an `Option<T>`.
-pub(super) fn definition<'a>(schema: &'a Json, root: &'a Json) -> &'a Json {
-    if let Some(name) = reference(schema) {
-        return &root["$defs"][name];
-    }
-    match alternatives(schema).as_slice() {
-        [one, null] if null["type"] == "null" => definition(one, root),
-        _ => schema,
-    }
-}
-
-/// The name of the definition that a schema refers to.
-pub(crate) fn reference(schema: &Json) -> Option<&str> {
-    schema["$ref"].as_str()?.strip_prefix("#/$defs/")
-}
-
-/// The name of the definition of a parameter, or of what it is if it is there.
-pub(crate) fn named(schema: &Json) -> Option<&str> {
-    reference(schema).or_else(|| alternatives(schema).into_iter().find_map(reference))
-}
-
-/// The schemas of which one must hold.
-pub(crate) fn alternatives(schema: &Json) -> Vec<&Json> {
-    let list = schema["anyOf"].as_array().or(schema["oneOf"].as_array());
-    list.map_or(Vec::new(), |list| list.iter().collect())
-}
+use super::keys::{alternatives, definition, reference, schema_of, text as text_of};
+use super::workload::{DriveConfig, TrafficSection, WorkloadConfig};
+use crate::config::Catalog;
+use crate::input::tree::{Member, Node, Value, inline, key};
+use crate::input::{Allowance, Duration, Rate, Section, Size, TimeSpan};
+use crate::registry::{Family, Variant, schema_json};
 
 /// The whole experiment as text. Sections and keys in the order of their types; loading it gives the same text again.
 pub(super) fn text(experiment: &Experiment, catalog: &Catalog) -> String {
@@ -247,8 +216,7 @@ fn table_schema<'a>(members: &[Member], schema: &'a Json, root: &'a Json) -> &'a
             && members.iter().all(|member| {
                 let property = &candidate["properties"][&member.key];
                 let constant = property["const"].as_str();
-                !property.is_null()
-                    && constant.is_none_or(|c| super::check::text(&member.value) == Some(c))
+                !property.is_null() && constant.is_none_or(|c| text_of(&member.value) == Some(c))
             })
     };
     let candidates = alternatives(schema)
@@ -269,38 +237,5 @@ fn quantity(text: &str, schema: &Json, root: &Json) -> Option<String> {
         None => alternatives(schema)
             .into_iter()
             .find_map(|s| quantity(text, s, root)),
-    }
-}
-
-/// A key as TOML: bare if it may be.
-fn key(key: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !key.is_empty() && key.chars().all(bare) {
-        key.to_string()
-    } else {
-        toml::Value::String(key.to_string()).to_string()
-    }
-}
-
-/// A value as TOML on one line.
-pub(super) fn inline(node: &Node) -> String {
-    match &node.value {
-        Value::String(s) => toml_edit::Value::from(s.as_str()).to_string(),
-        Value::Integer(i) => i.to_string(),
-        Value::Float(x) => toml_edit::Value::from(*x).to_string(),
-        Value::Boolean(b) => b.to_string(),
-        Value::Datetime(d) => d.clone(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(inline).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Table(members) if members.is_empty() => "{}".into(),
-        Value::Table(members) => {
-            let pairs: Vec<String> = members
-                .iter()
-                .map(|member| format!("{} = {}", key(&member.key), inline(&member.value)))
-                .collect();
-            format!("{{ {} }}", pairs.join(", "))
-        }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::nearest::suggest;
-use super::tree::{Member, Node, Origin, Value};
-use super::{ConfigError, printable};
+use crate::input::suggest;
+use crate::input::tree::{Member, Node, Origin, Value};
+use crate::input::{ConfigError, printable};
 
 const HOW: &str =
     "write `--set key.path=value`, for example `--set run.seed=7` or `--set workload.0.load=0.4`";

@@ -5,9 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::nearest::suggest;
-use super::tree::{Node, Origin, Source, Value};
-use super::{ConfigError, Section};
+use crate::input::suggest;
+use crate::input::tree::{Node, Origin, Source, Value};
+use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
 
 /// Where a key finds what it names.

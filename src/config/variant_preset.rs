@@ -1,8 +1,8 @@
 //! `preset = "…"`: values that a variant has a name for, below those that the user writes.
 
-use super::nearest::suggest;
-use super::tree::{Node, Value};
-use super::{ConfigError, Section};
+use crate::input::suggest;
+use crate::input::tree::{Node, Value};
+use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
 use crate::registry::{Family, preset};
 
@@ -105,7 +105,7 @@ mod tests {
                     let text = format!("scheme = {:?}\npreset = {:?}", variant.name, one.name);
                     let section = Section::from_toml(&text).expect("TOML");
                     let section = with_preset(section, family).expect(&text);
-                    crate::config::check::variant(&section, family).expect(&text);
+                    crate::config::keys::variant(&section, family).expect(&text);
                     assert!(!one.summary.is_empty(), "{text}");
                 }
             }

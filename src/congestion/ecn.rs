@@ -6,7 +6,7 @@ use super::record::{REACTIONS, Record};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, Scheme, table_bytes, times,
 };
-use crate::config::{Buffer, TimeSpan};
+use crate::input::{Buffer, TimeSpan};
 use crate::model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time};
 use crate::registry::Entry;
 use crate::registry::preset::Preset;

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::{About, Acts, Build, Capabilities, FlowRate, Scheme};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Classes, EndpointId, Invalid, Time};
 use crate::registry::Entry;
 use crate::registry::range::shares;

@@ -9,7 +9,7 @@ use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
     check_speculation, check_threshold, grant, nack, speculation_timeout,
 };
-use crate::config::{ConfigError, Section, Size, TimeSpan};
+use crate::input::{ConfigError, Section, Size, TimeSpan};
 use crate::model::{Classes, ControlKind, Origin, PacketKind, Time};
 use crate::registry::Entry;
 use crate::registry::preset::Preset;

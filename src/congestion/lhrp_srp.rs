@@ -11,7 +11,7 @@ use super::{
     About, Acts, Build, Capabilities, Handshake, NicContext, PacketView, Port, PortContext, SLACK,
     Scheme, nack,
 };
-use crate::config::{Duration, Size, TimeSpan};
+use crate::input::{Duration, Size, TimeSpan};
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
 use crate::registry::preset::Preset;

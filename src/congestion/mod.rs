@@ -27,7 +27,7 @@ mod window;
 
 use rustc_hash::FxHashMap;
 
-use crate::config::{ConfigError, Section, Size, TimeSpan};
+use crate::input::{ConfigError, Section, Size, TimeSpan};
 use crate::model::{Bandwidth, EndpointId, FlitSize, Invalid, LATEST, Origin, Packet, Time};
 use crate::registry::Entry;
 use kinds::{GRANT, NACK};

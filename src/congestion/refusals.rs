@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::kinds::RESERVATION;
 use super::{About, NicContext, table_bytes};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{EndpointId, Invalid, Origin};
 
 /// Marks the reservation for a batch of packets, and its grant.

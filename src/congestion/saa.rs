@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     About, Build, Capabilities, FlowRate, NicContext, PacketView, Port, Scheme, flow_bytes,
 };
-use crate::config::{ConfigError, Duration, Section};
+use crate::input::{ConfigError, Duration, Section};
 use crate::model::{
     Classes, ControlKind, EndpointId, FlowStep, Invalid, LinkRate, Origin, PacketKind, Stamp, Time,
 };

@@ -1,7 +1,7 @@
 use super::kinds::GRANT;
 use super::record::{Place, Record, RecordColumn, column};
 use super::{About, NicContext, PortContext, times};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{EndpointId, Invalid, Origin, Time};
 
 const COLUMNS: &[RecordColumn] = &[

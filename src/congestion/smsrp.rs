@@ -11,7 +11,7 @@ use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, PortContext, SLACK, Scheme,
     check_speculation, nack, speculation_timeout, table_bytes,
 };
-use crate::config::TimeSpan;
+use crate::input::TimeSpan;
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
 use crate::registry::preset::Preset;

@@ -9,7 +9,7 @@ use super::{
     About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, SLACK, Scheme,
     check_speculation, nack, speculation_timeout,
 };
-use crate::config::{Duration, TimeSpan};
+use crate::input::{Duration, TimeSpan};
 use crate::model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 use crate::registry::Entry;
 use crate::registry::preset::Preset;

@@ -9,7 +9,7 @@ use super::{
     About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
     Scheme, check_threshold, times,
 };
-use crate::config::{Buffer, ConfigError, Section};
+use crate::input::{Buffer, ConfigError, Section};
 use crate::model::{Classes, EndpointId, Invalid, NEVER, Signal, Time};
 use crate::registry::Entry;
 use parameters::{Expiry, Parameters, Pauses, Release};

@@ -1,7 +1,7 @@
 //! A NIC that writes down what a scheme does.
 
 use super::{About, Actions, NicContext, PacketView, Port, PortContext};
-use crate::config::Section;
+use crate::input::Section;
 use crate::model::{Bandwidth, EndpointId, FlitSize, Origin, PacketKind, Time};
 
 /// What a scheme did at a NIC.

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Scheme, flow_bytes};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Classes, EndpointId, Invalid, NEVER, Origin, PacketKind, Time};
 use crate::registry::Entry;
 use crate::registry::range::{counts, factors};

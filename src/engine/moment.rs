@@ -1,5 +1,8 @@
-use super::queue::EventKey;
 use crate::model::{NEVER, Slots, Time};
+
+/// What an event is: a number that orders it among simultaneous events. Made of its content by the domain: its upper bits
+/// say what happens, its lower bits where.
+pub type EventKey = u32;
 
 /// Keys up to which there is a bit for each: 8 KiB.
 const MOST: usize = 1 << 16;

@@ -3,16 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::moment::Moment;
+use super::moment::{EventKey, Moment};
 use crate::model::{NEVER, Slots, Time};
 
 /// Buckets of the wheel.
 const BUCKETS: usize = 8192;
 const WORDS: usize = BUCKETS / 64;
-
-/// What an event is: a number that orders it among simultaneous events. Made of its content by the domain: its upper bits
-/// say what happens, its lower bits where.
-pub type EventKey = u32;
 
 /// Events in one chunk: with its header a chunk fills two cache lines, of which few events touch one.
 const CHUNK: usize = 15;

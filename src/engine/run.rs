@@ -89,6 +89,9 @@ pub struct Progress {
 
 /// Looks after a run from outside, on every rank.
 pub trait Monitor<D: Domain, T: Transport + ?Sized> {
+    /// Why a run does not come to its end: by a domain, the transport, or what is observed.
+    type Error: From<D::Error> + From<TransportError>;
+
     /// Whether this rank wants the run to end here. Asked after every piece of a window, just before the ranks agree on
     /// how to go on: all end there together if one of them wants to.
     fn stop(&mut self) -> Option<StopReason>;
@@ -105,7 +108,7 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
         settled: &mut Settled<D>,
         transport: &mut T,
         progress: Progress,
-    ) -> Result<(), D::Error>;
+    ) -> Result<(), Self::Error>;
 }
 
 /// Runs the domains of this rank until the end of the schedule, until nothing is left to do on any rank, or until the
@@ -113,18 +116,18 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
 ///
 /// A window that takes long is run in pieces, so that the ranks hear of each other in time (`Pace`). Where it is cut
 /// depends on the clock and changes no result: a piece is a shorter window.
-pub fn run<D, T>(
+pub fn run<D, T, M>(
     domains: &mut [D],
     share: Share,
     schedule: Schedule,
     transport: &mut T,
     neighbours_of: impl Fn(DomainId) -> Vec<DomainId>,
-    monitor: &mut impl Monitor<D, T>,
-) -> Result<(End, u64), D::Error>
+    monitor: &mut M,
+) -> Result<(End, u64), M::Error>
 where
     D: Domain,
-    D::Error: From<TransportError>,
     T: Transport + ?Sized,
+    M: Monitor<D, T>,
 {
     let mut post = PostOffice::new(domains, share, transport.rank(), &neighbours_of);
     let mut pace = Pace::new(schedule.window, monitor.heed_within());

@@ -179,8 +179,8 @@ impl<'a> Walk<'a> {
         amounts.charged()
     }
 
-    /// Where what waits at a place ends, if it is followed from port to port: for which links it waits, full or not, with their
-    /// parts. What is not recorded is missing from them.
+    /// The links at which the queue of a place ends, followed from port to port, full or not, with
+    /// their parts. Whatever is not recorded is missing from them.
     pub(super) fn ends(&self, place: Place) -> BTreeMap<PortIndex, f64> {
         let mut here: BTreeMap<usize, f64> = match (self.node_of(place), place) {
             (Some(node), _) => BTreeMap::from([(node, 1.0)]),

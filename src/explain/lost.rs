@@ -1,5 +1,5 @@
-//! Whose data a job lost its time to: the waits along the chain that its end hung on, each charged to the jobs that fill the
-//! link it was for.
+//! Whose data a job lost its time to: the waits along the chain that its end hung on, each charged
+//! to the jobs that fill the link it was for.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +20,10 @@ pub struct Path {
     pub hosts_ps: Time,
     /// What messages take where nothing is in their way, ps.
     pub idle_ps: Time,
-    /// How long messages waited in NICs that had credit: behind others of their own, or because a scheme held them back, ps.
+    /// Time for which messages waited in NICs that had credit: behind others of their own, or because a
+    /// scheme held them back, ps.
     pub own_nic_ps: Time,
-    /// Where messages waited in the network, or for room in it.
+    /// The waits of messages in the network, or for room in it.
     pub waits: Vec<PathWait>,
 }
 
@@ -33,18 +34,18 @@ pub struct PathWait {
     pub router: u32,
     /// The port: that to leave by, or (in the NIC) that which the NIC is at.
     pub port: u16,
-    /// Whether it waited in the NIC for room in the router.
+    /// True if it waited in the NIC for room in the router.
     pub nic: bool,
     /// Between which times it was there, ps.
     pub from_ps: Time,
     /// See `from_ps`.
     pub to_ps: Time,
-    /// How much of that it waited, ps.
+    /// The time that it waited of that, ps.
     pub waited_ps: Time,
 }
 
-/// What the time of an application consists of, along the chain of messages and computations that its end hung on. The parts add
-/// up to it.
+/// The parts of an application's time, along the chain of messages and computations that
+/// its end hung on. The parts add up to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LostTime {
     /// Its name.
@@ -68,7 +69,7 @@ pub struct LostTime {
 pub struct LostTo {
     /// The other job.
     pub job: String,
-    /// How much, ps.
+    /// Time, ps.
     pub lost_ps: f64,
     /// Its share of what is lost to all other jobs.
     pub share: f64,
@@ -136,7 +137,7 @@ impl Run {
         *charges.entry(None).or_default() += nobody.max(0.0);
     }
 
-    /// By job, whose data waits for the links that what waits at a place waits for in the end.
+    /// The jobs that fill the links at which the queue of a place ends, with their parts.
     fn feeders_at(&self, bin: &Bin, place: Place) -> BTreeMap<u32, f64> {
         let mut feeders: BTreeMap<u32, f64> = BTreeMap::new();
         for (port, share) in Walk::new(&self.network, bin).ends(place) {
@@ -151,7 +152,7 @@ impl Run {
     }
 }
 
-/// What waits for the link itself.
+/// The part that is for the link itself.
 fn amount(waiting: &super::flow::Waiting) -> f64 {
     waiting.full + waiting.queued
 }

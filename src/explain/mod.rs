@@ -1,4 +1,5 @@
-//! Who is to blame for congestion, and by how much: worked out from `/data/attribution` of a result.
+//! Who is to blame for congestion, and by how much: worked out from `/data/attribution` of a
+//! result.
 
 mod flow;
 mod lost;
@@ -39,13 +40,14 @@ pub struct Explanation {
     /// Measured times of jobs that were run again without others, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<Measured>,
-    /// What the time of each application consists of, if that was asked for.
+    /// The parts of each application's time, if they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<LostTime>,
 }
 
-/// A job beside all others, alone, and without each job that is blamed. Its time is that of an application from its start to its
-/// end, and of other traffic the mean latency of its messages; None if the run ended before that was known.
+/// A job beside all others, alone, and without each job that is blamed. Its time is that of an
+/// application from its start to its end, and of other traffic the mean latency of its messages;
+/// None if the run ended before that was known.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
     /// Its name.
@@ -65,12 +67,14 @@ pub struct Removal {
     pub job: String,
     /// Time without it, ps.
     pub time_ps: Option<f64>,
-    /// The share of the time that all others cost the job, which it has back without this one. None if one of the times is
-    /// missing, or the others cost it less than a thousandth of its time alone.
+    /// The share of the time that all others cost the job, which it has back without this one. None
+    /// if one of the times is missing, or the others cost it less than a thousandth of its time
+    /// alone.
     pub gives_back: Option<f64>,
     /// Share of the waiting of the job's packets that is attributed to the other job.
     pub attributed: f64,
-    /// The other job's share of what the job lost to others along its critical path. None of traffic that is no application.
+    /// The other job's share of what the job lost to others along its critical path. None of
+    /// traffic that is no application.
     pub lost: Option<f64>,
 }
 
@@ -87,14 +91,16 @@ impl Explanation {
         names
     }
 
-    /// The share of one job in what another one lost to others along its critical path; None if that is not known.
+    /// The share of one job in what another one lost to others along its critical path; None if
+    /// that is not known.
     pub fn lost_to(&self, job: &str, to: &str) -> Option<f64> {
         let lost = self.lost.iter().find(|lost| lost.job == job)?;
         let found = lost.to.iter().find(|one| one.job == to);
         Some(found.map_or(0.0, |one| one.share))
     }
 
-    /// The share of the waiting of a job's packets that is behind named roots, as far as another job feeds them.
+    /// The share of the waiting of a job's packets that is behind named roots, as far as another
+    /// job feeds them.
     pub fn attributed(&self, job: &str, to: &str) -> f64 {
         let of_root = |root: &Root| {
             let held = root.held_up.iter().find(|held| held.job == job);
@@ -114,7 +120,8 @@ pub struct JobWaits {
     pub bytes_delivered: u64,
     /// What of its data waited, times how long, B s.
     pub waited: f64,
-    /// How long its data waited on the way, on average, ps: waited over what was delivered. NaN if nothing was.
+    /// How long its data waited on the way, on average, ps: waited over what was delivered. NaN if
+    /// nothing was.
     pub mean_wait_ps: f64,
     /// The part of that behind the roots that are named.
     pub behind_roots: f64,
@@ -145,8 +152,8 @@ pub fn explain(result: &ResultFile) -> Result<Option<Explanation>, TraceError> {
     Ok(Some(run.explain()))
 }
 
-/// What the times of applications consist of, by the chains that their ends hung on. Empty if the result does not say whose data
-/// waited where.
+/// The parts of applications' times, by the chains that their ends hung on. Empty if the
+/// result does not say whose data waited where.
 ///
 /// # Errors
 /// If the file is damaged.

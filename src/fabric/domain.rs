@@ -1,4 +1,4 @@
-use super::plain::Compiled;
+use super::setup::plain::Compiled;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -15,8 +15,6 @@ use super::mail::inbox::{Inbox, Paper};
 use super::mail::later::Later;
 use super::mail::post::Post;
 use super::mail::signals::Signals;
-use super::memory::Memory;
-use super::network::Network;
 use super::pool::Pool;
 use super::record::attribution::Attribution;
 use super::record::flow_log::FlowLog;
@@ -27,13 +25,15 @@ use super::record::watch::{Step, Watch};
 use super::router::allocation::Allocation;
 use super::router::crowd::{Crowds, HeadQueues};
 use super::router::ring::Requests;
+use super::setup::memory::Memory;
+use super::setup::network::Network;
 use super::state::{Channel, Input, Model, OutIndex, Output, Rings, Router, Timing};
-use crate::config::Discipline;
 use crate::congestion::{About, Actions, Capabilities, Scheme};
 use crate::engine::{Domain, EventQueue};
+use crate::fabric::Discipline;
+use crate::fabric::fault::Fault;
 use crate::model::{Classes, DomainId, PacketKind, Signal, Slots, Time};
 use crate::routing::{Hop, NicChoice};
-use crate::simulation::RunError;
 
 /// The parameters that the inner loops look at.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +169,7 @@ pub struct FabricDomain<K: Compiled> {
     pub(super) attribution: Attribution,
     pub(super) traffic: Arc<Vec<Traffic>>,
     /// Why this domain cannot go on.
-    pub(super) fault: Option<RunError>,
+    pub(super) fault: Option<Fault>,
     /// Whether the run ends when all tasks of applications are done.
     pub(super) until_done: bool,
     pub(super) kind: PhantomData<K>,
@@ -302,7 +302,7 @@ impl<K: Compiled> FabricDomain<K> {
 
 impl<K: Compiled> Domain for FabricDomain<K> {
     type Mail = Post;
-    type Error = RunError;
+    type Error = Fault;
 
     fn id(&self) -> DomainId {
         self.id
@@ -316,7 +316,7 @@ impl<K: Compiled> Domain for FabricDomain<K> {
         self.queue.next_time()
     }
 
-    fn advance(&mut self, until: Time) -> Result<(), RunError> {
+    fn advance(&mut self, until: Time) -> Result<(), Fault> {
         self.until = until;
         let before = self.events;
         self.thin_samples(until);

@@ -10,7 +10,7 @@
 //! A flow is known by its source and its destination: a queue pair has one at a time. All of its packets go one way. Where the routing does
 //! not see to that itself, every router keeps the way of the packet that set the flow up, which is routed as data.
 
-use super::plain::Compiled;
+use super::setup::plain::Compiled;
 use rustc_hash::FxHashMap;
 
 use super::domain::FabricDomain;

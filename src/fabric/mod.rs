@@ -14,23 +14,18 @@
 //! a router, `router/link` to the next one, and `endpoint/receive` puts them together. `endpoint/hosts` has the tasks of applications, which
 //! send by the same NICs.
 
-mod build;
 mod domain;
-pub mod empty;
 mod endpoint;
 mod event;
+mod fault;
 mod flows;
 mod mail;
-mod memory;
-mod network;
-mod plain;
 mod pool;
 mod record;
 mod router;
+mod setup;
 mod state;
-mod wiring;
 
-pub use build::Blueprint;
 pub use domain::FabricDomain;
 pub use endpoint::hosts::{
     Application, BehindRow, IterationRow, JobState, TaskRow, merge_iterations,
@@ -38,10 +33,9 @@ pub use endpoint::hosts::{
 pub use endpoint::resend::TIMED_PACKET;
 pub use endpoint::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};
 pub use endpoint::source::{Drive, Open, Traffic};
+pub use fault::Fault;
 pub use flows::{FlowRules, flow_kinds};
-pub use network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters};
-pub(crate) use plain::with_kind;
-pub use plain::{Compiled, Controlled, Plain, Rich, is_controlled, is_rich};
+pub use record::attribution::waits::{Who, merge as merge_rows};
 pub use record::flow_log::{FlowHop, FlowRate, FlowReport, FlowRow};
 pub use record::report::{DomainReport, Totals};
 pub use record::samples::Rated;
@@ -52,5 +46,12 @@ pub use record::stats::{
     NETWORK_LATENCY, PACKETS, Recording, Tally,
 };
 pub use record::task_log::{TaskEvent, TaskStep};
-pub use record::waits::{Who, merge as merge_rows};
 pub use record::watch::{Place, Step, Watched};
+pub use setup::build::Blueprint;
+pub use setup::choices::{
+    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
+};
+pub use setup::empty;
+pub use setup::network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters};
+pub(crate) use setup::plain::with_kind;
+pub use setup::plain::{Compiled, Controlled, Plain, Rich, is_controlled, is_rich};

@@ -4,7 +4,7 @@
 use super::pool::{Fifo, Pool};
 use super::router::credit::Credit;
 use super::router::ring::{NO_REQUEST, RequestIndex, Ring};
-use crate::config::Arbitration;
+use crate::fabric::Arbitration;
 use crate::model::{
     LinkKind, LinkRate, NEVER, NO_PACKET, PacketIndex, PortId, Rng, RouterId, Slots, Time,
 };
@@ -158,10 +158,10 @@ pub struct Output {
     pub ready: u64,
     /// Queues of one traffic class in the buffer behind the link; none if the port is not used.
     pub queues: u32,
-    /// Flits in input queues that are routed here: [`super::network::MOST_BUFFERED`] at most, and those of packets that the
+    /// Flits in input queues that are routed here: [`super::setup::network::MOST_BUFFERED`] at most, and those of packets that the
     /// router sends itself.
     pub waiting: u32,
-    /// Flits in output queues here: [`super::network::MOST_QUEUED`] at most.
+    /// Flits in output queues here: [`super::setup::network::MOST_QUEUED`] at most.
     pub queued: u32,
     /// Those of both together that may be dropped.
     pub lossy: u32,

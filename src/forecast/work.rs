@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::flow::{Amount, Flow, Receivers, bandwidth};
-use crate::config::{BufferPer, Experiment};
+use crate::config::Experiment;
+use crate::fabric::BufferPer;
 use crate::fabric::{CHUNK, MOST_BINS, Network, Traffic};
 use crate::model::{EndpointId, LinkKind, NEVER};
 use crate::simulation::Plan;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bands::{Bands, grid};
 use super::{Build, Divided, Joining, Queueing};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Invalid, LinkKind};
 use crate::registry::Entry;
 

@@ -21,7 +21,7 @@ mod voq_sw;
 
 use std::sync::Arc;
 
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{EndpointId, Invalid, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::routing::Routing;

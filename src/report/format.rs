@@ -1,5 +1,7 @@
 //! Numbers and lines for people.
 
+use crate::model::visible;
+
 /// A whole number with commas: `1,234,567`.
 pub fn whole(value: u64) -> String {
     let digits = value.to_string();
@@ -93,8 +95,8 @@ fn digits(value: f64, step: usize) -> String {
     }
 }
 
-/// Breaks `text` at spaces into lines of at most `width` characters; `indent` goes before all but the first. A word
-/// longer than a line is cut.
+/// Breaks `text` at spaces into lines of at most `width` characters; `indent` goes before all but
+/// the first. A word longer than a line is cut.
 pub fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -140,6 +142,34 @@ pub fn shorten(text: &str, width: usize) -> String {
     let start: String = text.chars().take(head).collect();
     let end: String = text.chars().skip(count - tail).collect();
     format!("{start}..{end}")
+}
+
+/// How many of the messages are those of MPI's protocol, if any are.
+pub fn protocol(messages: Option<[u64; 2]>) -> String {
+    match messages {
+        Some([generated, received]) if generated > 0 => format!(
+            " ({} and {} of them of MPI's protocol)",
+            whole(generated),
+            whole(received)
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Text as it stands in HTML and XML, which have no control characters.
+pub fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in visible(text).chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::draw::{DrawError, Place, svg};
 use super::figure::Figure;
-use crate::model::visible;
+use super::format::escape;
 
 /// A report before it is written.
 #[derive(Clone, Debug, Default)]
@@ -235,7 +235,7 @@ fn is_numeric(cell: &str) -> bool {
 /// The same with what stands between two backticks as code.
 fn prose(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
-    if pieces.len() % 2 == 0 {
+    if pieces.len().is_multiple_of(2) {
         return escape(text);
     }
     let pieces = pieces.iter().enumerate();
@@ -244,22 +244,6 @@ fn prose(text: &str) -> String {
         _ => format!("<code>{}</code>", escape(piece)),
     });
     pieces.collect()
-}
-
-/// Text as it stands in HTML and XML, which have no control characters.
-pub fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in visible(text).chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
-        }
-    }
-    safe
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::congestion;
-use super::format::{bytes, percent, scaled, wall, whole};
+use super::format::{bytes, percent, protocol, scaled, wall, whole};
 use super::page::{Page, Part, Row, Rows};
 use super::parameters::{self, time};
 use super::run::{self, name_of};
-use super::summary::{bound, protocol};
+use super::summary::bound;
 use crate::explain::explain;
 use crate::trace::{
     Digest, Header, ResultFile, Run, Shape, Stats, Stored, Summary, TraceError, read,
@@ -109,7 +109,7 @@ fn totals(summary: &Summary) -> Rows {
                     "{} generated, {} received{}",
                     whole(summary.messages_generated),
                     whole(summary.messages_received),
-                    protocol(summary)
+                    protocol(summary.protocol_messages)
                 ),
             ),
             ("payload delivered", bytes(summary.bytes_delivered)),

@@ -1,6 +1,8 @@
 //! The summary of a run: a table for people. The JSON object for programs: [`super::summary_json`].
 
-use super::format::{bytes, measured, percent, scaled, shorten, simulated, wall, whole, wrap};
+use super::format::{
+    bytes, measured, percent, protocol, scaled, shorten, simulated, wall, whole, wrap,
+};
 use super::parameters;
 use crate::trace::schema::BY_ARRIVAL;
 use crate::trace::{Digest, JobTotals, Run, Shape, Stats, Summary};
@@ -50,18 +52,6 @@ fn labelled(lines: &mut Vec<String>, label: &str, text: &str) {
     }
 }
 
-/// How many of the messages are those of MPI's protocol, if any are.
-pub(super) fn protocol(summary: &Summary) -> String {
-    match summary.protocol_messages {
-        Some([generated, received]) if generated > 0 => format!(
-            " ({} and {} of them of MPI's protocol)",
-            whole(generated),
-            whole(received)
-        ),
-        _ => String::new(),
-    }
-}
-
 fn totals(lines: &mut Vec<String>, summary: &Summary) {
     labelled(
         lines,
@@ -90,7 +80,7 @@ fn totals(lines: &mut Vec<String>, summary: &Summary) {
             "{} generated, {} received{}; {} of payload delivered",
             whole(summary.messages_generated),
             whole(summary.messages_received),
-            protocol(summary),
+            protocol(summary.protocol_messages),
             bytes(summary.bytes_delivered)
         ),
     );

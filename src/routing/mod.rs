@@ -10,7 +10,7 @@ pub mod tree;
 
 use std::sync::Arc;
 
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{EndpointId, Flight, LinkKind, PortId, RouterId};
 use crate::registry::{Entry, Variant};
 use crate::topology::Topology;

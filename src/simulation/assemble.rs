@@ -2,60 +2,41 @@
 
 use std::sync::Arc;
 
-use super::warnings::{Warning, warnings};
+use super::plan::Plan;
+use super::warnings::warnings;
 use crate::config::{
-    AllEndpoints, ApplicationConfig, Attribution, ConfigError, CostConfig, DriveConfig, Experiment,
-    PatternConfig, ProgramConfig, Receivers, Switching, Until, WorkloadConfig, suggest,
+    AllEndpoints, ApplicationConfig, Attribution, DriveConfig, Experiment, PatternConfig,
+    ProgramConfig, Receivers, WorkloadConfig,
 };
 use crate::congestion::{self, About, Scheme};
 use crate::engine::Schedule;
+use crate::fabric::Switching;
 use crate::fabric::empty::{IdleTrips, Trips};
 use crate::fabric::{
-    Application, Blueprint, Drive, FabricDomain, Network, Open, Rated, Recording, Traffic, Watched,
-    empty, flow_kinds,
+    Application, Blueprint, Drive, Network, Open, Rated, Recording, Traffic, Watched, empty,
+    flow_kinds,
 };
-use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span, Time};
+use crate::input::{ConfigError, Until, suggest};
+use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span};
 use crate::queueing::{self, Divided, Queueing};
 use crate::registry::choose;
 use crate::routing::{self, Routing};
 use crate::topology::{self, Topology};
-use crate::trace::Note;
-use crate::workload::injection::Injector;
-use crate::workload::members;
 use crate::workload::motifs;
+use crate::workload::open::injection::Injector;
+use crate::workload::open::members::{self, Party};
+use crate::workload::open::sizes::Sizes;
 use crate::workload::patterns::{self, Members};
 use crate::workload::replay::Replay;
-use crate::workload::sizes::Sizes;
 use crate::workload::tasks::{Job, Mpi};
 
+use super::collect::attribution;
 use super::parameters::{check_stages, parameters, router_parameters, routers};
 use super::windows::{Windows, patience};
-use super::{attribution, bubbles, flows, limits, notes};
+use super::{bubbles, flows, limits, notes};
 
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
-
-/// A run, ready to start. The same on all ranks.
-pub struct Plan {
-    /// What domains are built from.
-    pub blueprint: Blueprint,
-    /// The congestion-control scheme.
-    pub scheme: Box<dyn Scheme>,
-    /// Windows and end.
-    pub schedule: Schedule,
-    /// Whether the run ends when it is complete. At the end of the schedule it has failed then.
-    pub completes: bool,
-    /// The least time in which anything reaches another domain, ps; [`NEVER`] for a single domain.
-    pub lookahead: Time,
-    /// Nothing is under way for longer than this, ps.
-    pub patience: Time,
-    /// What can be run and does nothing, or measures nothing.
-    pub warnings: Vec<Warning>,
-    /// What memory costs, if the experiment says so.
-    pub cost: Option<CostConfig>,
-    /// What its traces hold, and what of that is simulated.
-    pub traces: Vec<Note>,
-}
 
 /// Makes a routing for a topology.
 pub type BuildRouting = Box<dyn FnOnce(&Arc<dyn Topology>) -> Box<dyn Routing>>;
@@ -151,16 +132,6 @@ impl Plan {
         };
         plan.warnings = warnings(experiment, &plan);
         Ok(plan)
-    }
-
-    /// Bytes of the state of all domains at the start, about.
-    pub fn expected_state(&self) -> u64 {
-        FabricDomain::expected_state(&self.blueprint, self.scheme.as_ref())
-    }
-
-    /// The network.
-    pub fn network(&self) -> &Network {
-        &self.blueprint.network
     }
 }
 
@@ -304,7 +275,10 @@ fn recording(experiment: &Experiment, network: &Network) -> Recording {
 
 fn traffic(experiment: &Experiment, network: &Network) -> Result<Vec<Traffic>, ConfigError> {
     let seed = experiment.run.seed;
-    let tasks = members::assign(&experiment.workloads, &network.topology, seed)?;
+    let parties: Vec<Party> = (experiment.workloads.iter())
+        .map(WorkloadConfig::party)
+        .collect();
+    let tasks = members::assign(&parties, &network.topology, seed)?;
     let workloads = experiment.workloads.iter().zip(tasks).enumerate();
     // Those that do not run have their endpoints, and no more.
     let enabled = workloads.filter(|(_, (workload, _))| workload.enabled);
@@ -586,16 +560,4 @@ fn check_lengths(
 fn terminal_bandwidth(topology: &Arc<dyn Topology>, tasks: &[EndpointId]) -> Bandwidth {
     let (router, port) = topology.attachment(tasks.first().copied().unwrap_or(0));
     topology.link(router, port).bandwidth
-}
-
-/// How many endpoints of a workload send, and how many receive, for its loads.
-pub fn ends(traffic: &Traffic) -> (usize, usize) {
-    let tasks = &traffic.tasks;
-    match &traffic.drive {
-        Drive::Pattern(Open { pattern, .. }) => (
-            tasks.iter().filter(|&&task| pattern.sends(task)).count(),
-            pattern.receivers().map_or(tasks.len(), |list| list.len()),
-        ),
-        Drive::Motif(_) => (tasks.len(), tasks.len()),
-    }
 }

@@ -1,7 +1,9 @@
 //! What a network must be for a place to stay free in each of its rings ([`crate::routing::Routing::onward`]).
 
-use crate::config::{BufferPer, ConfigError, Experiment};
+use crate::config::Experiment;
+use crate::fabric::BufferPer;
 use crate::fabric::Network;
+use crate::input::ConfigError;
 use crate::model::Invalid;
 use crate::topology::Peer;
 

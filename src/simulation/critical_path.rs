@@ -1,10 +1,11 @@
-//! The chain that the end of a job hung on: from the end of its last task back to its beginning, through the messages and
-//! computations that each next thing waited for, and where those messages waited on their way.
+//! The chain that the end of a job hung on: from the end of its last task back to its beginning,
+//! through the messages and computations that each next thing waited for, and where those messages
+//! waited on their way.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::assemble::Plan;
+use super::plan::Plan;
 use super::run::Outcome;
 use crate::explain::{Path, PathWait};
 use crate::fabric::{Network, Place, Step, TaskEvent, TaskStep, Watched};
@@ -15,12 +16,13 @@ use crate::workload::tasks::Peer;
 /// A message by its source and its number there.
 type Name = (EndpointId, u32);
 
-/// What happened to tasks in a run, and the last thing that happened to each job.
+/// The events of tasks in a run, and the last one that happened to each job.
 pub struct Log {
     rows: Vec<TaskStep>,
     /// The places of [`TaskEvent::Given`], in order of time, by job, sender, receiver and stamp.
     given: HashMap<(u16, Peer, Peer, u64), Vec<usize>>,
-    /// Of each job that is over, in their order, its start, its end, and the place of what ended it.
+    /// Of each job that is over, in their order, its start, its end, and the place of what ended
+    /// it.
     ends: Vec<(u16, Time, Time, usize)>,
 }
 
@@ -34,7 +36,7 @@ enum Link {
         name: Name,
         from: Time,
         to: Time,
-        /// Whether it was its sender that waited, for it to leave.
+        /// True if its sender waited for it to leave.
         leaves: bool,
     },
 }
@@ -120,7 +122,7 @@ impl Log {
         self.ends.iter().map(path).collect()
     }
 
-    /// What led to a row, from there back to the start.
+    /// The chain that led to a row, from there back to the start.
     fn chain(&self, end: usize) -> Vec<Link> {
         let (mut at, mut links) = (end, Vec::new());
         // Causes come before what they lead to; a log that says otherwise ends the chain.
@@ -155,7 +157,8 @@ impl Log {
         links
     }
 
-    /// The last time by the row `at` that a task gave a message of this stamp to its NIC for another one.
+    /// The last time by the row `at` that a task gave a message of this stamp to its NIC for
+    /// another one.
     fn found(
         &self,
         job: u16,
@@ -173,24 +176,26 @@ impl Log {
     }
 }
 
-/// Of each job that is over its start, its end, and the last thing that happened to its last task by then.
+/// Of each job that is over its start, its end, and the last thing that happened to its last task
+/// by then.
 fn ends(rows: &[TaskStep], data: &Data) -> Vec<(u16, Time, Time, usize)> {
     let known: HashSet<u16> = rows.iter().map(|row| row.job).collect();
     let jobs = (0..).zip(&data.jobs);
     let over = jobs.filter(|(job, own)| own.over && known.contains(job));
     let ends = over.filter_map(|(job, own)| {
         let last = (own.task_finish_ps.iter()).position(|&time| time == own.finish_ps)?;
-        let happened = rows.iter().enumerate().filter(|(_, row)| {
+        let mut happened = rows.iter().enumerate().filter(|(_, row)| {
             let given = matches!(row.what, TaskEvent::Given { .. });
             (row.job, row.task as usize) == (job, last) && !given && row.time <= own.finish_ps
         });
-        let (at, _) = happened.last()?;
+        let (at, _) = happened.next_back()?;
         Some((job, own.start_ps, own.finish_ps, at))
     });
     ends.collect()
 }
 
-/// Adds a message: the ways of its packets, when it was given to its NIC, and when the one who waited for it heard of it.
+/// Adds a message: the ways of its packets, when it was given to its NIC, and when the one who
+/// waited for it heard of it.
 fn add_message(
     path: &mut Path,
     ways: &[&[Step]],

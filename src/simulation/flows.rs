@@ -1,8 +1,10 @@
 //! How flows are managed, from the routing, the scheme and `[nic]`; what does not go together is refused.
 
-use crate::config::{ConfigError, ControlRoutes, Discipline, Experiment, NicOrder, Size};
+use crate::config::Experiment;
 use crate::congestion::Scheme;
+use crate::fabric::{ControlRoutes, Discipline, NicOrder};
 use crate::fabric::{FlowRules, Parameters};
+use crate::input::{ConfigError, Size};
 use crate::model::Invalid;
 use crate::routing::Routing;
 

@@ -17,8 +17,10 @@
 //! [`LATEST`]: crate::model::LATEST
 //! [`Routing::max_routers`]: crate::routing::Routing::max_routers
 
-use crate::config::{Buffer, BufferPer, ConfigError, Experiment, OutputQueue};
+use crate::config::Experiment;
+use crate::fabric::BufferPer;
 use crate::fabric::{MOST_BUFFERED, MOST_QUEUED, Network};
+use crate::input::{Buffer, ConfigError, OutputQueue};
 use crate::model::{Invalid, KindName, Packet, RouterKind, TERMINAL};
 use crate::topology::{Link, Peer};
 

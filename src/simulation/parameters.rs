@@ -1,7 +1,8 @@
 //! From the sections of routers and NICs to what the fabric takes.
 
-use crate::config::{ConfigError, Experiment, RouterConfig, suggest};
+use crate::config::{Experiment, RouterConfig};
 use crate::fabric::{Network, Parameters, RouterParameters};
+use crate::input::{ConfigError, suggest};
 use crate::model::{Invalid, KindName};
 use crate::topology::Topology;
 

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::assemble::Plan;
 use super::collect::{Facts, collect};
 use super::error::RunError;
+use super::plan::Plan;
 use super::watchman::{Watchman, search};
 use crate::engine::{self, End, Monitor, Progress, Settled, Share, StopReason, Transport};
 use crate::fabric::{Compiled, FabricDomain, Step, TaskStep, with_kind};
@@ -50,6 +50,8 @@ struct Lookout<'a> {
 }
 
 impl<K: Compiled, T: Transport + ?Sized> Monitor<FabricDomain<K>, T> for Lookout<'_> {
+    type Error = RunError;
+
     fn stop(&mut self) -> Option<StopReason> {
         self.observer.stop()
     }

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::assemble::Plan;
 use super::error::RunError;
 use super::machine::CpuClock;
+use super::plan::Plan;
 use crate::engine::{self, End, Local, Monitor, Progress, Settled, Share, StopReason};
 use crate::fabric::{Compiled, FabricDomain, with_kind};
 use crate::model::Time;
@@ -134,6 +134,8 @@ struct Sampler<'a> {
 }
 
 impl<K: Compiled> Monitor<FabricDomain<K>, Local> for Sampler<'_> {
+    type Error = RunError;
+
     fn stop(&mut self) -> Option<StopReason> {
         self.stop.then_some(StopReason::MaxWall)
     }

@@ -1,60 +1,18 @@
 //! What an experiment says that can be run and does nothing, or measures nothing. A sweep may mean it at some of its points, so it
 //! is no error; it is told before the run, and is a note of the result.
 
-use std::sync::Arc;
-
-use super::assemble::{Plan, ends};
-use crate::config::{
-    ConfigError, CreditAt, Duration, Experiment, OutputQueue, ProgramConfig, RouterConfig, Section,
-    WorkloadConfig,
-};
+use super::plan::{Plan, UNUSED, Warning, ends};
+use crate::config::{Experiment, ProgramConfig, RouterConfig, WorkloadConfig};
+use crate::fabric::CreditAt;
 use crate::fabric::{Drive, Open, Traffic};
+use crate::input::{Duration, OutputQueue};
 use crate::model::{Invalid, KindName, NEVER, Time, stream};
-use crate::trace::Note;
 use crate::workload::tasks::{Job, Op, Script};
 
 /// So many parts of programs are looked at for something that is sent. Programs that are silent for longer pass.
 const PARTS: u32 = 100_000;
 /// Keys of motifs that can make one empty.
 const COUNTS: [&str; 4] = ["iterations", "steps", "rounds", "senders"];
-
-/// The kind of what is written and not looked at: of that nothing can be seen in the result.
-const UNUSED: &str = "unused";
-
-/// One such thing.
-#[derive(Clone, Debug)]
-pub struct Warning {
-    /// What kind of thing it is, for programs.
-    pub kind: &'static str,
-    /// The workload that it is about; None: the whole experiment.
-    pub job: Option<String>,
-    /// What, with its key: a sentence without a full stop.
-    pub text: String,
-    /// The same with its place and a remedy, to be shown.
-    pub shown: Arc<ConfigError>,
-}
-
-impl Warning {
-    fn new(kind: &'static str, job: Option<&str>, section: &Section, invalid: Invalid) -> Warning {
-        let text = section.about(&invalid.key, &invalid.message);
-        Warning {
-            kind,
-            job: job.map(str::to_string),
-            text,
-            shown: Arc::new(section.refuse(invalid).as_warning()),
-        }
-    }
-
-    /// As a note of the result, if it is one about the result.
-    pub(super) fn note(&self) -> Option<Note> {
-        (self.kind != UNUSED).then(|| Note {
-            kind: self.kind.into(),
-            job: self.job.clone(),
-            text: self.text.clone(),
-            numbers: Vec::new(),
-        })
-    }
-}
 
 /// All warnings about an experiment, in the order of its workloads.
 pub(super) fn warnings(experiment: &Experiment, plan: &Plan) -> Vec<Warning> {

@@ -10,9 +10,11 @@ use std::path::Path;
 use super::metric::Slowdown;
 use super::needs::Need;
 use super::point::{Point, Role, hash_of};
-use crate::config::{ConfigError, Document, Endpoints, Experiment, Given, Until, WorkloadConfig};
-use crate::registry::Catalog;
+use crate::config::Catalog;
+use crate::config::{Document, Experiment, Given, WorkloadConfig};
+use crate::input::{ConfigError, Until};
 use crate::simulation::Plan;
+use crate::workload::open::endpoints::Endpoints;
 
 /// What has to be run for slowdowns.
 pub(super) struct Baselines<'a> {

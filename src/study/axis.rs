@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::file::{AxisFile, RangeFile};
-use crate::config::{ConfigError, Duration, Given, suggest};
+use crate::config::Given;
+use crate::input::{ConfigError, Duration, suggest};
 use crate::model::Invalid;
 
 /// More values than a study can have.

@@ -9,7 +9,8 @@ use super::file::{
 use super::metric::Metric;
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
-use crate::config::{ConfigError, Given};
+use crate::config::Given;
+use crate::input::ConfigError;
 use crate::model::Invalid;
 
 /// A statement about the table.

@@ -7,8 +7,8 @@ use super::metric::Metric;
 use super::metric::names::{CRITERION, SCORE};
 use super::needs::Need;
 use super::selection::Selection;
-use super::table::Row;
-use crate::config::{ConfigError, Given};
+use crate::config::Given;
+use crate::input::ConfigError;
 use crate::model::Invalid;
 
 /// Where `worst` is not given it is worse than the best by this part of it at least.
@@ -210,17 +210,13 @@ fn number(at: &Given, bound: &BoundFile, unit: &str) -> Result<f64, ConfigError>
 pub(super) fn add_scores(
     criteria: &[Criterion],
     metrics: &[Metric],
-    rows: &mut [Row],
+    rows: &mut [&mut Vec<Option<f64>>],
 ) -> Vec<Metric> {
     if criteria.is_empty() {
         return Vec::new();
     }
     let values: Vec<Vec<Option<f64>>> = (criteria.iter())
-        .map(|one| {
-            rows.iter()
-                .map(|row| one.value(metrics, &row.values))
-                .collect()
-        })
+        .map(|one| rows.iter().map(|row| one.value(metrics, row)).collect())
         .collect();
     let ends: Vec<_> = criteria
         .iter()
@@ -235,8 +231,8 @@ pub(super) fn add_scores(
         let score = grades.sum::<f64>() / weights;
         // Of a point without a result nothing is known.
         let known = own.iter().any(Option::is_some);
-        row.values.extend(own);
-        row.values.push(known.then_some(score));
+        row.extend(own);
+        row.push(known.then_some(score));
     }
     let columns = criteria.iter().map(Criterion::column);
     columns
@@ -249,7 +245,7 @@ mod tests {
     use super::*;
 
     fn criteria(text: &str) -> Result<Vec<Criterion>, ConfigError> {
-        let given = crate::config::Section::from_toml(text)?.given("criterion");
+        let given = crate::input::Section::from_toml(text)?.given("criterion");
         let items = given.and_then(|given| given.items()).unwrap_or_default();
         let read = |given: &Given| Ok(Criterion::read(given, &["md".to_string()])?.0);
         items.iter().map(read).collect()
@@ -257,18 +253,12 @@ mod tests {
 
     fn scores(text: &str, columns: [&str; 2], rows: &[[f64; 2]]) -> Vec<Option<f64>> {
         let metrics = columns.map(|name| Metric::parse(name, &["md".into()]).expect(name));
-        let row = |values: &[f64; 2]| Row {
-            point: 0,
-            hash: String::new(),
-            at: Vec::new(),
-            seed: 1,
-            state: String::new(),
-            values: values.map(|x| Some(x).filter(|x| !x.is_nan())).to_vec(),
-        };
-        let mut rows: Vec<Row> = rows.iter().map(row).collect();
-        add_scores(&criteria(text).expect("good"), &metrics, &mut rows);
+        let row = |values: &[f64; 2]| values.map(|x| Some(x).filter(|x| !x.is_nan())).to_vec();
+        let mut rows: Vec<Vec<Option<f64>>> = rows.iter().map(row).collect();
+        let mut values: Vec<_> = rows.iter_mut().collect();
+        add_scores(&criteria(text).expect("good"), &metrics, &mut values);
         rows.iter()
-            .map(|row| *row.values.last().expect("a score"))
+            .map(|row| *row.last().expect("a score"))
             .collect()
     }
 

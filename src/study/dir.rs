@@ -9,7 +9,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::job_file::Options;
+use super::file::Options;
 use super::point::{Point, hash_of};
 use crate::model::visible;
 use crate::trace::{

@@ -10,12 +10,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::alone::{Baselines, Found};
+use super::dir::{Setup, SweepDir};
 use super::job_file::{SEED, Study};
 use super::needs::Unmet;
 use super::point::{Point, Role, hash_of};
-use crate::config::{ConfigError, Document, Experiment};
+use crate::config::Catalog;
+use crate::config::{Document, Experiment};
 use crate::forecast::{ASSUMED_RATE, Forecast, Work};
-use crate::registry::Catalog;
+use crate::input::ConfigError;
 use crate::simulation::{Plan, Warning};
 
 /// Operations of the programs of its applications that are looked at, for what a point is to do.
@@ -34,6 +36,20 @@ pub struct Points {
     list: Vec<Point>,
     /// All workloads that run, by name: true if it is an application.
     jobs: Vec<(String, bool)>,
+}
+
+impl Study {
+    /// The job file in the directory of its study, as it was when points were last run: with all
+    /// files that it names, which need not be where they were.
+    ///
+    /// # Errors
+    /// As for [`Study::read`].
+    pub fn kept(dir: &SweepDir, setup: &Setup) -> Result<Study, ConfigError> {
+        let name = dir.job().display().to_string();
+        let inputs = setup.inputs.clone();
+        let document = Document::parse_with(&name, &setup.text, &setup.folder, inputs)?;
+        Study::of(document, &setup.file, &setup.options)
+    }
 }
 
 impl Deref for Points {

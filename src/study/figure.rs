@@ -5,7 +5,8 @@ use super::file::{FigureFile, FigureKind, Interval, Names, ScaleKind};
 use super::metric::{Metric, names, pattern};
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
-use crate::config::{ConfigError, Duration, Given};
+use crate::config::Given;
+use crate::input::{ConfigError, Duration};
 use crate::model::{Invalid, Time};
 
 /// A figure of a study. What it draws is in the table, but for the kinds that show rows of a result.

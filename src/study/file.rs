@@ -1,35 +1,22 @@
 //! What a job file has besides the sections of an experiment, as it is written.
 
-use std::borrow::Cow;
-
-use super::tune::TuneFile;
-
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, IgnoredAny};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-/// A value of any type that is read with its place, as a `Given`; here it makes the key a known one.
-#[derive(Clone, Debug)]
-pub struct Elsewhere;
+use super::tune::TuneFile;
+use crate::input::Elsewhere;
 
-impl<'de> Deserialize<'de> for Elsewhere {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        de::IgnoredAny::deserialize(deserializer).map(|IgnoredAny| Elsewhere)
-    }
-}
-
-impl JsonSchema for Elsewhere {
-    fn schema_name() -> Cow<'static, str> {
-        "Any".into()
-    }
-    fn inline_schema() -> bool {
-        true
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({})
-    }
+/// What is changed in a job file from the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Options {
+    /// Values of `--set`.
+    #[serde(default)]
+    pub sets: Vec<String>,
+    /// `--reduced`.
+    #[serde(default)]
+    pub reduced: bool,
 }
 
 /// `[[axis]]`: what differs from point to point. The points are all combinations of the values of all axes; the last

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::job_file::Study;
 use super::selection::Selection;
-use crate::config::ConfigError;
+use crate::input::ConfigError;
 
 /// More points than a directory should hold.
 const MOST: usize = 1_000_000;

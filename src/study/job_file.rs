@@ -3,19 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::axis::Axis;
 use super::claim::Claim;
 use super::criterion::Criterion;
-use super::dir::{Setup, SweepDir};
 use super::figure::{Figure, metrics_at};
-use super::file::{ReducedFile, Scale};
+use super::file::{Options, ReducedFile, Scale};
 use super::metric::Metric;
 use super::metric::names::SCORE;
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
-use crate::config::{ConfigError, Document, Given, suggest};
+use crate::config::{Document, Given};
+use crate::input::{ConfigError, suggest};
 use crate::model::Invalid;
 
 /// The section of the smaller form.
@@ -23,17 +21,6 @@ const REDUCED: &str = "reduced";
 
 /// Where the key of the seed is.
 pub(super) const SEED: &str = "run.seed";
-
-/// What is changed in a job file from the command line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Options {
-    /// Values of `--set`.
-    #[serde(default)]
-    pub sets: Vec<String>,
-    /// `--reduced`.
-    #[serde(default)]
-    pub reduced: bool,
-}
 
 /// A job file: an experiment, what is varied in it, and what that is to show.
 #[derive(Clone, Debug)]
@@ -86,7 +73,11 @@ impl Study {
         Study::of(document, &path, options)
     }
 
-    fn of(mut document: Document, path: &Path, options: &Options) -> Result<Study, ConfigError> {
+    pub(super) fn of(
+        mut document: Document,
+        path: &Path,
+        options: &Options,
+    ) -> Result<Study, ConfigError> {
         if let Some(tune) = document.take("tune") {
             return Err(tune.wrong(
                 "the parameters of this experiment are searched, which a sweep does not do",
@@ -194,18 +185,6 @@ impl Study {
             let message = format!("{:?} is no criterion of this study", metric.name());
             Err(ConfigError::new(message, remedy))
         })
-    }
-
-    /// The job file in the directory of its study, as it was when points were last run: with all
-    /// files that it names, which need not be where they were.
-    ///
-    /// # Errors
-    /// As for [`Study::read`].
-    pub fn kept(dir: &SweepDir, setup: &Setup) -> Result<Study, ConfigError> {
-        let name = dir.job().display().to_string();
-        let inputs = setup.inputs.clone();
-        let document = Document::parse_with(&name, &setup.text, &setup.folder, inputs)?;
-        Study::of(document, &setup.file, &setup.options)
     }
 
     /// The texts of the files that the job file names, as far as points that name them were read.

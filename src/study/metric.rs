@@ -9,7 +9,7 @@ pub mod pattern;
 mod read;
 mod slowdown;
 
-use crate::config::Duration;
+use crate::input::Duration;
 use crate::model::Time;
 use crate::trace::Whose;
 use kept::Kept;

@@ -1,7 +1,8 @@
 //! Which points: axis = value, or a list of values.
 
 use super::axis::Axis;
-use crate::config::{ConfigError, Given, suggest};
+use crate::config::Given;
+use crate::input::{ConfigError, suggest};
 use crate::model::Invalid;
 
 /// Some of the points of a study: those whose value on every axis named is one of those given.

@@ -14,8 +14,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir, about, write};
 use super::job_file::Study;
 use super::point::Point;
+use crate::config::Catalog;
 use crate::engine::StopReason;
-use crate::registry::Catalog;
 use crate::simulation::now;
 use crate::trace::{Lock, began, here, read};
 

@@ -10,8 +10,8 @@ use super::expand::Points;
 use super::job_file::Study;
 use super::metric::{Metric, Ran};
 use super::point::{Point, Role};
+use crate::config::Catalog;
 use crate::config::Experiment;
-use crate::registry::Catalog;
 use crate::trace::{self, Frame, ResultFile, TraceError, replace};
 
 /// The table of a study.
@@ -71,7 +71,8 @@ impl Table {
         let rows = points.iter().filter(|point| point.is_own());
         let rows = rows.map(|point| results.row(point, &metrics));
         let mut rows = rows.collect::<Result<Vec<Row>, TraceError>>()?;
-        let scores = add_scores(&study.criteria, &metrics, &mut rows);
+        let mut values: Vec<_> = rows.iter_mut().map(|row| &mut row.values).collect();
+        let scores = add_scores(&study.criteria, &metrics, &mut values);
         metrics.extend(scores);
         Ok(Table { rows, metrics })
     }

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size, count};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Divisor, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::LinkParams;
 use super::tree::{Links, Shape, Tree};
 use super::{Build, Topology};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
 use crate::registry::Entry;
 

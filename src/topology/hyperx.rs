@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::grid::{Grid, GridLinks, check_grid_size, check_ports, one, per_dimension};
 use super::{Build, Link, LinkParams, Links, Peer, Topology, count};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Divisor, DomainId, EndpointId, Invalid, KindName, PortId, RouterId};
 use crate::registry::Entry;
 

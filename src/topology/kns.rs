@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use super::grid::{Grid, GridLinks, MOST_DIMENSIONS};
 use super::tree::Tree;
 use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size, kary_ntree};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{
     DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind,
 };

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Link;
-use crate::config::{Duration, Rate};
+use crate::input::{Duration, Rate};
 use crate::model::{Invalid, LinkKind};
 
 /// Bandwidth and latency of one kind of link; both directions are alike.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::grid::{GridLinks, one};
 use super::torus::{Layout, Shape, Torus};
 use super::{Build, LinkParams, Topology};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
 use crate::registry::Entry;
 

@@ -14,7 +14,7 @@ pub mod tree;
 
 use std::sync::Arc;
 
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{
     Bandwidth, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind,
     Time,

@@ -22,7 +22,7 @@ mod stats;
 mod tests;
 mod write;
 
-pub use attribution::{Attribution, Elsewhere, Pressure, Waits};
+pub use attribution::table::{Attribution, Elsewhere, Pressure, Waits};
 pub use columns::{ResultFile, endpoints_of};
 pub use error::{TraceError, first_missing};
 pub use frame::{Frame, write_frame};

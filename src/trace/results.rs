@@ -1,6 +1,6 @@
 //! What a run measured, merged over all domains and ready to be written: the content of `/data` and `/run`.
 
-use super::attribution::Attribution;
+use super::attribution::table::Attribution;
 use crate::model::{EndpointId, Histogram, KindName, LinkKind, PortId, RouterId, RouterKind, Time};
 
 /// Everything under `/data`. Bit-identical for any number of ranks.

@@ -4,8 +4,9 @@
 use schemars::schema_for;
 use toml::{Table, Value};
 use weir::catalog::catalog;
+use weir::config::Catalog;
 use weir::config::{NicConfig, OutputConfig, RouterConfig};
-use weir::registry::{Catalog, Variant};
+use weir::registry::Variant;
 use weir::simulation::Plan;
 
 use super::draw::{Draw, FEW, MORE};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{Duration, Size};
+use crate::input::{Duration, Size};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::view::{LISTED, View};
 use super::{Sweep, bad};
 use crate::cli::calibrate::calibrated;
-use crate::cli::launch::Failure;
+use crate::cli::failure::Failure;
 use crate::forecast::{ASSUMED_RATE, Forecast};
 use crate::report::format::scaled;
 use crate::simulation::Plan;

@@ -14,10 +14,10 @@ use std::process::ExitCode;
 pub use args::SweepCommand;
 
 use super::console::{tell, tell_error, tell_failure};
-use super::launch::Failure;
+use super::failure::Failure;
 use crate::catalog::catalog;
-use crate::config::ConfigError;
-use crate::registry::Catalog;
+use crate::config::Catalog;
+use crate::input::ConfigError;
 use crate::report::format::wrap;
 use crate::study::{Checked, Options, Point, Points, Setup, Study, SweepDir, Table, Verdict};
 use args::JobOptions;

@@ -1,6 +1,6 @@
 //! `--points 0..9,12`.
 
-use crate::cli::launch::Failure;
+use crate::cli::failure::Failure;
 
 /// The places in a list of ranges, each once, ascending. As everywhere in experiments, the end of a range is not in it.
 pub fn places(text: &str, count: usize) -> Result<Vec<usize>, Failure> {

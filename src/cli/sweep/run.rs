@@ -9,7 +9,7 @@ use super::args::RunOptions;
 use super::points::places;
 use super::{STOPPED, Sweep, claims_json, claims_text, code_of, failed, tell_warnings};
 use crate::cli::console::{tell, write_out};
-use crate::cli::launch::{FAILED, Failure};
+use crate::cli::failure::{FAILED, Failure};
 use crate::cli::signals::on_signals;
 use crate::report::format::wall;
 use crate::study::sweep::{self, Event, Outcome, Running, Settings};

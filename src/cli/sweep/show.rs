@@ -7,7 +7,7 @@ use super::expect::{Expected, Outlook};
 use super::view::{ENDS, LISTED, View};
 use super::{Sweep, bad, claims_json, claims_text, code_of, failed, tell_warnings};
 use crate::cli::console::{tell, write_out};
-use crate::cli::launch::Failure;
+use crate::cli::failure::Failure;
 use crate::report::format::{bytes, scaled, wall};
 use crate::study::{Point, Role, State, Study};
 

@@ -10,7 +10,7 @@ use super::args::SubmitOptions;
 use super::run::check_ranks;
 use super::{Sweep, failed};
 use crate::cli::console::{tell, write_out};
-use crate::cli::launch::Failure;
+use crate::cli::failure::Failure;
 use crate::study::slurm::{
     Array, JOB_COPY, Queue, Settings, SlurmError, Submission, Submitted, arguments, arrays,
     check_option, folders, next_folder,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::{Sweep, bad};
-use crate::cli::launch::Failure;
+use crate::cli::failure::Failure;
 use crate::study::{Point, PointDir, State, Status};
 
 /// A study of more points than these is not listed from its first point to its last.

@@ -1,7 +1,8 @@
 //! Workloads that are applications.
 
 use super::*;
-use crate::config::{ApplicationConfig, Endpoints, Placement};
+use crate::config::ApplicationConfig;
+use crate::workload::open::endpoints::{Endpoints, Placement};
 
 const OPEN: &str = "load = 0.4\nmessage = \"4 flits\"\npattern = { kind = \"uniform\" }\n";
 

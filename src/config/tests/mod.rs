@@ -10,8 +10,10 @@ use std::path::Path;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Duration, Experiment, Rate, Size};
-use crate::registry::{Catalog, Family, Variant};
+use super::Experiment;
+use crate::config::Catalog;
+use crate::input::{ConfigError, Duration, Rate, Size};
+use crate::registry::{Family, Variant};
 use crate::workload::tasks::Mpi;
 
 /// Parameters of the made-up topology: something of every kind.

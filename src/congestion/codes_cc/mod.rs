@@ -10,7 +10,7 @@ use super::{
     About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
     Scheme,
 };
-use crate::config::{Buffer, ConfigError, Section};
+use crate::input::{Buffer, ConfigError, Section};
 use crate::model::{Classes, EndpointId, Signal, Time};
 use crate::registry::Entry;
 use ejection::{Ejection, Packets, Periods, Share};

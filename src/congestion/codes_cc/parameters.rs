@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ejection::Clock;
-use crate::config::{Buffer, ConfigError, Duration, Section, TimeSpan};
 use crate::congestion::About;
+use crate::input::{Buffer, ConfigError, Duration, Section, TimeSpan};
 use crate::model::Invalid;
 use crate::registry::preset::Preset;
 use crate::registry::range::{Range, counts, factors, packet_times, shares};

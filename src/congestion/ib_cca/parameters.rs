@@ -8,7 +8,7 @@ use super::IbCca;
 use super::marking::{Marking, VictimMask};
 use super::table::{Rule, Shape, Wanted};
 use super::throttle::{Rules, Throttle};
-use crate::config::{Allowance, Buffer, ConfigError, Section, Size, TimeSpan};
+use crate::input::{Allowance, Buffer, ConfigError, Section, Size, TimeSpan};
 use crate::model::{Invalid, LATEST};
 use crate::registry::Entry;
 use crate::registry::preset::Preset;

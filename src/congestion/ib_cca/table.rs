@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::About;
-use crate::config::{Duration, Section, TimeSpan};
+use crate::input::{Duration, Section, TimeSpan};
 use crate::model::{Invalid, LATEST, Time};
 
 /// Entries of a table, if nobody says how many: one block of them is 64 in InfiniBand, and the paper tries increases of up to 128.

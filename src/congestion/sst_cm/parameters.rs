@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Buffer, Size};
+use crate::input::{Buffer, Size};
 use crate::registry::preset::Preset;
 use crate::registry::range::{Range, counts, factors, packets};
 

@@ -6,7 +6,7 @@ use super::injection::{Sending, is_own, may_take};
 use super::nic::Blocked;
 use super::ring_order::Search;
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::model::{NEVER, PacketIndex, Time};
 
 /// A group of queue pairs of which nobody has asked which queues they may join.

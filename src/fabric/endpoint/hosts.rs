@@ -1,6 +1,6 @@
 //! The tasks of applications at the NICs: they send by them, and hear when a message has left or arrived.
 
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
@@ -8,10 +8,10 @@ use rustc_hash::FxHashMap;
 use super::nic::NewMessage;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::event::EventKind;
+use crate::fabric::fault::Fault;
 use crate::fabric::record::stats::JobStats;
 use crate::fabric::record::task_log::{TaskEvent, word};
 use crate::model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
-use crate::simulation::RunError;
 use crate::workload::tasks::{Envelope, Iteration, Job, Peer, Task, Trouble, Waiting, Wire};
 
 /// An application: the same for all domains.
@@ -267,8 +267,8 @@ impl<K: Compiled> FabricDomain<K> {
         if let Some(trouble) = host.task.trouble() {
             let (job, task) = (traffic.name.clone(), host.task.number());
             self.fault.get_or_insert(match trouble {
-                Trouble::Idle => RunError::Idle { job, task },
-                Trouble::Overtaken(from) => RunError::Overtaken { job, task, from },
+                Trouble::Idle => Fault::Idle { job, task },
+                Trouble::Overtaken(from) => Fault::Overtaken { job, task, from },
             });
         }
         for (delay, action) in wishes.drain(..) {
@@ -295,13 +295,13 @@ impl<K: Compiled> FabricDomain<K> {
         }
         if bytes > LONGEST_MESSAGE / 8 {
             let job = self.traffic[usize::from(job)].name.clone();
-            self.fault.get_or_insert(RunError::Oversized { job, bytes });
+            self.fault.get_or_insert(Fault::Oversized { job, bytes });
             return;
         }
         let counts = K::CC && self.fixed.can.retransmits || K::RICH && self.fixed.flows.managed;
         if counts && !self.about.countable(8 * bytes) {
             let job = self.traffic[usize::from(job)].name.clone();
-            self.fault = Some(RunError::TooLong { job, bytes });
+            self.fault = Some(Fault::TooLong { job, bytes });
             return;
         }
         let state = &mut self.hosts.jobs[usize::from(job)];

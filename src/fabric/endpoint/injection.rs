@@ -2,8 +2,8 @@
 
 use super::send_queues::Message;
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
 use crate::fabric::pool::Pool;
+use crate::fabric::setup::plain::Compiled;
 use crate::model::{EndpointId, LinkKind, NEVER, Origin, PacketIndex, Time};
 use crate::queueing::Joining;
 use crate::routing::{NicChoice, NicRule};

@@ -7,8 +7,8 @@ use super::send_queues::{Message, NONE, PairRing};
 use crate::congestion::{PacketView, Scheme};
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::mail::signals::Speaker;
-use crate::fabric::plain::Compiled;
 use crate::fabric::pool::Fifo;
+use crate::fabric::setup::plain::Compiled;
 use crate::model::{
     Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, Stamp, Time,
 };

@@ -2,10 +2,10 @@
 
 use crate::congestion::{Control, PacketView};
 use crate::fabric::domain::FabricDomain;
+use crate::fabric::fault::Fault;
 use crate::fabric::flows::manages;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::model::{Flight, Origin, Packet, PacketIndex, PacketKind, Stamp, Time};
-use crate::simulation::RunError;
 
 impl<K: Compiled> FabricDomain<K> {
     /// A tail is at its endpoint.
@@ -93,7 +93,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         if retransmits && self.fixed.timed & 1 << origin.kind != 0 && origin.is_beyond() {
             let job = self.traffic[usize::from(origin.job)].name.clone();
-            self.fault.get_or_insert(RunError::GrantTooLate { job });
+            self.fault.get_or_insert(Fault::GrantTooLate { job });
         }
         if retransmits || windows {
             self.kick_nic(nic, now);

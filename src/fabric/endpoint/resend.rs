@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::injection::{Sending, turn_of};
 use super::nic::{Blocked, blank};
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::model::{Classes, EndpointId, NEVER, Origin, PacketIndex, PacketKind, Time};
 
 /// A packet to be sent again.

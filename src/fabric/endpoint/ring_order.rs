@@ -214,7 +214,7 @@ impl SendQueues {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::NicOrder;
+    use crate::fabric::NicOrder;
     use crate::fabric::endpoint::send_queues::Message;
     use crate::model::{Stamp, below};
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::groups::{Groups, UNKNOWN};
 use super::ring_order::{PLACE, RingOrder};
-use crate::config::NicOrder;
+use crate::fabric::NicOrder;
 use crate::model::prefetch;
 use crate::model::{EndpointId, Origin, Slots, Stamp, Time};
 

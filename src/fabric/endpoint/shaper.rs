@@ -9,12 +9,12 @@
 //!
 //! A flow without a rate may always send, before all others.
 
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use rustc_hash::FxHashMap;
 
 use super::nic::Blocked;
-use crate::config::Discipline;
 use crate::congestion::FlowRate;
+use crate::fabric::Discipline;
 use crate::fabric::domain::FabricDomain;
 use crate::model::{EndpointId, LATEST, PacketIndex, Time};
 

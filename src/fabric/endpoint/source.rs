@@ -1,4 +1,4 @@
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use std::sync::Arc;
 
 use super::hosts::Application;
@@ -6,9 +6,9 @@ use super::nic::NewMessage;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::event::EventKind;
 use crate::model::{EndpointId, Rng, Span, Stamp, Time, stream};
-use crate::workload::injection::{Clock, Injector};
+use crate::workload::open::injection::{Clock, Injector};
+use crate::workload::open::sizes::Sizes;
 use crate::workload::patterns::Pattern;
-use crate::workload::sizes::Sizes;
 
 /// Purposes of random streams.
 const SOURCE_STREAM: u64 = 2;

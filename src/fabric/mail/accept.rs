@@ -3,7 +3,7 @@
 
 use super::post::{CreditMail, PacketMail};
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{Upstream, Wire};
 use crate::model::Signal;
 

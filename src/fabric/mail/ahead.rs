@@ -7,8 +7,8 @@
 use super::post::Post;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::event::EventKind;
-use crate::fabric::plain::Compiled;
 use crate::fabric::router::ring::{NO_REQUEST, RequestIndex};
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::Upstream;
 use crate::model::{lines, prefetch, prefetch_list};
 

@@ -1,7 +1,7 @@
 //! Packets on the wires from other domains. They stay in the mail that they came in until they arrive, so that a domain
 //! reads them in one go, in the order in which they were written, and holds only those of its own routers in its pool.
 
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use std::collections::VecDeque;
 
 use super::post::{PacketMail, SHORT};

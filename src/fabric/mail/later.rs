@@ -1,6 +1,6 @@
 //! What a scheme does at a NIC at a later time: timers, and control packets that are not to be sent yet.
 
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -1,6 +1,6 @@
 //! What schemes say out of band: from a router or an endpoint to an endpoint, past all queues.
 
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

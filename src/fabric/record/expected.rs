@@ -1,15 +1,15 @@
 //! What a network takes, from its numbers: nothing is built.
 
 use crate::congestion::Scheme;
-use crate::fabric::build::Blueprint;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::endpoint::hosts::Application;
 use crate::fabric::endpoint::nic::Nic;
 use crate::fabric::endpoint::resend::Resends;
 use crate::fabric::endpoint::source::{Drive, Source, Traffic};
-use crate::fabric::plain::Rich;
 use crate::fabric::router::crowd::{Crowds, MOST_BITS};
 use crate::fabric::router::ring::Ring;
+use crate::fabric::setup::build::Blueprint;
+use crate::fabric::setup::plain::Rich;
 use crate::fabric::state::{Channel, HeadQueue, Input, Output, Router};
 use crate::model::LinkKind;
 use crate::topology::Links;

@@ -1,6 +1,6 @@
 //! What is recorded of flows, for the fluid model: when each began, and which links carried how much of it.
 
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 

@@ -3,12 +3,10 @@
 pub(super) mod attribution;
 pub(super) mod expected;
 pub(super) mod flow_log;
-mod looks;
 pub(super) mod report;
 pub(super) mod samples;
 pub(super) mod series;
 pub(super) mod stall;
 pub(super) mod stats;
 pub(super) mod task_log;
-pub(super) mod waits;
 pub(super) mod watch;

@@ -1,12 +1,12 @@
 //! What a domain reports at the end of a run.
 
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use serde::{Deserialize, Serialize};
 
+use super::attribution::waits::WaitsReport;
 use super::flow_log::FlowReport;
 use super::series::Series;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
-use super::waits::WaitsReport;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::endpoint::hosts::{BehindRow, IterationRow, TaskRow};
 use crate::fabric::mail::inbox::Inbox;

@@ -5,7 +5,7 @@
 
 use crate::engine::Schedule;
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::model::{EndpointId, NEVER, Time};
 
 /// The most times at which something is recorded.

@@ -5,7 +5,7 @@
 //! wait for a place which is not blocked are taken away until nothing changes. What is left can never move: a
 //! deadlock, and following what its places wait for leads round a cycle.
 
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use std::fmt;
 
 use rustc_hash::FxHashMap;
@@ -198,7 +198,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// The queue under which the buffer of an input's queue is known: the first of those that share it.
     fn buffer_queue(&self, router: RouterId, port: PortId, queue: u16) -> u16 {
-        if self.network.router(router).buffer_per != crate::config::BufferPer::Port {
+        if self.network.router(router).buffer_per != crate::fabric::BufferPer::Port {
             return queue;
         }
         let kind = self.network.topology.link(router, port).kind;

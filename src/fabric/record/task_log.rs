@@ -1,4 +1,4 @@
-//! What happened to the tasks of applications and because of what, for those who look for the chain that a job's end hung on.
+//! The events of tasks and their causes, from which the chain is found that a job's end hung on.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -17,11 +17,12 @@ pub struct TaskStep {
     pub time: Time,
     /// What.
     pub what: TaskEvent,
-    /// The place in the log of what led to it. None if it began by itself, or came from another task.
+    /// The place in the log of what led to it. None if it began by itself, or came from another
+    /// task.
     pub cause: Option<u32>,
 }
 
-/// What can happen to a task. Messages go by the words of their stamps ([`Envelope::to_stamp`]).
+/// Events of a task. Messages go by the words of their stamps ([`Envelope::to_stamp`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TaskEvent {
     /// It began.
@@ -37,7 +38,7 @@ pub enum TaskEvent {
         /// What the network knows it by: its source, and its number there.
         message: (EndpointId, u32),
     },
-    /// A message of its own had left, or was copied.
+    /// One of its messages had left, or was copied.
     Left {
         /// For this task.
         to: Peer,
@@ -73,7 +74,7 @@ impl TaskLog {
         }
     }
 
-    /// Whether it is kept.
+    /// True if it is kept.
     #[inline]
     pub(in crate::fabric) fn is_on(&self) -> bool {
         self.on

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::config::Switching;
+use crate::fabric::Switching;
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::network::Network;
+use crate::fabric::setup::network::Network;
 use crate::fabric::state::{OutIndex, Wire};
 use crate::model::{EndpointId, Flight, LinkKind, PacketIndex, PacketKind, PortId, RouterId, Time};
 
@@ -20,7 +20,8 @@ pub enum Watched {
     Nothing,
     /// One: its source and its number there.
     Packet(EndpointId, u32),
-    /// All data packets of these messages: their sources and their numbers there. A number comes again after 2³² messages.
+    /// All data packets of these messages: their sources and their numbers there. A number comes
+    /// again after 2³² messages.
     Messages(Arc<FxHashSet<(EndpointId, u32)>>),
 }
 
@@ -31,7 +32,8 @@ pub(in crate::fabric) struct Watch {
     watched: Watched,
     /// Their steps here.
     steps: Vec<Step>,
-    /// For how long the NIC of a message had lacked credit when the message was handed to it, by source and number.
+    /// For how long the NIC of a message had lacked credit when the message was handed to it, by
+    /// source and number.
     stalled: FxHashMap<(EndpointId, u32), Time>,
 }
 
@@ -74,14 +76,15 @@ pub struct Step {
 }
 
 impl Step {
-    /// When the head reached the place where this link begins, ps: when it was at the far end of the link `before`; at the NIC,
-    /// when the message was generated.
+    /// When the head reached the place where this link begins, ps: when it was at the far end of
+    /// the link `before`; at the NIC, when the message was generated.
     pub fn arrived(&self, before: Option<&Step>) -> Time {
         before.map_or(self.generated, |before| before.head)
     }
 
-    /// How long the packet waited where this link begins, ps: longer than without anything in its way. That would be no time at
-    /// its NIC; at a router what an idle one takes, and the time of the packet itself if that has to be there as a whole.
+    /// How long the packet waited where this link begins, ps: longer than without anything in its
+    /// way. That would be no time at its NIC; at a router what an idle one takes, and the time of
+    /// the packet itself if that has to be there as a whole.
     pub fn waited(&self, before: Option<&Step>, network: &Network) -> Time {
         let free = match self.from {
             Place::Nic(_) => 0,
@@ -107,7 +110,7 @@ impl Watch {
         }
     }
 
-    /// Whether packets are followed.
+    /// True if packets are followed.
     #[inline]
     pub(in crate::fabric) fn is_on(&self) -> bool {
         !matches!(self.watched, Watched::Nothing)

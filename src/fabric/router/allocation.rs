@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{InIndex, OutIndex, Wire};
 use crate::model::{PacketIndex, Time};
 

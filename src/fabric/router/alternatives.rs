@@ -8,8 +8,8 @@
 use super::crossbar::Crossing;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
 use crate::fabric::pool::Fifo;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{InIndex, OutIndex, Request, Wire};
 use crate::model::{Classes, PacketIndex, Time};
 use crate::routing::Hop;

@@ -1,7 +1,7 @@
 //! Packets that come to a router: where they are to go on, and what waits for that.
 
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{InIndex, OutIndex, Upstream, Wire};
 use crate::model::{Classes, PacketIndex, Time};
 use crate::routing::Hop;

@@ -4,7 +4,7 @@
 //! free place behind and half before it, in neither of which a long one fits: the bubble would be gone.)
 
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{InIndex, NO_OUTPUT, OutIndex};
 use crate::model::{Flight, PacketIndex};
 

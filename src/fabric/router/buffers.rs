@@ -1,7 +1,7 @@
 //! The places in the buffers behind links: taken when a packet is sent, given back when it leaves them.
 
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{InIndex, OutIndex, Upstream};
 use crate::model::{PacketIndex, Time};
 

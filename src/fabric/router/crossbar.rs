@@ -1,13 +1,13 @@
 //! From the input buffers across the crossbar: who may cross, and when to look again at who may not.
 
 use super::ring::{NO_REQUEST, RequestIndex, Side};
-use crate::config::Arbitration;
+use crate::fabric::Arbitration;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::event::EventKind;
-use crate::fabric::plain::Compiled;
+use crate::fabric::fault::Fault;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{InIndex, OutIndex, Request};
 use crate::model::{Classes, NEVER, PacketIndex, Time};
-use crate::simulation::RunError;
 
 /// Whether a packet may cross now, and if not, what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,7 +178,7 @@ impl<K: Compiled> FabricDomain<K> {
         let room = self.timing(output).output_queue.unwrap_or(u32::MAX) - queue.flits;
         if room < flits {
             let (router, port) = self.port_of(output);
-            self.fault.get_or_insert(RunError::QueueFull {
+            self.fault.get_or_insert(Fault::QueueFull {
                 simulated_ps: now,
                 router,
                 port: port.into(),

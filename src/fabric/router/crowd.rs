@@ -1,7 +1,7 @@
 //! Ports with more queues than a word has bits. Of theirs, those exist that packets have used, so that a queue for every
 //! endpoint of the network costs no memory where it is not needed.
 
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;

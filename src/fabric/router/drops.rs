@@ -4,7 +4,7 @@ use super::crowd::MOST_BITS;
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::congestion::PacketView;
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{InIndex, OutIndex, Output, Request, Wire};
 use crate::model::{Classes, NEVER, PacketIndex, Time, unit};
 

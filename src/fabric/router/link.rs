@@ -1,10 +1,10 @@
 //! From the output queues onto the links: priority, credits, and the time of head and tail at the far end.
 
 use super::crowd::MOST_BITS;
-use crate::config::Arbitration;
+use crate::fabric::Arbitration;
 use crate::fabric::domain::FabricDomain;
 use crate::fabric::event::EventKind;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{OutIndex, Wire};
 use crate::model::{Classes, Flight, NEVER, NO_PACKET, PacketIndex, Time};
 

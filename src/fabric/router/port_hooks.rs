@@ -5,7 +5,7 @@ use crate::fabric::domain::FabricDomain;
 use crate::fabric::endpoint::nic::blank;
 use crate::fabric::event::EventKind;
 use crate::fabric::mail::signals::Speaker;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{OutIndex, Wire};
 use crate::model::{Flight, NO_PACKET, Origin, PacketIndex, PacketKind, PortId, RouterId, Time};
 

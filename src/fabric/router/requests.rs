@@ -2,8 +2,8 @@
 
 use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::fabric::domain::FabricDomain;
-use crate::fabric::plain::Compiled;
 use crate::fabric::pool::Fifo;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{InIndex, OutIndex, Request};
 use crate::model::{PacketIndex, Time};
 

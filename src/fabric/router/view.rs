@@ -1,9 +1,9 @@
 use super::crowd::Crowds;
 use crate::fabric::domain::{FabricDomain, Fixed};
 use crate::fabric::flows::Flows;
-use crate::fabric::memory::Memory;
-use crate::fabric::network::Network;
-use crate::fabric::plain::Compiled;
+use crate::fabric::setup::memory::Memory;
+use crate::fabric::setup::network::Network;
+use crate::fabric::setup::plain::Compiled;
 use crate::fabric::state::{Channel, InIndex, Model, Output, Router, Timing};
 use crate::model::{EndpointId, Flight, Origin, PacketIndex, PortId, RouterId, Slots, Time, below};
 use crate::routing::{Here, Hop, Load, Queue, Routing};

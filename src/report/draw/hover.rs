@@ -2,7 +2,7 @@
 
 use super::Area;
 use super::style::px;
-use crate::report::page::escape;
+use crate::report::format::escape;
 
 /// More than this makes a page heavy; then some are left out, evenly.
 const MOST: usize = 6_000;

@@ -222,7 +222,7 @@ fn finish(drawing: &str, figure: &Figure, height: i32, place: Place) -> String {
          stroke-linejoin=\"round\">\n{body}",
         px(WIDTH),
         px(height),
-        super::page::escape(&figure.title)
+        super::format::escape(&figure.title)
     );
     if place == Place::Page {
         for ink in Ink::ALL {

@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 
 use super::figure::{Axis, Figure, Panel, Plot, Scale};
 use super::parameters;
-use crate::config::ConfigError;
-use crate::registry::Catalog;
+use crate::config::Catalog;
+use crate::input::ConfigError;
 use crate::study::{
     self, FigureKind, FigureX, FigureY, Interval, Metric, Points, ScaleKind, Study, SweepDir, Table,
 };

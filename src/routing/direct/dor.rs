@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::orders::{OneOrder, Orders};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, Routing};

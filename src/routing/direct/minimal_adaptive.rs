@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rings::{classes, crosses};
 use super::steps::not_for;
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, Invalid, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, Routing};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::orders::{Orders, SeveralOrders};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, NicChoice, NicRule, Routing};

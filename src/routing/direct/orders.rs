@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rings::Rings;
 use super::steps::{Steps, not_for};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, Invalid};
 use crate::routing::{Here, Hop, NicChoice, NicRule};
 use crate::topology::Topology;

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::rings::{Rings, classes, course, onward};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, Invalid, LinkKind, PortId, RouterId};
 use crate::routing::{Here, Hop};
 use crate::topology::grid::Grid;

@@ -9,7 +9,7 @@ use super::paths::{
     BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, at_second_router_of_source_group,
     at_source,
 };
-use crate::config::{Allowance, ConfigError, Section, Size};
+use crate::input::{Allowance, ConfigError, Section, Size};
 use crate::model::{Flight, LinkKind, PortId};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, Measure, Routing};

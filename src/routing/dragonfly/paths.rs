@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use crate::config::{Allowance, ConfigError, Section, Size};
+use crate::input::{Allowance, ConfigError, Section, Size};
 use crate::model::{EndpointId, Flight, Invalid, PortId, RouterId};
 use crate::routing::{Here, Hop};
 use crate::topology::Topology;

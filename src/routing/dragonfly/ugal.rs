@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::paths::{BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, Way};
 use super::weight::Weight;
-use crate::config::{Allowance, ConfigError, Section, Size};
+use crate::input::{Allowance, ConfigError, Section, Size};
 use crate::model::{Flight, Invalid, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, Measure, Routing};

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::paths::{BY_GROUP, BY_ROUTER, NEW, Paths, STRAIGHT};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, LinkKind};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, Routing};

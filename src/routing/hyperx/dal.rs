@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::detour::{hyperx, most_routers, port_in, vcs};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, LinkKind, PortId, RouterId};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, Routing};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, Invalid, LinkKind, PortId, RouterId};
 use crate::routing::{Here, Hop};
 use crate::topology::Topology;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::detour::{BY_ROUTER, NEW, STRAIGHT, follow, hyperx, most_routers, third, towards, vcs};
-use crate::config::{Allowance, ConfigError, Section, Size};
+use crate::input::{Allowance, ConfigError, Section, Size};
 use crate::model::{Flight, LinkKind, PortId};
 use crate::registry::Entry;
 use crate::routing::dragonfly::Margin;

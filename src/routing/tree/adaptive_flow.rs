@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{VCS, tree_of};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, Invalid, LinkKind, PortId};
 use crate::registry::Entry;
 use crate::routing::{Build, Circuits, Here, Hop, Routing};

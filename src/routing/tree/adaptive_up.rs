@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{NoParams, VCS, tree};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, LinkKind, PortId};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, Routing};

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::{NoParams, VCS, tree};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Flight, LinkKind};
 use crate::registry::Entry;
 use crate::routing::{Build, Here, Hop, Routing};

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Routings;
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
 use crate::topology::Topology;
 use crate::topology::tree::Tree;

@@ -4,7 +4,7 @@ use super::kept::Kept;
 use super::pattern::chosen;
 use super::slowdown;
 use super::{HOWS, Held, How, Moment, NotAMetric, RateStat, What};
-use crate::config::suggest;
+use crate::input::suggest;
 use crate::trace::schema::{
     self, Attribute, COST_COUNTS, COST_NUMBERS, JOB_COUNTS, JOB_ENDS, JOB_LOADS, LATENCY_CLASSES,
     LATENCY_COUNTS, LATENCY_QUANTILES, SERIES_JOB, SUMMARY_COUNTS, SUMMARY_LOADS,

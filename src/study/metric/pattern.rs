@@ -1,7 +1,7 @@
 //! Several jobs by one name: `lammps-*`.
 
 use super::NotAMetric;
-use crate::config::suggest;
+use crate::input::suggest;
 
 /// Whether a name is one of those that a pattern means: a `*` stands for any text.
 pub fn fits(pattern: &str, name: &str) -> bool {

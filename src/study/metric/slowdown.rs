@@ -7,7 +7,8 @@
 use super::pattern::{chosen, fits};
 use super::read::is_cut_off;
 use super::{How, Metric, NotAMetric, What, names};
-use crate::config::{Experiment, suggest};
+use crate::config::Experiment;
+use crate::input::suggest;
 use crate::model::Time;
 use crate::simulation::is_much;
 use crate::trace::{ResultFile, TraceError};

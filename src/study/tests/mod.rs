@@ -13,7 +13,8 @@ use std::path::Path;
 
 use super::{Options, Point, Points, Study};
 use crate::catalog::catalog;
-use crate::config::{ConfigError, Experiment};
+use crate::config::Experiment;
+use crate::input::ConfigError;
 
 /// An experiment with two workloads on the smallest dragonfly.
 const BASE: &str = r#"

@@ -2,7 +2,7 @@
 
 use super::{AXES, BASE, study_with};
 use crate::catalog::catalog;
-use crate::config::ConfigError;
+use crate::input::ConfigError;
 use crate::study::Options;
 
 fn refusal(more: &str, options: &Options) -> ConfigError {

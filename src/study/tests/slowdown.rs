@@ -1,8 +1,8 @@
 //! Runs of jobs alone: which there are, what they run, and what is no slowdown.
 
 use super::{AXES, BASE, Whole, points, study, study_with};
-use crate::config::Endpoints;
 use crate::study::{Metric, Options, Role, Study};
+use crate::workload::open::endpoints::Endpoints;
 
 fn with_metrics(metrics: &str, more: &str) -> Study {
     let top = format!("metrics = [{metrics}]");

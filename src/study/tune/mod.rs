@@ -12,9 +12,10 @@ mod stage;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::file::Elsewhere;
-use crate::config::{ConfigError, Document, Given};
-use crate::registry::Catalog;
+use crate::config::Catalog;
+use crate::config::{Document, Given};
+use crate::input::ConfigError;
+use crate::input::Elsewhere;
 use crate::simulation::Plan;
 
 pub use parameter::Parameter;

@@ -1,7 +1,8 @@
 //! A parameter that is searched: its range, and how its values are written.
 
-use crate::config::{ConfigError, Duration, Given, Size, TimeSpan, named};
+use crate::config::{Given, named};
 use crate::congestion::About;
+use crate::input::{ConfigError, Duration, Size, TimeSpan};
 use crate::model::{Invalid, Time};
 use crate::registry::range::{Of, Range};
 use crate::study::file::ScaleKind;

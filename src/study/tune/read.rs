@@ -9,17 +9,20 @@ use serde_json::Value as Json;
 use super::parameter::{Declared, Parameter};
 use super::search::{Setting, grid_for};
 use super::{GRID_SHARE, MOST_VALUES, MarkedFile, SECTION, Tune, TuneFile};
-use crate::config::{ConfigError, Document, DriveConfig, Experiment, Given, suggest};
+use crate::config::Catalog;
+use crate::config::{Document, DriveConfig, Experiment, Given};
 use crate::congestion::About;
+use crate::input::{ConfigError, suggest};
 use crate::model::Invalid;
 use crate::registry::range::Range;
-use crate::registry::{Catalog, Variant, schema_json};
+use crate::registry::{Variant, schema_json};
 use crate::simulation::Plan;
 use crate::study::Metric;
 use crate::study::criterion::Criterion;
 use crate::study::figure::metric_at;
+use crate::study::file::Options;
 use crate::study::file::ReducedFile;
-use crate::study::job_file::{Options, list, read_seeds, title};
+use crate::study::job_file::{list, read_seeds, title};
 
 /// What a mark is called that has the values of the file.
 const AS_GIVEN: &str = "as given";

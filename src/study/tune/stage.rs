@@ -2,7 +2,8 @@
 
 use super::read::divided;
 use super::{SECTION, Setting, Tune};
-use crate::config::{ConfigError, Given};
+use crate::config::Given;
+use crate::input::ConfigError;
 use crate::study::file::ScaleKind;
 use crate::study::metric::names::{CRITERION, SCORE};
 use crate::study::{Study, Table};

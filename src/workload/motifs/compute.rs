@@ -1,4 +1,4 @@
-use crate::config::Duration;
+use crate::input::Duration;
 use crate::model::{Invalid, Time};
 
 /// Time for some work at a rate, or a given time.

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::Build;
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Invalid, LONGEST_MESSAGE, Time};
 use crate::registry::Entry;
 use crate::workload::tasks::{Group, Motif, Script};

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::{Build, bytes};
-use crate::config::{ConfigError, Section, Size};
+use crate::input::{ConfigError, Section, Size};
 use crate::model::Invalid;
 use crate::registry::Entry;
 use crate::workload::tasks::{Motif, Script};

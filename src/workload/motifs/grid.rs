@@ -1,6 +1,6 @@
 //! Tasks on a grid.
 
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
 use crate::workload::tasks::Peer;
 

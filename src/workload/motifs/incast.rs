@@ -4,7 +4,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::{Build, at_least, bytes};
-use crate::config::{ConfigError, Duration, Section, Size};
+use crate::input::{ConfigError, Duration, Section, Size};
 use crate::model::{Invalid, Time};
 use crate::registry::Entry;
 use crate::workload::tasks::{Motif, Peer, Script};

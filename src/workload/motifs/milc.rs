@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::{Build, bytes};
-use crate::config::{ConfigError, Duration, Section, Size};
+use crate::input::{ConfigError, Duration, Section, Size};
 use crate::model::Time;
 use crate::registry::Entry;
 use crate::workload::tasks::{Motif, Script};

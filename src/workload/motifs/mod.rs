@@ -4,7 +4,7 @@
 //! `workloads/`. Its tests compare what it sends with what is published.
 
 use super::tasks::Motif;
-use crate::config::{ConfigError, Section, Size};
+use crate::input::{ConfigError, Section, Size};
 use crate::model::{Invalid, LONGEST_MESSAGE};
 use crate::registry::{self, Entry};
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::grid::Grid;
 use super::nearest_neighbor::around;
 use super::{Build, length};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
 use crate::registry::Entry;
 use crate::workload::tasks::{Motif, Script};

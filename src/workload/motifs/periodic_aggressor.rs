@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::incast::Incast;
 use super::lammps::{Lammps, LammpsParams};
 use super::{Build, at_least, bytes};
-use crate::config::{ConfigError, Section, Size};
+use crate::input::{ConfigError, Section, Size};
 use crate::model::Invalid;
 use crate::registry::Entry;
 use crate::workload::tasks::{Motif, Script};

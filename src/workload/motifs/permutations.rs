@@ -6,9 +6,10 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::{Build, at_least, bytes};
-use crate::config::{ConfigError, Message, Section, Size};
+use crate::input::{ConfigError, Section, Size};
 use crate::model::{Invalid, Rng, stream, unit};
 use crate::registry::Entry;
+use crate::workload::open::message::Message;
 use crate::workload::patterns::permutation::derangement;
 use crate::workload::tasks::{Motif, Peer, Script};
 

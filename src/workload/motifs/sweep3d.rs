@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::{Build, compute, length};
-use crate::config::{ConfigError, Duration, Section};
+use crate::input::{ConfigError, Duration, Section};
 use crate::model::{Invalid, LATEST, Time};
 use crate::registry::Entry;
 use crate::workload::tasks::{Motif, Script};

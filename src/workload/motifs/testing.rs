@@ -1,7 +1,7 @@
 //! What the tests of motifs share.
 
 use super::build;
-use crate::config::Section;
+use crate::input::Section;
 use crate::workload::tasks::ideal::{self, Ideal};
 use crate::workload::tasks::{Motif, Op, Peer};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Members;
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{EndpointId, Invalid};
 use crate::topology::Topology;
 

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
-use crate::config::{ConfigError, Duration, Section};
+use crate::input::{ConfigError, Duration, Section};
 use crate::model::{EndpointId, Invalid, NEVER, Rng, Time, below, stream, unit};
 use crate::registry::Entry;
-use crate::workload::draw;
+use crate::workload::open::draw;
 
 /// Uniform background traffic of all members; between `from` and `to`, some of them divert a part of their messages
 /// to one hot endpoint. The load of a source does not change.

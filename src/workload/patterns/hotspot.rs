@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{EndpointId, Invalid, Rng, Time, below, stream};
 use crate::registry::Entry;
-use crate::workload::draw;
+use crate::workload::open::draw;
 
 /// Hot-spot traffic: each source sends each message to one of the destinations, drawn at random. Members that are
 /// neither source nor destination are idle.

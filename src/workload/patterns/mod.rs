@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{EndpointId, Rng, Time};
 use crate::registry::{self, Entry};
 use crate::topology::Topology;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Members, Pattern, REGISTRY};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Bandwidth, DomainId, EndpointId, KindName, LinkKind, PortId, RouterId, Time};
 use crate::registry;
 use crate::topology::{Link, Peer, Topology};

@@ -10,7 +10,7 @@ use crate::catalog::catalog;
 use crate::config::Experiment;
 use crate::model::stream;
 use crate::registry::Variant;
-use crate::workload::draw;
+use crate::workload::open::draw;
 
 /// Every pattern with its defaults where they suit small networks, and more.
 const SUBJECTS: &[(&str, &str)] = &[

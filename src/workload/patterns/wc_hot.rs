@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::groups::{GroupMembers, shifted};
 use super::{Build, Members, Pattern};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{EndpointId, Invalid, Rng, Time, below, stream};
 use crate::registry::Entry;
-use crate::workload::draw;
+use crate::workload::open::draw;
 
 /// WC-Hotn: all members of group i send to the same n members of group (i + 1) mod G, where G is the number of groups
 /// of the network; each message goes to one of the n at random. It congests the endpoints and the links between

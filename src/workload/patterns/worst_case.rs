@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::groups::{GroupMembers, shifted};
 use super::{Build, Members, Pattern};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{EndpointId, Invalid, Rng, Time, below};
 use crate::registry::Entry;
 

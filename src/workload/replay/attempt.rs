@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{REGISTRY, Trace, read};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 
 /// A folder that is removed when it is not needed any more.
 struct Folder(PathBuf);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::input::Lines;
 use super::table::{Flow, most_tasks};
 use super::{Build, Builder, Content, Coverage, Fault, Node, Refusal, Scale, task};
-use crate::config::{Duration, Section};
+use crate::input::{Duration, Section};
 use crate::registry::Entry;
 
 keys! {

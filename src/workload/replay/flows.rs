@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::input::Input;
 use super::table::{Flow, content, tasks};
 use super::{Build, Content, Coverage, Fault, Refusal, Scale, nanosecond};
-use crate::config::{Duration, Section};
+use crate::input::{Duration, Section};
 use crate::registry::Entry;
 
 keys! {

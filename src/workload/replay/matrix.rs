@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::input::Input;
 use super::{Build, Builder, Content, Coverage, Fault, Node, Refusal, Scale};
-use crate::config::Section;
+use crate::input::Section;
 use crate::model::{Invalid, LONGEST_MESSAGE};
 use crate::registry::Entry;
 

@@ -73,7 +73,7 @@ pub use table::Flow;
 pub use vef::write as write_vef;
 pub use walk::Walk;
 
-use crate::config::{ConfigError, Duration, Section};
+use crate::input::{ConfigError, Duration, Section};
 use crate::model::{Invalid, NS, Time};
 use crate::registry::{self, Entry};
 use crate::workload::tasks::{Algorithms, Peer};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 pub use super::attempt as read_files;
 use super::attempt;
 use super::{Replay, Trace};
-use crate::config::ConfigError;
+use crate::input::ConfigError;
 use crate::workload::tasks::Algorithms;
 use crate::workload::tasks::ideal::{Ideal, job};
 

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Algorithms;
 use super::collectives::Choices;
-use crate::config::{Duration, Size};
+use crate::input::{Duration, Size};
 use crate::model::{FlitSize, Invalid, LONGEST_MESSAGE, Time};
 
 /// How messages between tasks travel.

@@ -4,7 +4,7 @@ use super::{
     Algorithms, Completes, Envelope, EnvelopeKind, Labels, Mpi, MpiPreset, Peer, Protocol,
     RendezvousCompletes, Script, Task, Trouble, Wire,
 };
-use crate::config::Section;
+use crate::input::Section;
 use crate::model::{FlitSize, Time};
 
 const NS: u64 = 1_000;

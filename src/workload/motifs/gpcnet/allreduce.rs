@@ -4,7 +4,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::SOURCE;
-use crate::config::{ConfigError, Section, Size};
+use crate::input::{ConfigError, Section, Size};
 use crate::registry::Entry;
 use crate::workload::motifs::{Build, at_most, bytes};
 use crate::workload::tasks::{Motif, Script};

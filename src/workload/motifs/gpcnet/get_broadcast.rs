@@ -4,7 +4,7 @@ use schemars::schema_for;
 
 use super::one_sided::OneSided;
 use super::{Congestor, SOURCE};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::registry::Entry;
 use crate::workload::motifs::Build;
 use crate::workload::tasks::Motif;

@@ -3,7 +3,7 @@
 use schemars::schema_for;
 
 use super::{Congestor, SOURCE};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::registry::Entry;
 use crate::workload::motifs::Build;
 use crate::workload::motifs::incast::Incast;

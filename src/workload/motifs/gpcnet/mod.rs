@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{at_least, bytes};
-use crate::config::{ConfigError, Section, Size};
+use crate::input::{ConfigError, Section, Size};
 
 pub mod allreduce;
 pub mod alltoall;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SOURCE;
 use super::rings::Rings;
-use crate::config::{ConfigError, Section, Size};
+use crate::input::{ConfigError, Section, Size};
 use crate::registry::Entry;
 use crate::workload::motifs::{Build, bytes};
 use crate::workload::tasks::{Motif, Script};

@@ -1,4 +1,4 @@
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{below, stream};
 use crate::workload::motifs::{Invalid, at_least, at_most};
 use crate::workload::tasks::Peer;

@@ -13,7 +13,7 @@ use self::boxes::Boxes;
 use self::fft::Transposes;
 use self::halo::Mesh;
 use super::{Build, length};
-use crate::config::{ConfigError, Duration, Section};
+use crate::input::{ConfigError, Duration, Section};
 use crate::model::{Invalid, Time};
 use crate::registry::Entry;
 use crate::workload::tasks::{Motif, Peer, Script};

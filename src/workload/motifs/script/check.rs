@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Message, Phase, Place, Script, holds};
-use crate::config::{ConfigError, Section};
+use crate::input::{ConfigError, Section};
 use crate::model::{Invalid, LATEST, LONGEST_MESSAGE};
 use crate::workload::motifs::script::expression::Expression;
 

@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Build, bytes};
-use crate::config::{ConfigError, Duration, Section, Size};
+use crate::input::{ConfigError, Duration, Section, Size};
 use crate::model::{Invalid, LATEST, Time};
 use crate::registry::Entry;
 use crate::workload::tasks::collectives::Kind;

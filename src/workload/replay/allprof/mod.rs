@@ -19,7 +19,7 @@ use super::files::rank_files;
 use super::input::{Lines, hexadecimal};
 use super::mpi::Processes;
 use super::{Build, Content, Refusal, Scale};
-use crate::config::{Duration, Section};
+use crate::input::{Duration, Section};
 use crate::model::{Invalid, US};
 use crate::registry::Entry;
 use call::Calls;

@@ -21,7 +21,7 @@ use super::input::{Fault, Input, hexadecimal};
 use super::mpi::length;
 use super::operations::{Call, Operations};
 use super::{Build, Builder, Content, Coverage, Places, Refusal, Scale, signed_task};
-use crate::config::Section;
+use crate::input::Section;
 use crate::model::US;
 use crate::registry::Entry;
 use crate::workload::tasks::Peer;

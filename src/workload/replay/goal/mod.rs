@@ -19,7 +19,7 @@ pub use write::write;
 use super::check::check;
 use super::input::{Fault, Input};
 use super::{Build, Content, Coverage, Refusal, Scale, nanosecond};
-use crate::config::{Duration, Section};
+use crate::input::{Duration, Section};
 use crate::registry::Entry;
 
 keys! {

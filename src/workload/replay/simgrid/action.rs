@@ -8,13 +8,10 @@ use super::super::graph::ANY;
 use super::super::mpi::{Processes, shown};
 use super::super::operations::{Call, Wrong};
 use super::super::{Fault, Node, Scale, task};
-use super::arguments::{One, Partner, wrong};
+use super::arguments::{One, Partner, Task, wrong};
 use crate::model::Time;
 use crate::workload::tasks::VectorKind;
 use crate::workload::tasks::collectives::Kind;
-
-/// A process.
-pub type Task = u32;
 
 /// The type of sizes without one where `init` has an argument: double. Otherwise they are bytes.
 const DEFAULT: u64 = 8;

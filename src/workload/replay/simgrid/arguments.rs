@@ -6,7 +6,9 @@ use super::super::graph::ANY;
 use super::super::mpi::{length, shown};
 use super::super::operations::Wrong;
 use super::super::signed_task;
-use super::action::Task;
+
+/// A process.
+pub type Task = u32;
 
 /// Bytes of the predefined data types by their numbers, in the order in which SimGrid registers them (on 64-bit Linux).
 const TYPES: [u64; 60] = [

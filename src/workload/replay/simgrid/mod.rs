@@ -16,10 +16,11 @@ use super::files::{name, second};
 use super::input::{Fault, Lines, hexadecimal};
 use super::mpi::{Processes, shown};
 use super::{Build, Content, Refusal, Scale};
-use crate::config::Section;
+use crate::input::Section;
 use crate::model::Invalid;
 use crate::registry::Entry;
-use action::{Actions, Task};
+use action::Actions;
+use arguments::Task;
 
 keys! {
     /// What each MPI process did, an action a line, as SimGrid replays it: computation in floating-point operations, messages, collective

@@ -21,7 +21,7 @@ use super::table::most_tasks;
 use super::{
     Build, Builder, Content, Coverage, Fault, Node, Part, Places, Refusal, Scale, nanosecond, task,
 };
-use crate::config::{Duration, Section};
+use crate::input::{Duration, Section};
 use crate::model::Time;
 use crate::registry::Entry;
 use crate::workload::tasks::Peer;

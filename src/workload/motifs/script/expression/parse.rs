@@ -1,7 +1,7 @@
 //! From the text of an expression to its tree.
 
 use super::Place;
-use crate::config::suggest;
+use crate::input::suggest;
 
 /// Longer ones are a slip.
 const LONGEST: usize = 500;

@@ -1,0 +1,45 @@
+//! What has to be told to the user when a command fails, and its exit code.
+
+use crate::input::ConfigError;
+use crate::model::visible;
+
+/// Exit codes (contract).
+pub const FAILED: u8 = 1;
+/// Bad input.
+pub const BAD_INPUT: u8 = 2;
+
+/// A failure that has to be told to the user: the message and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// Printed once, on standard error: it holds nothing that a terminal would obey but its own
+    /// colours.
+    pub(super) message: String,
+    /// Of the process.
+    pub code: u8,
+}
+
+impl Failure {
+    /// The input cannot be used.
+    pub fn bad_input(message: impl Into<String>) -> Failure {
+        Failure::with_code(message, BAD_INPUT)
+    }
+
+    /// The same, with its place.
+    pub fn wrong(error: &ConfigError) -> Failure {
+        Failure {
+            message: error.render_for_stderr(),
+            code: BAD_INPUT,
+        }
+    }
+
+    /// The run failed.
+    pub fn failed(message: impl Into<String>) -> Failure {
+        Failure::with_code(message, FAILED)
+    }
+
+    /// Any other.
+    pub fn with_code(message: impl Into<String>, code: u8) -> Failure {
+        let message = visible(&message.into()).into_owned();
+        Failure { message, code }
+    }
+}

@@ -1,0 +1,102 @@
+//! What an experiment may choose of how routers and NICs work.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When a router may pass a packet on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Switching {
+    /// As soon as its head has come.
+    #[default]
+    CutThrough,
+    /// When its tail has come, as in CODES: a packet takes its time on the link once for every
+    /// link.
+    StoreAndForward,
+}
+
+/// What one input buffer serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BufferPer {
+    /// One virtual channel.
+    Vc,
+    /// All virtual channels of one traffic class at one port.
+    Port,
+    /// One port and traffic class, whose virtual channels and queues have equal parts of it to
+    /// themselves: however many there are, they have the same memory.
+    Divided,
+}
+
+/// When a packet takes its credit, where there are output queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CreditAt {
+    /// When its head goes onto the link.
+    Link,
+    /// When it crosses to the output queue.
+    Crossing,
+}
+
+/// What adaptive routing counts of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Backlog {
+    /// What goes before the packet: its own traffic class and those of higher priority.
+    Ahead,
+    /// Every class: packets that may be dropped turn others away from a queue, too.
+    All,
+}
+
+/// How an output picks among waiting queues of one traffic class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arbitration {
+    /// Each queue in turn, a packet at a time.
+    RoundRobin,
+    /// The packet that was injected first.
+    Oldest,
+    /// The packet that came to this router first.
+    FirstCome,
+}
+
+/// Which of its messages a NIC sends a packet of next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NicOrder {
+    /// Each queue pair (of a job and a destination) in turn, a packet at a time; messages of one
+    /// queue pair in the order in which they were posted.
+    #[default]
+    Fair,
+    /// Messages one after the other, in the order in which they were posted, whatever their
+    /// destination, as in CODES. One that may not be sent yet keeps all others waiting.
+    Fifo,
+    /// Each message in turn, a packet at a time, also of those to one destination.
+    Message,
+}
+
+/// By which flows are sent whose rates the congestion control sets. r is the rate of a flow, d the
+/// length of its packet, D what has been sent of its message (Birk and Zdornov, section 6.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Discipline {
+    /// Inter-packet delay: each flow by itself, a packet every d / r.
+    #[default]
+    Ipd,
+    /// Shaped virtual clock: the same, and of the flows that may send the one with the least D / r.
+    Svc,
+    /// Periodic selection: a packet every d / R, where R is the sum of the rates of the NIC's
+    /// flows, and that of the flow with the least D / r.
+    Ps,
+}
+
+/// Which ways control packets take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ControlRoutes {
+    /// Minimal ones, whatever waits there.
+    #[default]
+    Minimal,
+    /// Such as the routing algorithm chooses for data, in their own traffic classes.
+    AsData,
+}
