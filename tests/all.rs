@@ -27,6 +27,7 @@ mod failure;
 mod fingerprints;
 mod gpcnet;
 mod hostile_traces;
+mod house;
 mod idle;
 mod interrupted;
 mod kinds;
