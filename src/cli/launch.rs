@@ -42,7 +42,7 @@ pub fn on_all_ranks(work: impl FnOnce(&mut dyn Transport) -> u8) -> ExitCode {
             "error: this weir was built without MPI and cannot run on several ranks\n  \
              help: build it with the default features, or start it without mpirun",
         );
-        return ExitCode::from(BAD_INPUT);
+        return ExitCode::from(super::failure::BAD_INPUT);
     }
     let code = panic::catch_unwind(AssertUnwindSafe(|| work(&mut Local)));
     ExitCode::from(code.unwrap_or(FAILED))

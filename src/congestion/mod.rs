@@ -3,6 +3,8 @@
 //! A scheme is three small state machines: at the source's NIC, at the ports of routers, and at the destination's NIC.
 //! The fabric calls the hooks of [`Scheme`] that belong to what the scheme declares ([`Capabilities`]).
 
+#![deny(clippy::iter_over_hash_type)]
+
 mod codes_cc;
 mod context;
 mod ecn;

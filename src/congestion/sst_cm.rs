@@ -53,6 +53,10 @@ impl Watch {
         );
     }
 
+    #[expect(
+        clippy::iter_over_hash_type,
+        reason = "signals that take effect at one time are handled in the order of their content"
+    )]
     fn tell_all(&self, actions: &mut Actions, n: u32, pause: Time) {
         for &to in self.streams.keys() {
             self.tell(actions, to, n, pause);
@@ -164,6 +168,10 @@ impl SstCm {
         if !all {
             watch.tell(actions, joining, n, pause);
         }
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "each stream is put off by itself"
+        )]
         for (&source, stream) in &mut watch.streams {
             if all || source == joining {
                 self.puts_off(stream, now, pause);
@@ -306,6 +314,10 @@ impl Scheme for SstCm {
         } else if n >= self.streams && port.level >= self.threshold {
             watch.on = true;
             watch.tell_all(actions, n, pause);
+            #[expect(
+                clippy::iter_over_hash_type,
+                reason = "each stream is put off by itself"
+            )]
             for stream in watch.streams.values_mut() {
                 self.puts_off(stream, now, pause);
             }

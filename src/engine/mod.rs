@@ -7,6 +7,8 @@
 //! skipped; one that takes long is run in pieces. What a domain does depends on its own state and its mail only, and mail is delivered in the order of
 //! its senders. So a run gives the same bits on any number of ranks.
 
+#![deny(clippy::iter_over_hash_type)]
+
 mod agreement;
 mod collective;
 mod interleave;

@@ -14,6 +14,8 @@
 //! a router, `router/link` to the next one, and `endpoint/receive` puts them together. `endpoint/hosts` has the tasks of applications, which
 //! send by the same NICs.
 
+#![deny(clippy::iter_over_hash_type)]
+
 mod domain;
 mod endpoint;
 mod event;

@@ -1,6 +1,8 @@
 //! What the endpoints send: who takes part, how much and when (`open`), and to whom
 //! (`patterns`); what applications do: programs (`motifs`) and recorded ones (`replay`), which `tasks` carry out.
 
+#![deny(clippy::iter_over_hash_type)]
+
 pub mod motifs;
 pub mod open;
 pub mod patterns;
