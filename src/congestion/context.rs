@@ -174,8 +174,8 @@ pub trait NicContext {
     fn reply(&mut self, kind: PacketKind, to: EndpointId, origin: Origin);
     /// Sends a control packet of `flits` flits at `time`, or now if that is over.
     fn send_at(&mut self, time: Time, kind: PacketKind, to: EndpointId, flits: u16, origin: Origin);
-    /// Sends a data packet again, at `at` or later; `origin` names it by message and part. `lossy`: in the class that
-    /// routers may drop. Only of schemes that declare `retransmits`.
+    /// Sends a data packet again; `origin` names it by message and part. `lossy`: in the class that
+    /// routers may drop, and as soon as possible; otherwise at `at` or later. Only of schemes that declare `retransmits`.
     fn resend(&mut self, at: Time, lossy: bool, to: EndpointId, origin: Origin);
     /// Takes the rest of the message that is the first of its queue pair out of its turns: the parts that are not sent. Each is to
     /// be sent by [`NicContext::resend`], in this order; the pair's next message begins when they are. Only of schemes that

@@ -11,7 +11,8 @@ use crate::model::{
 pub struct Capabilities {
     /// The kinds of control packets that NICs act on: [`Scheme::on_control`].
     pub listens: &'static [PacketKind],
-    /// Routers may mark data packets as they leave, and acknowledgements carry the mark back: [`Scheme::mark`].
+    /// Routers may mark data packets as they leave, and acknowledgements carry the mark back:
+    /// [`Scheme::mark`]. Packets that may be dropped are never marked.
     pub marks: bool,
     /// Routers write into the headers of data packets as they leave: [`Scheme::stamp`].
     pub stamps: bool,
@@ -221,8 +222,8 @@ pub trait Scheme: CloneScheme + Send + Sync {
     fn idle_limit(&self, about: &About) -> Option<Invalid> {
         None
     }
-    /// Words of the header that travels with every data packet and back with its acknowledgement. All are 0 when a packet
-    /// is made.
+    /// Words of the header that travels with every data packet and back with its acknowledgement. All
+    /// are 0 when a packet is made, also when it is sent again.
     fn header_words(&self) -> usize {
         0
     }

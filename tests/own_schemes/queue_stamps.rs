@@ -99,8 +99,11 @@ impl Scheme for QueueStamps {
         let sent = self.sent.entry(port.output).or_default();
         let hop = header[0] as usize;
         let stamp = [now, u64::from(port.level), *sent, u64::from(port.output)];
-        header[1 + 4 * hop..][..4].copy_from_slice(&stamp);
-        header[0] += 1;
+        // Of a longer way the first hops are known.
+        if let Some(place) = header.get_mut(1 + 4 * hop..5 + 4 * hop) {
+            place.copy_from_slice(&stamp);
+            header[0] += 1;
+        }
         *sent += u64::from(packet.flits);
     }
 

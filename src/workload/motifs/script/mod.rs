@@ -104,7 +104,7 @@ struct ReceiveParams {
 struct CollectiveParams {
     /// Which.
     kind: CollectiveName,
-    /// Bytes of each task (of each pair for an alltoall).
+    /// Bytes of each task (of each pair for an alltoall; of a reduce_scatter, the share of a task).
     #[serde(default = "nothing")]
     bytes: Size,
     /// The root, where there is one: an expression; task 0 by default.

@@ -37,7 +37,7 @@ pub struct Collective {
     pub group: Group,
     /// The place of the root, where there is one.
     pub root: u32,
-    /// Bytes of each task (of each pair for an alltoall).
+    /// Bytes of each task (of each pair for an alltoall; of a reduce_scatter, the share of a task).
     pub bytes: u64,
 }
 
