@@ -8,7 +8,8 @@ use super::load::sections_to_experiment;
 use super::shelf::{Folder, read};
 use super::{Experiment, sets};
 use crate::config::Catalog;
-use crate::input::tree::{Node, Origin, Source, Value, inline};
+use crate::input::error::{Origin, Source};
+use crate::input::tree::{Node, Value, inline};
 use crate::input::{ConfigError, Duration, Section};
 use crate::model::Invalid;
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::shelf::{Folder, file_name};
-use crate::input::tree::{Node, Origin, Source, Value};
+use crate::input::error::{Origin, Source};
+use crate::input::tree::{Node, Value};
 use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
 

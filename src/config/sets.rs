@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::input::error::Origin;
 use crate::input::suggest;
-use crate::input::tree::{Member, Node, Origin, Value};
+use crate::input::tree::{Member, Node, Value};
 use crate::input::{ConfigError, printable};
 
 const HOW: &str =

@@ -5,8 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::input::error::{Origin, Source};
 use crate::input::suggest;
-use crate::input::tree::{Node, Origin, Source, Value};
+use crate::input::tree::{Node, Value};
 use crate::input::{ConfigError, Section};
 use crate::model::Invalid;
 

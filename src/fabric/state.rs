@@ -3,7 +3,6 @@
 
 use super::pool::{Fifo, Pool};
 use super::router::credit::Credit;
-use super::router::ring::{NO_REQUEST, RequestIndex, Ring};
 use crate::fabric::Arbitration;
 use crate::model::{
     LinkKind, LinkRate, NEVER, NO_PACKET, PacketIndex, PortId, Rng, RouterId, Slots, Time,
@@ -261,6 +260,25 @@ pub struct Router {
     pub rng: Rng,
 }
 
+/// The place of a request in its slab.
+pub type RequestIndex = u32;
+
+/// No request.
+pub const NO_REQUEST: RequestIndex = u32::MAX;
+
+/// A ring of requests: the one whose turn is next.
+#[derive(Clone, Copy, Debug)]
+pub struct Ring {
+    /// [`NO_REQUEST`] if the ring is empty.
+    pub next: RequestIndex,
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Ring { next: NO_REQUEST }
+    }
+}
+
 /// A queue at an input whose first packet waits for an output (one virtual output queue, or the head of a FIFO).
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
@@ -278,7 +296,7 @@ pub struct Request {
     pub out_queue: u16,
     /// Whether it is for another way of a packet that has its place in another request's queue.
     pub also: bool,
-    /// The next of the requests for the same packet, which lead round to this one; [`super::router::ring::NO_REQUEST`] if it is the
+    /// The next of the requests for the same packet, which lead round to this one; [`NO_REQUEST`] if it is the
     /// only one.
     pub others: RequestIndex,
 }

@@ -7,8 +7,9 @@ use serde::de::{
     self, DeserializeSeed, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
 };
 
+use super::error::Origin;
 use super::nearest::suggest;
-use super::tree::{Member, Node, Origin, Value};
+use super::tree::{Member, Node, Value};
 
 /// Why a value does not fit its type.
 #[derive(Debug)]

@@ -1,5 +1,8 @@
+//! What is wrong with an input, with its place and a remedy.
+
 use std::fmt;
 use std::io::IsTerminal;
+use std::ops::Range;
 use std::sync::Arc;
 
 use miette::{
@@ -7,8 +10,28 @@ use miette::{
     SourceCode, SourceSpan,
 };
 
-use super::tree::{Origin, Source};
 use crate::model::{unprintable, visible};
+
+/// A text that was read: its name as the user knows it, and its content.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+/// Where a key or a value came from.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    /// A place in a file; without a span: that file as a whole.
+    File {
+        source: Arc<Source>,
+        span: Option<Range<usize>>,
+    },
+    /// The command line: `key.path=value` as it was given to `--set`.
+    Set(Arc<str>),
+    /// A default.
+    Default,
+}
 
 /// Something in the input that cannot be used: what, where, and what to do about it.
 ///

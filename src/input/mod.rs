@@ -4,7 +4,7 @@
 
 pub(crate) mod deserialize;
 mod elsewhere;
-mod error;
+pub(crate) mod error;
 mod nearest;
 pub(crate) mod printable;
 pub(crate) mod section;

@@ -1,11 +1,36 @@
 //! Texts of a file or of the command line can be printed: names and labels stand in tables, figures and messages.
 
-use super::ConfigError;
-use super::tree::{Node, Origin, Value};
+use std::sync::Arc;
+
+use toml::de::DeTable;
+
+use super::error::{ConfigError, Origin, Source};
+use super::tree::{Node, Value, members, syntax_error};
 use crate::model::unprintable;
 
 /// Keys of texts that may have several lines.
 const SEVERAL_LINES: [&str; 2] = ["caption", "says"];
+
+impl Node {
+    /// Reads a whole TOML text.
+    pub fn parse(source: &Arc<Source>) -> Result<Node, ConfigError> {
+        let table = DeTable::parse(&source.text).map_err(|e| syntax_error(source, &e))?;
+        let origin = |span| Origin::File {
+            source: source.clone(),
+            span: Some(span),
+        };
+        let members = members(table.into_inner(), &origin)?;
+        let root = Node {
+            value: Value::Table(members),
+            origin: Origin::File {
+                source: source.clone(),
+                span: None,
+            },
+        };
+        all(&root, "")?;
+        Ok(root)
+    }
+}
 
 /// That all texts and keys in `node`, which stands at `path`, can be printed.
 ///

@@ -4,8 +4,9 @@ use serde::de::DeserializeOwned;
 
 use super::ConfigError;
 use super::deserialize::Reader;
+use super::error::{Origin, Source};
 use super::nearest::suggest;
-use super::tree::{Member, Node, Origin, Source, Value};
+use super::tree::{Member, Node, Value};
 use crate::model::Invalid;
 
 /// The keys that choose a variant, and what `weir list` calls the variants.

@@ -5,28 +5,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use super::{ConfigError, printable};
-
-/// A text that was read: its name as the user knows it, and its content.
-#[derive(Debug)]
-pub(crate) struct Source {
-    pub name: String,
-    pub text: String,
-}
-
-/// Where a key or a value came from.
-#[derive(Clone, Debug)]
-pub(crate) enum Origin {
-    /// A place in a file; without a span: that file as a whole.
-    File {
-        source: Arc<Source>,
-        span: Option<Range<usize>>,
-    },
-    /// The command line: `key.path=value` as it was given to `--set`.
-    Set(Arc<str>),
-    /// A default.
-    Default,
-}
+use super::error::{ConfigError, Origin, Source};
 
 /// A value and its origin.
 #[derive(Clone, Debug)]
@@ -56,25 +35,6 @@ pub(crate) struct Member {
 }
 
 impl Node {
-    /// Reads a whole TOML text.
-    pub fn parse(source: &Arc<Source>) -> Result<Node, ConfigError> {
-        let table = DeTable::parse(&source.text).map_err(|e| syntax_error(source, &e))?;
-        let origin = |span| Origin::File {
-            source: source.clone(),
-            span: Some(span),
-        };
-        let members = members(table.into_inner(), &origin)?;
-        let root = Node {
-            value: Value::Table(members),
-            origin: Origin::File {
-                source: source.clone(),
-                span: None,
-            },
-        };
-        printable::all(&root, "")?;
-        Ok(root)
-    }
-
     /// Reads the value of a `--set`: TOML if it is TOML, else a string.
     pub fn from_set(text: &str, origin: &Origin) -> Result<Node, ConfigError> {
         match DeValue::parse(text) {
@@ -189,7 +149,7 @@ impl Member {
 
 type At<'a> = &'a dyn Fn(Range<usize>) -> Origin;
 
-fn members(table: DeTable<'_>, at: At) -> Result<Vec<Member>, ConfigError> {
+pub(super) fn members(table: DeTable<'_>, at: At) -> Result<Vec<Member>, ConfigError> {
     let mut found = Vec::new();
     for (key, value) in table {
         let start = key.span().start;
@@ -236,7 +196,7 @@ fn node(value: DeValue<'_>, origin: Origin, at: At) -> Result<Node, ConfigError>
     Ok(Node { value, origin })
 }
 
-fn syntax_error(source: &Arc<Source>, error: &toml::de::Error) -> ConfigError {
+pub(super) fn syntax_error(source: &Arc<Source>, error: &toml::de::Error) -> ConfigError {
     let origin = Origin::File {
         source: source.clone(),
         span: error.span(),

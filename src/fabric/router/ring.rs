@@ -1,28 +1,11 @@
 //! Circular lists of requests, for arbitration in turn. A request stands in two rings: its output's and its input's.
 
 use crate::fabric::pool::Fifo;
+pub use crate::fabric::state::{NO_REQUEST, RequestIndex, Ring};
+
 use crate::fabric::state::Request;
 use crate::model::Slots;
 use crate::model::prefetch;
-
-/// The place of a request in its slab.
-pub type RequestIndex = u32;
-
-/// No request.
-pub const NO_REQUEST: RequestIndex = u32::MAX;
-
-/// A ring of requests: the one whose turn is next.
-#[derive(Clone, Copy, Debug)]
-pub struct Ring {
-    /// [`NO_REQUEST`] if the ring is empty.
-    pub next: RequestIndex,
-}
-
-impl Default for Ring {
-    fn default() -> Self {
-        Ring { next: NO_REQUEST }
-    }
-}
 
 /// Which of a request's two rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
