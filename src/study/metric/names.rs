@@ -78,7 +78,7 @@ pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
         "rates" => rates(name, rest, jobs),
         "ejection" if !rest.is_empty() => Ok(What::Ejection { class: rest.into() }),
         "scheme" if !rest.is_empty() => Ok(What::Scheme { name: rest.into() }),
-        SLOWDOWN => slowdown::parse(name, rest, jobs).map(What::Slowdown),
+        SLOWDOWN => slowdown::parse(name, rest, jobs, what).map(What::Slowdown),
         SCORE if rest.is_empty() => Ok(derived()),
         CRITERION if !rest.is_empty() => Ok(derived()),
         "ejection" | "scheme" => Err(unknown(name, "", "names", &[])),

@@ -6,7 +6,10 @@
 
 use super::pattern::{chosen, fits};
 use super::read::is_cut_off;
-use super::{How, Metric, NotAMetric, What, names};
+use super::{How, Metric, NotAMetric, What};
+
+/// Reads the name of a metric of one job.
+type Reads = fn(&str, &[String]) -> Result<What, NotAMetric>;
 use crate::config::Experiment;
 use crate::input::suggest;
 use crate::model::Time;
@@ -38,7 +41,12 @@ struct Measure {
 const OF_SEVERAL: [&str; 3] = ["max", "min", "mean"];
 
 /// What the metric `slowdown.REST` is.
-pub(super) fn parse(name: &str, rest: &str, jobs: &[String]) -> Result<Slowdown, NotAMetric> {
+pub(super) fn parse(
+    name: &str,
+    rest: &str,
+    jobs: &[String],
+    reads: Reads,
+) -> Result<Slowdown, NotAMetric> {
     let plain = |jobs: &str, how: Option<How>| Slowdown {
         jobs: jobs.to_string(),
         measure: None,
@@ -65,18 +73,12 @@ pub(super) fn parse(name: &str, rest: &str, jobs: &[String]) -> Result<Slowdown,
             message: format!("{name:?} would be the slowdowns of several jobs"),
             remedy: format!("make one number of them: `slowdown.{pattern}.max` (min, mean)"),
         }),
-        _ => of_metric(name, rest, &parts, jobs),
+        _ => of_metric(name, rest, &parts, reads(rest, jobs)?),
     }
 }
 
 /// The slowdown by a metric of one job.
-fn of_metric(
-    name: &str,
-    rest: &str,
-    parts: &[&str],
-    jobs: &[String],
-) -> Result<Slowdown, NotAMetric> {
-    let what = names::what(rest, jobs)?;
+fn of_metric(name: &str, rest: &str, parts: &[&str], what: What) -> Result<Slowdown, NotAMetric> {
     let found = match parts {
         [
             "latency",
