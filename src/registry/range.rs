@@ -1,9 +1,21 @@
 //! How far a parameter is sensibly moved: what `weir tune` searches where the user says nothing.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{Variant, schema_json};
+
+/// The scale along which values are spread: of an axis of a figure, or of a parameter that is searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScaleKind {
+    /// Equal steps.
+    #[default]
+    Linear,
+    /// Equal factors.
+    Log,
+}
 
 /// Where the schema of a parameter has its range.
 pub const RANGE: &str = "x-range";

@@ -1,13 +1,14 @@
 //! `[[figure]]`, checked.
 
 use super::axis::{Axis, check_name};
-use super::file::{FigureFile, FigureKind, Interval, Names, ScaleKind};
+use super::file::{FigureFile, FigureKind, Interval, Names};
 use super::metric::{Metric, names, pattern};
 use super::needs::Need;
 use super::selection::{Selection, axis_named};
 use crate::config::Given;
 use crate::input::{ConfigError, Duration};
 use crate::model::{Invalid, Time};
+use crate::registry::range::ScaleKind;
 
 /// A figure of a study. What it draws is in the table, but for the kinds that show rows of a result.
 #[derive(Clone, Debug)]

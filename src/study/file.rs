@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::tune::TuneFile;
 use crate::input::Elsewhere;
+use crate::registry::range::ScaleKind;
 
 /// What is changed in a job file from the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,17 +165,6 @@ pub enum FigureKind {
     /// Metrics as colours over two axes of numbers, `x` and `up`: a panel for each metric. What was not run has the colour of the nearest
     /// point that was. Where other axes differ as well, the point with the best score is shown.
     Map,
-}
-
-/// The scale of an axis of a figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ScaleKind {
-    /// Equal steps.
-    #[default]
-    Linear,
-    /// Equal factors.
-    Log,
 }
 
 /// What whiskers and bands over several seeds show.

@@ -27,6 +27,7 @@ mod tests;
 pub mod tune;
 mod verdict;
 
+pub use crate::registry::range::ScaleKind;
 pub use axis::{Axis, AxisValue, quantity};
 pub use cell::cell;
 pub use claim::Claim;
@@ -34,7 +35,7 @@ pub use criterion::Criterion;
 pub use dir::{PointDir, Reason, Setup, State, StateName, Status, SweepDir, about};
 pub use expand::{Brief, Checked, Points};
 pub use figure::{Figure, FigureX, FigureY, Mark, Ratio, heat_time};
-pub use file::{Along, FigureKind, Interval, Options, Scale, ScaleKind, SeedsBy, Slope, schemas};
+pub use file::{Along, FigureKind, Interval, Options, Scale, SeedsBy, Slope, schemas};
 pub use job_file::Study;
 pub use metric::Metric;
 pub use point::{Point, Role};

@@ -44,7 +44,7 @@ pub const KNOWS_ONLY: &[(&str, &[&str])] = &[
 /// Circles of files that need each other.
 pub const CYCLES: Count = Count {
     name: "CYCLES",
-    limit: 18,
+    limit: 17,
     slack: 0,
     remedy: "Move what both files need into a third one:",
 };
@@ -52,7 +52,7 @@ pub const CYCLES: Count = Count {
 /// Pairs of files in one circle: more if a circle grows or two circles become one.
 pub const PAIRS_IN_CYCLES: Count = Count {
     name: "PAIRS_IN_CYCLES",
-    limit: 478,
+    limit: 472,
     slack: 0,
     remedy: "Move what both files need into a third one:",
 };

@@ -4,8 +4,7 @@ use crate::config::{Given, named};
 use crate::congestion::About;
 use crate::input::{ConfigError, Duration, Size, TimeSpan};
 use crate::model::{Invalid, Time};
-use crate::registry::range::{Of, Range};
-use crate::study::file::ScaleKind;
+use crate::registry::range::{Of, Range, ScaleKind};
 use serde::Deserialize;
 use serde_json::Value as Json;
 

@@ -150,7 +150,7 @@ pub fn grid_for(parameters: &[Parameter], room: usize, most: u32) -> Option<Vec<
 mod tests {
     use super::super::parameter::Kind;
     use super::*;
-    use crate::study::file::ScaleKind;
+    use crate::registry::range::ScaleKind;
 
     fn parameter(key: &str) -> Parameter {
         Parameter {

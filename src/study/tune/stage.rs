@@ -4,7 +4,7 @@ use super::read::divided;
 use super::{SECTION, Setting, Tune};
 use crate::config::Given;
 use crate::input::ConfigError;
-use crate::study::file::ScaleKind;
+use crate::registry::range::ScaleKind;
 use crate::study::metric::names::{CRITERION, SCORE};
 use crate::study::{Study, Table};
 
