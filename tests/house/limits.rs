@@ -44,7 +44,7 @@ pub const KNOWS_ONLY: &[(&str, &[&str])] = &[
 /// Circles of files that need each other.
 pub const CYCLES: Count = Count {
     name: "CYCLES",
-    limit: 17,
+    limit: 16,
     slack: 0,
     remedy: "Move what both files need into a third one:",
 };
@@ -52,7 +52,7 @@ pub const CYCLES: Count = Count {
 /// Pairs of files in one circle: more if a circle grows or two circles become one.
 pub const PAIRS_IN_CYCLES: Count = Count {
     name: "PAIRS_IN_CYCLES",
-    limit: 472,
+    limit: 427,
     slack: 0,
     remedy: "Move what both files need into a third one:",
 };
@@ -60,7 +60,7 @@ pub const PAIRS_IN_CYCLES: Count = Count {
 /// Circles that remain if a module may use the modules inside it and be used by them.
 pub const CYCLES_OF_EQUALS: Count = Count {
     name: "CYCLES_OF_EQUALS",
-    limit: 4,
+    limit: 3,
     slack: 0,
     remedy: "Move what both files need into a third one:",
 };
@@ -267,7 +267,7 @@ pub const WIDE_LINES: Count = Count {
 /// Files that do not begin with a `//!` line that says what they are for.
 pub const WITHOUT_PURPOSE: Count = Count {
     name: "WITHOUT_PURPOSE",
-    limit: 97,
+    limit: 95,
     slack: 0,
     remedy: "Begin your file with `//! ` and its purpose. Files without:",
 };

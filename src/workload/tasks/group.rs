@@ -1,4 +1,7 @@
-use super::Peer;
+//! Tasks, and groups of them.
+
+/// A task of a job, from 0; `None` as the source of a receive means any.
+pub type Peer = u32;
 
 /// Tasks at equal distances from each other: all of a job, a row or a column of a grid. (A communicator, in a form that
 /// takes no memory.)

@@ -27,13 +27,13 @@ pub(crate) mod ideal;
 #[cfg(test)]
 mod tests;
 
-pub use collectives::{Algorithms, Collective, Vector, VectorKind};
+pub use collectives::{Algorithms, Vector, VectorKind};
 pub use envelope::{Envelope, EnvelopeKind};
-pub use group::Group;
+pub use group::{Group, Peer};
 pub use hang::{Obstacle, Waiting};
 pub use job::{Job, Motif};
 pub use messages::{Entries, Messages, OF_A_PEER, OF_A_RECEIVE, OF_A_SEND};
-pub use op::{Label, Labels, Op, Peer, Tag};
+pub use op::{Collective, Label, Labels, Op, Tag};
 pub use process::{Calls, Process};
 pub use protocol::{Completes, Mpi, MpiPreset, Protocol, RendezvousCompletes};
 pub(crate) use queues::Queues;

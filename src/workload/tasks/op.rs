@@ -1,8 +1,7 @@
-use super::Collective;
-use crate::model::Time;
+//! Operations of tasks.
 
-/// A task of a job, from 0; `None` as the source of a receive means any.
-pub type Peer = u32;
+use super::group::{Group, Peer};
+use crate::model::Time;
 
 /// The tag of a message: from 0 to 65,535. (MPI promises no more than 32,767.)
 pub type Tag = u32;
@@ -110,4 +109,60 @@ pub enum Op {
     WaitAny(Labels),
     /// An operation of a group of tasks.
     Collective(Collective),
+}
+
+/// A collective operation that has been called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collective {
+    /// Which.
+    pub kind: Kind,
+    /// Who takes part.
+    pub group: Group,
+    /// The place of the root, where there is one.
+    pub root: u32,
+    /// Bytes of each task (of each pair for an alltoall; of a reduce_scatter, the share of a task).
+    pub bytes: u64,
+}
+
+/// Collective operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// All wait for each other.
+    Barrier,
+    /// From the root to all.
+    Bcast,
+    /// Combined at the root.
+    Reduce,
+    /// Combined for all.
+    Allreduce,
+    /// All get the bytes of each.
+    Allgather,
+    /// Combined, and each gets its part.
+    ReduceScatter,
+    /// From each to each.
+    Alltoall,
+    /// From all to the root.
+    Gather,
+    /// From the root to all, each its own.
+    Scatter,
+    /// Each gets what those before it have, combined (with its own or without: the messages are the same).
+    Scan,
+}
+
+impl Kind {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Barrier => "barrier",
+            Kind::Bcast => "bcast",
+            Kind::Reduce => "reduce",
+            Kind::Allreduce => "allreduce",
+            Kind::Allgather => "allgather",
+            Kind::ReduceScatter => "reduce_scatter",
+            Kind::Alltoall => "alltoall",
+            Kind::Gather => "gather",
+            Kind::Scatter => "scatter",
+            Kind::Scan => "scan",
+        }
+    }
 }
