@@ -3,6 +3,7 @@
 mod verify;
 
 use crate::cli::args::ExplainOptions;
+use crate::cli::console::tell;
 use crate::cli::failure::Failure;
 use crate::cli::inspect::{file_of, refuse_sweep};
 use crate::explain;
@@ -41,6 +42,9 @@ pub(super) fn explain(options: &ExplainOptions) -> Result<String, Failure> {
     if options.critical_path || options.verify {
         let paths = critical_paths(text)?;
         all.lost = explain::lost_times(&result, &paths).map_err(wrong)?;
+        if all.lost.is_empty() {
+            tell("critical path: no application came to its end in this run, so there is none");
+        }
     }
     if options.verify {
         all.verified = verify(text, &all)?;
