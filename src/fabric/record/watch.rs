@@ -145,22 +145,16 @@ impl<K: Compiled> FabricDomain<K> {
     #[cold]
     pub(in crate::fabric) fn watch_injection(&mut self, index: PacketIndex, nic: u32) {
         let (source, origin) = (self.nics[nic as usize].id, self.pool.origin(index));
-        let found = match &self.watch.watched {
-            Watched::Nothing => false,
-            Watched::Packet(..) => {
-                matches!(self.watch.watched, Watched::Packet(from, number) if (from, number) == (source, origin.sequence))
-            }
-            Watched::Messages(messages) => {
-                origin.is(PacketKind::DATA) && messages.contains(&(source, origin.message))
-            }
-        };
-        if found {
-            self.pool.get_mut(index).flight.flags |= Flight::WATCHED;
-            if matches!(self.watch.watched, Watched::Packet(..)) {
+        match &self.watch.watched {
+            Watched::Packet(from, number) if (*from, *number) == (source, origin.sequence) => {
                 // Numbers come again after 2³² packets.
                 self.watch.watched = Watched::Nothing;
             }
+            Watched::Messages(messages)
+                if origin.is(PacketKind::DATA) && messages.contains(&(source, origin.message)) => {}
+            _ => return,
         }
+        self.pool.get_mut(index).flight.flags |= Flight::WATCHED;
     }
 
     /// Notes that a watched packet takes a link. `packet.head` is at the far end already.
