@@ -179,6 +179,11 @@ impl<'a> Walk<'a> {
         amounts.charged()
     }
 
+    /// All that waits in the bin, by place and job.
+    pub(super) fn waits(&self) -> impl Iterator<Item = &(Place, u32, Waiting)> {
+        self.bin.waits.iter()
+    }
+
     /// The links at which the queue of a place ends, followed from port to port, full or not, with
     /// their parts. Whatever is not recorded is missing from them.
     pub(super) fn ends(&self, place: Place) -> BTreeMap<PortIndex, f64> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Run;
-use super::flow::{Bin, Place, Walk};
+use super::flow::{Place, Waiting, Walk};
 use crate::model::Time;
 
 /// The chain of one job. Its parts and waits add up to the time from the job's start to its end.
@@ -18,10 +18,10 @@ pub struct Path {
     pub time_ps: Time,
     /// Computation, and the time that hosts take to send and receive, ps.
     pub hosts_ps: Time,
-    /// What messages take where nothing is in their way, ps.
+    /// Time that the messages take where nothing is in their way, ps.
     pub idle_ps: Time,
-    /// Time for which messages waited in NICs that had credit: behind others of their own, or because a
-    /// scheme held them back, ps.
+    /// Time for which messages waited in NICs that had credit: behind others of their
+    /// NIC, or because a scheme held them back, ps.
     pub own_nic_ps: Time,
     /// The waits of messages in the network, or for room in it.
     pub waits: Vec<PathWait>,
@@ -54,7 +54,7 @@ pub struct LostTime {
     pub time_ps: f64,
     /// Computation, and what hosts take to send and receive, ps.
     pub hosts_ps: f64,
-    /// What its messages take on an idle network, ps.
+    /// Time that its messages take on an idle network, ps.
     pub idle_ps: f64,
     /// Waiting for its own data, in NICs and at links, ps.
     pub own_ps: f64,
@@ -84,10 +84,11 @@ pub(super) fn lost_times(run: &Run, paths: &[Path]) -> Vec<LostTime> {
         let job = run.jobs.get(job as usize);
         job.map(|job| job.name.clone()).unwrap_or_default()
     };
+    let mut walks = Walks::new(run);
     let lost = paths.iter().map(|path| {
         let mut charges = Charges::new();
         for wait in &path.waits {
-            run.charge(wait, &mut charges);
+            walks.charge(wait, &mut charges);
         }
         let own = charges.remove(&Some(path.job.into())).unwrap_or_default();
         let unknown = charges.remove(&None).unwrap_or_default();
@@ -115,20 +116,40 @@ pub(super) fn lost_times(run: &Run, paths: &[Path]) -> Vec<LostTime> {
     lost.collect()
 }
 
-impl Run {
+/// The walks of all time bins, and where they led so far.
+struct Walks<'a> {
+    run: &'a Run,
+    walks: BTreeMap<Time, Walk<'a>>,
+    /// By bin and place: the jobs that fill the links at which its queue ends, with their parts.
+    feeders: BTreeMap<(Time, Place), BTreeMap<u32, f64>>,
+}
+
+impl<'a> Walks<'a> {
+    fn new(run: &'a Run) -> Walks<'a> {
+        let walks = run.bins.iter();
+        let walks = walks.map(|(time, bin)| (*time, Walk::new(&run.network, bin)));
+        Walks {
+            run,
+            walks: walks.collect(),
+            feeders: BTreeMap::new(),
+        }
+    }
+
     /// Charges a wait, bin by bin, to the jobs whose data waits where it ends.
-    fn charge(&self, wait: &PathWait, charges: &mut Charges) {
+    fn charge(&mut self, wait: &PathWait, charges: &mut Charges) {
         let waited = wait.waited_ps as f64;
         let mut nobody = waited;
-        if let Some(port) = self.network.place(wait.router, wait.port)
+        if let Some(port) = self.run.network.place(wait.router, wait.port)
             && wait.waited_ps > 0
         {
-            let (width, place) = (self.attribution.bin_ps.max(1), (port, wait.nic));
+            let (width, place) = (self.run.attribution.bin_ps.max(1), (port, wait.nic));
             let all = (wait.to_ps - wait.from_ps).max(1) as f64;
             let first = wait.from_ps / width * width;
-            for (&time, bin) in self.bins.range(first..wait.to_ps.max(first + 1)) {
+            for (&time, walk) in self.walks.range(first..wait.to_ps.max(first + 1)) {
                 let part = overlap((wait.from_ps, wait.to_ps), (time, time + width)) as f64 / all;
-                for (job, share) in self.feeders_at(bin, place) {
+                let feeders = self.feeders.entry((time, place));
+                let feeders = feeders.or_insert_with(|| feeders_at(walk, place));
+                for (&job, share) in &*feeders {
                     *charges.entry(Some(job)).or_default() += waited * part * share;
                     nobody -= waited * part * share;
                 }
@@ -136,24 +157,24 @@ impl Run {
         }
         *charges.entry(None).or_default() += nobody.max(0.0);
     }
+}
 
-    /// The jobs that fill the links at which the queue of a place ends, with their parts.
-    fn feeders_at(&self, bin: &Bin, place: Place) -> BTreeMap<u32, f64> {
-        let mut feeders: BTreeMap<u32, f64> = BTreeMap::new();
-        for (port, share) in Walk::new(&self.network, bin).ends(place) {
-            let rows = || bin.waits.iter().filter(|row| row.0 == (port, false));
-            let here = |(_, job, waiting): &(Place, u32, _)| (*job, amount(waiting));
-            let all: f64 = rows().map(|row| here(row).1).sum();
-            for (job, own) in rows().map(here).filter(|_| all > 0.0) {
-                *feeders.entry(job).or_default() += share * own / all;
-            }
+/// The jobs that fill the links at which the queue of a place ends, with their parts.
+fn feeders_at(walk: &Walk, place: Place) -> BTreeMap<u32, f64> {
+    let mut feeders: BTreeMap<u32, f64> = BTreeMap::new();
+    for (port, share) in walk.ends(place) {
+        let rows = || walk.waits().filter(|row| row.0 == (port, false));
+        let here = |(_, job, waiting): &(Place, u32, _)| (*job, amount(waiting));
+        let all: f64 = rows().map(|row| here(row).1).sum();
+        for (job, own) in rows().map(here).filter(|_| all > 0.0) {
+            *feeders.entry(job).or_default() += share * own / all;
         }
-        feeders
     }
+    feeders
 }
 
 /// The part that is for the link itself.
-fn amount(waiting: &super::flow::Waiting) -> f64 {
+fn amount(waiting: &Waiting) -> f64 {
     waiting.full + waiting.queued
 }
 

@@ -340,6 +340,11 @@ impl Output {
         self.stalled_since != NEVER
     }
 
+    /// Time for which it has lacked credit for a ready packet up to `now`, ps.
+    pub fn stalled_until(&self, now: Time) -> Time {
+        self.counts.stalled + now.saturating_sub(self.stalled_since)
+    }
+
     /// Takes note that a packet is ready and has no credit. While the link is taken nothing is lost by that.
     #[inline]
     pub fn stall(&mut self, now: Time) {

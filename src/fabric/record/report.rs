@@ -192,13 +192,8 @@ impl<K: Compiled> FabricDomain<K> {
                 if matches!(out.wire, Wire::Unused) {
                     continue;
                 }
-                // A packet that is still on the link, or still waiting, counts up to the end only.
+                // A packet that is still on the link counts up to the end only.
                 let beyond = out.link_free.saturating_sub(end).min(out.counts.busy);
-                let waiting = if !out.is_stalled() {
-                    0
-                } else {
-                    end.saturating_sub(out.stalled_since)
-                };
                 rows.push([
                     u64::from(router.id),
                     u64::from(port),
@@ -206,7 +201,7 @@ impl<K: Compiled> FabricDomain<K> {
                     out.counts.flits,
                     out.counts.packets,
                     out.counts.busy - beyond,
-                    out.counts.stalled + waiting,
+                    out.stalled_until(end),
                     u64::from(out.peak),
                 ]);
             }

@@ -123,19 +123,14 @@ impl Watch {
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// For how long an output has lacked credit for what was ready, ps.
-    fn stalled_until(&self, output: OutIndex, now: Time) -> Time {
-        let out = &self.outputs[output as usize];
-        out.counts.stalled + now.saturating_sub(out.stalled_since)
-    }
-
     /// Notes that a NIC is given a message, if that is followed.
     #[cold]
     pub(in crate::fabric) fn watch_message(&mut self, nic: u32, number: u32, now: Time) {
         if let Watched::Messages(messages) = &self.watch.watched {
             let name = (self.nics[nic as usize].id, number);
             if messages.contains(&name) {
-                let stalled = self.stalled_until(self.first_nic_output + nic, now);
+                let output = self.first_nic_output + nic;
+                let stalled = self.outputs[output as usize].stalled_until(now);
                 self.watch.stalled.insert(name, stalled);
             }
         }
@@ -171,7 +166,7 @@ impl<K: Compiled> FabricDomain<K> {
         let name = (origin.source, origin.message);
         let (from, stalled) = if output >= self.first_nic_output {
             let nic = self.nics[(output - self.first_nic_output) as usize].id;
-            let now = self.stalled_until(output, left);
+            let now = out.stalled_until(left);
             let before = self.watch.stalled.get(&name);
             (Place::Nic(nic), before.map_or(0, |before| now - before))
         } else {

@@ -104,7 +104,7 @@ impl Seen {
     fn next(self, out: &Output, (now, step): (Time, Time), weight: u64, prepaid: bool) -> Seen {
         let ahead = out.link_free.saturating_sub(now);
         let busy = out.counts.busy.saturating_sub(ahead);
-        let stalled = out.counts.stalled + now.saturating_sub(out.stalled_since);
+        let stalled = out.stalled_until(now);
         let worked = busy.saturating_sub(self.busy);
         let lacked = match prepaid {
             true => step.saturating_sub(worked),
