@@ -9,8 +9,9 @@ use weir::engine::Local;
 use weir::explain::{LostTime, Path, lost_times};
 use weir::model::{Rng, below, stream};
 use weir::simulation::{self, Log, Outcome, Plan};
-use weir::trace::{self, Data, ResultFile, Run};
+use weir::trace::Data;
 
+use super::stored;
 use crate::relations::for_each_drawn;
 use crate::support::{Experiment, Nobody, attack};
 
@@ -81,18 +82,6 @@ fn alone_a_job_loses_nothing() {
     assert_eq!(path.idle_ps % 20, 0);
 }
 
-/// Without these jobs, whose endpoints stay theirs.
-fn with_only(experiment: &Experiment, names: &[&str]) -> Experiment {
-    let mut table: Table = experiment.text().parse().expect("TOML");
-    let workloads = table["workload"].as_array_mut().expect("workloads");
-    for workload in workloads.iter_mut().filter_map(Value::as_table_mut) {
-        if !names.contains(&workload["name"].as_str().expect("a name")) {
-            workload.insert("enabled".into(), false.into());
-        }
-    }
-    Experiment::of(table)
-}
-
 fn times(data: &Data) -> BTreeMap<String, f64> {
     let jobs = data.jobs.iter();
     jobs.map(|job| (job.name.clone(), (job.finish_ps - job.start_ps) as f64))
@@ -140,31 +129,26 @@ impl Compared {
 /// without each of `culprits`.
 fn compared(experiment: &Experiment, culprits: &[&str]) -> Vec<Compared> {
     let (paths, data) = followed(experiment);
-    let dir = tempfile::tempdir().expect("a directory");
-    let file = dir.path().join("result.h5");
-    trace::write(&file, &data, &Run::default(), "", 1).expect("written");
-    let result = ResultFile::open(&file).expect("opens");
+    let (_dir, result) = stored(&data);
     let lost = lost_times(&result, &paths).expect("reads");
     let here = times(&data);
     let names: Vec<&str> = here.keys().map(String::as_str).collect();
-    let without: BTreeMap<&str, BTreeMap<String, f64>> = culprits
+    let without = |names: &[&str]| times(&experiment.without(names).run().data);
+    let removed: BTreeMap<&str, BTreeMap<String, f64>> = culprits
         .iter()
-        .map(|&name| {
-            let others = names.iter().copied();
-            let others: Vec<&str> = others.filter(|&one| one != name).collect();
-            (name, times(&with_only(experiment, &others).run().data))
-        })
+        .map(|&name| (name, without(&[name])))
         .collect();
     let all = lost.into_iter().filter_map(|lost| {
         let job = lost.job.clone();
         if culprits == [job.as_str()] {
             return None;
         }
-        let alone = times(&with_only(experiment, &[&job]).run().data)[&job];
+        let others = names.iter().copied().filter(|&other| other != job);
+        let alone = without(&others.collect::<Vec<_>>())[&job];
         let measured = here[&job] - alone;
         let others = culprits.iter().filter(|&&other| other != job);
         let back = others.map(|&other| {
-            let back = (here[&job] - without[other][&job]) / measured;
+            let back = (here[&job] - removed[other][&job]) / measured;
             (other.to_string(), back)
         });
         (measured > 0.2 * alone).then(|| Compared {

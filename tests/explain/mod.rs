@@ -3,6 +3,7 @@
 
 mod critical_path;
 
+use tempfile::TempDir;
 use toml::Value;
 use weir::explain::{Explanation, Root, explain};
 use weir::trace::{self, Data, ResultFile, Run};
@@ -72,11 +73,17 @@ impl Experiment {
     }
 }
 
-fn explained(data: &Data) -> Explanation {
+/// A result as a file, and the directory that it lives in.
+fn stored(data: &Data) -> (TempDir, ResultFile) {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("result.h5");
     trace::write(&path, data, &Run::default(), "", 1).expect("written");
     let result = ResultFile::open(&path).expect("opens");
+    (dir, result)
+}
+
+fn explained(data: &Data) -> Explanation {
+    let (_dir, result) = stored(data);
     explain(&result).expect("reads").expect("it was recorded")
 }
 
