@@ -4,8 +4,7 @@ use std::path::Path;
 
 use schemars::schema_for;
 
-use crate::config::Catalog;
-use crate::config::{Experiment, PRESETS, READY, READY_WORKLOADS};
+use crate::config::{Catalog, Experiment, PRESETS, READY, READY_WORKLOADS};
 use crate::input::ConfigError;
 use crate::registry::{Entry, Family};
 use crate::workload::{motifs, patterns, replay, tasks::Mpi};

@@ -1,4 +1,4 @@
-//! What has to be told to the user when a command fails, and its exit code.
+//! A failed command: its message and its exit code.
 
 use crate::input::ConfigError;
 use crate::model::visible;
@@ -14,7 +14,7 @@ pub struct Failure {
     /// Printed once, on standard error: it holds nothing that a terminal would obey but its own
     /// colours.
     pub(super) message: String,
-    /// Of the process.
+    /// Exit code of the process.
     pub code: u8,
 }
 

@@ -7,8 +7,7 @@ pub use sections::SECTIONS;
 use serde_json::{Map, Value as Json, json};
 
 use crate::catalog::catalog;
-use crate::config::Catalog;
-use crate::config::{PRESET, alternatives, reference};
+use crate::config::{Catalog, PRESET, alternatives, reference};
 use crate::input::{ConfigError, nearest, suggest};
 use crate::registry::range::Range;
 use crate::registry::{Family, Variant, schema_json};

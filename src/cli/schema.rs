@@ -3,8 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::catalog::catalog;
-use crate::config::Catalog;
-use crate::config::{PRESET, fixed_sections};
+use crate::config::{Catalog, PRESET, fixed_sections};
 use crate::registry::{Family, Variant, preset};
 
 /// JSON Schema (draft 2020-12) of a whole experiment file. Every variant of every registry is in it.

@@ -1,4 +1,4 @@
-//! What an experiment file may name: the families of variants, and the files that come with weir.
+//! Names that an experiment file may use: the families of variants, and the files that come with weir.
 
 use std::sync::Arc;
 

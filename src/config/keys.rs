@@ -111,7 +111,7 @@ pub(super) fn known_keys(
     Ok(())
 }
 
-/// Whether a node is a text, for those who only look at texts.
+/// The text of a node; None if it is something else.
 pub(super) fn text(node: &Node) -> Option<&str> {
     match &node.value {
         Value::String(text) => Some(text),

@@ -12,9 +12,8 @@ use super::variant_preset::with_preset;
 use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
 use super::{check, resolve};
 use crate::config::Catalog;
-use crate::input::suggest;
 use crate::input::tree::{Member, Node, Value};
-use crate::input::{ConfigError, Section};
+use crate::input::{ConfigError, Section, suggest};
 use crate::model::Invalid;
 use crate::registry::Family;
 

@@ -2,9 +2,8 @@
 
 use super::shelf::{Folder, Shelf, from_file};
 use crate::config::Catalog;
-use crate::input::suggest;
 use crate::input::tree::{Member, Node, Value};
-use crate::input::{ConfigError, Section};
+use crate::input::{ConfigError, Section, suggest};
 use crate::model::Invalid;
 use crate::registry::Family;
 

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use crate::input::error::Origin;
-use crate::input::suggest;
 use crate::input::tree::{Member, Node, Value};
-use crate::input::{ConfigError, printable};
+use crate::input::{ConfigError, printable, suggest};
 
 const HOW: &str =
     "write `--set key.path=value`, for example `--set run.seed=7` or `--set workload.0.load=0.4`";

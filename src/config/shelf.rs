@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::input::error::{Origin, Source};
-use crate::input::suggest;
 use crate::input::tree::{Node, Value};
-use crate::input::{ConfigError, Section};
+use crate::input::{ConfigError, Section, suggest};
 use crate::model::Invalid;
 
 /// Where a key finds what it names.

@@ -1,8 +1,7 @@
 //! `preset = "…"`: values that a variant has a name for, below those that the user writes.
 
-use crate::input::suggest;
 use crate::input::tree::{Node, Value};
-use crate::input::{ConfigError, Section};
+use crate::input::{ConfigError, Section, suggest};
 use crate::model::Invalid;
 use crate::registry::{Family, preset};
 

@@ -55,7 +55,7 @@ pub struct PatternConfig {
 }
 
 impl WorkloadConfig {
-    /// What it asks for in endpoints.
+    /// Its claim to endpoints.
     pub fn party(&self) -> Party<'_> {
         Party {
             name: &self.name,

@@ -25,7 +25,7 @@ struct Parameters {
     #[schemars(extend("x-range" = counts(1.0, 64.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<u32>,
-    /// A round trip of so many times the shortest is congestion: more than 1. Default: twice the largest ratio of round trips between
+    /// Ratio to the shortest round trip from which a round trip is congestion: more than 1. Default: twice the largest ratio of round trips between
     /// the same two endpoints of the empty network, whose packets differ in length and in route.
     #[schemars(extend("x-range" = factors(1.2, 8.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 use crate::model::{NEVER, Slots, Time};
 
-/// What an event is: a number that orders it among simultaneous events. Made of its content by the domain: its upper bits
+/// The content of an event: a number that orders it among simultaneous events. Made of its content by the domain: its upper bits
 /// say what happens, its lower bits where.
 pub type EventKey = u32;
 

@@ -6,8 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::flow::{Amount, Flow, Receivers, bandwidth};
 use crate::config::Experiment;
-use crate::fabric::BufferPer;
-use crate::fabric::{CHUNK, MOST_BINS, Network, Traffic};
+use crate::fabric::{BufferPer, CHUNK, MOST_BINS, Network, Traffic};
 use crate::model::{EndpointId, LinkKind, NEVER};
 use crate::simulation::Plan;
 use crate::topology::Links;

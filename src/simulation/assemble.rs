@@ -10,11 +10,10 @@ use crate::config::{
 };
 use crate::congestion::{self, About, Scheme};
 use crate::engine::Schedule;
-use crate::fabric::Switching;
 use crate::fabric::empty::{IdleTrips, Trips};
 use crate::fabric::{
-    Application, Blueprint, Drive, Network, Open, Rated, Recording, Traffic, Watched, empty,
-    flow_kinds,
+    Application, Blueprint, Drive, Network, Open, Rated, Recording, Switching, Traffic, Watched,
+    empty, flow_kinds,
 };
 use crate::input::{ConfigError, Until, suggest};
 use crate::model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span};

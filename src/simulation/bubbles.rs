@@ -1,8 +1,7 @@
 //! What a network must be for a place to stay free in each of its rings ([`crate::routing::Routing::onward`]).
 
 use crate::config::Experiment;
-use crate::fabric::BufferPer;
-use crate::fabric::Network;
+use crate::fabric::{BufferPer, Network};
 use crate::input::ConfigError;
 use crate::model::Invalid;
 use crate::topology::Peer;

@@ -2,8 +2,7 @@
 
 use crate::config::Experiment;
 use crate::congestion::Scheme;
-use crate::fabric::{ControlRoutes, Discipline, NicOrder};
-use crate::fabric::{FlowRules, Parameters};
+use crate::fabric::{ControlRoutes, Discipline, FlowRules, NicOrder, Parameters};
 use crate::input::{ConfigError, Size};
 use crate::model::Invalid;
 use crate::routing::Routing;

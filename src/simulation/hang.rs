@@ -2,8 +2,7 @@
 
 use super::error::RunError;
 use crate::engine::{Transport, gather};
-use crate::fabric::Compiled;
-use crate::fabric::{FabricDomain, JobState};
+use crate::fabric::{Compiled, FabricDomain, JobState};
 use crate::model::Time;
 
 /// So many waiting tasks are named.

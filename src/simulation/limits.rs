@@ -18,8 +18,7 @@
 //! [`Routing::max_routers`]: crate::routing::Routing::max_routers
 
 use crate::config::Experiment;
-use crate::fabric::BufferPer;
-use crate::fabric::{MOST_BUFFERED, MOST_QUEUED, Network};
+use crate::fabric::{BufferPer, MOST_BUFFERED, MOST_QUEUED, Network};
 use crate::input::{Buffer, ConfigError, OutputQueue};
 use crate::model::{Invalid, KindName, Packet, RouterKind, TERMINAL};
 use crate::topology::{Link, Peer};

@@ -3,8 +3,7 @@
 
 use super::plan::{Plan, UNUSED, Warning, ends};
 use crate::config::{Experiment, ProgramConfig, RouterConfig, WorkloadConfig};
-use crate::fabric::CreditAt;
-use crate::fabric::{Drive, Open, Traffic};
+use crate::fabric::{CreditAt, Drive, Open, Traffic};
 use crate::input::{Duration, OutputQueue};
 use crate::model::{Invalid, KindName, NEVER, Time, stream};
 use crate::workload::tasks::{Job, Op, Script};

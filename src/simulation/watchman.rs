@@ -1,11 +1,10 @@
 //! Looks after a run from outside: does anything still move?
 
-use crate::fabric::Compiled;
+use crate::fabric::{Compiled, FabricDomain, Traffic, Wait, find_deadlock};
 use std::sync::Arc;
 
 use super::hang::search_hang;
 use crate::engine::{Progress, Settled, Transport, broadcast, gather};
-use crate::fabric::{FabricDomain, Traffic, Wait, find_deadlock};
 use crate::model::{NEVER, Time};
 use crate::simulation::RunError;
 

@@ -10,8 +10,7 @@ use super::expand::Points;
 use super::job_file::Study;
 use super::metric::{Metric, Ran};
 use super::point::{Point, Role};
-use crate::config::Catalog;
-use crate::config::Experiment;
+use crate::config::{Catalog, Experiment};
 use crate::trace::{self, Frame, ResultFile, TraceError, replace};
 
 /// The table of a study.

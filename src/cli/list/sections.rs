@@ -4,8 +4,7 @@
 use serde_json::Value as Json;
 
 use super::{parameter_rows, rows_of, wrap};
-use crate::config::Catalog;
-use crate::config::fixed_sections;
+use crate::config::{Catalog, fixed_sections};
 
 /// The sections: what they are called here, how they are written, and what they are for.
 pub const SECTIONS: [[&str; 3]; 6] = [

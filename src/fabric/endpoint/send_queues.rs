@@ -6,8 +6,7 @@ use std::ops::Range;
 use super::groups::{Groups, UNKNOWN};
 use super::ring_order::{PLACE, RingOrder};
 use crate::fabric::NicOrder;
-use crate::model::prefetch;
-use crate::model::{EndpointId, Origin, Slots, Stamp, Time};
+use crate::model::{EndpointId, Origin, Slots, Stamp, Time, prefetch};
 
 /// No queue pair, no message.
 pub const NONE: u32 = u32::MAX;

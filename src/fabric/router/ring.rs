@@ -4,8 +4,7 @@ use crate::fabric::pool::Fifo;
 pub use crate::fabric::state::{NO_REQUEST, RequestIndex, Ring};
 
 use crate::fabric::state::Request;
-use crate::model::Slots;
-use crate::model::prefetch;
+use crate::model::{Slots, prefetch};
 
 /// Which of a request's two rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

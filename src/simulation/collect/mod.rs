@@ -7,17 +7,17 @@ mod jobs;
 mod phases;
 mod rows;
 
-use crate::fabric::Compiled;
+use crate::fabric::{
+    Compiled, DomainReport, FabricDomain, JobStats, Network, Step, Tally, TaskStep, Totals,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::congestion::{self, DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
 use crate::engine::{End, Transport, gather};
-use crate::fabric::{DomainReport, FabricDomain, JobStats, Network, Step, Tally, TaskStep, Totals};
 use crate::model::{Histogram, Outstanding, PacketKind, Span, Time};
 use crate::simulation::error::RunError;
 use crate::simulation::notes::{inaction, notes};
-use crate::simulation::plan::Plan;
-use crate::simulation::plan::Warning;
+use crate::simulation::plan::{Plan, Warning};
 use crate::trace::schema::{ITERATION, LATENCY_CLASSES};
 use crate::trace::{Data, Latency, Scheme, Summary};
 use jobs::{Ends, capacity, one_job, share};

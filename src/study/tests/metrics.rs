@@ -2,8 +2,9 @@
 
 use crate::model::LinkKind;
 use crate::study::Metric;
-use crate::trace::Latency;
-use crate::trace::{Data, JobSeries, ResultFile, Run, SchemeColumn, SchemeRecord, sample, write};
+use crate::trace::{
+    Data, JobSeries, Latency, ResultFile, Run, SchemeColumn, SchemeRecord, sample, write,
+};
 
 fn jobs() -> Vec<String> {
     ["stencil", "aggressor-1"].map(str::to_string).to_vec()

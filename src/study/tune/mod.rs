@@ -12,10 +12,8 @@ mod stage;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::config::Catalog;
-use crate::config::{Document, Given};
-use crate::input::ConfigError;
-use crate::input::Elsewhere;
+use crate::config::{Catalog, Document, Given};
+use crate::input::{ConfigError, Elsewhere};
 use crate::simulation::Plan;
 
 pub use parameter::Parameter;

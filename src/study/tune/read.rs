@@ -9,8 +9,7 @@ use serde_json::Value as Json;
 use super::parameter::{Declared, Parameter};
 use super::search::{Setting, grid_for};
 use super::{GRID_SHARE, MOST_VALUES, MarkedFile, SECTION, Tune, TuneFile};
-use crate::config::Catalog;
-use crate::config::{Document, DriveConfig, Experiment, Given};
+use crate::config::{Catalog, Document, DriveConfig, Experiment, Given};
 use crate::congestion::About;
 use crate::input::{ConfigError, suggest};
 use crate::model::Invalid;
@@ -20,8 +19,7 @@ use crate::simulation::Plan;
 use crate::study::Metric;
 use crate::study::criterion::Criterion;
 use crate::study::figure::metric_at;
-use crate::study::file::Options;
-use crate::study::file::ReducedFile;
+use crate::study::file::{Options, ReducedFile};
 use crate::study::job_file::{list, read_seeds, title};
 
 /// What a mark is called that has the values of the file.
