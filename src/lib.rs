@@ -56,22 +56,19 @@
 // All that is printed goes through cli/console.rs, which lets no control character of others out.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-pub mod catalog;
 pub mod cli;
-pub mod config;
-pub mod congestion;
-pub mod engine;
-pub mod explain;
-pub mod fabric;
-pub mod forecast;
-pub mod input;
-pub mod model;
-pub mod queueing;
-pub mod registry;
-pub mod report;
-pub mod routing;
-pub mod simulation;
-pub mod study;
-pub mod topology;
-pub mod trace;
-pub mod workload;
+
+pub use weir_congestion as congestion;
+pub use weir_engine as engine;
+pub use weir_fabric as fabric;
+pub use weir_input as input;
+pub use weir_input::registry;
+pub use weir_model as model;
+pub use weir_network::{queueing, routing, topology};
+pub use weir_report as report;
+pub use weir_result as trace;
+pub use weir_result::explain;
+pub use weir_simulation as simulation;
+pub use weir_simulation::{catalog, config, forecast};
+pub use weir_study as study;
+pub use weir_workload as workload;

@@ -230,8 +230,8 @@ fn results_are_what_they_were() {
         let changed = differences(&before.collect(), &known);
         assert!(
             changed.is_empty() || stored_versions() != Some(versions()),
-            "these give other results than before:\n{}\nraise MODEL_VERSION in src/model/program.rs (or VERSION in \
-             src/trace/schema.rs if only their form is new), so that no sweep mixes the two",
+            "these give other results than before:\n{}\nraise MODEL_VERSION in crates/model/src/program.rs (or VERSION in \
+             crates/result/src/schema.rs if only their form is new), so that no sweep mixes the two",
             changed.join("\n")
         );
         let [model, schema] = versions();

@@ -3,12 +3,12 @@ use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::launch::mpi_library;
 use super::names::Names;
+use super::program;
 use super::sweep::SweepCommand;
-use crate::config::Experiment;
-use crate::engine::mpi_library;
-use crate::input::ConfigError;
-use crate::model::program;
+use weir_input::ConfigError;
+use weir_simulation::config::Experiment;
 
 /// Exit codes of the process; docs/running.md says more.
 const EXIT_CODES: &str = "\

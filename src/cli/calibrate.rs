@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::config::Experiment;
-use crate::forecast::{ASSUMED_RATE, Basis, Forecast, Work};
-use crate::report::format::{percent, scaled};
-use crate::simulation::{Plan, Sample, trial};
+use weir_report::format::{percent, scaled};
+use weir_simulation::config::Experiment;
+use weir_simulation::forecast::{ASSUMED_RATE, Basis, Forecast, Work};
+use weir_simulation::{Plan, Sample, trial};
 
 /// How long a run is begun for: processor time, s.
 const LENGTH: f64 = 1.0;

@@ -8,10 +8,10 @@ use super::args::CheckOptions;
 use super::calibrate::{Calibrated, calibrated};
 use super::console::{tell_error, tell_warnings};
 use super::failure::BAD_INPUT;
-use crate::input::ConfigError;
-use crate::model::NEVER;
-use crate::report::format;
-use crate::simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
+use weir_input::ConfigError;
+use weir_model::NEVER;
+use weir_report::format;
+use weir_simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
 
 /// Checks an experiment, prints the resolved file and what it will take.
 pub fn check(options: &CheckOptions) -> ExitCode {

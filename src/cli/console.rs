@@ -5,9 +5,9 @@ use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
 use super::failure::Failure;
-use crate::input::ConfigError;
-use crate::model::visible;
-use crate::simulation::Warning;
+use weir_input::ConfigError;
+use weir_model::visible;
+use weir_simulation::Warning;
 
 /// Says something on standard error.
 pub fn tell(text: impl Display) {

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use super::args::{ExportFormat, ExportOptions};
 use super::failure::Failure;
-use crate::input::{ConfigError, Duration, suggest};
-use crate::model::{Time, US};
-use crate::trace::{ResultFile, TraceError, schema};
-use crate::workload::replay::{Flow, write_goal, write_vef};
+use weir_input::{ConfigError, Duration, suggest};
+use weir_model::{Time, US};
+use weir_result::{ResultFile, TraceError, schema};
+use weir_workload::replay::{Flow, write_goal, write_vef};
 
 /// Writes the messages of a job of a result as a trace.
 ///

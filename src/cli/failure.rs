@@ -1,7 +1,7 @@
 //! A failed command: its message and its exit code.
 
-use crate::input::ConfigError;
-use crate::model::visible;
+use weir_input::ConfigError;
+use weir_model::visible;
 
 /// Exit codes (contract).
 pub const FAILED: u8 = 1;

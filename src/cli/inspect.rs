@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::failure::Failure;
-use crate::report::format::{whole, wrap};
-use crate::report::{run_page, summary, summary_json};
-use crate::study::SweepDir;
-use crate::trace::out_dir::{self, UnderWay};
-use crate::trace::{Entry, Stored, TraceError, read, read_header, schema};
+use weir_report::format::{whole, wrap};
+use weir_report::{run_page, summary, summary_json};
+use weir_result::out_dir::{self, UnderWay};
+use weir_result::{Entry, Stored, TraceError, read, read_header, schema};
+use weir_study::SweepDir;
 
 /// Widest line.
 const WIDTH: usize = 80;
@@ -20,7 +20,7 @@ const WIDTH: usize = 80;
 /// every default filled in: TOML that can be run again.
 ///
 /// # Errors
-/// As for [`crate::trace::read`].
+/// As for [`weir_result::read`].
 pub fn inspect(path: &Path, experiment: bool) -> Result<String, TraceError> {
     if let (false, Some(far)) = (experiment, under_way(path)) {
         return Ok(format!("{}\n", far.words()));
@@ -40,7 +40,7 @@ pub fn inspect(path: &Path, experiment: bool) -> Result<String, TraceError> {
 /// The summary of a result as JSON, as `weir run --json` prints it.
 ///
 /// # Errors
-/// As for [`crate::trace::read`].
+/// As for [`weir_result::read`].
 pub fn json(path: &Path) -> Result<String, TraceError> {
     if let Some(far) = under_way(path) {
         let value =
@@ -156,7 +156,7 @@ fn column(entry: &Entry) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Run, sample, write};
+    use weir_result::{Run, sample, write};
 
     fn written(run: &Run) -> tempfile::TempDir {
         let dir = tempfile::tempdir().expect("a temporary directory");
@@ -203,7 +203,7 @@ mod tests {
         let said = || inspect(dir.path(), false).expect("a run");
         assert!(said().contains("a run goes on (process ") && said().contains("just begun"));
         let far = "42 %, 42.0 us of 100 us simulated";
-        crate::trace::replace(&out.progress(), far.as_bytes()).expect("writes");
+        weir_result::replace(&out.progress(), far.as_bytes()).expect("writes");
         assert!(said().ends_with(&format!("{far}\n")), "{}", said());
         assert!(
             json(dir.path())

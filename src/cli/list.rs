@@ -6,11 +6,11 @@ pub use sections::SECTIONS;
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::catalog::catalog;
-use crate::config::{Catalog, PRESET, alternatives, reference};
-use crate::input::{ConfigError, nearest, suggest};
-use crate::registry::range::Range;
-use crate::registry::{Family, Variant, schema_json};
+use weir_input::registry::range::Range;
+use weir_input::registry::{Family, Variant, schema_json};
+use weir_input::{ConfigError, nearest, suggest};
+use weir_simulation::catalog::catalog;
+use weir_simulation::config::{Catalog, PRESET, alternatives, reference};
 
 /// Width of the text.
 const WIDTH: usize = 100;

@@ -12,10 +12,10 @@ mod inspect;
 mod launch;
 mod list;
 mod names;
+mod program;
 mod progress;
 mod report;
 mod run;
-mod same;
 mod schema;
 mod signals;
 pub(crate) mod sweep;
@@ -44,7 +44,7 @@ use args::{
 use console::{tell, tell_error, tell_failure, write_out};
 use failure::{BAD_INPUT, FAILED};
 
-use crate::model::visible;
+use weir_model::visible;
 
 /// Says what is wrong with the arguments, or what they ask for: help, the version.
 pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
 use super::list::SECTIONS;
-use crate::catalog::catalog;
+use weir_simulation::catalog::catalog;
 
 /// Any text; completions know these.
 #[derive(Clone, Copy)]

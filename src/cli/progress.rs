@@ -7,8 +7,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustix::termios::tcgetwinsize;
 
-use crate::model::Time;
-use crate::report::format::{scaled, simulated, wall};
+use weir_model::Time;
+use weir_report::format::{scaled, simulated, wall};
 
 /// First line after the start, and the least time between lines, where there is no terminal.
 const PAUSE: Duration = Duration::from_secs(5);

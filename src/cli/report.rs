@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::sweep::Sweep as Kept;
-use crate::report::page::Page;
-use crate::report::run_page;
-use crate::report::sweep::{self, Sweep};
-use crate::report::write::write;
-use crate::study::{SweepDir, Table, about};
-use crate::trace::schema;
+use weir_report::page::Page;
+use weir_report::run_page;
+use weir_report::sweep::{self, Sweep};
+use weir_report::write::write;
+use weir_result::schema;
+use weir_study::{SweepDir, Table, about};
 
 /// Writes the report of `dir` into `out`, or else into `dir` itself, and gives the path of its
 /// page.

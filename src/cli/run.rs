@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use super::args::RunOptions;
 use super::console::{tell, tell_warnings, write_out};
 use super::failure::Failure;
-use super::launch::{give_up, on_all_ranks, together};
+use super::launch::{give_up, mpi_version, must_be_the_same, on_all_ranks, together};
+use super::program;
 use super::progress::{Kind, Progress, state};
-use super::same::must_be_the_same;
 use super::signals::{Asked, exit_code};
 use super::sweep::quoted;
 use super::watch;
-use crate::config::Experiment;
-use crate::engine::{self, StopReason, Transport};
-use crate::input::Until;
-use crate::model::{EndpointId, NEVER, Time, program};
-use crate::report::format::{bytes, simulated, whole};
-use crate::report::{parameters, summary, summary_json};
-use crate::simulation::{self, Observer, Outcome, Plan, RunError};
-use crate::trace::out_dir::{self, OutDir};
-use crate::trace::{self, Run};
+use weir_engine::{StopReason, Transport};
+use weir_input::Until;
+use weir_model::{EndpointId, NEVER, Time};
+use weir_report::format::{bytes, simulated, whole};
+use weir_report::{parameters, summary, summary_json};
+use weir_result::Run;
+use weir_result::out_dir::{self, OutDir};
+use weir_simulation::config::Experiment;
+use weir_simulation::{Observer, Outcome, Plan, RunError};
 
 /// Runs an experiment on all ranks.
 pub fn run(options: &RunOptions) -> ExitCode {
@@ -52,11 +52,11 @@ fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(
     let out = together(transport, out)?;
     let place = out.as_ref().map(OutDir::progress);
     let mut viewer = Viewer::new(&experiment, options.quiet || !first, asked, place);
-    let started = crate::simulation::now();
+    let started = weir_simulation::now();
     if first {
         log_plan(&experiment, &plan, transport.size());
     }
-    let outcome = match simulation::run(&plan, transport, &mut viewer) {
+    let outcome = match weir_simulation::run(&plan, transport, &mut viewer) {
         Ok(outcome) => Ok(outcome),
         // Only this rank knows.
         Err(error @ (RunError::Transport(_) | RunError::Fault(_))) => {
@@ -208,7 +208,7 @@ fn finish(
         peak_memory_bytes: outcome.facts.peak_memory_bytes,
         state_bytes: outcome.facts.memory_state,
         packet_bytes: outcome.facts.memory_packets,
-        mpi_version: engine::mpi_version(ranks),
+        mpi_version: mpi_version(ranks),
         commit: program::COMMIT.into(),
         features: program::FEATURES.into(),
         command: command_line(),
@@ -301,9 +301,9 @@ impl Viewer {
         self.next = elapsed + NOTE.max(elapsed / 100);
         let text = state(self.kind, until, moved, elapsed);
         // A full disk is told of when the result is written.
-        let _ = trace::replace(
+        let _ = weir_result::replace(
             place,
-            format!("{text} (at {})\n", simulation::now()).as_bytes(),
+            format!("{text} (at {})\n", weir_simulation::now()).as_bytes(),
         );
     }
 
@@ -315,7 +315,7 @@ impl Viewer {
 }
 
 impl Observer for Viewer {
-    fn progress(&mut self, now: engine::Progress, ranks: u32) {
+    fn progress(&mut self, now: weir_engine::Progress, ranks: u32) {
         // What the other ranks have moved is not known between windows; they share the work evenly.
         let moved = now.moved_here * u64::from(ranks);
         self.note(now.until, moved);

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::catalog::catalog;
-use crate::config::{Catalog, PRESET, fixed_sections};
-use crate::registry::{Family, Variant, preset};
+use weir_input::registry::{Family, Variant, preset};
+use weir_simulation::catalog::catalog;
+use weir_simulation::config::{Catalog, PRESET, fixed_sections};
 
 /// JSON Schema (draft 2020-12) of a whole experiment file. Every variant of every registry is in it.
 pub fn schema() -> Json {
@@ -36,7 +36,7 @@ fn schema_of(catalog: &Catalog) -> Json {
     }
     jobs(catalog, &mut definitions);
     let ready = file("A ready application", catalog.ready_workloads);
-    let (study, definitions_of_study) = crate::study::schemas();
+    let (study, definitions_of_study) = weir_study::schemas();
     definitions.extend(definitions_of_study);
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

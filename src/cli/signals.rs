@@ -11,7 +11,7 @@ use signal_hook::low_level::emulate_default_handler;
 
 use super::console;
 use super::failure::FAILED;
-use crate::engine::StopReason;
+use weir_engine::StopReason;
 
 /// What they mean for a run.
 const ALL: [(i32, StopReason); 3] = [

@@ -13,12 +13,12 @@ use super::console::{tell, tell_failure, write_out};
 use super::failure::Failure;
 use super::sweep::run::{How, check_ranks, run_points, stop_at_signals, stopped};
 use super::sweep::{Sweep, default_out, failed};
-use crate::catalog::catalog;
-use crate::config::Catalog;
-use crate::input::ConfigError;
-use crate::study::tune::{Outcome, Search, Setting, Tune, best};
-use crate::study::{Options, Point, Points, State, SweepDir, Table, about};
-use crate::trace::replace;
+use weir_input::ConfigError;
+use weir_result::replace;
+use weir_simulation::catalog::catalog;
+use weir_simulation::config::Catalog;
+use weir_study::tune::{Outcome, Search, Setting, Tune, best};
+use weir_study::{Options, Point, Points, State, SweepDir, Table, about};
 
 /// So many of the best settings are printed.
 const SHOWN: usize = 10;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::fabric::{Network, Place, Step};
+use weir_fabric::{Network, Place, Step};
 
 /// The table; empty without steps.
 pub fn table(steps: &[Step], network: &Network) -> String {

@@ -1,11 +1,12 @@
-//! Which top-level modules of src/ may know which: the arrows of docs/design.md.
+//! The order of the modules at the top of a crate. That of the crates is in their manifests, and
+//! the compiler holds it.
 
 use std::collections::BTreeMap;
 
-use super::limits::{KNOWS_ONLY, ORDER};
+use super::limits::{ORDERS, OTHERS};
 use super::tree::{Module, Tree};
 
-/// The names of the top-level modules that a file names, each with its first line.
+/// The names of the top-level modules of its crate that a file names, each with its first line.
 fn named(module: &Module) -> BTreeMap<String, usize> {
     let uses = &module.uses;
     let imports = uses.imports.iter();
@@ -32,41 +33,37 @@ fn top(module: &str, path: &[String]) -> Option<String> {
     }
 }
 
-fn level(module: &str) -> usize {
-    let level = ORDER.iter().position(|name| *name == module);
-    level.unwrap_or_else(|| {
-        panic!(
-            "src/{module} has no place in ORDER (tests/house/limits.rs): put it where it belongs"
-        )
-    })
-}
-
-fn may_know(module: &str, other: &str) -> bool {
-    let only = KNOWS_ONLY.iter().find(|(name, _)| *name == module);
-    module == other
-        || level(other) < level(module) && only.is_none_or(|(_, only)| only.contains(&other))
+/// The place of a top-level module in the order of its crate.
+fn level(order: &[&str], module: &str) -> usize {
+    let place = |wanted: &str| order.iter().position(|name| *name == wanted);
+    let level = place(module).or_else(|| place(OTHERS));
+    level.unwrap_or_else(|| panic!("{module} has no place in ORDERS (tests/house/limits.rs)"))
 }
 
 #[test]
-fn folders_know_only_what_is_below_them() {
+fn modules_know_only_what_is_below_them() {
     let tree = Tree::new();
-    let mut against = BTreeMap::new();
-    for module in &tree.modules {
-        let Some(own) = module.path.split("::").nth(1) else {
-            continue;
-        };
-        let named = named(module).into_iter();
-        for (other, line) in named.filter(|(other, _)| !may_know(own, other)) {
-            against.insert(
-                (module.source.path.as_str(), other),
-                module.source.place(line),
-            );
+    let mut wrong = Vec::new();
+    for (krate, order) in ORDERS {
+        let modules = tree.modules.iter();
+        let modules: Vec<_> = modules.filter(|module| module.krate() == *krate).collect();
+        assert!(
+            !modules.is_empty(),
+            "{krate} is gone: remove it from ORDERS"
+        );
+        for module in modules {
+            let Some(own) = module.path.split("::").nth(1) else {
+                continue;
+            };
+            for (other, line) in named(module) {
+                if level(order, &other) > level(order, own) {
+                    wrong.push(format!(
+                        "{} names crate::{other}, which is not below it: move what it needs down",
+                        module.source.place(line)
+                    ));
+                }
+            }
         }
     }
-    let wrong: Vec<String> = (against.iter())
-        .map(|((_, module), place)| {
-            format!("{place} names crate::{module}, which is not below it: move what it needs down")
-        })
-        .collect();
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }

@@ -33,13 +33,17 @@ impl Source {
         }
     }
 
-    /// The name of its module, such as `crate::fabric::router`.
+    /// The name of its module, such as `weir_fabric::router`.
     pub fn module(&self) -> String {
-        let path = self.path.trim_start_matches("src/");
-        let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
+        let path = self.path.trim_end_matches(".rs").trim_end_matches("/mod");
+        let (folder, path) = path.split_once("src/").expect("a file of a crate");
+        let krate = match folder.trim_start_matches("crates/").trim_end_matches('/') {
+            "" => "weir".to_owned(),
+            name => format!("weir_{name}"),
+        };
         match path {
-            "lib" => "crate".to_owned(),
-            path => format!("crate::{}", path.replace('/', "::")),
+            "lib" => krate,
+            path => format!("{krate}::{}", path.replace('/', "::")),
         }
     }
 
@@ -49,8 +53,12 @@ impl Source {
     }
 }
 
-/// All Rust files of src/, by path.
-pub static SRC: LazyLock<Vec<Source>> = LazyLock::new(|| sources("src"));
+/// All Rust files of all crates, by path.
+pub static SRC: LazyLock<Vec<Source>> = LazyLock::new(|| {
+    let mut all = sources("crates");
+    all.extend(sources("src"));
+    all
+});
 /// All Rust files of tests/, by path.
 pub static TESTS: LazyLock<Vec<Source>> = LazyLock::new(|| sources("tests"));
 

@@ -1,4 +1,4 @@
-//! The modules of src/ without unit tests, and the files that define the names in their paths.
+//! The modules of all crates without unit tests, and the files that define the names in their paths.
 //!
 //! A path is followed through child modules and `use` declarations to the file with the item, as
 //! the compiler does it. Three things are approximate. Items that a macro makes count as those of
@@ -12,7 +12,7 @@ use super::uses::{Import, Uses};
 
 pub struct Module {
     pub source: &'static Source,
-    /// Such as `crate::fabric::router`.
+    /// Such as `weir_fabric::router`.
     pub path: String,
     pub uses: Uses,
 }
@@ -46,7 +46,7 @@ impl Tree {
         Tree { modules, by_path }
     }
 
-    /// The file that a path in the file of `from` leads to; None for other crates.
+    /// The file that a path in the file of `from` leads to; None for crates of others.
     pub fn find(&self, from: usize, path: &[String]) -> Option<Target> {
         self.resolve(from, path, 0)
     }
@@ -57,7 +57,8 @@ impl Tree {
         }
         let (first, rest) = path.split_first()?;
         match first.as_str() {
-            "crate" => self.walk(self.by_path["crate"], rest, depth),
+            "crate" => self.walk(self.by_path[self.modules[from].krate()], rest, depth),
+            name if name.starts_with("weir_") => self.walk(*self.by_path.get(name)?, rest, depth),
             "self" => self.walk(from, rest, depth),
             "super" => {
                 let supers = path.iter().take_while(|name| *name == "super").count();
@@ -138,6 +139,11 @@ impl Module {
             path: source.module(),
             uses: Uses::of(&source.own),
         }
+    }
+
+    /// The crate that it belongs to, such as `weir_fabric`.
+    pub fn krate(&self) -> &str {
+        self.path.split("::").next().unwrap_or_default()
     }
 
     fn import(&self, name: &str) -> Option<&Import> {

@@ -51,7 +51,7 @@ def copy(source, target):
 def check(recipe, place, cargo):
     subprocess.run([cargo, "metadata", "--no-deps", "--offline", "--format-version", "1"], cwd=place, check=True, capture_output=True)
     wanted = set()
-    for file in (place / "src").rglob("*.rs"):
+    for file in (*(place / "crates").rglob("*.rs"), *(place / "src").rglob("*.rs")):
         text = file.read_text(encoding="utf-8")
         wanted |= {file.parent / name for name in INCLUDED.findall(text)}
         for folder, names in READY.findall(text):

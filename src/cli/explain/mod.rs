@@ -6,10 +6,10 @@ use crate::cli::args::ExplainOptions;
 use crate::cli::console::tell;
 use crate::cli::failure::Failure;
 use crate::cli::inspect::{file_of, refuse_sweep};
-use crate::explain;
-use crate::report::explanation;
-use crate::trace::ResultFile;
 use verify::{critical_paths, verify};
+use weir_report::explanation;
+use weir_result::ResultFile;
+use weir_result::explain;
 
 /// What holds up whom in the run of a directory, as text or JSON.
 ///

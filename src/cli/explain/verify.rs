@@ -4,14 +4,14 @@
 use std::collections::{HashMap, HashSet};
 use std::path;
 
-use crate::catalog::catalog;
 use crate::cli::console::tell;
 use crate::cli::failure::Failure;
-use crate::config::Experiment;
-use crate::engine::{Local, Progress, StopReason};
-use crate::explain::{Explanation, Measured, Path, Removal};
-use crate::simulation::{self, Log, Observer, Outcome, Plan, is_much};
-use crate::trace::{Data, Stats};
+use weir_engine::{Local, Progress, StopReason};
+use weir_result::explain::{Explanation, Measured, Path, Removal};
+use weir_result::{Data, Stats};
+use weir_simulation::catalog::catalog;
+use weir_simulation::config::Experiment;
+use weir_simulation::{Log, Observer, Outcome, Plan, is_much};
 
 /// Measures what each job that feeds a full link costs each other job. Every run is one process;
 /// nothing is written.
@@ -134,7 +134,7 @@ impl<'a> Runs<'a> {
 }
 
 fn outcome(plan: &Plan) -> Result<Outcome, Failure> {
-    let outcome = simulation::run(plan, &mut Local, &mut Unseen);
+    let outcome = weir_simulation::run(plan, &mut Local, &mut Unseen);
     let outcome =
         outcome.map_err(|error| Failure::failed(format!("error: the run again: {error}")))?;
     outcome.ok_or_else(|| Failure::failed("error: the run again has no outcome"))

@@ -4,7 +4,7 @@
 use serde_json::Value as Json;
 
 use super::{parameter_rows, rows_of, wrap};
-use crate::config::{Catalog, fixed_sections};
+use weir_simulation::config::{Catalog, fixed_sections};
 
 /// The sections: what they are called here, how they are written, and what they are for.
 pub const SECTIONS: [[&str; 3]; 6] = [
@@ -117,7 +117,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::Metric;
+    use weir_study::Metric;
 
     /// Every listed name is read as a metric, but for patterns of names that depend on the study.
     #[test]

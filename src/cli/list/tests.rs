@@ -1,7 +1,7 @@
 use super::*;
-use crate::input::{Duration, Size};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
+use weir_input::{Duration, Size};
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

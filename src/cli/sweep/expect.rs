@@ -6,11 +6,10 @@ use super::view::{LISTED, View};
 use super::{Sweep, bad};
 use crate::cli::calibrate::calibrated;
 use crate::cli::failure::Failure;
-use crate::forecast::{ASSUMED_RATE, Forecast};
-use crate::report::format::scaled;
-use crate::simulation::Plan;
-use crate::study::{Brief, Checked, Point, State};
-use crate::trace;
+use weir_report::format::scaled;
+use weir_simulation::Plan;
+use weir_simulation::forecast::{ASSUMED_RATE, Forecast};
+use weir_study::{Brief, Checked, Point, State};
 
 /// So many results are looked at, of many.
 const RESULTS: usize = 128;
@@ -189,7 +188,7 @@ fn finished<'a>(
     let step = done.len().div_ceil(RESULTS).max(1);
     let look = |(at, brief): (&usize, &Brief)| {
         let point = &view.points[*at];
-        let run = trace::read(&sweep.dir.point(&point.hash).result())
+        let run = weir_result::read(&sweep.dir.point(&point.hash).result())
             .ok()?
             .run;
         let seconds = run.wall_seconds * f64::from(run.ranks);

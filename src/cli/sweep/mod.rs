@@ -15,12 +15,12 @@ pub use args::SweepCommand;
 
 use super::console::{tell, tell_error, tell_failure};
 use super::failure::Failure;
-use crate::catalog::catalog;
-use crate::config::Catalog;
-use crate::input::ConfigError;
-use crate::report::format::wrap;
-use crate::study::{Checked, Options, Point, Points, Setup, Study, SweepDir, Table, Verdict};
 use args::JobOptions;
+use weir_input::ConfigError;
+use weir_report::format::wrap;
+use weir_simulation::catalog::catalog;
+use weir_simulation::config::Catalog;
+use weir_study::{Checked, Options, Point, Points, Setup, Study, SweepDir, Table, Verdict};
 
 /// Exit codes (contract).
 const CLAIM_FAILED: u8 = 3;

@@ -11,9 +11,9 @@ use super::{STOPPED, Sweep, claims_json, claims_text, code_of, failed, tell_warn
 use crate::cli::console::{tell, write_out};
 use crate::cli::failure::{FAILED, Failure};
 use crate::cli::signals::on_signals;
-use crate::report::format::wall;
-use crate::study::sweep::{self, Event, Outcome, Running, Settings};
-use crate::study::{Checked, Point, Points, State};
+use weir_report::format::wall;
+use weir_study::sweep::{self, Event, Outcome, Running, Settings};
+use weir_study::{Checked, Point, Points, State};
 
 /// Runs what is missing, writes the table, checks the claims.
 pub fn run(options: &RunOptions) -> Result<u8, Failure> {

@@ -8,8 +8,8 @@ use super::view::{ENDS, LISTED, View};
 use super::{Sweep, bad, claims_json, claims_text, code_of, failed, tell_warnings};
 use crate::cli::console::{tell, write_out};
 use crate::cli::failure::Failure;
-use crate::report::format::{bytes, scaled, wall};
-use crate::study::{Point, Role, State, Study};
+use weir_report::format::{bytes, scaled, wall};
+use weir_study::{Point, Role, State, Study};
 
 /// True if a study has more points than are listed.
 fn is_large(sweep: &Sweep) -> Result<bool, Failure> {

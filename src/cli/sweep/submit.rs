@@ -11,11 +11,11 @@ use super::run::check_ranks;
 use super::{Sweep, failed};
 use crate::cli::console::{tell, write_out};
 use crate::cli::failure::Failure;
-use crate::study::slurm::{
+use weir_study::slurm::{
     Array, JOB_COPY, Queue, Settings, SlurmError, Submission, Submitted, arguments, arrays,
     check_option, folders, next_folder,
 };
-use crate::study::{Point, Points, State, about};
+use weir_study::{Point, Points, State, about};
 
 /// MaxArraySize where nobody has set it; for `--dry-run` without a Slurm.
 const USUAL_ARRAY_SIZE: usize = 1_001;

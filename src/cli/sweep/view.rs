@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::{Sweep, bad};
 use crate::cli::failure::Failure;
-use crate::study::{Point, PointDir, State, Status};
+use weir_study::{Point, PointDir, State, Status};
 
 /// A study of more points than these is not listed from its first point to its last.
 pub const LISTED: usize = 2_000;

@@ -1,0 +1,151 @@
+//! The rate at which a source's packets are ejected, as it knows it from acknowledgements.
+
+use std::collections::VecDeque;
+
+use weir_model::Time;
+
+/// A share of a link, as a fraction; at most 1.
+pub(super) type Share = (u64, u64);
+
+/// What is measured, and how.
+#[derive(Clone, Debug)]
+pub(super) enum Ejection {
+    /// Over the last packets.
+    Packets(Packets),
+    /// Over periods of fixed length.
+    Periods(Periods),
+}
+
+/// The last packets that were delivered, and the time in which any were under way. So the measure fits all rates: it
+/// sees a thousandth of a link as exactly as a whole one, and neither the time before a source began to send nor pauses between its
+/// messages make its rate look lower than it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Packets {
+    /// How many count.
+    most: usize,
+    /// Packets under way, and since when there have been any.
+    under_way: u64,
+    since: Time,
+    /// Time that any were under way, until there were none.
+    before: Time,
+    /// Of those that count: `clock` when one was delivered, flits.
+    delivered: VecDeque<(Time, u64)>,
+    flits: u64,
+    /// `clock` at the delivery before those.
+    from: Time,
+}
+
+impl Packets {
+    /// Of `most` packets.
+    pub fn new(most: u32) -> Packets {
+        Packets {
+            most: most as usize,
+            ..Packets::default()
+        }
+    }
+
+    pub fn sent(&mut self, now: Time) {
+        if self.under_way == 0 {
+            self.since = now;
+        }
+        self.under_way += 1;
+    }
+
+    pub fn delivered(&mut self, now: Time, flits: u64) {
+        if self.delivered.capacity() == 0 {
+            self.delivered.reserve_exact(self.most);
+        }
+        if self.delivered.len() == self.most
+            && let Some((clock, flits)) = self.delivered.pop_front()
+        {
+            self.from = clock;
+            self.flits -= flits;
+        }
+        let clock = self.clock(now);
+        self.delivered.push_back((clock, flits));
+        self.flits += flits;
+        self.under_way = self.under_way.saturating_sub(1);
+        if self.under_way == 0 {
+            self.before = clock;
+        }
+    }
+
+    /// How long packets have been under way.
+    fn clock(&self, now: Time) -> Time {
+        match self.under_way {
+            0 => self.before,
+            _ => self.before + now.saturating_sub(self.since),
+        }
+    }
+
+    /// The flits that count, and the time in which they were delivered.
+    pub fn known(&self, now: Time) -> (u64, Time) {
+        (self.flits, self.clock(now) - self.from)
+    }
+
+    /// Whether that time goes on.
+    pub fn runs(&self) -> bool {
+        self.under_way > 0
+    }
+}
+
+/// What was delivered in each of the last periods.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Periods {
+    /// A ring of periods: which one (from 1), and the flits delivered in it.
+    delivered: Vec<(u64, u64)>,
+}
+
+/// The lengths that all sources share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// Of a period, ps.
+    pub period: Time,
+    /// How many count.
+    pub periods: u32,
+    /// How long a signal is under way, ps.
+    pub latency: Time,
+    /// Flits that a link carries in all periods that count.
+    pub full: u64,
+}
+
+impl Periods {
+    /// `flits` will have been delivered at `time`.
+    pub fn delivered(&mut self, time: Time, flits: u64, clock: &Clock) {
+        let ring = &mut self.delivered;
+        if ring.is_empty() {
+            // Those that count, the present one, and those up to a signal that is sent now.
+            let ahead = clock.latency / clock.period + 2;
+            // At most 1,000 and 10,002: both are checked.
+            ring.resize(clock.periods as usize + ahead as usize, (0, 0));
+        }
+        let period = time / clock.period + 1;
+        let place = (period % ring.len() as u64) as usize;
+        if ring[place].0 != period {
+            ring[place] = (period, 0);
+        }
+        ring[place].1 += flits;
+    }
+
+    /// The mean over the periods before that of `now`, which does not count yet.
+    pub fn share(&self, now: Time, clock: &Clock) -> Share {
+        let present = now / clock.period + 1;
+        let counts = present.saturating_sub(u64::from(clock.periods))..present;
+        let bins = self.delivered.iter();
+        let flits: u64 = bins
+            .filter(|(period, _)| counts.contains(period) && *period > 0)
+            .map(|&(_, flits)| flits)
+            .sum();
+        (flits.min(clock.full), clock.full)
+    }
+}
+
+impl Ejection {
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        match self {
+            Ejection::Packets(packets) => packets.delivered.capacity() * 16,
+            Ejection::Periods(periods) => periods.delivered.capacity() * 16,
+        }
+    }
+}

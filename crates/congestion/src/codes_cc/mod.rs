@@ -1,0 +1,489 @@
+//! `codes_cc`: routers throttle the sources of full ports.
+
+mod ejection;
+mod parameters;
+
+use schemars::schema_for;
+use smallvec::SmallVec;
+
+use super::{
+    About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
+    Scheme,
+};
+use ejection::{Ejection, Packets, Periods, Share};
+use parameters::{Limit, Measure, Parameters, Ports};
+use weir_input::registry::Entry;
+use weir_input::{Buffer, ConfigError, Section};
+use weir_model::{Classes, EndpointId, Signal, Time};
+
+/// Kinds of notices.
+const THROTTLE: u16 = 0;
+const RELEASE: u16 = 1;
+const DELIVERED: u16 = 2;
+
+/// A port of a router: a cache line, where few send by it.
+#[derive(Clone, Debug, Default)]
+#[repr(align(64))]
+struct Watch {
+    /// In order: endpoints with packets at the port, all of which it throttles while it is congested, with those that it throttles and
+    /// that have none there any more. With each its flits: no more than wait at the port ([`Port::level`]).
+    senders: SmallVec<[(EndpointId, u32); 4]>,
+    congested: bool,
+    /// When it may be drained at the earliest.
+    drained: Time,
+    /// The alarm that counts.
+    alarm: Time,
+}
+
+impl Watch {
+    /// The place of a sender, or the one where it is to be.
+    fn find(&self, sender: EndpointId) -> Result<usize, usize> {
+        self.senders.binary_search_by_key(&sender, |&(to, _)| to)
+    }
+}
+
+/// An endpoint as a source.
+#[derive(Clone, Debug)]
+struct Source {
+    /// The ports that throttle it, and how many take part there.
+    orders: Vec<(u64, u32)>,
+    /// What is ejected of its packets.
+    ejection: Ejection,
+    /// When its last packet began to leave, and how long that took.
+    last: (Time, Time),
+    /// Since when it has been throttled.
+    since: Time,
+}
+
+/// What a share of 1 is where it is given as a number.
+const ONE: u64 = 1 << 32;
+
+/// See [`Parameters`].
+#[derive(Clone, Debug)]
+pub struct CodesCc {
+    about: About,
+    threshold: f64,
+    release: f64,
+    /// Flits; None: the port's own output queues.
+    buffer: Option<u32>,
+    limit: Limit,
+    /// Who takes part in a pattern besides its sources.
+    others: u64,
+    /// The least share, of [`ONE`], where it is given.
+    minimum: Option<u64>,
+    /// What is left of a limit for use, of [`ONE`].
+    used: u64,
+    measure: Measure,
+    latency: Time,
+    ports: Ports,
+    watches: Vec<Watch>,
+    sources: Vec<Source>,
+    /// Times that a port became congested, and that one was released.
+    congestions: u64,
+    releases: u64,
+    /// Time that endpoints were throttled in all, ps (the largest number if it is more); times that one was.
+    throttled_ps: u64,
+    throttlings: u64,
+}
+
+impl CodesCc {
+    /// The flits at which a port is congested, and those at which it is not any more.
+    fn levels(&self, port: &Port) -> (u32, u32) {
+        let buffer = f64::from(self.buffer.unwrap_or(port.capacity));
+        (
+            (buffer * self.threshold) as u32,
+            (buffer * self.release) as u32,
+        )
+    }
+
+    fn watched(&self, port: &Port) -> bool {
+        port.last_hop || self.ports == Ports::All
+    }
+
+    /// Tells all that a port throttles how many share what is behind it. (With their destination among them they send a
+    /// little less than it takes, and the port drains.)
+    fn throttle_all(&self, actions: &mut Actions, output: u32) {
+        let watch = &self.watches[output as usize];
+        let all = watch.senders.len() as u64 + self.others;
+        for &(to, _) in &watch.senders {
+            actions.signal(to, THROTTLE, [all, 0]);
+        }
+    }
+
+    fn release_all(&mut self, actions: &mut Actions, output: u32) {
+        let watch = &mut self.watches[output as usize];
+        watch.congested = false;
+        self.releases += 1;
+        for &(to, _) in &watch.senders {
+            actions.signal(to, RELEASE, [0, 0]);
+        }
+        watch.senders.retain(|&mut (_, flits)| flits > 0);
+    }
+
+    /// The least share of its link that a throttled source has.
+    fn least(&self, source: &Source) -> Share {
+        let most = source.orders.iter().map(|&(_, n)| n).max().unwrap_or(1);
+        self.minimum
+            .map_or((1, u64::from(most.max(1))), |minimum| (minimum, ONE))
+    }
+
+    /// How long after its head the next one leaves, of a packet that takes `length` on a link of which so much is used.
+    fn spread(&self, length: Time, (part, whole): Share) -> Time {
+        // 40 bits, 64 and 32.
+        let wait = u128::from(length) * u128::from(whole) * u128::from(ONE);
+        let wait = wait.checked_div(u128::from(part) * u128::from(self.used));
+        wait.and_then(|wait| Time::try_from(wait).ok())
+            .unwrap_or(Time::MAX)
+    }
+
+    /// The same at the rate at which the last packets were delivered. While others are under way that rate falls, as long as none
+    /// arrives: the time when it allows the next packet. None if it never does.
+    fn spread_measured(
+        &self,
+        packets: &Packets,
+        (head, length): (Time, Time),
+        now: Time,
+    ) -> Option<Time> {
+        let (flits, time) = packets.known(now);
+        let carried =
+            u128::from(self.about.link_time(flits)) * u128::from(self.used) / u128::from(ONE);
+        let length = u128::from(length);
+        let wait = if packets.runs() {
+            // (head + wait) is the first time at which wait ≥ length · (time until then) / carried.
+            let time = time.saturating_sub(now - head.min(now));
+            (length * u128::from(time))
+                .div_ceil(carried.checked_sub(length).filter(|&left| left > 0)?)
+        } else {
+            (length * u128::from(time)).div_ceil(Some(carried).filter(|&carried| carried > 0)?)
+        };
+        Some(Time::try_from(wait).unwrap_or(Time::MAX))
+    }
+}
+
+impl Scheme for CodesCc {
+    fn name(&self) -> &'static str {
+        "codes_cc"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            paces: true,
+            observes: true,
+            receives: true,
+            signals: true,
+            ..Capabilities::NONE
+        }
+    }
+
+    fn acts(&self) -> Option<Acts> {
+        Some(Acts {
+            notices: Act {
+                counters: &["ports_congested"],
+                did: "found a port congested",
+                parameter: "threshold",
+            },
+            responds: Act {
+                counters: &["endpoints_throttled"],
+                did: "throttled an endpoint",
+                parameter: "threshold",
+            },
+        })
+    }
+
+    fn counters(&self) -> &'static [&'static str] {
+        &[
+            "ports_congested",
+            "ports_released",
+            "endpoints_throttled",
+            "throttled_ps",
+        ]
+    }
+
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        let level = |share: f64| match self.buffer {
+            Some(flits) => about.flits((f64::from(flits) * share) as u32),
+            None => match about.output_queue {
+                Some(flits) => format!(
+                    "{} for each virtual channel of the port",
+                    about.flits((f64::from(flits) * share) as u32)
+                ),
+                None => "nothing, without output queues".to_string(),
+            },
+        };
+        let mut all = vec![
+            ("threshold", format!("more than {}", level(self.threshold))),
+            ("release", format!("at most {}", level(self.release))),
+        ];
+        if let Measure::Periods(clock) = self.measure {
+            all.push(("period", about.packet_times(clock.period)));
+        }
+        all.push(("latency", about.packet_times(self.latency)));
+        all
+    }
+
+    fn classes(&self) -> Classes {
+        Classes::of_data(self.about.acknowledge)
+    }
+
+    fn start(&mut self, nics: usize, outputs: usize) {
+        self.watches = vec![Watch::default(); outputs];
+        let ejection = match self.measure {
+            Measure::Packets(most) => Ejection::Packets(Packets::new(most)),
+            Measure::Periods(_) => Ejection::Periods(Periods::default()),
+        };
+        let source = Source {
+            orders: Vec::new(),
+            ejection,
+            last: (0, 0),
+            since: 0,
+        };
+        self.sources = vec![source; nics];
+    }
+
+    fn signal_delay(&self) -> Option<Time> {
+        Some(self.latency)
+    }
+
+    fn on_route(&mut self, context: &mut PortContext, packet: &PacketView) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
+        if !self.watched(&port) {
+            return;
+        }
+        let (high, low) = self.levels(&port);
+        let watch = &mut self.watches[port.output as usize];
+        let flits = u32::from(packet.flits);
+        let found = watch.find(packet.source);
+        match found {
+            Ok(place) => watch.senders[place].1 += flits,
+            Err(place) => watch.senders.insert(place, (packet.source, flits)),
+        }
+        if watch.congested {
+            let more = self.about.link_time(flits.into());
+            watch.drained = watch.drained.saturating_add(more);
+            if found.is_err() {
+                self.throttle_all(actions, port.output);
+            }
+        } else if port.level > high {
+            watch.congested = true;
+            self.congestions += 1;
+            let above = u64::from(port.level - low.min(port.level));
+            watch.drained = now + self.about.link_time(above);
+            watch.alarm = watch.drained;
+            actions.wake(watch.alarm);
+            self.throttle_all(actions, port.output);
+        }
+    }
+
+    fn on_departure(&mut self, context: &mut PortContext, packet: &PacketView) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
+        if !self.watched(&port) {
+            return;
+        }
+        let (_, low) = self.levels(&port);
+        let watch = &mut self.watches[port.output as usize];
+        if let Ok(place) = watch.find(packet.source) {
+            let (_, flits) = &mut watch.senders[place];
+            *flits -= u32::from(packet.flits);
+            if *flits == 0 && !watch.congested {
+                watch.senders.remove(place);
+            }
+        }
+        if watch.congested && now >= watch.drained && port.level <= low {
+            self.release_all(actions, port.output);
+        }
+    }
+
+    fn on_port_timer(&mut self, context: &mut PortContext) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
+        let (_, low) = self.levels(&port);
+        let watch = &mut self.watches[port.output as usize];
+        if !watch.congested || now != watch.alarm {
+            return;
+        }
+        if now < watch.drained {
+            watch.alarm = watch.drained;
+            actions.wake(watch.alarm);
+        } else if port.level <= low {
+            self.release_all(actions, port.output);
+        }
+    }
+
+    fn on_delivery(&mut self, nic: &mut dyn NicContext, packet: &PacketView) {
+        nic.signal(packet.source, DELIVERED, [u64::from(packet.flits), 0]);
+    }
+
+    fn absorb_signal(&mut self, nic: u32, signal: &Signal) -> bool {
+        // What is counted by periods depends on its time alone.
+        let source = &mut self.sources[nic as usize];
+        match (&mut source.ejection, &self.measure) {
+            (Ejection::Periods(periods), Measure::Periods(clock)) if signal.kind == DELIVERED => {
+                periods.delivered(signal.time, signal.words[0], clock);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn on_signal(&mut self, nic: u32, signal: &Signal) {
+        let source = &mut self.sources[nic as usize];
+        if signal.kind == DELIVERED {
+            if let Ejection::Packets(packets) = &mut source.ejection {
+                packets.delivered(signal.time, signal.words[0]);
+            }
+            return;
+        }
+        let port = u64::from(signal.from) << 16 | u64::from(signal.port);
+        let before = source.orders.is_empty();
+        match signal.kind {
+            THROTTLE => {
+                let n = signal.words[0] as u32;
+                match source.orders.iter_mut().find(|order| order.0 == port) {
+                    Some(order) => order.1 = n,
+                    None => source.orders.push((port, n)),
+                }
+                if before {
+                    source.since = signal.time;
+                    self.throttlings += 1;
+                }
+            }
+            _ => {
+                source.orders.retain(|order| order.0 != port);
+                if !before && source.orders.is_empty() {
+                    let time = signal.time - source.since;
+                    self.throttled_ps = self.throttled_ps.saturating_add(time);
+                }
+            }
+        }
+    }
+
+    fn ready_at(&mut self, nic: u32, _to: EndpointId, now: Time) -> Time {
+        let source = &self.sources[nic as usize];
+        if source.orders.is_empty() {
+            return now;
+        }
+        let (head, length) = source.last;
+        let least = self.spread(length, self.least(source));
+        let at = |wait| head.saturating_add(wait);
+        if self.limit == Limit::Minimum {
+            return at(least).max(now);
+        }
+        match (&source.ejection, &self.measure) {
+            (Ejection::Periods(periods), Measure::Periods(clock)) => {
+                let wait = self.spread(length, periods.share(now, clock)).min(least);
+                // The rate may be another one in the next period.
+                let next = (now / clock.period + 1) * clock.period;
+                at(wait).min(next).max(now)
+            }
+            (Ejection::Packets(packets), _) => {
+                let measured = self.spread_measured(packets, source.last, now);
+                at(measured.unwrap_or(least).min(least)).max(now)
+            }
+            _ => at(least).max(now),
+        }
+    }
+
+    fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
+        let source = &self.sources[nic as usize];
+        if source.orders.is_empty() {
+            return 1.0;
+        }
+        let (part, whole) = self.least(source);
+        let least = part as f64 / whole as f64;
+        let measured = match (&source.ejection, &self.measure) {
+            _ if self.limit == Limit::Minimum => 0.0,
+            (Ejection::Periods(periods), Measure::Periods(clock)) => {
+                let (part, whole) = periods.share(now, clock);
+                part as f64 / whole as f64
+            }
+            (Ejection::Packets(packets), _) => {
+                let (flits, time) = packets.known(now);
+                self.about.link_time(flits) as f64 / time.max(1) as f64
+            }
+            _ => 0.0,
+        };
+        let used = self.used as f64 / ONE as f64;
+        least.max(measured).min(1.0) * used
+    }
+
+    fn on_sent(&mut self, nic: &mut dyn NicContext, _packet: &PacketView, tail: Time) {
+        let head = nic.now();
+        let source = &mut self.sources[nic.nic() as usize];
+        source.last = (head, tail - head);
+        if let Ejection::Packets(packets) = &mut source.ejection {
+            packets.sent(head);
+        }
+    }
+
+    fn counts(&self) -> Vec<u64> {
+        vec![
+            self.congestions,
+            self.releases,
+            self.throttlings,
+            self.throttled_ps,
+        ]
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let watch = |watch: &Watch| {
+            let elsewhere = watch.senders.spilled();
+            let senders = watch.senders.capacity() * size_of::<(EndpointId, u32)>();
+            size_of::<Watch>() + if elsewhere { senders } else { 0 }
+        };
+        let source = |source: &Source| {
+            size_of::<Source>() + source.ejection.memory_bytes() + source.orders.capacity() * 16
+        };
+        self.watches.iter().map(watch).sum::<usize>()
+            + self.sources.iter().map(source).sum::<usize>()
+    }
+}
+
+impl CodesCc {
+    /// Checks a section of the experiment file.
+    fn new(section: &Section, about: &About) -> Result<CodesCc, ConfigError> {
+        let parameters = Parameters::read(section, about)?;
+        let measure = parameters.measure(section, about)?;
+        let of_one = |share: f64| (share * ONE as f64).round() as u64;
+        Ok(CodesCc {
+            about: *about,
+            threshold: parameters.threshold,
+            release: parameters.release,
+            buffer: match parameters.buffer {
+                Buffer::Size(size) => {
+                    let flits = size.flits(about.flit, u64::from(about.max_packet));
+                    Some(u32::try_from(flits).unwrap_or(u32::MAX))
+                }
+                Buffer::Auto => None,
+            },
+            limit: parameters.limit,
+            others: parameters.cardinality.others(),
+            minimum: parameters.minimum.map(of_one),
+            used: of_one(1.0 - parameters.headroom),
+            measure,
+            latency: parameters.latency.0,
+            ports: parameters.ports,
+            watches: Vec::new(),
+            sources: Vec::new(),
+            congestions: 0,
+            releases: 0,
+            throttled_ps: 0,
+            throttlings: 0,
+        })
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "codes_cc",
+    summary: "Routers throttle all sources of a full port to the rate at which they are delivered.",
+    source: "McGlohon et al., PMBS 2021, sections III.A and IV.C",
+    examples: &[
+        r#"threshold = 0.2, release = 0.05, period = "700 ns", periods = 3, latency = "150 ns""#,
+        r#"period = "1 us", ports = "last_hop""#,
+        r#"packets = 12, minimum = 0.02, headroom = 0.1"#,
+        r#"limit = "minimum", cardinality = "sources""#,
+    ],
+    parameters: || schema_for!(Parameters),
+    build: |section, about| Ok(Box::new(CodesCc::new(section, about)?)),
+};
+
+#[cfg(test)]
+mod tests;

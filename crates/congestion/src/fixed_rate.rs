@@ -1,0 +1,120 @@
+//! `fixed_rate`: every flow is held to the same rate.
+
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::{About, Acts, Build, Capabilities, FlowRate, Scheme};
+use weir_input::registry::Entry;
+use weir_input::registry::range::shares;
+use weir_input::{ConfigError, Section};
+use weir_model::{Classes, EndpointId, Invalid, Time};
+
+/// Every flow (what a NIC sends to one destination) is sent at a rate that is given beforehand, by the discipline of the NIC
+/// (`nic.discipline`). The rate that would be best is known for simple cases only.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Parameters {
+    /// The rate of a flow as a share of its endpoint's link: more than 0, at most 1.
+    #[schemars(extend("x-range" = shares(0.01, 1.0)))]
+    share: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters { share: 0.25 }
+    }
+}
+
+/// Flits by which the rate is given: many, so that their time is exact.
+const FLITS: u64 = 1 << 20;
+
+/// See [`Parameters`].
+#[derive(Clone, Copy, Debug)]
+struct FixedRate {
+    share: f64,
+    rate: FlowRate,
+    acknowledge: bool,
+}
+
+impl Scheme for FixedRate {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            paces: true,
+            rates: true,
+            ..Capabilities::NONE
+        }
+    }
+
+    fn classes(&self) -> Classes {
+        Classes::of_data(self.acknowledge)
+    }
+
+    fn acts(&self) -> Option<Acts> {
+        Some(Acts::pacing("share"))
+    }
+
+    fn rate(&mut self, _: u32, _: EndpointId, _: Time) -> Option<FlowRate> {
+        Some(self.rate)
+    }
+
+    fn allowed_rate(&mut self, _: u32, _: Time) -> f64 {
+        self.share
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "fixed_rate",
+    summary: "Every flow is held to a rate that is given.",
+    source: "the rates of Birk and Zdornov, section 1.1, where each of four flows gets a quarter of a link",
+    examples: &["", "share = 0.5"],
+    parameters: || schema_for!(Parameters),
+    build,
+};
+
+fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigError> {
+    let Parameters { share } = section.parse()?;
+    if !(share > 0.0 && share <= 1.0) {
+        return Err(section.refuse(Invalid::new(
+            "share",
+            format!("{share} is no share of a link"),
+            "write a number above 0, at most 1",
+        )));
+    }
+    let time = about.link_time(FLITS) as f64 / share;
+    let rate = FlowRate {
+        flits: FLITS,
+        time: time.round() as Time,
+    };
+    Ok(Box::new(FixedRate {
+        share,
+        rate,
+        acknowledge: about.acknowledge || about.circuits,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::about;
+    use super::*;
+
+    #[test]
+    fn a_quarter_takes_four_times_as_long() {
+        let section = Section::from_toml("share = 0.25").expect("TOML");
+        let about = about(24, 0);
+        let mut scheme = build(&section, &about).expect("a share");
+        let rate = scheme.rate(0, 1, 0).expect("a rate");
+        assert_eq!(rate.time, 4 * about.link_time(rate.flits));
+    }
+
+    #[test]
+    fn what_is_no_share_is_refused() {
+        for share in ["0", "-0.5", "1.01", "nan"] {
+            let section = Section::from_toml(&format!("share = {share}")).expect("TOML");
+            assert!(build(&section, &about(24, 0)).is_err(), "{share}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::kinds::{self, GRANT, NACK, RESERVATION};
+use super::record::Record;
+use super::refusals::Refusals;
+use super::scheduler::{AT_PORTS, Scheduler};
+use super::{
+    About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
+    check_speculation, check_threshold, grant, nack, speculation_timeout,
+};
+use weir_input::registry::Entry;
+use weir_input::registry::preset::Preset;
+use weir_input::registry::range::{Range, counts, factors, packet_times, packets};
+use weir_input::{ConfigError, Section, Size, TimeSpan};
+use weir_model::{Classes, ControlKind, Origin, PacketKind, Time};
+
+/// Last-hop reservation. Every packet is sent speculatively at once. The router in front of an endpoint drops
+/// speculative packets while more than a threshold is queued for the endpoint, those first that have come first; it
+/// holds the endpoint's schedule, and the negative acknowledgement tells the time at which the packet is to be sent
+/// again, without loss. So no control packet takes the endpoint's link.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-presets" = PRESETS))]
+struct Parameters {
+    /// Flits queued for an endpoint in its router, of all classes, beyond which speculative packets are dropped.
+    #[schemars(extend("x-range" = packets(4.0, 100.0)))]
+    threshold: Size,
+    /// Whether routers before the last drop, too: packets that have been in queues for longer than `timeout`. They give no
+    /// time, and the packet is sent speculatively again.
+    fabric_drop: bool,
+    /// With `fabric_drop`: how long a speculative packet may be in queues before the last router; at most 16 us. (The paper's 1 us
+    /// are 42 packet times of its network.)
+    #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
+    timeout: TimeSpan,
+    /// How often a packet is sent again speculatively before all such packets for its destination go together with a
+    /// reservation, 0 to 200. The paper says "repeated".
+    #[schemars(extend("x-range" = counts(1.0, 16.0)))]
+    retries: u8,
+    /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    #[schemars(extend("x-range" = factors(1.0, 1.5)))]
+    slack: f64,
+    /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    #[schemars(extend("x-range" = Range::Fixed("for tests of recovery")))]
+    loss: f64,
+}
+
+const PRESETS: &[Preset] = &[Preset {
+    name: "jiang2015",
+    summary: "the paper's, made for flits of 100 bits and packets of 24 ns",
+    values: r#"threshold = "1000 flits", timeout = "1 us""#,
+}];
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters {
+            threshold: Size::Flits(1_000),
+            fabric_drop: false,
+            timeout: TimeSpan::PacketTimes(42_000_000),
+            retries: 3,
+            slack: SLACK,
+            loss: 0.0,
+        }
+    }
+}
+
+/// What the last router does, and the routers before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Policy {
+    /// Flits.
+    pub threshold: u32,
+    /// Before the last router, ps; [`Time::MAX`]: nothing is dropped there.
+    pub timeout: Time,
+    /// For tests.
+    pub loss: f64,
+}
+
+impl Policy {
+    /// The policy that a section describes. `timeout` counts with `fabric_drop` only.
+    pub(super) fn new(
+        section: &Section,
+        about: &About,
+        threshold: Size,
+        fabric_drop: bool,
+        timeout: TimeSpan,
+        loss: f64,
+    ) -> Result<Policy, ConfigError> {
+        let timeout = fabric_drop.then(|| speculation_timeout(about, timeout));
+        check_speculation(section, about, loss, timeout)?;
+        Ok(Policy {
+            threshold: check_threshold(section, about, threshold)?,
+            timeout: timeout.unwrap_or(Time::MAX),
+            loss,
+        })
+    }
+
+    /// What the parameters come to.
+    pub(super) fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        let threshold = format!("more than {}", about.flits(self.threshold));
+        let timeout = match self.timeout {
+            Time::MAX => "of no effect (fabric_drop = false)".to_string(),
+            timeout => about.packet_times(timeout),
+        };
+        vec![("threshold", threshold), ("timeout", timeout)]
+    }
+
+    /// How long a packet may wait for an endpoint, ps.
+    pub(super) fn allowed(&self, port: &Port) -> Time {
+        match port.level > self.threshold {
+            true => 0,
+            false => Time::MAX,
+        }
+    }
+}
+
+/// See [`Parameters`].
+#[derive(Clone, Debug)]
+pub struct Lhrp {
+    policy: Policy,
+    source: Refusals,
+    scheduler: Scheduler,
+}
+
+impl Scheme for Lhrp {
+    fn name(&self) -> &'static str {
+        "lhrp"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            listens: &[NACK, GRANT],
+            drops: true,
+            answers: true,
+            retransmits: true,
+            intercepts: match self.classes() == Classes::SPECULATIVE {
+                true => &[],
+                false => &[RESERVATION],
+            },
+            ..Capabilities::NONE
+        }
+    }
+
+    /// Reservations exist only where routers before the last drop, too.
+    fn acts(&self) -> Option<Acts> {
+        Some(Acts::dropping("threshold"))
+    }
+
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        self.policy.effective(about)
+    }
+
+    fn classes(&self) -> Classes {
+        match self.policy.timeout == Time::MAX && self.policy.loss == 0.0 {
+            true => Classes::SPECULATIVE,
+            false => Classes::RESERVED,
+        }
+    }
+
+    fn kinds(&self) -> &'static [ControlKind] {
+        match self.classes() == Classes::SPECULATIVE {
+            true => kinds::IN_ONE_CLASS,
+            false => kinds::IN_OWN_CLASSES,
+        }
+    }
+
+    fn records(&self) -> &'static [Record] {
+        AT_PORTS
+    }
+
+    fn start(&mut self, _nics: usize, outputs: usize) {
+        self.scheduler.prepare(outputs);
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.source.memory_bytes() + self.scheduler.memory_bytes()
+    }
+
+    fn loss(&self) -> f64 {
+        self.policy.loss
+    }
+
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+        match PacketKind::of(origin) {
+            NACK => self.source.lost(nic, origin),
+            GRANT => self.source.granted(nic, origin),
+            _ => {}
+        }
+    }
+
+    fn queueing_limit(&self, port: &Port) -> Time {
+        self.policy.allowed(port)
+    }
+
+    fn timeout(&self) -> Time {
+        self.policy.timeout
+    }
+
+    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
+        let flits = u64::from(packet.flits);
+        let last = port.port.last_hop;
+        let time = last.then(|| self.scheduler.book_at(port, packet.source, flits));
+        port.send(nack(packet, origin, time));
+    }
+
+    fn intercept(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) -> bool {
+        take_reservation(&mut self.scheduler, port, packet, origin)
+    }
+}
+
+/// The last router answers a reservation in place of its endpoint.
+pub(super) fn take_reservation(
+    scheduler: &mut Scheduler,
+    port: &mut PortContext,
+    packet: &PacketView,
+    origin: &Origin,
+) -> bool {
+    let time = scheduler.book_at(port, origin.source, origin.flits());
+    port.send(grant(packet, origin, time));
+    true
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "lhrp",
+    summary: "Last-hop reservation protocol: the router in front of the endpoint drops, and says when to send again.",
+    source: "Jiang et al., SC15, sections 3.2 and 6.1, and Table 1 (doi:10.1145/2807591.2807600)",
+    examples: &[
+        r#"threshold = "100 flits""#,
+        r#"threshold = "100 flits", fabric_drop = true, loss = 0.05"#,
+    ],
+    parameters: || schema_for!(Parameters),
+    build: |section, about| {
+        let parameters: Parameters = section.parse()?;
+        let policy = Policy::new(
+            section,
+            about,
+            parameters.threshold,
+            parameters.fabric_drop,
+            parameters.timeout,
+            parameters.loss,
+        )?;
+        Ok(Box::new(Lhrp {
+            policy,
+            source: Refusals::new(section, *about, parameters.retries)?,
+            scheduler: Scheduler::new(section, *about, parameters.slack, 0)?,
+        }))
+    },
+};

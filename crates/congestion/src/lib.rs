@@ -1,0 +1,258 @@
+//! Congestion-control schemes. One file per scheme.
+//!
+//! A scheme is three small state machines: at the source's NIC, at the ports of routers, and at the destination's NIC.
+//! The fabric calls the hooks of [`Scheme`] that belong to what the scheme declares ([`Capabilities`]).
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![deny(clippy::iter_over_hash_type)]
+
+mod codes_cc;
+mod context;
+mod ecn;
+mod fixed_rate;
+mod handshake;
+mod ib_cca;
+mod kinds;
+mod lhrp;
+mod lhrp_srp;
+mod none;
+mod record;
+mod refusals;
+mod saa;
+mod scheduler;
+mod scheme;
+mod smsrp;
+mod srp;
+mod sst_cm;
+#[cfg(test)]
+mod testing;
+mod window;
+
+use rustc_hash::FxHashMap;
+
+use kinds::{GRANT, NACK};
+use weir_input::registry::Entry;
+use weir_input::{ConfigError, Section, Size, TimeSpan};
+use weir_model::{Bandwidth, EndpointId, FlitSize, Invalid, LATEST, Origin, Packet, Time};
+
+pub use context::{Actions, Control, NicContext, PacketView, Port, PortContext};
+pub use record::{Place, Record, RecordColumn};
+pub use scheme::{
+    Act, Acts, Capabilities, CloneScheme, DROPPED_FABRIC, DROPPED_LAST_HOP, FlowRate, HELD_BACK,
+    Handshake, MARKED, Scheme,
+};
+
+/// What a scheme may know of the network when it is built.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// Bits of a flit.
+    pub flit: FlitSize,
+    /// The longest packet in flits.
+    pub max_packet: u16,
+    /// Bandwidth of an endpoint's link.
+    pub bandwidth: Bandwidth,
+    /// Flits of one output queue, of routers that are as `[router]` says; None if they have none.
+    pub output_queue: Option<u32>,
+    /// Flits of the input buffer of one virtual channel at an endpoint's port of such a router.
+    pub input_buffer: u32,
+    /// Endpoints of the network.
+    pub endpoints: u32,
+    /// What a longest packet takes from one end of the network to the other, and its acknowledgement back, while nothing else
+    /// is under way, ps.
+    pub round_trip: Time,
+    /// The longest round trip of a longest packet and its acknowledgement on any route, of a sample of endpoints, while nothing
+    /// else is under way, ps.
+    pub longest_trip: Time,
+    /// The largest ratio of such round trips between the same two endpoints, of packets of all lengths and on all routes.
+    pub trip_spread: f64,
+    /// Whether data packets are acknowledged.
+    pub acknowledge: bool,
+    /// Whether the routing keeps circuits, so that control packets set them up.
+    pub circuits: bool,
+}
+
+impl About {
+    /// The time that flits take on an endpoint's link, ps, rounded up; [`LATEST`] if it is longer, which no run is.
+    pub fn link_time(&self, flits: u64) -> Time {
+        self.time_on(flits, self.bandwidth)
+    }
+
+    /// The same on a link of another bandwidth.
+    pub fn time_on(&self, flits: u64, bandwidth: Bandwidth) -> Time {
+        // 64, 32 and 40 bits.
+        let bits = u128::from(flits) * u128::from(self.flit.0);
+        let time = bits.saturating_mul(1_000_000_000_000);
+        let time = time.div_ceil(u128::from(bandwidth.0.max(1)));
+        Time::try_from(time).unwrap_or(LATEST).min(LATEST)
+    }
+
+    /// What a longest packet takes on an endpoint's link, ps.
+    pub fn packet_time(&self) -> Time {
+        self.link_time(self.max_packet.into())
+    }
+
+    /// A time that may be given in units of this network, ps.
+    pub fn time(&self, span: TimeSpan) -> Time {
+        span.time(self.packet_time(), self.round_trip)
+    }
+
+    /// An amount of data in words: flits, bytes, and longest packets.
+    pub fn flits(&self, flits: u32) -> String {
+        let packets = f64::from(flits) / f64::from(self.max_packet);
+        let bytes = u64::from(flits) as f64 * f64::from(self.flit.0) / 8.0;
+        format!("{flits} flits ({bytes} B, {packets:.1} longest packets)")
+    }
+
+    /// A time in words: in ns, and in units of this network.
+    pub fn packet_times(&self, time: Time) -> String {
+        let packets = time as f64 / self.packet_time().max(1) as f64;
+        let trips = time as f64 / self.round_trip.max(1) as f64;
+        let ns = time as f64 / 1e3;
+        format!("{ns} ns ({packets:.2} packet times, {trips:.2} round trips)")
+    }
+
+    /// Packets and flits of a message. One without content is a packet, too.
+    pub fn packets(&self, bits: u64) -> (u64, u64) {
+        let bits = bits.max(1);
+        let most = u64::from(self.max_packet) * u64::from(self.flit.0);
+        let whole = bits / most;
+        let rest = bits % most;
+        let last = if rest > 0 { self.flit.flits(rest) } else { 0 };
+        (
+            whole + u64::from(rest > 0),
+            whole * u64::from(self.max_packet) + last,
+        )
+    }
+
+    /// Whether the packets of a message can be told apart by [`Origin::part`].
+    pub fn countable(&self, bits: u64) -> bool {
+        self.packets(bits).0 <= u64::from(u32::MAX)
+    }
+
+    /// Payload bits of one packet of a message.
+    pub fn payload(&self, message_bits: u64, part: u32) -> u64 {
+        let most = u64::from(self.max_packet) * u64::from(self.flit.0);
+        message_bits
+            .saturating_sub(u64::from(part) * most)
+            .min(most)
+    }
+}
+
+/// Checks the section of a scheme and builds it.
+pub type Build = fn(&Section, &About) -> Result<Box<dyn Scheme>, ConfigError>;
+
+/// All schemes.
+pub const REGISTRY: &[Entry<Build>] = &[
+    none::ENTRY,
+    ecn::ENTRY,
+    ib_cca::ENTRY,
+    srp::ENTRY,
+    smsrp::ENTRY,
+    lhrp::ENTRY,
+    lhrp_srp::ENTRY,
+    codes_cc::ENTRY,
+    sst_cm::ENTRY,
+    saa::ENTRY,
+    window::ENTRY,
+    fixed_rate::ENTRY,
+];
+
+/// Whether several schemes may send control packets of this name.
+pub fn is_shared_kind(name: &str) -> bool {
+    kinds::IN_ONE_CLASS.iter().any(|kind| kind.name == name)
+}
+
+/// The answer of a router that has dropped a packet: to its source, in the name of its destination, with the time to
+/// send it again if the router can give one.
+fn nack(packet: &PacketView, origin: &Origin, time: Option<Time>) -> Control {
+    Control {
+        kind: NACK,
+        to: packet.source,
+        from: packet.destination,
+        flits: 1,
+        origin: origin.with_time(time),
+    }
+}
+
+/// The answer of a router that has taken a reservation in place of its endpoint.
+fn grant(packet: &PacketView, origin: &Origin, time: Time) -> Control {
+    Control {
+        kind: GRANT,
+        ..nack(packet, origin, Some(time))
+    }
+}
+
+/// Bytes of memory that tables of flows hold, one table for each NIC.
+fn flow_bytes<T>(nics: &[FxHashMap<EndpointId, T>]) -> usize {
+    let each = size_of::<EndpointId>() + size_of::<T>();
+    let held = |flows: &FxHashMap<_, T>| size_of_val(flows) + flows.capacity() * each;
+    nics.iter().map(held).sum()
+}
+
+/// Bytes of a table, about: of eight places seven may be taken.
+fn table_bytes<K, V>(table: &FxHashMap<K, V>) -> usize {
+    table.capacity() * (size_of::<(K, V)>() + 1) / 7 * 8
+}
+
+/// A multiple of a time, rounded down; [`LATEST`] if it is longer.
+fn times(factor: f64, time: f64) -> Time {
+    // A cast from a float stops at the ends of the type.
+    ((factor * time) as Time).min(LATEST)
+}
+
+/// The longest queueing time that a packet can remember, ps.
+const LONGEST_WAIT: Time = u16::MAX as Time * Packet::WAIT_UNIT;
+
+/// How long a speculative packet may be in queues, ps. What is given in units of the network is as long as can be kept at most.
+fn speculation_timeout(about: &About, timeout: TimeSpan) -> Time {
+    match timeout {
+        TimeSpan::Time(time) => time.0,
+        relative => about.time(relative).min(LONGEST_WAIT - 1),
+    }
+}
+
+/// Checks what all schemes with speculative packets share.
+fn check_speculation(
+    section: &Section,
+    about: &About,
+    loss: f64,
+    timeout: Option<Time>,
+) -> Result<(), ConfigError> {
+    let refuse =
+        |key, what: &str, remedy: &str| Err(section.refuse(Invalid::new(key, what, remedy)));
+    if !about.acknowledge {
+        let what =
+            "the scheme's sources learn from acknowledgements what has arrived, and there are none";
+        return refuse("scheme", what, "set nic.acknowledge = true");
+    }
+    if !(0.0..=1.0).contains(&loss) {
+        return refuse(
+            "loss",
+            "this is no probability",
+            "give a number from 0 to 1",
+        );
+    }
+    match timeout {
+        Some(time) if time >= LONGEST_WAIT => refuse(
+            "timeout",
+            "queueing times are kept up to 16 us only",
+            "give a shorter `timeout`",
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The threshold at the last router in flits.
+fn check_threshold(section: &Section, about: &About, size: Size) -> Result<u32, ConfigError> {
+    let flits = size.flits(about.flit, u64::from(about.max_packet));
+    u32::try_from(flits).map_err(|_| {
+        section.refuse(Invalid::new(
+            "threshold",
+            "this is more than any queue holds",
+            "give a size such as \"1000 flits\"",
+        ))
+    })
+}
+
+/// What a schedule books for each flit by default. The author's earlier public simulator has the same.
+const SLACK: f64 = 1.05;

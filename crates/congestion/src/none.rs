@@ -1,0 +1,45 @@
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::{Build, Capabilities, Scheme};
+use weir_input::registry::Entry;
+use weir_model::Classes;
+
+/// No congestion control: the baseline. Credits between neighbours are all that holds a source back.
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parameters {}
+
+/// The baseline.
+#[derive(Clone, Copy, Debug)]
+pub struct NoControl {
+    /// Whether there are control packets.
+    control: bool,
+}
+
+impl Scheme for NoControl {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::NONE
+    }
+
+    fn classes(&self) -> Classes {
+        Classes::of_data(self.control)
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "none",
+    summary: "No congestion control: link-level credits alone hold sources back.",
+    source: "the baseline that others are measured against (Jiang et al., SC15, section 4)",
+    examples: &[""],
+    parameters: || schema_for!(Parameters),
+    build: |section, about| {
+        section.parse::<Parameters>()?;
+        let control = about.acknowledge || about.circuits;
+        Ok(Box::new(NoControl { control }))
+    },
+};

@@ -1,0 +1,113 @@
+//! The source's part of LHRP: packets that were dropped are sent again at the time that the last router gave, or, if it
+//! was another router and gave none, again speculatively; after some such losses with a reservation.
+
+use rustc_hash::FxHashMap;
+
+use super::kinds::RESERVATION;
+use super::{About, NicContext, table_bytes};
+use weir_input::{ConfigError, Section};
+use weir_model::{EndpointId, Invalid, Origin};
+
+/// Marks the reservation for a batch of packets, and its grant.
+pub const BATCH: u8 = u8::MAX;
+
+/// Packets for one destination that go with a reservation.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    /// Those in the reservation that is under way.
+    asked: Vec<Origin>,
+    /// Those that go with the next.
+    waiting: Vec<Origin>,
+}
+
+/// The packets of a domain's NICs that wait for a grant.
+#[derive(Clone, Debug)]
+pub struct Refusals {
+    about: About,
+    /// Losses without a time before a packet goes with a reservation.
+    patience: u8,
+    batches: FxHashMap<(u32, EndpointId), Batch>,
+}
+
+impl Refusals {
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        let batches = self.batches.values();
+        let held = batches.map(|batch| batch.asked.capacity() + batch.waiting.capacity());
+        table_bytes(&self.batches) + held.sum::<usize>() * size_of::<Origin>()
+    }
+
+    /// None waiting. Retries are counted in a byte, of which one value means something else.
+    pub fn new(section: &Section, about: About, retries: u8) -> Result<Self, ConfigError> {
+        if retries > 200 {
+            let what = "so many retries cannot be counted";
+            let remedy = "give a number from 0 to 200";
+            return Err(section.refuse(Invalid::new("retries", what, remedy)));
+        }
+        Ok(Refusals {
+            about,
+            patience: retries,
+            batches: FxHashMap::default(),
+        })
+    }
+
+    /// A packet was dropped.
+    pub fn lost(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+        let to = origin.source;
+        if let Some(time) = origin.time() {
+            return nic.resend(time, false, to, *origin);
+        }
+        if origin.tries < self.patience {
+            let again = Origin {
+                tries: origin.tries + 1,
+                ..*origin
+            };
+            return nic.resend(nic.now(), true, to, again);
+        }
+        let batch = self.batches.entry((nic.nic(), to)).or_default();
+        batch.waiting.push(*origin);
+        if batch.asked.is_empty() {
+            batch.ask(&self.about, nic, to);
+        }
+    }
+
+    /// A grant for a batch: it is sent from the granted time on, and the next batch asks for its own.
+    pub fn granted(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+        let to = origin.source;
+        let key = (nic.nic(), to);
+        let Some(batch) = self.batches.get_mut(&key) else {
+            return;
+        };
+        let at = origin.time().unwrap_or(0);
+        for packet in std::mem::take(&mut batch.asked) {
+            nic.resend(at, false, to, packet);
+        }
+        if batch.waiting.is_empty() {
+            self.batches.remove(&key);
+        } else {
+            batch.ask(&self.about, nic, to);
+        }
+    }
+}
+
+impl Batch {
+    fn ask(&mut self, about: &About, nic: &mut dyn NicContext, to: EndpointId) {
+        std::mem::swap(&mut self.asked, &mut self.waiting);
+        let flits: u64 = self
+            .asked
+            .iter()
+            .map(|packet| {
+                about
+                    .flit
+                    .flits(about.payload(packet.message_bits, packet.part))
+            })
+            .sum();
+        if let Some(&first) = self.asked.first() {
+            let origin = Origin {
+                tries: BATCH,
+                ..first.with_flits(flits)
+            };
+            nic.reply(RESERVATION, to, origin);
+        }
+    }
+}

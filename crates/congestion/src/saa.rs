@@ -1,0 +1,281 @@
+//! `saa`: single application assignment, explicit rates by which all flows of a phase end at the optimal time or before.
+//!
+//! Birk and Zdornov, SYSTOR 2009, section 5. The weight of a link W_l is the sum of the sizes of the flows over it by its capacity (equation
+//! 4): the time that it takes to pass them all. A flow of size w_f is sent at the rate w_f / W_f, where W_f is the largest weight of the links
+//! on its way: it then takes W_f, and no link is asked for more than it has (theorem 1).
+//!
+//! `AnnounceStart` goes with the control packet that goes before the flow (and sets its way up, if the routing keeps circuits),
+//! `AnnounceEnd` with the one behind it. `ProbeLinks` is a control packet every `period`; without a period it rides on the data: each
+//! packet says which W_f its source knows and collects the largest weight on its way, and the destination sends a `weights` packet back if
+//! the two differ.
+
+use rustc_hash::FxHashMap;
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    About, Build, Capabilities, FlowRate, NicContext, PacketView, Port, Scheme, flow_bytes,
+};
+use weir_input::registry::Entry;
+use weir_input::registry::range::round_trips;
+use weir_input::{ConfigError, Duration, Section};
+use weir_model::{
+    Classes, ControlKind, EndpointId, FlowStep, Invalid, LinkRate, Origin, PacketKind, Stamp, Time,
+};
+
+/// Explicit rates: links add up the sizes of the flows over them, sources learn the largest such sum on the way of each flow, and
+/// send it at its size over that sum, by the discipline of the NIC (`nic.discipline`). Control packets have a traffic class of their own.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Parameters {
+    /// How often a flow asks the links on its way by a control packet of its own. Default: never; data packets ask instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-range" = round_trips(1.0, 64.0)))]
+    period: Option<Duration>,
+}
+
+/// Tells a source that the weights on the way of its flow are others than it knows.
+const WEIGHTS: PacketKind = PacketKind::own(0);
+
+const KINDS: &[ControlKind] = &[ControlKind {
+    name: "weights",
+    class: 1,
+    timed: false,
+}];
+
+/// Words of the header. Of the packets that announce: the size of the flow in flits; of data: W_f as the source knows it, ps.
+const SIZE: usize = 0;
+/// The largest weight on the way so far, ps.
+const LARGEST: usize = 1;
+
+/// A flow at its source.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    /// Its size.
+    flits: u64,
+    /// W_f, ps; None until the announcement is back.
+    weight: Option<Time>,
+    /// When it is to ask again.
+    next: Time,
+}
+
+/// See [`Parameters`].
+#[derive(Clone, Debug)]
+struct Saa {
+    about: About,
+    /// None: by data packets.
+    period: Option<Time>,
+    /// Flits of the flows over each output.
+    ports: Vec<u64>,
+    /// Of the flows that each NIC sends.
+    sources: Vec<u64>,
+    /// By NIC.
+    flows: Vec<FxHashMap<EndpointId, Flow>>,
+    /// How often a rate was changed after it was set first.
+    changes: u64,
+}
+
+impl Saa {
+    /// The weight of a NIC's own link, ps.
+    fn own_weight(&self, nic: u32) -> Time {
+        let link = LinkRate::new(self.about.bandwidth, self.about.flit);
+        link.time_of(self.sources[nic as usize])
+    }
+
+    /// Sets the weight on the way of a flow.
+    fn set(&mut self, nic: u32, to: EndpointId, weight: Time) {
+        if let Some(flow) = self.flows[nic as usize].get_mut(&to) {
+            let before = flow.weight.replace(weight);
+            self.changes += u64::from(before.is_some_and(|before| before != weight));
+        }
+    }
+
+    /// Asks for the timer by which a flow will ask the links again.
+    fn ask_later(&mut self, nic: &mut dyn NicContext, to: EndpointId) {
+        let flow = self.flows[nic.nic() as usize].get_mut(&to);
+        if let (Some(period), Some(flow)) = (self.period, flow) {
+            flow.next = nic.now() + period;
+            nic.wake(flow.next, u64::from(to));
+        }
+    }
+}
+
+impl Scheme for Saa {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let by_data = self.period.is_none();
+        Capabilities {
+            listens: &[WEIGHTS],
+            paces: true,
+            rates: true,
+            announces: true,
+            stamps: by_data,
+            receives: by_data,
+            ..Capabilities::NONE
+        }
+    }
+
+    fn classes(&self) -> Classes {
+        Classes::PLAIN
+    }
+
+    fn kinds(&self) -> &'static [ControlKind] {
+        KINDS
+    }
+
+    fn counters(&self) -> &'static [&'static str] {
+        &["rate_changes"]
+    }
+
+    fn counts(&self) -> Vec<u64> {
+        vec![self.changes]
+    }
+
+    fn header_words(&self) -> usize {
+        2
+    }
+
+    fn start(&mut self, nics: usize, outputs: usize) {
+        self.ports = vec![0; outputs];
+        self.sources = vec![0; nics];
+        self.flows = vec![FxHashMap::default(); nics];
+    }
+
+    fn memory_bytes(&self) -> usize {
+        8 * (self.ports.len() + self.sources.len()) + flow_bytes(&self.flows)
+    }
+
+    fn on_flow_start(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
+        let flits = self.about.packets(message.message_bits).1;
+        let flow = Flow {
+            flits,
+            weight: None,
+            next: 0,
+        };
+        self.flows[nic.nic() as usize].insert(to, flow);
+        self.sources[nic.nic() as usize] += flits;
+        nic.header()[SIZE] = flits;
+        nic.header()[LARGEST] = self.own_weight(nic.nic());
+    }
+
+    fn on_flow_packet(&mut self, port: &Port, step: FlowStep, header: &mut [u64]) {
+        let weight = &mut self.ports[port.output as usize];
+        match step {
+            FlowStep::Start => *weight += header[SIZE],
+            FlowStep::Probe => {}
+            FlowStep::End => *weight -= header[SIZE],
+        }
+        header[LARGEST] = header[LARGEST].max(port.rate.time_of(*weight));
+    }
+
+    fn on_flow_back(&mut self, nic: &mut dyn NicContext, to: EndpointId, step: FlowStep) {
+        if step != FlowStep::End {
+            let weight = nic.header()[LARGEST];
+            self.set(nic.nic(), to, weight);
+        }
+        if step == FlowStep::Start {
+            self.ask_later(nic, to);
+        }
+    }
+
+    fn on_nic_timer(&mut self, nic: &mut dyn NicContext, number: u64) {
+        let to = number as EndpointId;
+        let flow = self.flows[nic.nic() as usize].get(&to);
+        if flow.is_none_or(|flow| flow.next != nic.now()) {
+            return;
+        }
+        nic.header()[LARGEST] = self.own_weight(nic.nic());
+        nic.probe(to);
+        self.ask_later(nic, to);
+    }
+
+    fn on_flow_end(&mut self, nic: &mut dyn NicContext, to: EndpointId, _: &Origin) {
+        if let Some(flow) = self.flows[nic.nic() as usize].remove(&to) {
+            self.sources[nic.nic() as usize] -= flow.flits;
+            nic.header()[SIZE] = flow.flits;
+        }
+    }
+
+    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, _: Time) {
+        if self.period.is_some() {
+            return;
+        }
+        let flow = self.flows[nic.nic() as usize].get(&packet.destination);
+        if let Some(known) = flow.and_then(|flow| flow.weight) {
+            nic.header()[SIZE] = known;
+            nic.header()[LARGEST] = self.own_weight(nic.nic());
+        }
+    }
+
+    fn stamp(&mut self, port: &Port, _: &PacketView, header: &mut [u64], _: Time) {
+        let weight = self.ports[port.output as usize];
+        header[LARGEST] = header[LARGEST].max(port.rate.time_of(weight));
+    }
+
+    fn on_delivery(&mut self, nic: &mut dyn NicContext, packet: &PacketView) {
+        let (known, largest) = (nic.header()[SIZE], nic.header()[LARGEST]);
+        // What belongs to no flow knows of none.
+        if known > 0 && known != largest {
+            let about = Origin::of_message(packet.source, 0, 0, 0, 0, Stamp::NONE);
+            nic.reply(WEIGHTS, packet.source, about.with_flits(largest));
+        }
+    }
+
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _: bool) {
+        let flow = self.flows[nic.nic() as usize].get(&origin.source);
+        // What was said of the flow before it is not about one that is not announced yet.
+        if flow.is_some_and(|flow| flow.weight.is_some()) {
+            self.set(nic.nic(), origin.source, origin.flits());
+        }
+    }
+
+    fn rate(&mut self, nic: u32, to: EndpointId, _: Time) -> Option<FlowRate> {
+        let flow = self.flows[nic as usize].get(&to)?;
+        let time = flow.weight?;
+        Some(FlowRate {
+            flits: flow.flits,
+            time,
+        })
+    }
+
+    /// The least of the rates of its flows.
+    fn allowed_rate(&mut self, nic: u32, _: Time) -> f64 {
+        let flows = self.flows[nic as usize].values();
+        let shares = flows.filter_map(|flow| {
+            let alone = self.about.link_time(flow.flits) as f64;
+            flow.weight.map(|weight| alone / weight.max(1) as f64)
+        });
+        shares.fold(1.0, f64::min)
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "saa",
+    summary: "Explicit rates: a flow gets its size over the largest sum of sizes on the links of its way.",
+    source: "Birk and Zdornov, SYSTOR 2009, section 5 (single application assignment)",
+    examples: &["", "period = \"1 us\""],
+    parameters: || schema_for!(Parameters),
+    build,
+};
+
+fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigError> {
+    let Parameters { period } = section.parse()?;
+    if period.is_some_and(|period| period.0 == 0) {
+        return Err(section.refuse(Invalid::new(
+            "period",
+            "0 ns is no period",
+            "write a time such as \"10 us\", or leave it out",
+        )));
+    }
+    Ok(Box::new(Saa {
+        about: *about,
+        period: period.map(|period| period.0),
+        ports: Vec::new(),
+        sources: Vec::new(),
+        flows: Vec::new(),
+        changes: 0,
+    }))
+}

@@ -1,0 +1,104 @@
+use super::kinds::GRANT;
+use super::record::{Place, Record, RecordColumn, column};
+use super::{About, NicContext, PortContext, times};
+use weir_input::{ConfigError, Section};
+use weir_model::{EndpointId, Invalid, Origin, Time};
+
+const COLUMNS: &[RecordColumn] = &[
+    column("source", "1", "the endpoint that may send"),
+    column("flits", "1", "how much was asked for, or dropped"),
+    column("granted_ps", "ps", "the time that it was given"),
+    column(
+        "wait_ps",
+        "ps",
+        "from the row's time to the time that was given: how far the schedule is full",
+    ),
+];
+
+/// What schedules of endpoints give away.
+pub const AT_ENDPOINTS: &[Record] = &[Record {
+    name: "grants",
+    about: "A destination has answered a reservation.",
+    place: Place::Endpoint,
+    columns: COLUMNS,
+}];
+
+/// What schedules at the last router give away.
+pub const AT_PORTS: &[Record] = &[Record {
+    name: "grants",
+    about: "The last router before an endpoint has given a time to send: for a packet that it dropped, or to a reservation.",
+    place: Place::Port,
+    columns: COLUMNS,
+}];
+
+/// Hands out times to send to endpoints: one schedule per endpoint (Jiang et al., SC15, sections 2.2 and 3.2).
+///
+/// What is granted comes a round trip later than the time that was free when it was granted. If every time were given
+/// away, what came late would stand in the queue for as long as the schedule is full. So a little more is booked than is
+/// asked for; speculative packets use what is left.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    about: About,
+    /// How much is booked for each flit that is asked for.
+    slack: f64,
+    /// Flits booked besides: the reservation's own, where it takes the endpoint's link.
+    overhead: u64,
+    /// By endpoint: when its link has been given away up to, ps.
+    booked: Vec<Time>,
+}
+
+impl Scheduler {
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.booked.capacity() * size_of::<Time>()
+    }
+
+    /// Without endpoints. A schedule that books less than is sent would overload its endpoint for ever.
+    pub fn new(
+        section: &Section,
+        about: About,
+        slack: f64,
+        overhead: u64,
+    ) -> Result<Self, ConfigError> {
+        if !(1.0..=100.0).contains(&slack) {
+            let what = "a schedule has to book at least what is sent";
+            let remedy = "give a number from 1 to 100, such as 1.05";
+            return Err(section.refuse(Invalid::new("slack", what, remedy)));
+        }
+        Ok(Scheduler {
+            about,
+            slack,
+            overhead,
+            booked: Vec::new(),
+        })
+    }
+
+    /// Nothing booked for any of `places`.
+    pub fn prepare(&mut self, places: usize) {
+        self.booked = vec![0; places];
+    }
+
+    /// The first free time for so many flits.
+    fn book(&mut self, place: u32, flits: u64, now: Time) -> Time {
+        let booked = &mut self.booked[place as usize];
+        let start = now.max(*booked);
+        let time = self.about.link_time(flits.saturating_add(self.overhead));
+        *booked = start.saturating_add(times(self.slack, time as f64));
+        start
+    }
+
+    /// The first free time for so many flits of a source, at a port of the last router.
+    pub fn book_at(&mut self, port: &mut PortContext, source: EndpointId, flits: u64) -> Time {
+        let at = self.book(port.port.output, flits, port.now);
+        port.record(0, &[source.into(), flits, at, at - port.now]);
+        at
+    }
+
+    /// Answers a reservation at the endpoint's own NIC.
+    pub fn answer(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+        let (now, flits) = (nic.now(), origin.flits());
+        let at = self.book(nic.nic(), flits, now);
+        nic.record(0, &[origin.source.into(), flits, at, at - now]);
+        nic.reply(GRANT, origin.source, origin.with_time(Some(at)));
+    }
+}

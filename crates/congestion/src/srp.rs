@@ -1,0 +1,155 @@
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::handshake::Handshakes;
+use super::kinds::{self, GRANT, NACK, RESERVATION};
+use super::record::Record;
+use super::scheduler::{AT_ENDPOINTS, Scheduler};
+use super::{
+    About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, SLACK, Scheme,
+    check_speculation, nack, speculation_timeout,
+};
+use weir_input::registry::Entry;
+use weir_input::registry::preset::Preset;
+use weir_input::registry::range::{Range, factors, packet_times};
+use weir_input::{Duration, TimeSpan};
+use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
+
+/// Speculative reservation. Every message begins with a reservation, which leaves as soon as the message is the first of its
+/// queue pair, and to which the destination answers with a time to send. Until the answer is here the source sends speculatively, in a class of low priority that routers drop from when
+/// a packet has been in queues for too long. With the grant or the first loss speculation ends, and what is left or
+/// lost is sent without loss at the granted time.
+///
+/// The next message to the same destination begins when each packet of this one has been sent once: it does not wait for
+/// acknowledgements, nor for what is sent again.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-presets" = PRESETS))]
+pub(super) struct Parameters {
+    /// How long a speculative packet may be in queues, summed over all routers; at most 16 us.
+    #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
+    pub timeout: TimeSpan,
+    /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    #[schemars(extend("x-range" = factors(1.0, 1.5)))]
+    pub slack: f64,
+    /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    #[schemars(extend("x-range" = Range::Fixed("for tests of recovery")))]
+    pub loss: f64,
+}
+
+const PRESETS: &[Preset] = &[Preset {
+    name: "jiang2015",
+    summary: "the paper's",
+    values: r#"timeout = "1 us""#,
+}];
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters {
+            timeout: Duration(1_000_000).into(),
+            slack: SLACK,
+            loss: 0.0,
+        }
+    }
+}
+
+/// See [`Parameters`].
+#[derive(Clone, Debug)]
+pub struct Srp {
+    timeout: Time,
+    loss: f64,
+    source: Handshakes,
+    scheduler: Scheduler,
+}
+
+impl Scheme for Srp {
+    fn name(&self) -> &'static str {
+        "srp"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            listens: &[PacketKind::ACK, NACK, RESERVATION, GRANT],
+            drops: true,
+            answers: true,
+            retransmits: true,
+            reserves: true,
+            ..Capabilities::NONE
+        }
+    }
+
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        vec![("timeout", about.packet_times(self.timeout))]
+    }
+
+    fn classes(&self) -> Classes {
+        Classes::RESERVED
+    }
+
+    fn kinds(&self) -> &'static [ControlKind] {
+        kinds::IN_OWN_CLASSES
+    }
+
+    fn records(&self) -> &'static [Record] {
+        AT_ENDPOINTS
+    }
+
+    fn start(&mut self, nics: usize, _outputs: usize) {
+        self.scheduler.prepare(nics);
+    }
+
+    fn handshake(&self, _message_bits: u64) -> Handshake {
+        Handshakes::EACH
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.source.memory_bytes() + self.scheduler.memory_bytes()
+    }
+
+    fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
+        self.source.begin(nic, to, message);
+    }
+
+    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+        match PacketKind::of(origin) {
+            PacketKind::ACK => self.source.acknowledged(nic, origin),
+            NACK => {
+                self.source.lost(nic, origin);
+            }
+            GRANT => self.source.granted(nic, origin),
+            RESERVATION => self.scheduler.answer(nic, origin),
+            _ => {}
+        }
+    }
+
+    fn timeout(&self) -> Time {
+        self.timeout
+    }
+
+    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
+        port.send(nack(packet, origin, None));
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "srp",
+    summary: "Speculative reservation protocol: a reservation for every message, speculation until the grant.",
+    source: "Jiang et al., HPCA 2012; SC15, section 2.2 and Table 1 (doi:10.1145/2807591.2807600)",
+    examples: &["", r#"loss = 0.05"#],
+    parameters: || schema_for!(Parameters),
+    build: |section, about| {
+        let parameters: Parameters = section.parse()?;
+        let timeout = speculation_timeout(about, parameters.timeout);
+        check_speculation(section, about, parameters.loss, Some(timeout))?;
+        Ok(Box::new(Srp {
+            timeout,
+            loss: parameters.loss,
+            source: Handshakes::new(*about),
+            scheduler: Scheduler::new(section, *about, parameters.slack, 1)?,
+        }))
+    },
+};

@@ -1,0 +1,486 @@
+mod parameters;
+
+use std::collections::hash_map::Entry as Slot;
+
+use rustc_hash::FxHashMap;
+use schemars::schema_for;
+
+use super::{
+    About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
+    Scheme, check_threshold, times,
+};
+use parameters::{Expiry, Parameters, Pauses, Release};
+use weir_input::registry::Entry;
+use weir_input::{Buffer, ConfigError, Section};
+use weir_model::{Classes, EndpointId, Invalid, NEVER, Signal, Time};
+
+/// The kind of signal: the first word holds the endpoint that congestion is about, and N (0: no limit) in the upper half;
+/// the second one how long to pause, ps.
+const LIMIT: u16 = 0;
+
+/// A source that counts at a port.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    /// When its last packet came, or (if that is later, and pauses do not count) when its pause will be over.
+    last: Time,
+    /// It is not timed out before.
+    due: Time,
+    /// Whether it has been told to pause.
+    told: bool,
+}
+
+/// The port of an endpoint.
+#[derive(Clone, Debug)]
+struct Watch {
+    /// The endpoint.
+    target: EndpointId,
+    /// The sources that count.
+    streams: FxHashMap<EndpointId, Stream>,
+    /// Before this time no source can be timed out.
+    check: Time,
+    /// Whether sources are limited.
+    on: bool,
+    /// The alarm that counts.
+    alarm: Time,
+}
+
+impl Watch {
+    fn tell(&self, actions: &mut Actions, to: EndpointId, n: u32, pause: Time) {
+        actions.signal(
+            to,
+            LIMIT,
+            [u64::from(self.target) | u64::from(n) << 32, pause],
+        );
+    }
+
+    #[expect(
+        clippy::iter_over_hash_type,
+        reason = "signals that take effect at one time are handled in the order of their content"
+    )]
+    fn tell_all(&self, actions: &mut Actions, n: u32, pause: Time) {
+        for &to in self.streams.keys() {
+            self.tell(actions, to, n, pause);
+        }
+    }
+}
+
+/// What holds a source back from one endpoint.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    /// 0: none once the pause is over.
+    n: u32,
+    pause_until: Time,
+    /// When its last packet to there began to leave, and how long that took.
+    last: (Time, Time),
+}
+
+/// See [`Parameters`].
+#[derive(Clone, Debug)]
+pub struct SstCm {
+    about: About,
+    streams: u32,
+    /// Flits.
+    threshold: u32,
+    pause: f64,
+    pauses: Pauses,
+    spare: u32,
+    /// The time-out for each source, ps: while control is off, and on.
+    timeouts: [f64; 2],
+    expiry: Expiry,
+    release: Release,
+    /// Flits.
+    smallest: u16,
+    watches: Vec<Option<Box<Watch>>>,
+    /// By NIC and endpoint, while there is a limit.
+    limits: FxHashMap<(u32, EndpointId), Limit>,
+    /// Times that control began and ended at a port, and that a source was paused.
+    begun: u64,
+    ended: u64,
+    paused: u64,
+}
+
+impl SstCm {
+    fn timeout(&self, on: bool, streams: usize) -> Time {
+        let streams = match self.expiry {
+            Expiry::Due => streams,
+            Expiry::Departures => streams + 1,
+        };
+        times(self.timeouts[usize::from(on)], streams as f64)
+    }
+
+    /// A source will pause from `now` on.
+    fn puts_off(&self, stream: &mut Stream, now: Time, pause: Time) {
+        match self.expiry {
+            Expiry::Due => stream.last = now + pause,
+            Expiry::Departures if !stream.told => stream.due += pause,
+            Expiry::Departures => {}
+        }
+        stream.told = true;
+    }
+
+    /// The pause for what waits at a port.
+    fn pause(&self, port: &Port) -> Time {
+        times(
+            self.pause,
+            self.about.link_time(u64::from(port.level)) as f64,
+        )
+    }
+
+    /// A packet of a source has come; true if the source did not count before.
+    fn count(&self, watch: &mut Watch, source: EndpointId, now: Time) -> bool {
+        let n = watch.streams.len() + 1;
+        match watch.streams.entry(source) {
+            Slot::Occupied(stream) => {
+                let last = &mut stream.into_mut().last;
+                *last = now.max(*last);
+                false
+            }
+            Slot::Vacant(slot) => {
+                let due = now + self.timeout(watch.on, n);
+                slot.insert(Stream {
+                    last: now,
+                    due: match self.expiry {
+                        Expiry::Due => 0,
+                        Expiry::Departures => due,
+                    },
+                    told: false,
+                });
+                if n == 1 || self.expiry == Expiry::Departures {
+                    watch.check = watch.check.min(due);
+                }
+                true
+            }
+        }
+    }
+
+    /// A source has joined while control is on.
+    fn share_anew(
+        &mut self,
+        watch: &mut Watch,
+        actions: &mut Actions,
+        joining: EndpointId,
+        pause: Time,
+        now: Time,
+    ) {
+        let n = watch.streams.len() as u32;
+        let all = self.pauses == Pauses::All;
+        watch.tell_all(actions, n, if all { pause } else { 0 });
+        if !all {
+            watch.tell(actions, joining, n, pause);
+        }
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "each stream is put off by itself"
+        )]
+        for (&source, stream) in &mut watch.streams {
+            if all || source == joining {
+                self.puts_off(stream, now, pause);
+                self.paused += 1;
+            }
+        }
+    }
+
+    /// Forgets the sources that are timed out.
+    fn expire(&mut self, actions: &mut Actions, port: &Port, now: Time) {
+        let slot = &mut self.watches[port.output as usize];
+        let Some(mut watch) = slot.take_if(|watch| now >= watch.check) else {
+            return;
+        };
+        let before = watch.streams.len();
+        let limit = self.timeout(watch.on, before);
+        let lazy = self.expiry == Expiry::Departures;
+        let mut gone = Vec::new();
+        watch.streams.retain(|&source, stream| {
+            let due = stream.last + limit;
+            let stays = stream.due > now || due > now;
+            if !stays {
+                gone.push(source);
+            }
+            if lazy && stream.due <= now {
+                stream.due = due;
+            }
+            stays
+        });
+        let left = watch.streams.len();
+        if watch.on && left < before {
+            for source in gone {
+                watch.tell(actions, source, 0, 0);
+            }
+            watch.on = left >= self.streams as usize;
+            self.ended += u64::from(!watch.on);
+            let n = if watch.on { left as u32 } else { 0 };
+            watch.tell_all(actions, n, 0);
+        }
+        let limit = self.timeout(watch.on, left);
+        let due = |stream: &Stream| match self.expiry {
+            Expiry::Due => stream.last + limit,
+            Expiry::Departures => stream.due,
+        };
+        let first = watch.streams.values().map(due).min();
+        watch.check = first.map_or(NEVER, |due| due.max(now + 1));
+        if watch.on && !lazy {
+            watch.alarm = watch.check;
+            actions.wake(watch.alarm);
+        }
+        self.watches[port.output as usize] = Some(watch);
+    }
+}
+
+impl Scheme for SstCm {
+    fn name(&self) -> &'static str {
+        "sst_cm"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            paces: true,
+            observes: true,
+            arrivals: true,
+            signals: true,
+            ..Capabilities::NONE
+        }
+    }
+
+    fn acts(&self) -> Option<Acts> {
+        Some(Acts {
+            notices: Act {
+                counters: &["incasts_begun"],
+                did: "saw an incast",
+                parameter: "threshold",
+            },
+            responds: Act {
+                counters: &["pauses"],
+                did: "paused a source",
+                parameter: "pause",
+            },
+        })
+    }
+
+    fn counters(&self) -> &'static [&'static str] {
+        &["incasts_begun", "incasts_ended", "pauses"]
+    }
+
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        let threshold = format!("{} or more", about.flits(self.threshold));
+        // Nobody waits for less than the threshold.
+        let least = times(self.pause, about.link_time(self.threshold.into()) as f64);
+        let [idle, active] = self.timeouts.map(|one| about.packet_times(times(one, 1.0)));
+        vec![
+            ("threshold", threshold),
+            ("pause", format!("at least {}", about.packet_times(least))),
+            ("timeout", format!("{idle} for each source")),
+            ("timeout_active", format!("{active} for each source")),
+            ("smallest", about.flits(self.smallest.into())),
+        ]
+    }
+
+    fn classes(&self) -> Classes {
+        Classes::of_data(self.about.acknowledge)
+    }
+
+    fn start(&mut self, _nics: usize, outputs: usize) {
+        self.watches = vec![None; outputs];
+    }
+
+    fn on_route(&mut self, context: &mut PortContext, packet: &PacketView) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
+        if !port.last_hop {
+            return;
+        }
+        if self.expiry == Expiry::Due {
+            self.expire(actions, &port, now);
+        }
+        if packet.flits < self.smallest {
+            return;
+        }
+        let pause = self.pause(&port);
+        let mut watch = self.watches[port.output as usize]
+            .take()
+            .unwrap_or_else(|| {
+                Box::new(Watch {
+                    target: packet.destination,
+                    streams: FxHashMap::default(),
+                    check: NEVER,
+                    on: false,
+                    alarm: NEVER,
+                })
+            });
+        let joins = self.count(&mut watch, packet.source, now);
+        let n = watch.streams.len() as u32;
+        if watch.on {
+            if joins {
+                self.share_anew(&mut watch, actions, packet.source, pause, now);
+            }
+        } else if n >= self.streams && port.level >= self.threshold {
+            watch.on = true;
+            watch.tell_all(actions, n, pause);
+            #[expect(
+                clippy::iter_over_hash_type,
+                reason = "each stream is put off by itself"
+            )]
+            for stream in watch.streams.values_mut() {
+                self.puts_off(stream, now, pause);
+            }
+            if self.expiry == Expiry::Due {
+                watch.alarm = watch.check.max(now + 1);
+                actions.wake(watch.alarm);
+            }
+            self.begun += 1;
+            self.paused += u64::from(n);
+        }
+        self.watches[port.output as usize] = Some(watch);
+    }
+
+    fn on_departure(&mut self, context: &mut PortContext, _packet: &PacketView) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
+        if port.last_hop {
+            self.expire(actions, &port, now);
+        }
+    }
+
+    fn on_port_timer(&mut self, context: &mut PortContext) {
+        let (now, port, actions) = (context.now, context.port, &mut *context.actions);
+        let Some(watch) = &mut self.watches[port.output as usize] else {
+            return;
+        };
+        if watch.on && watch.alarm == now {
+            if now < watch.check {
+                watch.alarm = watch.check;
+                actions.wake(watch.alarm);
+            } else {
+                self.expire(actions, &port, now);
+            }
+        }
+    }
+
+    fn on_signal(&mut self, nic: u32, signal: &Signal) {
+        let (target, n) = (
+            signal.words[0] as EndpointId,
+            (signal.words[0] >> 32) as u32,
+        );
+        if n == 0 {
+            let next = self.ready_at(nic, target, signal.time);
+            if self.release == Release::AtOnce || next == signal.time {
+                self.limits.remove(&(nic, target));
+            } else if let Some(limit) = self.limits.get_mut(&(nic, target)) {
+                *limit = Limit {
+                    n: 0,
+                    pause_until: next,
+                    last: (0, 0),
+                };
+            }
+            return;
+        }
+        let limit = self.limits.entry((nic, target)).or_insert(Limit {
+            n,
+            pause_until: 0,
+            last: (0, 0),
+        });
+        limit.n = n;
+        limit.pause_until = limit.pause_until.max(signal.time + signal.words[1]);
+    }
+
+    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
+        if self.limits.is_empty() {
+            return now;
+        }
+        let Some(limit) = self.limits.get(&(nic, to)) else {
+            return now;
+        };
+        let (head, length) = limit.last;
+        let shares = u64::from(limit.n) + u64::from(self.spare);
+        let next = head.saturating_add(length.saturating_mul(shares));
+        next.max(limit.pause_until).max(now)
+    }
+
+    fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
+        let own = self.limits.iter().filter(|((own, _), _)| *own == nic);
+        let shares = own.map(|(_, limit)| match (limit.pause_until > now, limit.n) {
+            (true, _) => 0.0,
+            (false, 0) => 1.0,
+            (false, _) => 1.0 / (f64::from(limit.n) + f64::from(self.spare)),
+        });
+        shares.fold(1.0, f64::min)
+    }
+
+    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, tail: Time) {
+        let (head, place) = (nic.now(), (nic.nic(), packet.destination));
+        match self.limits.get_mut(&place) {
+            Some(limit) if limit.n > 0 => limit.last = (head, tail - head),
+            Some(_) => _ = self.limits.remove(&place),
+            None => {}
+        }
+    }
+
+    fn counts(&self) -> Vec<u64> {
+        vec![self.begun, self.ended, self.paused]
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let watches = self.watches.iter().flatten();
+        let watch = |watch: &Watch| size_of::<Watch>() + watch.streams.capacity() * 32;
+        self.watches.capacity() * size_of::<usize>()
+            + watches.map(|one| watch(one)).sum::<usize>()
+            + self.limits.capacity() * 48
+    }
+}
+
+impl SstCm {
+    /// Checks a section of the experiment file.
+    fn new(section: &Section, about: &About) -> Result<SstCm, ConfigError> {
+        let parameters: Parameters = section.parse()?;
+        let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
+        if parameters.streams == 0 {
+            let what = "no sources make no incast";
+            return refuse("streams", what, "give a number of 1 or more, such as 8");
+        }
+        if !(0.0..=1e6).contains(&parameters.pause) {
+            let what = "this is no multiple of a time";
+            return refuse("pause", what, "give a number of 0 or more, such as 4.0");
+        }
+        let active = parameters.timeout_active.unwrap_or(parameters.timeout);
+        for (key, factor) in [("timeout", parameters.timeout), ("timeout_active", active)] {
+            if !(factor > 0.0 && factor <= 1e6) {
+                let what = "this is no multiple of a time";
+                return refuse(key, what, "give a number above 0, such as 1.5");
+            }
+        }
+        let longest = u64::from(about.max_packet);
+        let mtu = match parameters.mtu {
+            Buffer::Auto => longest,
+            Buffer::Size(size) => size.flits(about.flit, longest).max(1),
+        };
+        let mtu = about.link_time(mtu) as f64;
+        let smallest = parameters.smallest.flits(about.flit, longest);
+        Ok(SstCm {
+            about: *about,
+            streams: parameters.streams,
+            threshold: check_threshold(section, about, parameters.threshold)?,
+            pause: parameters.pause,
+            pauses: parameters.pauses,
+            spare: parameters.spare,
+            timeouts: [parameters.timeout, active].map(|factor| factor * mtu),
+            expiry: parameters.expiry,
+            release: parameters.release,
+            smallest: u16::try_from(smallest).unwrap_or(u16::MAX),
+            watches: Vec::new(),
+            limits: FxHashMap::default(),
+            begun: 0,
+            ended: 0,
+            paused: 0,
+        })
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "sst_cm",
+    summary: "The last router makes the sources of an incast pause, and then share its endpoint's link.",
+    source: "McGlohon et al., PMBS 2021, sections III.B and IV.C",
+    examples: &[r#"streams = 3, threshold = "100 flits", smallest = "4 flits""#],
+    parameters: || schema_for!(Parameters),
+    build: |section, about| Ok(Box::new(SstCm::new(section, about)?)),
+};
+
+#[cfg(test)]
+#[path = "tests/sst_cm.rs"]
+mod tests;

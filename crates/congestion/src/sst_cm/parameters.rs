@@ -1,0 +1,116 @@
+//! The parameters of SST's congestion management: what they are by default, and whose the presets are.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use weir_input::registry::preset::Preset;
+use weir_input::registry::range::{Range, counts, factors, packets};
+use weir_input::{Buffer, Size};
+
+/// The congestion management of the simulator SST: the last router counts, for each of its endpoints, the data that waits
+/// for it and the sources that send to it. When both are too many it tells each of these sources to pause, and then to
+/// send to that endpoint (and no other) at 1/N of its link, where N is the number of sources. Signals take the time of an
+/// empty network.
+///
+/// Choices of ours where the paper is silent: a source that joins while control is on pauses as well, by what waits
+/// then; nothing is expected of a source before its pause is over (the pause may be longer than the time-out, and control
+/// would end before it has begun); a time-out is looked at when it is over, not only when the port sends.
+/// `preset = "sst"` has what SST's public code does instead. (There a source that is held back keeps all that waits behind
+/// it in its NIC: `nic.order = "fifo"`.)
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-presets" = PRESETS))]
+pub struct Parameters {
+    /// So many sources or more make an incast …
+    #[schemars(extend("x-range" = counts(2.0, 64.0)))]
+    pub streams: u32,
+    /// … if so much or more waits in the last router.
+    #[schemars(extend("x-range" = packets(2.0, 128.0)))]
+    pub threshold: Size,
+    /// The pause, as a multiple of the time that what waits takes on the endpoint's link.
+    #[schemars(extend("x-range" = factors(0.25, 32.0)))]
+    pub pause: f64,
+    /// Who pauses when a source joins while control is on: "joining" (that source) or "all".
+    pub pauses: Pauses,
+    /// A source may send at 1/(N + spare) of its link.
+    #[schemars(extend("x-range" = counts(1.0, 32.0)))]
+    pub spare: u32,
+    /// A source counts no more when nothing has come from it for so many times N times the time of `mtu` on the link.
+    #[schemars(extend("x-range" = factors(0.5, 100.0)))]
+    pub timeout: f64,
+    /// The same while control is on; as `timeout` by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-range" = factors(0.5, 100.0)))]
+    pub timeout_active: Option<f64>,
+    /// When sources are found to be timed out: "due" or "departures".
+    pub expiry: Expiry,
+    /// When a source that is limited no more sends: "at_once" or "after_pause".
+    pub release: Release,
+    /// The longest packet that sources are reckoned to send: "auto" is nic.max_packet.
+    pub mtu: Buffer,
+    /// Shorter packets do not make their sender one of the sources.
+    #[schemars(extend("x-range" = Range::Fixed("what counts as data is no question of tuning")))]
+    pub smallest: Size,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters {
+            streams: 8,
+            threshold: Size::Packets(16),
+            pause: 4.0,
+            pauses: Pauses::Joining,
+            spare: 0,
+            timeout: 1.5,
+            timeout_active: None,
+            expiry: Expiry::Due,
+            release: Release::AtOnce,
+            mtu: Buffer::Auto,
+            smallest: Size::Bits(128 * 8),
+        }
+    }
+}
+
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "mcglohon2021",
+        summary: "the paper's, made for packets of 2 KiB",
+        values: r#"streams = 8, threshold = "32 KiB", pause = 4.0, timeout = 1.5, smallest = "128 B""#,
+    },
+    Preset {
+        name: "sst",
+        summary: "the paper's numbers, and what SST's public code does where the paper is silent",
+        values: r#"streams = 8, threshold = "32 KiB", pause = 4.0, timeout = 1.5, smallest = "128 B", pauses = "all", spare = 2, timeout_active = 5.0, expiry = "departures", release = "after_pause""#,
+    },
+];
+
+/// Who pauses when a source joins.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pauses {
+    /// That source.
+    Joining,
+    /// All sources, each time by all that waits then.
+    All,
+}
+
+/// When sources are found to be timed out.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Expiry {
+    /// As soon as they are. A source's pauses do not count.
+    Due,
+    /// When the port sends a packet, and for N + 1 in place of N. Only the first pause that a source is told puts its time-out
+    /// off; during a later one it may be timed out.
+    Departures,
+}
+
+/// When a source that is limited no more sends.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Release {
+    /// At once.
+    AtOnce,
+    /// When it might have sent its next packet under the limit: in SST nothing wakes its NIC before.
+    AfterPause,
+}

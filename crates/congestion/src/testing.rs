@@ -1,0 +1,154 @@
+//! A NIC that writes down what a scheme does.
+
+use super::{About, Actions, NicContext, PacketView, Port, PortContext};
+use weir_input::Section;
+use weir_model::{Bandwidth, EndpointId, FlitSize, Origin, PacketKind, Time};
+
+/// What a scheme did at a NIC.
+pub struct Seen {
+    pub now: Time,
+    pub nic: u32,
+    /// Kind, destination, message, payload word.
+    pub replies: Vec<(PacketKind, EndpointId, u32, u32)>,
+    /// Time, lossy, destination, message, part.
+    pub resent: Vec<(Time, bool, EndpointId, u32, u32)>,
+    /// Parts that are not sent when a message is withdrawn.
+    pub left: std::ops::Range<u32>,
+    pub header: Vec<u64>,
+    /// Time and number.
+    pub timers: Vec<(Time, u64)>,
+    /// Receiver, kind, words.
+    pub signals: Vec<(EndpointId, u16, [u64; 2])>,
+    /// Number of the record, values.
+    pub rows: Vec<(usize, Vec<u64>)>,
+    /// Destinations of flows.
+    pub probes: Vec<EndpointId>,
+}
+
+impl Seen {
+    pub fn at(now: Time) -> Seen {
+        Seen {
+            now,
+            nic: 0,
+            replies: Vec::new(),
+            resent: Vec::new(),
+            left: 0..0,
+            header: Vec::new(),
+            timers: Vec::new(),
+            signals: Vec::new(),
+            rows: Vec::new(),
+            probes: Vec::new(),
+        }
+    }
+}
+
+impl NicContext for Seen {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn nic(&self) -> u32 {
+        self.nic
+    }
+
+    fn endpoint(&self) -> EndpointId {
+        self.nic
+    }
+
+    fn header(&mut self) -> &mut [u64] {
+        &mut self.header
+    }
+
+    fn reply(&mut self, kind: PacketKind, to: EndpointId, origin: Origin) {
+        self.replies
+            .push((kind, to, origin.message, origin.payload_bits));
+    }
+
+    fn send_at(&mut self, _: Time, kind: PacketKind, to: EndpointId, _: u16, origin: Origin) {
+        self.reply(kind, to, origin);
+    }
+
+    fn wake(&mut self, time: Time, number: u64) {
+        self.timers.push((time, number));
+    }
+
+    fn record(&mut self, number: usize, values: &[u64]) {
+        self.rows.push((number, values.to_vec()));
+    }
+
+    fn probe(&mut self, to: EndpointId) {
+        self.probes.push(to);
+    }
+
+    fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]) {
+        self.signals.push((to, kind, words));
+    }
+
+    fn resend(&mut self, at: Time, lossy: bool, to: EndpointId, origin: Origin) {
+        self.resent
+            .push((at, lossy, to, origin.message, origin.part));
+    }
+
+    fn withdraw(&mut self, _origin: &Origin) -> std::ops::Range<u32> {
+        std::mem::take(&mut self.left)
+    }
+}
+
+/// A packet's origin: what it is, who sent it, which message it is about.
+pub fn origin(kind: PacketKind, source: EndpointId, message: u32) -> Origin {
+    Origin {
+        source,
+        message,
+        kind: kind.number(),
+        message_bits: 400,
+        ..bytemuck::Zeroable::zeroed()
+    }
+}
+
+/// A packet for a destination.
+pub fn packet(destination: EndpointId) -> PacketView {
+    PacketView {
+        source: 0,
+        destination,
+        flits: 4,
+        payload_bits: 400,
+        marked: false,
+    }
+}
+
+/// Links of 25.6 GB/s with flits of 64 bytes: a flit takes 2,500 ps.
+pub fn about(max_packet: u16, output_queue: u32) -> About {
+    About {
+        flit: FlitSize(512),
+        max_packet,
+        bandwidth: Bandwidth(204_800_000_000),
+        output_queue: Some(output_queue),
+        input_buffer: 4 * u32::from(max_packet),
+        endpoints: 32,
+        round_trip: 1_000_000,
+        longest_trip: 1_000_000,
+        trip_spread: 1.0,
+        acknowledge: false,
+        circuits: false,
+    }
+}
+
+/// A section of an experiment file.
+pub fn section(text: &str) -> Section {
+    Section::from_toml(text).expect("TOML")
+}
+
+/// The context of a port.
+pub fn at(actions: &mut Actions, port: Port, now: Time) -> PortContext<'_> {
+    PortContext {
+        now,
+        port,
+        header: &mut [],
+        actions,
+    }
+}
+
+/// When the timer is due that was asked for last.
+pub fn last_timer(actions: &mut Actions) -> Option<Time> {
+    actions.timers.drain(..).next_back().map(|(time, _)| time)
+}

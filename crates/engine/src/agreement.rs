@@ -1,0 +1,52 @@
+//! What ranks agree on to go on together.
+
+use super::transport::{Transport, TransportError};
+use weir_model::Time;
+
+/// What the ranks agree on between two pieces of windows. Combining takes the least of every field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Agreement {
+    /// The next time at which anything happens.
+    pub next: Time,
+    /// `u64::MAX` less the number of moves in the last piece (so that the least means the most moves).
+    pub unmoved: u64,
+    /// The number of a [`super::StopReason`] if a rank asks to stop, otherwise more than any of them.
+    pub go_on: u64,
+    /// 1 if all domains of all ranks are finished ([`super::Domain::finished`]), otherwise 0.
+    pub finished: u64,
+    /// How long the next piece of a window may be, ps.
+    pub piece: Time,
+}
+
+impl Agreement {
+    /// Leaves every other view as it is.
+    pub const NEUTRAL: Agreement = Agreement {
+        next: u64::MAX,
+        unmoved: u64::MAX,
+        go_on: u64::MAX,
+        finished: u64::MAX,
+        piece: u64::MAX,
+    };
+
+    /// The common view of all ranks.
+    pub fn of_all<T: Transport + ?Sized>(
+        self,
+        transport: &mut T,
+    ) -> Result<Agreement, TransportError> {
+        let mut words: [u64; 5] = bytemuck::cast(self);
+        transport.min(&mut words)?;
+        Ok(bytemuck::cast(words))
+    }
+
+    /// The common view of two ranks.
+    pub fn with(self, other: Agreement) -> Agreement {
+        Agreement {
+            next: self.next.min(other.next),
+            unmoved: self.unmoved.min(other.unmoved),
+            go_on: self.go_on.min(other.go_on),
+            finished: self.finished.min(other.finished),
+            piece: self.piece.min(other.piece),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+use std::time::Duration;
+
+use super::interleave::{Haste, interleave};
+use super::pace::Pace;
+use super::post_office::PostOffice;
+use super::{Agreement, Domain, Share, Transport, TransportError};
+use weir_model::{DomainId, NEVER, Time};
+
+/// When windows begin and end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Length of a window, ps: at most the lookahead, more than 0.
+    pub window: Time,
+    /// No event at or after this time is processed; [`NEVER`] runs until nothing is left to do.
+    pub end: Time,
+    /// Set if mail can take effect sooner than a window ends. Possible on a single rank only.
+    pub haste: Option<Haste>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The end of the schedule.
+    Time,
+    /// Nothing is left to do.
+    Idle,
+    /// Some rank asked for it. Everything before this time has been simulated, ps, and nothing after it.
+    Asked(Time, StopReason),
+    /// All domains are finished: at the end of the window before this time, ps.
+    Finished(Time),
+}
+
+/// Why a run ends before its end, as some rank asks for it. Where ranks ask for different reasons, the first one of this
+/// list is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The wall-clock limit, `run.max_wall`.
+    MaxWall,
+    /// SIGINT, as Ctrl-C sends it.
+    Interrupted,
+    /// SIGTERM, as batch systems send it.
+    Terminated,
+    /// SIGHUP: the terminal is gone.
+    HungUp,
+}
+
+impl StopReason {
+    /// All of them, in their order.
+    pub const ALL: [StopReason; 4] = [
+        StopReason::MaxWall,
+        StopReason::Interrupted,
+        StopReason::Terminated,
+        StopReason::HungUp,
+    ];
+
+    /// As results and messages name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::MaxWall => "max_wall",
+            StopReason::Interrupted => "SIGINT",
+            StopReason::Terminated => "SIGTERM",
+            StopReason::HungUp => "SIGHUP",
+        }
+    }
+
+    /// The one that the ranks have agreed on, if any of them asks for one.
+    fn agreed(common: Agreement) -> Option<StopReason> {
+        let number = usize::try_from(common.go_on).ok()?;
+        StopReason::ALL.get(number).copied()
+    }
+}
+
+/// What is seen after every piece of a window. The same on all ranks but for `moved_here`.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Everything before this has been simulated, ps.
+    pub until: Time,
+    /// Whether a window ends there. Windows, unlike their pieces, do not depend on the clock.
+    pub window_ended: bool,
+    /// The next time at which anything happens on any rank; [`NEVER`]: nothing.
+    pub next: Time,
+    /// Whether anything moved on any rank in this window so far.
+    pub moved: bool,
+    /// Moves of this rank's domains since the start.
+    pub moved_here: u64,
+    /// Windows ended so far.
+    pub windows: u64,
+}
+
+/// Looks after a run from outside, on every rank.
+pub trait Monitor<D: Domain, T: Transport + ?Sized> {
+    /// Why a run does not come to its end: by a domain, the transport, or what is observed.
+    type Error: From<D::Error> + From<TransportError>;
+
+    /// Whether this rank wants the run to end here. Asked after every piece of a window, just before the ranks agree on
+    /// how to go on: all end there together if one of them wants to.
+    fn stop(&mut self) -> Option<StopReason>;
+
+    /// How soon the run has to heed [`Monitor::stop`], wall-clock time: longer windows are cut into pieces.
+    fn heed_within(&self) -> Duration;
+
+    /// Called on all ranks after every piece of a window with the same facts.
+    ///
+    /// # Errors
+    /// What ends the run; the same on all ranks.
+    fn observe(
+        &mut self,
+        settled: &mut Settled<D>,
+        transport: &mut T,
+        progress: Progress,
+    ) -> Result<(), Self::Error>;
+}
+
+/// Runs the domains of this rank until the end of the schedule, until nothing is left to do on any rank, or until the
+/// monitor of some rank asks for the end. Returns why it ended and the number of windows.
+///
+/// A window that takes long is run in pieces, so that the ranks hear of each other in time (`Pace`). Where it is cut
+/// depends on the clock and changes no result: a piece is a shorter window.
+pub fn run<D, T, M>(
+    domains: &mut [D],
+    share: Share,
+    schedule: Schedule,
+    transport: &mut T,
+    neighbours_of: impl Fn(DomainId) -> Vec<DomainId>,
+    monitor: &mut M,
+) -> Result<(End, u64), M::Error>
+where
+    D: Domain,
+    T: Transport + ?Sized,
+    M: Monitor<D, T>,
+{
+    let mut post = PostOffice::new(domains, share, transport.rank(), &neighbours_of);
+    let mut pace = Pace::new(schedule.window, monitor.heed_within());
+    let (mut windows, mut moved_before, mut moved) = (0, 0, false);
+    let mut backwards = false;
+    // Everything before the first of them is simulated; the second is the end of the window.
+    let (mut until, mut closes) = (0, 0);
+    post.agree_on_neighbours(transport)?;
+    let mut common = Agreement {
+        next: earliest(domains),
+        finished: 0,
+        piece: pace.length(),
+        ..Agreement::NEUTRAL
+    }
+    .of_all(transport)?;
+    loop {
+        let end = match until == closes {
+            true => ended(common, schedule, until),
+            false => None,
+        };
+        let asked = || StopReason::agreed(common).map(|reason| End::Asked(until, reason));
+        if let Some(end) = end.or_else(asked) {
+            post.deliver_all(domains);
+            return Ok((end, windows));
+        }
+        if until == closes {
+            let start = common.next - common.next % schedule.window;
+            closes = start.saturating_add(schedule.window).min(schedule.end);
+            moved = false;
+        }
+        pace.begin(common.next, common.piece);
+        until = common.next.saturating_add(common.piece).min(closes);
+        match schedule.haste {
+            Some(haste) => {
+                post.deliver_all(domains);
+                interleave(&mut post, domains, until, haste)?;
+            }
+            None => run_piece(&mut post, domains, until, backwards)?,
+        }
+        backwards = !backwards;
+        let moved_here: u64 = domains.iter().map(Domain::moved).sum();
+        let mine = Agreement {
+            next: earliest(domains),
+            unmoved: u64::MAX - (moved_here - moved_before),
+            go_on: monitor.stop().map_or(u64::MAX, |reason| reason as u64),
+            finished: u64::from(domains.iter().all(Domain::finished)),
+            piece: pace.end(until),
+        };
+        moved_before = moved_here;
+        debug_assert!(
+            schedule.haste.is_some() || post.earliest_mail(domains) >= until,
+            "mail for before {until} ps, when the window ends"
+        );
+        common = post.hand_over(domains, transport, mine)?;
+        if common.next >= closes {
+            // Nothing is left of the window.
+            until = closes;
+        }
+        let window_ended = until == closes;
+        windows += u64::from(window_ended);
+        moved |= common.unmoved != u64::MAX;
+        let progress = Progress {
+            until,
+            window_ended,
+            next: common.next,
+            moved,
+            moved_here,
+            windows,
+        };
+        let mut settled = Settled {
+            domains,
+            post: &mut post,
+        };
+        monitor.observe(&mut settled, transport, progress)?;
+    }
+}
+
+/// Runs all domains of this rank up to `until`, there and back in turn: those that ran last in one piece are still in the cache when they
+/// run first in the next.
+///
+/// # Errors
+/// That of the first of the domains that cannot go on, whichever ran before the others.
+fn run_piece<D: Domain>(
+    post: &mut PostOffice<D::Mail>,
+    domains: &mut [D],
+    until: Time,
+    backwards: bool,
+) -> Result<(), D::Error> {
+    let count = domains.len();
+    let mut failed = None;
+    for nth in 0..count {
+        let at = if backwards { count - 1 - nth } else { nth };
+        let domain = &mut domains[at];
+        domain.prepare();
+        post.deliver(at, domain);
+        // Of several that fail the first by number: on the way back that is the last.
+        if let Err(error) = domain.advance(until)
+            && (backwards || failed.is_none())
+        {
+            failed = Some(error);
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Why a run ends by itself at the end of a window.
+fn ended(common: Agreement, schedule: Schedule, until: Time) -> Option<End> {
+    if common.finished == 1 {
+        Some(End::Finished(until))
+    } else if common.next == NEVER {
+        Some(End::Idle)
+    } else if common.next >= schedule.end {
+        Some(End::Time)
+    } else {
+        None
+    }
+}
+
+/// The domains between two pieces of windows, for a monitor that wants to look into them.
+pub struct Settled<'a, D: Domain> {
+    domains: &'a mut [D],
+    post: &'a mut PostOffice<D::Mail>,
+}
+
+impl<D: Domain> Settled<'_, D> {
+    /// This rank's domains with all mail delivered. (Mail is otherwise delivered just before a domain runs.)
+    pub fn domains(&mut self) -> &mut [D] {
+        self.post.deliver_all(self.domains);
+        self.domains
+    }
+}
+
+fn earliest<D: Domain>(domains: &[D]) -> Time {
+    domains.iter().map(Domain::next_time).min().unwrap_or(NEVER)
+}

@@ -1,0 +1,383 @@
+use super::setup::plain::Compiled;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::endpoint::hosts::Hosts;
+use super::endpoint::nic::Nic;
+use super::endpoint::reassembly::Reassembly;
+use super::endpoint::resend::Resends;
+use super::endpoint::send_queues::SendQueues;
+use super::endpoint::shaper::Shaper;
+use super::endpoint::source::{Source, Traffic};
+use super::event::{EventKind, Keys};
+use super::flows::{FlowKinds, FlowRules, Flows};
+use super::mail::inbox::{Inbox, Paper};
+use super::mail::later::Later;
+use super::mail::post::Post;
+use super::mail::signals::Signals;
+use super::pool::Pool;
+use super::record::attribution::Attribution;
+use super::record::flow_log::FlowLog;
+use super::record::samples::Samples;
+use super::record::stats::Stats;
+use super::record::task_log::{TaskLog, TaskStep};
+use super::record::watch::{Step, Watch};
+use super::router::allocation::Allocation;
+use super::router::crowd::{Crowds, HeadQueues};
+use super::router::ring::Requests;
+use super::setup::memory::Memory;
+use super::setup::network::Network;
+use super::state::{Channel, Input, Model, OutIndex, Output, Rings, Router, Timing};
+use crate::Discipline;
+use crate::fault::Fault;
+use weir_congestion::{About, Actions, Capabilities, Scheme};
+use weir_engine::{Domain, EventQueue};
+use weir_model::{Classes, DomainId, PacketKind, Signal, Time};
+use weir_network::routing::{Hop, NicChoice};
+use weir_slots::Slots;
+
+/// The parameters that the inner loops look at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed {
+    pub classes: Classes,
+    /// Packets of one queue wait by output.
+    pub voq: bool,
+    /// Virtual channels are divided into several queues.
+    pub divided: bool,
+    /// Virtual channels per class on links from NICs.
+    pub injection_vcs: u8,
+    /// How NICs choose the virtual network of a packet, if they do.
+    pub choice: Option<NicChoice>,
+    pub max_packet: u16,
+    /// Whether packets that wait may go other ways than the first ([`weir_network::routing::Routing::has_alternatives`]).
+    pub alternatives: bool,
+    /// Whether a place stays free in each ring ([`weir_network::routing::Routing::onward`]).
+    pub bubbles: bool,
+    /// Whether any router takes time between two packets on a virtual channel.
+    pub allocates: bool,
+    pub acknowledge: bool,
+    /// What control packets are marked with ([`Flight::CONTROL`]) but those that manage flows; 0: they are routed as data are.
+    pub control_flags: u8,
+    /// Deliveries of packets matter to nothing but counters that do not depend on their order, so they take place when
+    /// the packet leaves its last router, which saves an event.
+    pub unheard: bool,
+    /// Of the scheme, to test recovery.
+    pub loss: f64,
+    /// What the scheme does.
+    pub can: Capabilities,
+    /// How long it lets packets of the lossy class be in queues before their last router, ps.
+    pub timeout: Time,
+    /// Whether it, or the test of recovery, does anything when a packet comes to a router or has been routed there.
+    pub at_arrival: bool,
+    /// Whether it does anything when a packet leaves a router, besides marking it.
+    pub at_departure: bool,
+    /// A bit for each kind of control packet that sources act on.
+    pub heard: u8,
+    /// A scheme that marks is asked where so many flits wait, or more ([`super::state::Output::level`]). Of others it is the largest number,
+    /// which no level reaches.
+    pub mark_from: u32,
+    /// A bit for each kind of control packet that carries a time.
+    pub timed: u8,
+    /// The traffic class of each kind of packet.
+    pub class_of: [u8; PacketKind::MOST],
+    /// How many kinds of packets there are.
+    pub kinds: usize,
+    /// A bit for each class with control packets that the last router may take.
+    pub intercepted: u8,
+    /// The bit of the class of which packets are lost on purpose, if any are.
+    pub lost: u8,
+    /// Whether flows are recorded.
+    pub log_flows: bool,
+    /// How flows are managed.
+    pub flows: FlowRules,
+    /// The control packets that do it.
+    pub flow_kinds: FlowKinds,
+    /// By which flows are sent at the rates that the scheme sets, if it sets any.
+    pub discipline: Option<Discipline>,
+}
+
+/// A part of the network, simulated as one unit: some routers, the endpoints attached to them, and everything that
+/// happens there. What it does depends on its own state and its mail only.
+///
+/// `K`: what it is compiled for, without what is not part of that.
+pub struct FabricDomain<K: Compiled> {
+    pub(super) id: DomainId,
+    pub(super) network: Arc<Network>,
+    pub(super) fixed: Fixed,
+    pub(super) scheme: Box<dyn Scheme>,
+    pub(super) about: About,
+    pub(super) neighbours: Vec<DomainId>,
+    pub(super) queue: EventQueue,
+    pub(super) keys: Keys,
+    pub(super) pool: Pool,
+    pub(super) routers: Slots<Router>,
+    /// What the routing keeps at the routers.
+    pub(super) memory: Memory,
+    /// Ways that a packet may go, while they are looked at.
+    pub(super) ways: Vec<Hop>,
+    pub(super) inputs: Slots<Input>,
+    pub(super) outputs: Slots<Output>,
+    pub(super) timings: Slots<Timing>,
+    /// By the kind of router.
+    pub(super) models: Slots<Model>,
+    pub(super) channels: Slots<Channel>,
+    pub(super) requests: Requests,
+    pub(super) rings: Rings,
+    pub(super) crowds: Crowds,
+    pub(super) fifos: HeadQueues,
+    pub(super) allocation: Allocation,
+    pub(super) nics: Slots<Nic>,
+    pub(super) sends: SendQueues,
+    /// By NIC; of schemes that send packets again only.
+    pub(super) resends: Vec<Resends>,
+    /// Messages that have come in part.
+    pub(super) partial: Reassembly,
+    /// Messages of tasks that are acknowledged in part; of schemes that may drop packets only.
+    pub(super) acknowledged: Reassembly,
+    pub(super) sources: Slots<Source>,
+    /// Tasks of applications.
+    pub(super) hosts: Hosts,
+    /// What the scheme's hook asks for while it is called.
+    pub(super) actions: Actions,
+    /// What the scheme does at a later time: timers at NICs, control packets.
+    pub(super) later: Later,
+    /// Flows whose ways are set up.
+    pub(super) flows: Flows,
+    /// What is recorded of flows.
+    pub(super) flow_log: FlowLog,
+    /// What NICs have sent at the rates of flows.
+    pub(super) shaper: Shaper,
+    /// What the scheme says out of band.
+    pub(super) signals: Signals,
+    pub(super) first_nic_output: OutIndex,
+    pub(super) outboxes: Vec<Post>,
+    /// By neighbour.
+    pub(super) inboxes: Slots<Inbox>,
+    pub(super) paper: Paper,
+    pub(super) stats: Stats,
+    /// The end of the window.
+    pub(super) until: Time,
+    /// Packet-hops so far.
+    pub(super) moved: u64,
+    pub(super) events: u64,
+    /// Those of the last window.
+    pub(super) recent: u64,
+    /// What happens to tasks, if that is kept.
+    pub(super) task_log: TaskLog,
+    /// Packets that are followed.
+    pub(super) watch: Watch,
+    pub(super) samples: Samples,
+    pub(super) attribution: Attribution,
+    pub(super) traffic: Arc<Vec<Traffic>>,
+    /// Why this domain cannot go on.
+    pub(super) fault: Option<Fault>,
+    /// Whether the run ends when all tasks of applications are done.
+    pub(super) until_done: bool,
+    pub(super) kind: PhantomData<K>,
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// How long things take at an output.
+    #[inline(always)]
+    pub(super) fn timing(&self, output: OutIndex) -> &Timing {
+        &self.timings[self.outputs[output as usize].timing as usize]
+    }
+
+    /// How the router of an output chooses.
+    #[inline]
+    pub(super) fn model(&self, output: OutIndex) -> Model {
+        self.models[usize::from(self.timing(output).model)]
+    }
+
+    #[inline]
+    pub(super) fn schedule(&mut self, kind: EventKind, component: u32, time: Time) {
+        let key = self.keys.key(kind, component);
+        self.queue.push(time, key);
+    }
+
+    fn process_before(&mut self, until: Time) {
+        while let Some((now, event)) = self.queue.pop_before(until) {
+            self.events += 1;
+            if K::RICH {
+                self.look_ahead();
+            }
+            let (kind, component) = self.keys.unkey(event);
+            match kind {
+                EventKind::OutputFree => self.output_event(component, now),
+                EventKind::InputFree => self.input_event(component, now),
+                EventKind::Link => self.link_event(component, now),
+                EventKind::Arrive => self.arrive(component, now),
+                EventKind::Deliver => self.arrive_at_endpoint(component, now),
+                EventKind::Generate => self.generate(component, now),
+                EventKind::Task => self.task_event(component, now),
+                EventKind::Scheme => self.scheme_event(component, now),
+            }
+        }
+    }
+
+    /// Events processed so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The steps of watched packets in this domain.
+    pub fn steps(&self) -> &[Step] {
+        self.watch.steps()
+    }
+
+    /// What has happened to the tasks of this domain, if that is kept.
+    pub fn take_task_log(&mut self) -> Vec<TaskStep> {
+        self.task_log.take()
+    }
+
+    /// Packets that are in this domain: in queues and on wires. Those that wait in a NIC to be injected do not count.
+    pub fn packets_in_flight(&self) -> u64 {
+        let mut waiting = 0;
+        let heads = |nic: &Nic| nic.control.heads().chain([nic.ends.head]);
+        for mut at in self.nics.iter().flat_map(heads) {
+            while at != weir_model::NO_PACKET {
+                waiting += 1;
+                at = self.pool.after(at);
+            }
+        }
+        let coming: usize = self.inboxes.iter().map(Inbox::len).sum();
+        (self.pool.len() + coming) as u64 - waiting
+    }
+
+    /// Messages of which something waits in its NIC.
+    pub fn messages_waiting(&self) -> usize {
+        self.sends.messages_waiting()
+    }
+
+    /// Bytes of memory that this domain's state holds: without packets in flight, and what packets in flight take
+    /// (themselves, the credits that they leave behind, mail).
+    pub fn memory_bytes(&self) -> (usize, usize) {
+        let state = size_of::<Self>()
+            + self.queue.memory_bytes()
+            + self.routers.capacity() * size_of::<Router>()
+            + self.memory.memory_bytes()
+            + self.inputs.capacity() * size_of::<Input>()
+            + self.outputs.capacity() * size_of::<Output>()
+            + self.channels.capacity() * size_of::<Channel>()
+            + self.requests.memory_bytes()
+            + (self.rings.outputs.capacity() + self.rings.inputs.capacity()) * 4
+            + self.crowds.memory_bytes()
+            + self.fifos.memory_bytes()
+            + self.allocation.memory_bytes()
+            + self.nics.capacity() * size_of::<Nic>()
+            + self.sends.memory_bytes()
+            + self.resends.capacity() * size_of::<Resends>()
+            + self.sources.capacity() * size_of::<Source>()
+            + self.hosts.memory_bytes()
+            + self.flows.memory_bytes()
+            + self.shaper.memory_bytes()
+            + self.attribution.memory_bytes()
+            + self.scheme.memory_bytes();
+        let mail = self.outboxes.iter().map(|post| {
+            post.headers.capacity() * 8
+                + post.packets.capacity() * size_of::<super::mail::post::PacketMail>()
+                + post.credits.capacity() * size_of::<super::mail::post::CreditMail>()
+                + post.signals.capacity() * size_of::<Signal>()
+        });
+        let again: usize = self.resends.iter().map(Resends::memory_bytes).sum();
+        let inboxes: usize = self.inboxes.iter().map(Inbox::memory_bytes).sum();
+        let paper: usize = self.paper.iter().map(Vec::capacity).sum();
+        let credits = self
+            .channels
+            .iter()
+            .map(|channel| channel.credit.memory_bytes());
+        let mail =
+            mail.sum::<usize>() + inboxes + paper * size_of::<super::mail::post::PacketMail>();
+        let credits = credits.sum::<usize>() + self.crowds.credit_bytes();
+        let packets = self.pool.memory_bytes() + credits + mail;
+        let parts = self.partial.memory_bytes() + self.acknowledged.memory_bytes();
+        let scheme = self.signals.memory_bytes() + self.later.memory_bytes();
+        (state, packets + again + parts + scheme)
+    }
+}
+
+impl<K: Compiled> Domain for FabricDomain<K> {
+    type Mail = Post;
+    type Error = Fault;
+
+    fn id(&self) -> DomainId {
+        self.id
+    }
+
+    fn neighbours(&self) -> &[DomainId] {
+        &self.neighbours
+    }
+
+    fn next_time(&self) -> Time {
+        self.queue.next_time()
+    }
+
+    fn advance(&mut self, until: Time) -> Result<(), Fault> {
+        self.until = until;
+        let before = self.events;
+        self.thin_samples(until);
+        while self.next_sample() < until {
+            self.process_before(self.next_sample() + 1);
+            self.sample();
+        }
+        self.process_before(until);
+        self.recent = self.events - before;
+        if cfg!(debug_assertions) && self.fixed.alternatives {
+            self.assert_all_wait(until.saturating_sub(1));
+        }
+        self.fault.take().map_or(Ok(()), Err)
+    }
+
+    fn outbox(&mut self, neighbour: usize) -> &mut Post {
+        &mut self.outboxes[neighbour]
+    }
+
+    fn accepts(&self, neighbour: usize, mail: &Post) -> bool {
+        mail.packets
+            .iter()
+            .all(|one| self.accepts_packet(neighbour, one))
+            && (mail.credits.iter()).all(|one| self.accepts_credit(neighbour, one))
+            && mail.headers.len() == mail.packets.len() * self.pool.header_words()
+            && (mail.signals.iter()).all(|one| self.accepts_signal(one))
+    }
+
+    fn prepare(&self) {
+        self.fetch_state();
+    }
+
+    fn expect(&self, mail: &Post, step: u32) {
+        if K::RICH {
+            self.fetch_for(mail, step);
+        }
+    }
+
+    fn deliver(&mut self, neighbour: usize, mail: &mut Post) {
+        self.take_packets(neighbour, &mut mail.packets, &mail.headers);
+        for mail in &mail.credits {
+            self.take_credit(mail.output, mail.queue, mail.flits, mail.time);
+        }
+        for signal in &mail.signals {
+            self.take_signal(*signal);
+        }
+    }
+
+    fn urgent(&mut self) -> Option<usize> {
+        self.signals
+            .urgent
+            .pop()
+            .map(|neighbour| neighbour as usize)
+    }
+
+    fn finished(&self) -> bool {
+        self.until_done && self.hosts.unfinished() == 0
+    }
+
+    fn moved(&self) -> u64 {
+        self.moved + self.stats.tally.dropped()
+    }
+}

@@ -1,0 +1,254 @@
+//! Queue pairs that cannot send, by the injection queues that their packets may join. Where virtual channels are divided into queues, or
+//! packets have virtual networks of their own, one queue pair without credits does not keep the others from sending; a NIC that is full may
+//! have thousands, of which the packets go into the same few queues. Those queues are looked at, in place of all queue pairs.
+
+use super::injection::{Sending, is_own, may_take};
+use super::nic::Blocked;
+use super::ring_order::Search;
+use crate::domain::FabricDomain;
+use crate::setup::plain::Compiled;
+use weir_model::{NEVER, PacketIndex, Time};
+
+/// A group of queue pairs of which nobody has asked which queues they may join.
+pub const UNKNOWN: u8 = 0;
+
+/// Groups that are told apart; what does not fit stays unknown.
+pub(super) const MOST: usize = 64;
+
+/// The groups of a domain.
+#[derive(Debug, Default)]
+pub struct Groups {
+    /// By group, bit by queue of a traffic class: which may be joined. That of [`UNKNOWN`] has all bits.
+    queues: Vec<u64>,
+    /// Queue pairs in the rings of NICs, by NIC and then by group; empty as long as there is none.
+    members: Vec<u32>,
+}
+
+impl Groups {
+    /// The group that may join these queues, if there is a place for it.
+    pub fn find(&mut self, queues: u64) -> u8 {
+        if self.queues.is_empty() {
+            self.queues.push(u64::MAX);
+        }
+        let known = self.queues.iter().skip(1).position(|&of| of == queues);
+        match known {
+            Some(at) => at as u8 + 1,
+            None if self.queues.len() < MOST => {
+                self.queues.push(queues);
+                (self.queues.len() - 1) as u8
+            }
+            None => UNKNOWN,
+        }
+    }
+
+    /// A queue pair of a NIC joins a group.
+    pub fn join(&mut self, nic: u32, group: u8) {
+        let end = (nic as usize + 1) * MOST;
+        if self.members.len() < end {
+            self.members.resize(end, 0);
+        }
+        self.members[nic as usize * MOST + usize::from(group)] += 1;
+    }
+
+    /// It leaves it.
+    pub fn leave(&mut self, nic: u32, group: u8) {
+        self.members[nic as usize * MOST + usize::from(group)] -= 1;
+    }
+
+    /// Bit by group of which members may join one of the open queues; and whether a NIC has members of one of them, if `unknown`
+    /// of its queue pairs are in none.
+    pub fn open(&self, nic: u32, unknown: u32, open: u64) -> (u64, bool) {
+        let mut groups = u64::from(open != 0);
+        let mut any = open != 0 && unknown > 0;
+        for (group, &queues) in self.queues.iter().enumerate().skip(1) {
+            if queues & open != 0 {
+                groups |= 1 << group;
+                let members = self.members.get(nic as usize * MOST + group);
+                any |= members.is_some_and(|&count| count > 0);
+            }
+        }
+        (groups, any)
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.queues.capacity() * 8 + self.members.capacity() * 4
+    }
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// Whether queue pairs wait for nothing but credits, so that one that could not send is looked at again when credits come, and not
+    /// before.
+    pub(crate) fn waits_for_credits_alone(&self) -> bool {
+        let timed = K::CC && (self.fixed.can.paces || self.fixed.discipline.is_some());
+        let managed = K::RICH && self.fixed.flows.managed;
+        self.queues_differ() && !timed && !managed && self.sends.all_may_send()
+    }
+
+    /// Looks at a NIC of which one queue pair, or none, has got something to send, unless it is busy. Of one that waits for credits
+    /// only that queue pair is looked at.
+    pub(crate) fn kick_pair(&mut self, nic: u32, pair: Option<u32>, now: Time) {
+        let output = self.first_nic_output + nic;
+        let out = &self.outputs[output as usize];
+        if out.link_free > now || !out.is_stalled() {
+            return self.kick_nic(nic, now);
+        }
+        if out.link_wake <= now {
+            return;
+        }
+        let Some(pair) = pair else {
+            debug_assert!(self.none_may_send(nic, output, now));
+            return;
+        };
+        let mut blocked = Blocked::NOT;
+        match self.packet_of_pair(nic, pair, output, now, &mut blocked) {
+            Some(found) => self.launch(nic, output, found, now),
+            None => {
+                self.learn_group(nic, pair, output);
+                self.wake_link(output, blocked.again);
+            }
+        }
+    }
+
+    /// The next packet of the queue pairs in their ring, if they wait for credits alone.
+    pub(crate) fn next_of_groups(
+        &mut self,
+        nic: u32,
+        output: u32,
+        now: Time,
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u16)> {
+        let ring = self.nics[nic as usize].ring;
+        if ring.pairs == 0 {
+            return None;
+        }
+        let (open, again) = self.open_queues(nic, output, now);
+        let (groups, any) = self.sends.open_groups(nic, &ring, open);
+        if any {
+            let mut search = Search::of(&ring);
+            while let Some(at) = {
+                let ring = &mut self.nics[nic as usize].ring;
+                self.sends.next_of(nic, ring, groups, &mut search)
+            } {
+                if let Some(found) = self.packet_of_pair(nic, at, output, now, blocked) {
+                    return Some(found);
+                }
+                self.learn_group(nic, at, output);
+            }
+        }
+        debug_assert!(self.none_may_send(nic, output, now));
+        blocked.starve(again);
+        None
+    }
+
+    /// What looking at groups alone relies on: that no queue pair of the ring has credits for its next packet.
+    fn none_may_send(&mut self, nic: u32, output: u32, now: Time) -> bool {
+        let ring = self.nics[nic as usize].ring;
+        let mut at = ring.turn;
+        (0..ring.pairs).all(|_| {
+            let pair = *self.sends.pair(at);
+            at = pair.next;
+            let message = self.sends.message(pair.first);
+            let longest = u64::from(self.fixed.max_packet) * u64::from(self.about.flit.0);
+            let sending = Sending {
+                destination: pair.destination,
+                class: self.class_of_data(),
+                job: message.job,
+                flits: self.about.flit.flits(message.left.min(longest)) as u16,
+                turn: self.turn_of_next(message),
+            };
+            self.injection_queue(output, sending, now).is_err()
+        })
+    }
+
+    /// Takes note of which queues a queue pair that could not send may join.
+    fn learn_group(&mut self, nic: u32, at: u32, output: u32) {
+        let pair = *self.sends.pair(at);
+        let queues = self.outputs[output as usize].queues;
+        if pair.group != UNKNOWN || queues > u64::BITS {
+            return;
+        }
+        let message = self.sends.message(pair.first);
+        let sending = Sending {
+            destination: pair.destination,
+            class: self.class_of_data(),
+            job: message.job,
+            flits: 1,
+            turn: self.turn_of_next(message),
+        };
+        let source = self.nics[nic as usize].id;
+        let vcs = self.fixed.injection_vcs;
+        let mut joined = 0;
+        for vc in 0..vcs {
+            let own = |choice| is_own(choice, vc.into(), vcs.into(), sending.turn);
+            if self.choice().is_none_or(own) {
+                joined |= 1 << self.divided_injection(source, sending, vc, queues);
+            }
+        }
+        let ring = &mut self.nics[nic as usize].ring;
+        self.sends.join_group(nic, ring, at, joined);
+    }
+
+    /// Bit by queue of the data's traffic class: whether a packet may join it now, as far as its credits and the routing's choice say;
+    /// and when credits for another one come. All of a port with more queues than a word has bits.
+    fn open_queues(&mut self, nic: u32, output: u32, now: Time) -> (u64, Time) {
+        let out = &self.outputs[output as usize];
+        let (queues, base) = (out.queues, out.channel_base);
+        if queues > u64::BITS {
+            return (u64::MAX, NEVER);
+        }
+        let vcs = u32::from(self.fixed.injection_vcs);
+        let last = u32::from(self.nics[nic as usize].vc);
+        let first = u32::from(self.class_of_data()) * queues;
+        let least = u32::from(self.place(1));
+        let (mut open, mut again) = (0, NEVER);
+        for within in 0..queues {
+            let vc = within / (queues / vcs);
+            if self
+                .choice()
+                .is_some_and(|choice| !may_take(choice, vc, last, vcs))
+            {
+                continue;
+            }
+            let channel = self.channel(base, (first + within) as u16);
+            if self.has_credit(channel, least, now) {
+                open |= 1 << within;
+            } else {
+                let credit = &self.channels[self.home(channel)].credit;
+                again = again.min(credit.enough_at(least));
+            }
+        }
+        (open, again)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_open_when_one_of_its_queues_is() {
+        let mut groups = Groups::default();
+        let (low, high) = (groups.find(0b0011), groups.find(0b1100));
+        assert_eq!(groups.find(0b0011), low);
+        groups.join(5, low);
+        let open = |groups: &Groups, nic, unknown, queues| groups.open(nic, unknown, queues).1;
+        assert!(open(&groups, 5, 0, 0b0010) && !open(&groups, 5, 0, 0b0100));
+        assert!(!open(&groups, 4, 0, 0b0010), "another NIC's");
+        let (bits, _) = groups.open(5, 0, 0b1000);
+        assert_eq!((bits >> low & 1, bits >> high & 1), (0, 1));
+        // Those of which nothing is known have to be asked, unless nothing is open.
+        assert!(open(&groups, 5, 1, 0b0100) && !open(&groups, 5, 1, 0));
+        assert_eq!(bits >> UNKNOWN & 1, 1);
+        groups.leave(5, low);
+        assert!(!open(&groups, 5, 0, 0b0010));
+    }
+
+    #[test]
+    fn what_has_no_place_stays_unknown() {
+        let mut groups = Groups::default();
+        let found: Vec<u8> = (1..=100).map(|queues| groups.find(queues)).collect();
+        assert_eq!(found[..63], (1..=63).collect::<Vec<u8>>());
+        assert!(found[63..].iter().all(|&group| group == UNKNOWN));
+    }
+}

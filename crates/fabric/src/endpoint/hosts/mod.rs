@@ -1,0 +1,446 @@
+//! The tasks of applications at the NICs: they send by them, and hear when a message has left or arrived.
+
+mod action;
+
+use crate::setup::plain::Compiled;
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::nic::NewMessage;
+use crate::domain::FabricDomain;
+use crate::event::EventKind;
+use crate::fault::Fault;
+use crate::record::stats::JobStats;
+use crate::record::task_log::{TaskEvent, word};
+use action::{Action, Wishes};
+use weir_model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
+use weir_workload::tasks::{Envelope, Iteration, Job, Peer, Task, Trouble, Waiting};
+
+/// An application: the same for all domains.
+pub struct Application {
+    /// What its tasks do.
+    pub job: Job,
+    /// The task at each of its endpoints.
+    pub numbers: FxHashMap<EndpointId, Peer>,
+}
+
+/// One task at the end: job, task, when it was done (the end of the run if it was not), its communication time, whether
+/// it was done, messages that it never received.
+pub type TaskRow = [u64; 6];
+
+/// One iteration of a job in one domain: job, iteration, when the first task began it, when the last one ended it, tasks
+/// that began it, tasks that ended it. Tasks with nothing to do in it do not count.
+pub type IterationRow = [u64; 6];
+
+/// Tasks of a job in one domain that are not done: job, first iteration that they have not begun, number of them.
+pub type BehindRow = [u64; 3];
+
+/// How far the tasks of one job are in one domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct JobState {
+    /// Messages handed to NICs.
+    pub sent: u64,
+    /// Messages that have come whole.
+    pub received: u64,
+    /// Times that tasks wait for, and messages that are not wholly acknowledged where routers may drop packets.
+    pub pending: u64,
+    /// Tasks that are not done.
+    pub unfinished: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    time: Time,
+    /// Of two things at the same time the one that was asked for first comes first.
+    order: u64,
+    action: Action,
+}
+
+/// A task at its NIC.
+struct Host {
+    job: u16,
+    nic: u32,
+    task: Task,
+    due: Vec<Due>,
+}
+
+/// The tasks of a domain.
+#[derive(Default)]
+pub struct Hosts {
+    hosts: Vec<Host>,
+    /// (job, NIC) → task.
+    places: FxHashMap<(u16, u32), u32>,
+    jobs: Vec<JobState>,
+    /// Tasks that are not done, of jobs that are not in the background.
+    unfinished: u64,
+    /// When the last task was done.
+    last_done: Time,
+    next_order: u64,
+    /// Empty but while a task is called.
+    wishes: Wishes,
+}
+
+impl Hosts {
+    /// Number of tasks.
+    pub fn len(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// Tasks that are not done, of jobs that a run to completion waits for.
+    pub fn unfinished(&self) -> u64 {
+        self.unfinished
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        let host = |host: &Host| {
+            size_of::<Host>() + host.task.memory_bytes() + host.due.capacity() * size_of::<Due>()
+        };
+        self.hosts.iter().map(host).sum::<usize>() + self.places.capacity() * 16
+    }
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// Puts the tasks of all applications at this domain's NICs.
+    pub(crate) fn add_tasks(&mut self) {
+        let traffic = self.traffic.clone();
+        self.hosts.jobs = vec![JobState::default(); traffic.len()];
+        for (job, traffic) in traffic.iter().enumerate() {
+            let Some(application) = traffic.application() else {
+                continue;
+            };
+            for nic in 0..self.nics.len() as u32 {
+                let endpoint = self.nics[nic as usize].id;
+                let Some(&number) = application.numbers.get(&endpoint) else {
+                    continue;
+                };
+                let place = self.hosts.len() as u32;
+                self.hosts.places.insert((job as u16, nic), place);
+                self.hosts.hosts.push(Host {
+                    job: job as u16,
+                    nic,
+                    task: Task::new(&application.job, number),
+                    due: Vec::new(),
+                });
+                self.hosts.unfinished += u64::from(!traffic.background);
+                self.hosts.jobs[job].unfinished += 1;
+            }
+        }
+        self.hosts.hosts.shrink_to_fit();
+    }
+
+    /// Schedules the start of all tasks.
+    pub(crate) fn start_tasks(&mut self) {
+        for place in 0..self.hosts.len() {
+            let job = usize::from(self.hosts.hosts[place].job);
+            let start = self.traffic[job].start;
+            self.expect(place as u32, start, Action::Start);
+        }
+    }
+
+    /// Something will happen to a task.
+    fn expect(&mut self, place: u32, time: Time, action: Action) {
+        let order = self.hosts.next_order;
+        self.hosts.next_order += 1;
+        if self.task_log.is_on() {
+            self.task_log.due(order);
+        }
+        let host = &mut self.hosts.hosts[place as usize];
+        host.due.push(Due {
+            time,
+            order,
+            action,
+        });
+        self.hosts.jobs[usize::from(host.job)].pending += 1;
+        self.schedule(EventKind::Task, place, time);
+    }
+
+    /// The first thing that is due at a task happens. (There is one event for each.)
+    // Out of the way of the loop over events, which patterns share.
+    #[inline(never)]
+    pub(crate) fn task_event(&mut self, place: u32, now: Time) {
+        let host = &mut self.hosts.hosts[place as usize];
+        let times = host.due.iter().enumerate();
+        let first = times.min_by_key(|(_, due)| (due.time, due.order));
+        let Some((at, _)) = first else {
+            return;
+        };
+        let Due { order, action, .. } = host.due.swap_remove(at);
+        self.hosts.jobs[usize::from(host.job)].pending -= 1;
+        if self.task_log.is_on() {
+            self.task_log.happens(order);
+        }
+        self.act(place, action, now);
+        self.task_log.over();
+    }
+
+    fn act(&mut self, place: u32, action: Action, now: Time) {
+        if let Action::Send {
+            to,
+            bytes,
+            envelope,
+        } = action
+        {
+            return self.send_from_task(place, to, bytes, envelope, now);
+        }
+        let host = &mut self.hosts.hosts[place as usize];
+        let traffic = &self.traffic[usize::from(host.job)];
+        let Some(Application { job, .. }) = traffic.application() else {
+            return;
+        };
+        let mut wishes = std::mem::take(&mut self.hosts.wishes);
+        let before = host.task.finished();
+        if self.task_log.is_on() {
+            let (job, task) = (host.job, host.task.number());
+            self.task_log.begin(job, task, action.event(), now);
+        }
+        match action {
+            Action::Start => host.task.start(job, now, &mut wishes),
+            Action::Wake => host.task.wake(job, now, &mut wishes),
+            Action::Sent { to, envelope } => host.task.sent(job, to, envelope, now, &mut wishes),
+            Action::Arrived { from, envelope } => {
+                host.task.arrived(job, from, envelope, now, &mut wishes);
+            }
+            Action::Send { .. } => {}
+        }
+        if before.is_none() && host.task.finished().is_some() {
+            self.hosts.unfinished -= u64::from(!traffic.background);
+            self.hosts.last_done = now;
+            self.hosts.jobs[usize::from(host.job)].unfinished -= 1;
+        }
+        if let Some(trouble) = host.task.trouble() {
+            let (job, task) = (traffic.name.clone(), host.task.number());
+            self.fault.get_or_insert(match trouble {
+                Trouble::Idle => Fault::Idle { job, task },
+                Trouble::Overtaken(from) => Fault::Overtaken { job, task, from },
+            });
+        }
+        for (delay, action) in wishes.0.drain(..) {
+            match action {
+                // Without a delay at once, in the order of the calls.
+                Action::Send {
+                    to,
+                    bytes,
+                    envelope,
+                } if delay == 0 => self.send_from_task(place, to, bytes, envelope, now),
+                action => self.expect(place, now + delay.min(LATEST), action),
+            }
+        }
+        self.hosts.wishes = wishes;
+    }
+
+    /// Hands a message of a task to its NIC. What a task sends to itself does not get there.
+    fn send_from_task(&mut self, place: u32, to: Peer, bytes: u64, envelope: Envelope, now: Time) {
+        let host = &self.hosts.hosts[place as usize];
+        let (nic, job) = (host.nic, host.job);
+        if to == host.task.number() {
+            self.expect(place, now, Action::Sent { to, envelope });
+            return self.expect(place, now, Action::Arrived { from: to, envelope });
+        }
+        if bytes > LONGEST_MESSAGE / 8 {
+            let job = self.traffic[usize::from(job)].name.clone();
+            self.fault.get_or_insert(Fault::Oversized { job, bytes });
+            return;
+        }
+        let counts = K::CC && self.fixed.can.retransmits || K::RICH && self.fixed.flows.managed;
+        if counts && !self.about.countable(8 * bytes) {
+            let job = self.traffic[usize::from(job)].name.clone();
+            self.fault = Some(Fault::TooLong { job, bytes });
+            return;
+        }
+        let state = &mut self.hosts.jobs[usize::from(job)];
+        state.sent += 1;
+        state.pending += u64::from(K::CC && self.fixed.can.retransmits);
+        let destination = self.traffic[usize::from(job)].tasks[to as usize];
+        if self.task_log.is_on() {
+            let sender = &self.nics[nic as usize];
+            let given = TaskEvent::Given {
+                to,
+                stamp: word(envelope),
+                message: (sender.id, sender.next_message),
+            };
+            let task = self.hosts.hosts[place as usize].task.number();
+            self.task_log.add(job, task, given, now);
+        }
+        let message = NewMessage {
+            nic,
+            destination,
+            bits: 8 * bytes,
+            job,
+            stamp: envelope.to_stamp(),
+        };
+        let protocol = u64::from(!envelope.kind.has_content());
+        self.stats.jobs[usize::from(job)].protocol_generated += protocol;
+        self.submit(message, now);
+    }
+
+    /// A packet of a task's message has arrived, as its destination says, under a scheme that may drop packets. There
+    /// the NIC may need the message again until all of it is acknowledged: that is when it leaves.
+    #[inline(never)]
+    pub(crate) fn packet_acknowledged(&mut self, nic: u32, origin: &Origin, now: Time) {
+        let (own, destination) = (self.nics[nic as usize].id, origin.source);
+        if self.acknowledged.add(origin, own, destination) {
+            self.hosts.jobs[usize::from(origin.job)].pending -= 1;
+            self.message_leaves(nic, destination, origin, now);
+        }
+    }
+
+    /// The last bit of a task's message leaves its NIC at `tail`; from then on the task may do with its content what it
+    /// likes.
+    #[inline(never)]
+    pub(crate) fn message_leaves(
+        &mut self,
+        nic: u32,
+        destination: EndpointId,
+        origin: &Origin,
+        tail: Time,
+    ) {
+        let Some(envelope) = Envelope::from_stamp(origin.stamp()) else {
+            return;
+        };
+        // Nobody waits for control messages to leave.
+        if !envelope.kind.has_content() {
+            return;
+        }
+        let Some(&place) = self.hosts.places.get(&(origin.job, nic)) else {
+            return;
+        };
+        let application = self.traffic[usize::from(origin.job)].application();
+        let Some(&to) = application.and_then(|one| one.numbers.get(&destination)) else {
+            return;
+        };
+        self.expect(place, tail, Action::Sent { to, envelope });
+    }
+
+    /// A message for a task is whole at its NIC.
+    #[inline(never)]
+    pub(crate) fn message_arrives(&mut self, nic: u32, origin: &Origin, now: Time) {
+        let Some(envelope) = Envelope::from_stamp(origin.stamp()) else {
+            return;
+        };
+        let Some(&place) = self.hosts.places.get(&(origin.job, nic)) else {
+            return;
+        };
+        let Some(application) = self.traffic[usize::from(origin.job)].application() else {
+            return;
+        };
+        let Some(&from) = application.numbers.get(&origin.source) else {
+            return;
+        };
+        let delay = application.job.protocol.receive_delay;
+        self.hosts.jobs[usize::from(origin.job)].received += 1;
+        let protocol = u64::from(!envelope.kind.has_content());
+        self.stats.jobs[usize::from(origin.job)].protocol_received += protocol;
+        let action = Action::Arrived { from, envelope };
+        match delay {
+            0 => {
+                self.act(place, action, now);
+                self.task_log.over();
+            }
+            _ => self.expect(place, now + delay, action),
+        }
+    }
+
+    /// When the last delivery was, or the end of the last task.
+    pub fn last_activity(&self) -> Time {
+        self.stats.last_delivery.max(self.hosts.last_done)
+    }
+
+    /// How far each job is here, in the order of the experiment file; all zeros for traffic that is no application.
+    pub fn job_states(&self) -> &[JobState] {
+        &self.hosts.jobs
+    }
+
+    /// The first tasks of a job that wait, in the order of this domain's endpoints, at most `most`.
+    pub fn waiting_tasks(&self, job: u16, most: usize) -> Vec<Waiting> {
+        let hosts = self.hosts.hosts.iter().filter(|host| host.job == job);
+        let waiting = hosts.filter_map(|host| host.task.waiting());
+        waiting.take(most).collect()
+    }
+
+    /// How the tasks of this domain came out at simulated time `end`.
+    pub(crate) fn task_rows(&self, end: Time) -> Vec<TaskRow> {
+        let row = |host: &Host| {
+            let start = self.traffic[usize::from(host.job)].start;
+            let (whole, requests) = host.task.unclaimed();
+            [
+                u64::from(host.job),
+                u64::from(host.task.number()),
+                host.task.finished().unwrap_or(end),
+                host.task
+                    .communicated_until(end)
+                    .unwrap_or(end.saturating_sub(start)),
+                u64::from(host.task.finished().is_some()),
+                (whole + requests) as u64,
+            ]
+        };
+        self.hosts.hosts.iter().map(row).collect()
+    }
+
+    /// Adds the times that tasks took for the iterations that they began in the measurement window, and how long ago those began that
+    /// were not over at `end`.
+    pub(crate) fn add_iteration_times(&self, jobs: &mut [JobStats], end: Time) {
+        for host in &self.hosts.hosts {
+            let job = &mut jobs[usize::from(host.job)];
+            let iterations = host.task.iterations().iter();
+            let counted =
+                |one: &&Iteration| one.counts && !one.idle && self.stats.measured(one.begin);
+            for one in iterations.filter(counted) {
+                match one.end {
+                    Some(over) => job.iteration.add(over - one.begin),
+                    None => job.iteration_missing.add(end.saturating_sub(one.begin)),
+                }
+            }
+        }
+    }
+
+    /// The iterations of the applications here, by job, then number. Empty if they are not written down.
+    pub(crate) fn iteration_rows(&self) -> Vec<IterationRow> {
+        let rows = self.hosts.hosts.iter().flat_map(|host| {
+            let iterations = host.task.iterations().iter().enumerate();
+            let real = iterations.filter(|(_, one)| !one.idle);
+            real.map(|(number, one)| {
+                let (job, ended) = (u64::from(host.job), u64::from(one.end.is_some()));
+                [
+                    job,
+                    number as u64,
+                    one.begin,
+                    one.end.unwrap_or(0),
+                    1,
+                    ended,
+                ]
+            })
+        });
+        merge_iterations(rows)
+    }
+
+    /// The tasks here that may still begin iterations, by job and iteration. Empty if iterations are not recorded.
+    pub(crate) fn behind_rows(&self) -> Vec<BehindRow> {
+        let mut counts: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+        for host in &self.hosts.hosts {
+            if let Some(next) = host.task.next_iteration() {
+                *counts.entry((u64::from(host.job), next)).or_default() += 1;
+            }
+        }
+        let rows = counts.into_iter();
+        rows.map(|((job, next), tasks)| [job, next, tasks])
+            .collect()
+    }
+}
+
+/// One row for each iteration of a job, by job, then number: from the first of its tasks' beginnings to the last of
+/// their ends.
+pub fn merge_iterations(rows: impl Iterator<Item = IterationRow>) -> Vec<IterationRow> {
+    let mut merged: BTreeMap<[u64; 2], IterationRow> = BTreeMap::new();
+    for new in rows {
+        let row = merged.entry([new[0], new[1]]);
+        let row = row.or_insert([new[0], new[1], Time::MAX, 0, 0, 0]);
+        row[2] = row[2].min(new[2]);
+        row[3] = row[3].max(new[3]);
+        row[4] += new[4];
+        row[5] += new[5];
+    }
+    merged.into_values().collect()
+}

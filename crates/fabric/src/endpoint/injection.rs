@@ -1,0 +1,216 @@
+//! Onto the link from a NIC to its router: which virtual channel and queue a packet joins there.
+
+use super::send_queues::Message;
+use crate::domain::FabricDomain;
+use crate::pool::Pool;
+use crate::setup::plain::Compiled;
+use weir_model::{EndpointId, LinkKind, NEVER, Origin, PacketIndex, Time};
+use weir_network::queueing::Joining;
+use weir_network::routing::{NicChoice, NicRule};
+
+/// What a packet that is to be sent needs a queue for.
+#[derive(Clone, Copy)]
+pub(crate) struct Sending {
+    pub destination: EndpointId,
+    pub class: u8,
+    pub job: u16,
+    pub flits: u16,
+    /// The number of the message and that of the packet in it, added up: of [`NicRule::Numbered`].
+    pub turn: u32,
+}
+
+impl Sending {
+    pub fn of(pool: &Pool, index: PacketIndex) -> Sending {
+        let (packet, origin) = (pool.get(index), pool.origin(index));
+        Sending {
+            destination: packet.flight.destination,
+            class: packet.class,
+            job: origin.job,
+            flits: packet.flits,
+            turn: turn_of(origin),
+        }
+    }
+}
+
+/// What the turn of a packet follows from that has a number in its message.
+pub(super) fn turn_of(origin: &Origin) -> u32 {
+    origin.message.wrapping_add(origin.part)
+}
+
+/// Whether the next packet may take a virtual channel, of `vcs` and after the one used `last`: where virtual networks are taken in
+/// turn, one of the network whose turn it is.
+pub(super) fn may_take(choice: NicChoice, vc: u32, last: u32, vcs: u32) -> bool {
+    let networks = u32::from(choice.networks);
+    let each = vcs / networks;
+    choice.by != NicRule::InTurn || vc / each == (last / each + 1) % networks
+}
+
+/// Whether a virtual channel, of `vcs`, is of a packet's own network: where that follows from its turn.
+pub(super) fn is_own(choice: NicChoice, vc: u32, vcs: u32, turn: u32) -> bool {
+    let networks = u32::from(choice.networks);
+    choice.by != NicRule::Numbered || vc / (vcs / networks) == turn % networks
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// Whether a packet's virtual network follows from its number.
+    #[inline(always)]
+    pub(super) fn turns_are_numbered(&self) -> bool {
+        self.choice()
+            .is_some_and(|choice| choice.by == NicRule::Numbered)
+    }
+
+    /// Whether packets of a NIC join different queues of its link, by what they are.
+    #[inline(always)]
+    pub(super) fn queues_differ(&self) -> bool {
+        self.divided() || self.turns_are_numbered()
+    }
+
+    /// The turn of the next packet of a message; 0 where turns are not numbered.
+    #[inline(always)]
+    pub(super) fn turn_of_next(&self, message: &Message) -> u32 {
+        match self.turns_are_numbered() {
+            true => {
+                let most = u64::from(self.fixed.max_packet) * u64::from(self.about.flit.0);
+                let sent = (message.bits - message.left) / most;
+                message.number.wrapping_add(sent as u32)
+            }
+            false => 0,
+        }
+    }
+
+    /// A queue with credits for a packet, of the virtual channels in turn; or when to look again.
+    #[inline]
+    pub(crate) fn injection_queue(
+        &mut self,
+        output: u32,
+        new: Sending,
+        now: Time,
+    ) -> Result<u16, Time> {
+        let out = &self.outputs[output as usize];
+        let (queues, base) = (out.queues, out.channel_base);
+        let vcs = self.fixed.injection_vcs;
+        let nic = &self.nics[(output - self.first_nic_output) as usize];
+        if let Some(choice) = self.choice() {
+            return self.chosen_injection(output, new, choice, now);
+        }
+        let (source, last) = (nic.id, nic.vc);
+        let first = u32::from(new.class) * queues;
+        let (flits, mut again) = (u32::from(self.place(new.flits)), NEVER);
+        for step in 1..=u16::from(vcs) {
+            let turn = u16::from(last) + step;
+            let vc = if turn < u16::from(vcs) {
+                turn
+            } else {
+                turn - u16::from(vcs)
+            };
+            let within = match self.divided() {
+                true => self.divided_injection(source, new, vc as u8, queues),
+                false => u32::from(vc),
+            };
+            let queue = (first + within) as u16;
+            let channel = self.channel(base, queue);
+            if self.has_credit(channel, flits, now) {
+                return Ok(queue);
+            }
+            let credit = &self.channels[self.home(channel)].credit;
+            again = again.min(credit.enough_at(flits));
+        }
+        Err(again)
+    }
+
+    /// A queue with credits for a packet in the virtual network that the routing has the NIC choose; or when to look again. Of
+    /// virtual channels that the packet may take, that with less in its queue; of equal ones the first in turn.
+    #[inline(never)]
+    fn chosen_injection(
+        &mut self,
+        output: u32,
+        new: Sending,
+        choice: NicChoice,
+        now: Time,
+    ) -> Result<u16, Time> {
+        let out = &self.outputs[output as usize];
+        let (queues, base) = (out.queues, out.channel_base);
+        let nic = &self.nics[(output - self.first_nic_output) as usize];
+        let (source, last) = (nic.id, u32::from(nic.vc));
+        let vcs = u32::from(self.fixed.injection_vcs);
+        let flits = u32::from(self.place(new.flits));
+        let (mut best, mut again) = (None, NEVER);
+        for step in 1..=vcs {
+            let vc = (last + step) % vcs;
+            if !may_take(choice, vc, last, vcs) || !is_own(choice, vc, vcs, new.turn) {
+                continue;
+            }
+            let within = match self.fixed.divided {
+                true => self.divided_injection(source, new, vc as u8, queues),
+                false => vc,
+            };
+            let queue = (u32::from(new.class) * queues + within) as u16;
+            let channel = self.channel(base, queue);
+            let room = self.has_credit(channel, flits, now);
+            let home = self.home(channel);
+            let credit = &mut self.channels[home].credit;
+            credit.collect(now);
+            again = again.min(credit.enough_at(flits));
+            let used = credit.capacity - credit.available;
+            if room && best.is_none_or(|(least, _)| used < least) {
+                best = Some((used, queue));
+            }
+        }
+        best.map(|(_, queue)| queue).ok_or(again)
+    }
+
+    /// The queue of a packet in a virtual channel of its injection link that is divided into queues.
+    #[inline(never)]
+    pub(crate) fn divided_injection(
+        &self,
+        source: EndpointId,
+        new: Sending,
+        vc: u8,
+        queues: u32,
+    ) -> u32 {
+        let vcs = self.fixed.injection_vcs;
+        let each = queues / u32::from(vcs);
+        let joining = Joining {
+            from: None,
+            kind: LinkKind::TERMINAL,
+            vc,
+            vcs,
+            source,
+            destination: new.destination,
+            class: new.class,
+            job: new.job,
+        };
+        u32::from(vc) * each + self.network.part(&joining, each)
+    }
+
+    /// A head leaves its NIC.
+    pub(crate) fn inject(&mut self, index: PacketIndex, nic: u32, queue: u16, now: Time) {
+        let (divided, choice) = (self.divided(), self.choice());
+        let state = &mut self.nics[nic as usize];
+        let sequence = state.next_packet;
+        state.next_packet = sequence.wrapping_add(1);
+        let output = self.first_nic_output + nic;
+        let packet = self.pool.get_mut(index);
+        packet.queue = queue;
+        let queues = self.outputs[output as usize].queues;
+        let within = u32::from(queue) - u32::from(packet.class) * queues;
+        state.vc = if divided {
+            within / (queues / u32::from(self.fixed.injection_vcs))
+        } else {
+            within
+        } as u8;
+        if let Some(choice) = choice {
+            packet.flight.via = u32::from(state.vc / (self.fixed.injection_vcs / choice.networks));
+        }
+        packet.head = now;
+        let origin = self.pool.origin_mut(index);
+        origin.sequence = sequence;
+        origin.injected = now;
+        if self.watch.is_on() {
+            self.watch_injection(index, nic);
+        }
+        let origin = self.pool.origin(index);
+        self.stats.injected(origin, nic, now);
+        self.send(index, output, now);
+    }
+}

@@ -1,0 +1,39 @@
+use rustc_hash::FxHashMap;
+
+use weir_model::{EndpointId, Origin};
+
+/// Source, number at the source, destination.
+type Key = (EndpointId, u32, EndpointId);
+
+/// Messages of which some packets are there and others are not.
+#[derive(Debug, Default)]
+pub struct Reassembly {
+    /// Payload that is there, bits.
+    got: FxHashMap<Key, u64>,
+}
+
+impl Reassembly {
+    /// Adds a packet. True when it is the last of its message; they may overtake each other. A message of one packet
+    /// leaves no trace.
+    #[inline]
+    pub fn add(&mut self, origin: &Origin, source: EndpointId, destination: EndpointId) -> bool {
+        let payload = u64::from(origin.payload_bits);
+        if payload == origin.message_bits {
+            return true;
+        }
+        let key = (source, origin.message, destination);
+        let got = self.got.entry(key).or_insert(0);
+        *got += payload;
+        if *got < origin.message_bits {
+            return false;
+        }
+        self.got.remove(&key);
+        true
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        // A place has a byte of the table's own besides.
+        self.got.capacity() * (size_of::<(Key, u64)>() + 1)
+    }
+}

@@ -1,0 +1,507 @@
+//! The queue pairs of a domain's NICs: a send queue per job and destination, each a packet at a time in turn; or one for each
+//! message, in turn or one after the other ([`NicOrder`]).
+
+use std::ops::Range;
+
+use super::groups::{Groups, UNKNOWN};
+use super::ring_order::{PLACE, RingOrder};
+use crate::NicOrder;
+use weir_model::{EndpointId, Origin, Stamp, Time};
+use weir_slots::{Slots, prefetch};
+
+/// No queue pair, no message.
+pub const NONE: u32 = u32::MAX;
+
+/// What a message, a queue pair, and one of which the first message waits for a time that it was given take, bytes; of what grows by
+/// doubling, full.
+pub const QUEUED_MESSAGE: usize = size_of::<Message>();
+pub const QUEUE_PAIR: usize = size_of::<QueuePair>() + INDEXED + PLACE;
+pub const PARKED_PAIR: usize = INDEXED;
+
+/// A place in one of the tables of queue pairs.
+const INDEXED: usize = 24;
+
+/// Up to so many queue pairs of a NIC are searched one by one; it takes less than an index does.
+const SEARCHED: u32 = 8;
+
+/// The queue pairs of one NIC that have something to send, in a ring.
+#[derive(Clone, Copy, Debug)]
+pub struct PairRing {
+    /// The queue pair whose turn is next; [`NONE`] if there is none.
+    pub turn: u32,
+    /// Queue pairs in the ring.
+    pub pairs: u32,
+    /// Those of them whose group is known.
+    pub grouped: u32,
+    /// Whether they are in the index.
+    indexed: bool,
+    /// Whether their places are known ([`RingOrder`]).
+    pub placed: bool,
+}
+
+impl PairRing {
+    /// No queue pairs.
+    pub const EMPTY: PairRing = PairRing {
+        turn: NONE,
+        pairs: 0,
+        grouped: 0,
+        indexed: false,
+        placed: false,
+    };
+}
+
+/// A send queue of one job for one destination. Exists from its first message until it is empty.
+#[derive(Clone, Copy, Debug)]
+pub struct QueuePair {
+    /// Where its messages go.
+    pub destination: EndpointId,
+    /// The job of its messages; 0 where all jobs share queue pairs.
+    job: u16,
+    /// The message that is being sent.
+    pub first: u32,
+    last: u32,
+    /// The queue pair after it in its NIC's ring.
+    pub next: u32,
+    pub before: u32,
+    /// Its place in the ring, where places are known.
+    pub place: u64,
+    /// Which injection queues it may join, if that is known ([`Groups`]).
+    pub group: u8,
+}
+
+/// A queue pair that is in no ring: what its first message has left goes at a time that was given.
+#[derive(Clone, Copy, Debug)]
+struct Parked {
+    pair: u32,
+    /// Parts of the message that are not sent, in order.
+    next: u32,
+    end: u32,
+}
+
+/// A message that is being sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Message {
+    /// When it was generated, ps.
+    pub generated: Time,
+    /// Its length.
+    pub bits: u64,
+    /// What is not sent.
+    pub left: u64,
+    /// Its number at its source.
+    pub number: u32,
+    /// Which workload it belongs to.
+    pub job: u16,
+    /// What tasks of an application know it by.
+    pub stamp: Stamp,
+    next: u32,
+}
+
+impl Message {
+    /// A message of which nothing is sent.
+    pub fn new(generated: Time, bits: u64, number: u32, job: u16, stamp: Stamp) -> Self {
+        Message {
+            generated,
+            bits,
+            left: bits,
+            number,
+            job,
+            stamp,
+            next: NONE,
+        }
+    }
+
+    /// What its packets have in common, as the origin of the first one, without payload yet.
+    #[inline]
+    pub fn origin(&self, source: EndpointId) -> Origin {
+        let (generated, bits) = (self.generated, self.bits);
+        Origin::of_message(source, self.number, self.job, generated, bits, self.stamp)
+    }
+}
+
+/// The queue pairs and messages of a domain's NICs.
+#[derive(Debug)]
+pub struct SendQueues {
+    order: NicOrder,
+    /// True if all jobs of a NIC share its queue pairs: where flows are managed, which are by destination.
+    shared: bool,
+    pub(super) pairs: Slots<QueuePair>,
+    free_pairs: Vec<u32>,
+    messages: Slots<Message>,
+    free_messages: Vec<u32>,
+    /// (NIC, destination, job) → queue pair, for NICs with many.
+    index: rustc_hash::FxHashMap<(u32, EndpointId, u16), u32>,
+    /// By NIC, destination and job, where queue pairs are shared by messages.
+    parked: rustc_hash::FxHashMap<(u32, EndpointId, u16), Parked>,
+    pub(super) groups: Groups,
+    pub(super) ring_order: RingOrder,
+}
+
+impl SendQueues {
+    /// No queue pairs. `shared`: all jobs of a NIC share them.
+    pub fn new(order: NicOrder, shared: bool) -> Self {
+        SendQueues {
+            order,
+            shared,
+            pairs: Slots::default(),
+            free_pairs: Vec::new(),
+            messages: Slots::default(),
+            free_messages: Vec::new(),
+            index: rustc_hash::FxHashMap::default(),
+            parked: rustc_hash::FxHashMap::default(),
+            groups: Groups::default(),
+            ring_order: RingOrder::default(),
+        }
+    }
+
+    /// Whether all queue pairs of a NIC may send, and not only the one whose turn it is.
+    #[inline]
+    pub fn all_may_send(&self) -> bool {
+        self.order != NicOrder::Fifo
+    }
+
+    /// How many queue pairs of a NIC may send, from the one whose turn it is on.
+    #[inline]
+    pub fn candidates(&self, state: &PairRing) -> u32 {
+        match self.order {
+            NicOrder::Fifo => state.pairs.min(1),
+            NicOrder::Fair | NicOrder::Message => state.pairs,
+        }
+    }
+
+    /// The job by which a queue pair is known.
+    #[inline]
+    fn key(&self, job: u16) -> u16 {
+        if self.shared { 0 } else { job }
+    }
+
+    /// Adds a message to the queue pair of a NIC, its job and a destination, or with one of its own after all others. Gives the queue
+    /// pair if the message is its first.
+    pub fn add(
+        &mut self,
+        nic: u32,
+        state: &mut PairRing,
+        destination: EndpointId,
+        message: Message,
+    ) -> Option<u32> {
+        let job = self.key(message.job);
+        let at = match self.free_messages.pop() {
+            Some(at) => {
+                self.messages[at as usize] = message;
+                at
+            }
+            None => {
+                assert!(
+                    self.messages.len() < NONE as usize,
+                    "2³² messages in one domain"
+                );
+                self.messages.push(message);
+                (self.messages.len() - 1) as u32
+            }
+        };
+        if self.order == NicOrder::Fair {
+            let parked = || Some(self.parked.get(&(nic, destination, job))?.pair);
+            if let Some(pair) = self.find_pair(nic, state, destination, job).or_else(parked) {
+                let last = std::mem::replace(&mut self.pairs[pair as usize].last, at);
+                self.messages[last as usize].next = at;
+                return None;
+            }
+        }
+        let pair = self.add_pair(QueuePair {
+            destination,
+            job,
+            first: at,
+            last: at,
+            next: NONE,
+            before: NONE,
+            place: 0,
+            group: UNKNOWN,
+        });
+        self.enter(nic, state, pair);
+        Some(pair)
+    }
+
+    /// Puts a queue pair into the ring, after all others.
+    fn enter(&mut self, nic: u32, state: &mut PairRing, pair: u32) {
+        if state.turn == NONE {
+            state.turn = pair;
+            self.pairs[pair as usize].next = pair;
+            self.pairs[pair as usize].before = pair;
+        } else {
+            let next = state.turn;
+            let before = std::mem::replace(&mut self.pairs[next as usize].before, pair);
+            self.pairs[before as usize].next = pair;
+            self.pairs[pair as usize].next = next;
+            self.pairs[pair as usize].before = before;
+        }
+        state.pairs += 1;
+        if state.placed {
+            self.place(nic, state, pair);
+        }
+        if state.indexed {
+            let QueuePair {
+                destination, job, ..
+            } = self.pairs[pair as usize];
+            self.index.insert((nic, destination, job), pair);
+        } else if self.order == NicOrder::Fair && state.pairs > SEARCHED {
+            self.index_all(nic, state);
+        }
+    }
+
+    /// Takes a queue pair out of the ring.
+    fn leave(&mut self, nic: u32, state: &mut PairRing, at: u32) {
+        self.leave_group(nic, state, at);
+        let pair = self.pairs[at as usize];
+        if state.indexed {
+            self.index.remove(&(nic, pair.destination, pair.job));
+        }
+        if state.placed {
+            self.ring_order.leave((nic, UNKNOWN), pair.place);
+        }
+        state.pairs -= 1;
+        state.indexed &= state.pairs > 0;
+        state.placed &= state.pairs > 0;
+        if pair.next == at {
+            state.turn = NONE;
+            return;
+        }
+        if state.turn == at {
+            state.turn = pair.next;
+        }
+        self.pairs[pair.before as usize].next = pair.next;
+        self.pairs[pair.next as usize].before = pair.before;
+    }
+
+    /// The queue pair of a job for a destination, if there is one: by search among a few, through the index among many.
+    pub fn find_pair(
+        &self,
+        nic: u32,
+        state: &PairRing,
+        destination: EndpointId,
+        job: u16,
+    ) -> Option<u32> {
+        let job = self.key(job);
+        if state.indexed {
+            return self.index.get(&(nic, destination, job)).copied();
+        }
+        self.search(state, |pair| {
+            pair.destination == destination && pair.job == job
+        })
+    }
+
+    /// The first queue pair of a NIC, from the one whose turn it is on, that is one of these.
+    fn search(&self, state: &PairRing, is: impl Fn(&QueuePair) -> bool) -> Option<u32> {
+        let mut at = state.turn;
+        for _ in 0..state.pairs {
+            let pair = &self.pairs[at as usize];
+            if is(pair) {
+                return Some(at);
+            }
+            at = pair.next;
+        }
+        None
+    }
+
+    fn index_all(&mut self, nic: u32, state: &mut PairRing) {
+        state.indexed = true;
+        let mut at = state.turn;
+        for _ in 0..state.pairs {
+            let pair = &self.pairs[at as usize];
+            self.index.insert((nic, pair.destination, pair.job), at);
+            at = pair.next;
+        }
+    }
+
+    fn add_pair(&mut self, pair: QueuePair) -> u32 {
+        match self.free_pairs.pop() {
+            Some(at) => {
+                self.pairs[at as usize] = pair;
+                at
+            }
+            None => {
+                assert!(
+                    self.pairs.len() < NONE as usize,
+                    "2³² queue pairs in one domain"
+                );
+                self.pairs.push(pair);
+                (self.pairs.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Begins to fetch a queue pair, or none, into the cache.
+    #[inline]
+    pub fn prefetch(&self, at: u32) {
+        if at != NONE {
+            prefetch(&self.pairs[at as usize]);
+        }
+    }
+
+    /// A queue pair by its place.
+    #[inline]
+    pub fn pair(&self, at: u32) -> &QueuePair {
+        &self.pairs[at as usize]
+    }
+
+    /// A message by its place.
+    #[inline]
+    pub fn message(&self, at: u32) -> &Message {
+        &self.messages[at as usize]
+    }
+
+    /// Takes `payload` bits of the first message of a queue pair; the turn passes to the one after it, where messages do not go one
+    /// after the other. Gives the queue pair if another message is its first now.
+    pub fn take(&mut self, nic: u32, state: &mut PairRing, at: u32, payload: u64) -> Option<u32> {
+        let pair = self.pairs[at as usize];
+        if self.order != NicOrder::Fifo {
+            state.turn = pair.next;
+        }
+        let message = &mut self.messages[pair.first as usize];
+        message.left -= payload;
+        if message.left > 0 {
+            return None;
+        }
+        let job = message.job;
+        if self.finish_first(at) {
+            if self.shared && self.messages[self.pairs[at as usize].first as usize].job != job {
+                self.leave_group(nic, state, at);
+            }
+            return Some(at);
+        }
+        self.leave(nic, state, at);
+        None
+    }
+
+    /// Takes the rest of a message, of `parts(message)`, out of its queue pair's turns, if it is the first there: it is sent by
+    /// other ways, and the queue pair waits until it is ([`SendQueues::sent_withdrawn`]).
+    pub fn withdraw(
+        &mut self,
+        nic: u32,
+        state: &mut PairRing,
+        destination: EndpointId,
+        (job, number): (u16, u32),
+        parts: impl Fn(&Message) -> Range<u32>,
+    ) -> Range<u32> {
+        let named = |pair: &QueuePair| {
+            pair.destination == destination && self.message(pair.first).number == number
+        };
+        let at = match self.order {
+            NicOrder::Fair => self.find_pair(nic, state, destination, job),
+            NicOrder::Fifo | NicOrder::Message => self.search(state, named),
+        };
+        let Some(at) = at.filter(|&at| named(self.pair(at))) else {
+            return 0..0;
+        };
+        let first = self.pairs[at as usize].first;
+        let parts = parts(self.message(first));
+        self.leave(nic, state, at);
+        if self.order == NicOrder::Fair {
+            let (next, end) = (parts.start, parts.end);
+            let parked = Parked {
+                pair: at,
+                next,
+                end,
+            };
+            self.parked
+                .insert((nic, destination, self.key(job)), parked);
+        } else {
+            self.finish_first(at);
+        }
+        parts
+    }
+
+    /// A part of a message is sent out of its queue pair's turn. With the last of those that were withdrawn the queue pair goes on;
+    /// given if another message is its first now.
+    pub fn sent_withdrawn(
+        &mut self,
+        nic: u32,
+        state: &mut PairRing,
+        destination: EndpointId,
+        (job, number, part): (u16, u32, u32),
+    ) -> Option<u32> {
+        let key = (nic, destination, self.key(job));
+        let parked = self.parked.get_mut(&key)?;
+        let pair = parked.pair;
+        let first = self.pairs[pair as usize].first;
+        // Parts before it were sent in turn, and got lost.
+        if self.messages[first as usize].number != number || part < parked.next {
+            return None;
+        }
+        parked.next += 1;
+        if parked.next < parked.end {
+            return None;
+        }
+        self.parked.remove(&key);
+        if !self.finish_first(pair) {
+            return None;
+        }
+        self.enter(nic, state, pair);
+        Some(pair)
+    }
+
+    /// Forgets the first message of a queue pair, and the pair if that was its last, which no ring may know then. True if there is
+    /// another.
+    fn finish_first(&mut self, at: u32) -> bool {
+        let first = self.pairs[at as usize].first;
+        let next = self.messages[first as usize].next;
+        self.free_messages.push(first);
+        self.pairs[at as usize].first = next;
+        if next == NONE {
+            self.free_pairs.push(at);
+        }
+        next != NONE
+    }
+
+    /// Messages that are not wholly sent.
+    pub fn messages_waiting(&self) -> usize {
+        self.messages.len() - self.free_messages.len()
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.pairs.capacity() * size_of::<QueuePair>()
+            + self.messages.capacity() * size_of::<Message>()
+            + (self.free_pairs.capacity() + self.free_messages.capacity()) * 4
+            + (self.index.capacity() + self.parked.capacity()) * INDEXED
+            + self.groups.memory_bytes()
+            + self.ring_order.memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn post(queues: &mut SendQueues, ring: &mut PairRing, to: EndpointId, number: u32) -> bool {
+        let message = Message::new(0, 9_600, number, 0, Stamp::NONE);
+        queues.add(0, ring, to, message).is_some()
+    }
+
+    #[test]
+    fn a_queue_pair_goes_on_when_what_was_withdrawn_is_sent() {
+        let (mut queues, mut ring) = (SendQueues::new(NicOrder::Fair, false), PairRing::EMPTY);
+        let rest = |_: &Message| 1..3;
+        assert!(post(&mut queues, &mut ring, 7, 0));
+        assert!(post(&mut queues, &mut ring, 8, 1));
+        assert!(!post(&mut queues, &mut ring, 7, 2));
+        assert_eq!(
+            queues.withdraw(0, &mut ring, 7, (0, 2), rest),
+            0..0,
+            "not first"
+        );
+        assert_eq!(queues.withdraw(0, &mut ring, 7, (0, 0), rest), 1..3);
+        assert_eq!(queues.withdraw(0, &mut ring, 7, (0, 0), rest), 0..0, "gone");
+        // Only the other queue pair has turns.
+        assert_eq!((ring.pairs, queues.pair(ring.turn).destination), (1, 8));
+        assert!(!post(&mut queues, &mut ring, 7, 3));
+        assert_eq!(queues.messages_waiting(), 4);
+        let mut sent = |message, part| queues.sent_withdrawn(0, &mut ring, 7, (0, message, part));
+        // A part that got lost, one of another message, and one of two do not count.
+        assert_eq!((sent(0, 0), sent(2, 1), sent(0, 1)), (None, None, None));
+        let pair = sent(0, 2).expect("the next message is first");
+        assert_eq!(queues.message(queues.pair(pair).first).number, 2);
+        assert_eq!((ring.pairs, queues.messages_waiting()), (2, 3));
+        assert_eq!(queues.take(0, &mut ring, pair, 9_600), Some(pair));
+        assert_eq!(queues.take(0, &mut ring, pair, 9_600), None);
+        assert_eq!((ring.pairs, queues.messages_waiting()), (1, 1));
+    }
+}

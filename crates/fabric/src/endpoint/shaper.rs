@@ -1,0 +1,188 @@
+//! Injection disciplines: which packet a NIC sends when, of flows whose rates a scheme sets (Birk and Zdornov, section 6.2).
+//!
+//! Let r be the rate of a flow, d the length of its packet and D what has been sent of its message.
+//!
+//! - `ipd`: each flow by itself, a packet every d / r; of those that may send the one that has waited longest.
+//! - `svc` (shaped virtual clock): the same, and of the flows that may send the one with the least D / r.
+//! - `ps` (periodic selection): the NIC sends a packet every d / R, R the sum of the rates of all flows with something to send, and that is
+//!   one of the flow with the least D / r. A NIC that is held back by its router does not catch up.
+//!
+//! A flow without a rate may always send, before all others.
+
+use crate::setup::plain::Compiled;
+use rustc_hash::FxHashMap;
+
+use super::nic::Blocked;
+use crate::Discipline;
+use crate::domain::FabricDomain;
+use weir_congestion::FlowRate;
+use weir_model::{EndpointId, LATEST, PacketIndex, Time};
+
+/// The last packet that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    /// When its head left.
+    time: Time,
+    flits: u16,
+}
+
+impl Last {
+    /// When the next packet may leave at a rate.
+    fn next(self, flits_per_ps: f64) -> Time {
+        let delay = (f64::from(self.flits) / flits_per_ps).round();
+        // A cast from a float stops at the ends of the type.
+        self.time.saturating_add((delay as Time).min(LATEST))
+    }
+}
+
+/// What the NICs of a domain have sent.
+#[derive(Debug, Default)]
+pub struct Shaper {
+    /// By NIC.
+    nics: FxHashMap<u32, Last>,
+    /// By NIC and destination.
+    flows: FxHashMap<(u32, EndpointId), Last>,
+    /// Flows that may be forgotten are looked for when there are so many.
+    most: usize,
+}
+
+impl Shaper {
+    /// A packet with a rate leaves now.
+    pub fn sent(&mut self, nic: u32, to: EndpointId, flits: u16, now: Time) {
+        let last = Last { time: now, flits };
+        self.nics.insert(nic, last);
+        self.flows.insert((nic, to), last);
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.nics.capacity() * 24 + self.flows.capacity() * 24
+    }
+}
+
+/// A flow that may send, but for its rate.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Its queue pair.
+    pair: u32,
+    /// Flits per picosecond; None: as fast as it can.
+    rate: Option<f64>,
+    /// What is sent of its message over the rate.
+    served: f64,
+    /// When it may send by its own rate.
+    eligible: Time,
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// The next packet of a NIC whose flows are sent by a discipline.
+    pub(crate) fn next_shaped(
+        &mut self,
+        discipline: Discipline,
+        nic: u32,
+        output: u32,
+        now: Time,
+        blocked: &mut Blocked,
+    ) -> Option<(PacketIndex, u16)> {
+        let candidates = self.candidates(nic, now, blocked);
+        let (chosen, time) = self.choose(discipline, nic, &candidates, now)?;
+        if time > now {
+            self.stats.tally.held_back += 1;
+            blocked.again = blocked.again.min(time);
+            return None;
+        }
+        let to = self.sends.pair(chosen.pair).destination;
+        let found = self.packet_of_pair(nic, chosen.pair, output, now, blocked)?;
+        if chosen.rate.is_some() {
+            let flits = self.pool.get(found.0).flits;
+            self.shaper.sent(nic, to, flits, now);
+            self.forget_idle(now);
+        }
+        Some(found)
+    }
+
+    /// The queue pairs of a NIC that nothing but their rates keeps from sending, from the one whose turn it is on.
+    fn candidates(&mut self, nic: u32, now: Time, blocked: &mut Blocked) -> Vec<Candidate> {
+        let ring = self.nics[nic as usize].ring;
+        let mut at = ring.turn;
+        let mut list = Vec::with_capacity(ring.pairs as usize);
+        for _ in 0..self.sends.candidates(&ring) {
+            let pair = *self.sends.pair(at);
+            let to = pair.destination;
+            if !self.fixed.flows.managed || self.flows.may_send(nic, to) {
+                let time = self.scheme.ready_at(nic, to, now);
+                if time > now {
+                    self.stats.tally.held_back += 1;
+                    blocked.again = blocked.again.min(time);
+                } else {
+                    let rate = self.scheme.rate(nic, to, now).map(FlowRate::flits_per_ps);
+                    let message = self.sends.message(pair.first);
+                    let sent = (message.bits - message.left) as f64;
+                    let last = self.shaper.flows.get(&(nic, to));
+                    list.push(Candidate {
+                        pair: at,
+                        rate,
+                        served: rate.map_or(-1.0, |rate| sent / rate),
+                        eligible: rate.zip(last).map_or(0, |(rate, last)| last.next(rate)),
+                    });
+                }
+            }
+            at = pair.next;
+        }
+        list
+    }
+
+    /// Which of them sends next, and when.
+    fn choose(
+        &self,
+        discipline: Discipline,
+        nic: u32,
+        all: &[Candidate],
+        now: Time,
+    ) -> Option<(Candidate, Time)> {
+        // The first of equals, which is the one whose turn comes first.
+        let least_served = |list: &mut dyn Iterator<Item = &Candidate>| {
+            list.copied()
+                .reduce(|best, one| if one.served < best.served { one } else { best })
+        };
+        let first_due = || {
+            let due = all.iter().copied().reduce(|best, one| {
+                if one.eligible < best.eligible {
+                    one
+                } else {
+                    best
+                }
+            });
+            due.map(|one| (one, one.eligible))
+        };
+        if let Some(free) = all.iter().find(|one| one.rate.is_none()) {
+            return Some((*free, 0));
+        }
+        match discipline {
+            Discipline::Ps => {
+                let rates: f64 = all.iter().filter_map(|one| one.rate).sum();
+                let last = self.shaper.nics.get(&nic);
+                let time = last.map_or(0, |last| last.next(rates));
+                least_served(&mut all.iter()).map(|one| (one, time))
+            }
+            Discipline::Ipd => first_due(),
+            Discipline::Svc => {
+                let mut eligible = all.iter().filter(|one| one.eligible <= now);
+                let one = least_served(&mut eligible);
+                one.map(|one| (one, one.eligible)).or_else(first_due)
+            }
+        }
+    }
+
+    /// Forgets flows that may send at once, when many have been added.
+    fn forget_idle(&mut self, now: Time) {
+        if self.shaper.flows.len() <= self.shaper.most.max(1_024) {
+            return;
+        }
+        let scheme = self.scheme.as_mut();
+        self.shaper.flows.retain(|&(nic, to), last| {
+            let rate = scheme.rate(nic, to, now).map(FlowRate::flits_per_ps);
+            rate.is_some_and(|rate| last.next(rate) > now)
+        });
+        self.shaper.most = 2 * self.shaper.flows.len();
+    }
+}

@@ -1,0 +1,86 @@
+//! Why a part of the network cannot go on.
+
+use thiserror::Error;
+
+use weir_model::LONGEST_MESSAGE;
+use weir_workload::tasks::Envelope;
+
+/// What an experiment asks of a run that cannot be done, and is found only while it runs. All are
+/// fatal for it.
+#[derive(Debug, Error)]
+pub enum Fault {
+    /// A message of an application has too many packets for a scheme that has to tell them apart.
+    #[error(
+        "the application {job:?} sends a message of {bytes} bytes, which are more than 4,294,967,295 packets, too many to \
+         count for a scheme that drops packets; make the message smaller or nic.max_packet larger, or choose another \
+         congestion.scheme"
+    )]
+    TooLong {
+        /// The workload's name.
+        job: String,
+        /// Length of the message.
+        bytes: u64,
+    },
+    /// A message of an application is longer than any can be.
+    #[error(
+        "the application {job:?} sends a message of {bytes} bytes; at most {} are possible: make its messages smaller, or \
+         give it fewer tasks where a collective operation puts those of all tasks together",
+        LONGEST_MESSAGE / 8
+    )]
+    Oversized {
+        /// The workload's name.
+        job: String,
+        /// Length of the message, or the largest number if it is longer.
+        bytes: u64,
+    },
+    /// A scheme has given a time that control packets cannot carry.
+    #[error(
+        "the congestion control tells a source of the workload {job:?} to send more than 281 s after its message was \
+         generated, which cannot be said in a packet: its destination is asked for more than its link carries in that \
+         time; write a lower load, smaller messages or faster links"
+    )]
+    GrantTooLate {
+        /// The workload's name.
+        job: String,
+    },
+    /// An output queue without limit holds as much as can be counted.
+    #[error(
+        "an output queue at port {port} of router {router} holds {flits} flits at {simulated_ps} ps, and more cannot be \
+         counted, though router.output_queue is \"unlimited\"; write a size, a lower load, or a larger router.flit"
+    )]
+    QueueFull {
+        /// When.
+        simulated_ps: u64,
+        /// The router.
+        router: u32,
+        /// Its port.
+        port: u32,
+        /// What is in the queue.
+        flits: u32,
+    },
+    /// A task goes on and on in no time.
+    #[error(
+        "task {task} of the application {job:?} has gone through a million iterations or repetitions in no simulated time; \
+         write fewer, or give it something to do: time to compute, or messages to other tasks"
+    )]
+    Idle {
+        /// The workload's name.
+        job: String,
+        /// The task.
+        task: u32,
+    },
+    /// Messages between tasks can no longer be told apart.
+    #[error(
+        "messages from task {from} to task {task} of the application {job:?} have overtaken each other by more than {} \
+         places, and cannot be put in order; choose a routing by one path, or send fewer and longer messages",
+        Envelope::MOST_AHEAD
+    )]
+    Overtaken {
+        /// The workload's name.
+        job: String,
+        /// The receiver.
+        task: u32,
+        /// The sender.
+        from: u32,
+    },
+}

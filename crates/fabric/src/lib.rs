@@ -1,0 +1,59 @@
+//! Links, routers and NICs: packet-granular virtual cut-through with flit-exact timing.
+//!
+//! Of every packet both the head's and the tail's time are known, so that cut-through, serialization, buffers and
+//! credits come out as in a flit-level simulator at a fraction of the events. A packet-hop costs one event where
+//! nothing is in its way (the head's arrival), and up to three more under load: its input's or output's side of the
+//! crossbar becoming free, and the link becoming free.
+//!
+//! The time of a hop without load, head to head: the router's latency and the link's. The tail follows by the
+//! packet's serialization time on the slowest link so far. So the network latency of a lone packet (head leaves the
+//! NIC → tail is at its endpoint) is
+//! `Σ link latencies + routers × router latency + flits × flit time of the slowest link`.
+//!
+//! The road of a packet: `endpoint/source` generates a message, `endpoint/nic` cuts it into packets, `router/crossbar` brings them across
+//! a router, `router/link` to the next one, and `endpoint/receive` puts them together. `endpoint/hosts` has the tasks of applications, which
+//! send by the same NICs.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![deny(clippy::iter_over_hash_type)]
+
+mod domain;
+mod endpoint;
+mod event;
+mod fault;
+mod flows;
+mod mail;
+mod pool;
+mod record;
+mod router;
+mod setup;
+mod state;
+
+pub use domain::FabricDomain;
+pub use endpoint::hosts::{
+    Application, BehindRow, IterationRow, JobState, TaskRow, merge_iterations,
+};
+pub use endpoint::resend::TIMED_PACKET;
+pub use endpoint::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};
+pub use endpoint::source::{Drive, Open, Traffic};
+pub use fault::Fault;
+pub use flows::{FlowRules, flow_kinds};
+pub use record::attribution::waits::{Who, merge as merge_rows};
+pub use record::flow_log::{FlowHop, FlowRate, FlowReport, FlowRow};
+pub use record::report::{DomainReport, Totals};
+pub use record::samples::Rated;
+pub use record::series::{CHUNK, MOST_BINS, Series, add as add_counts};
+pub use record::stall::{Deadlock, Wait, find_deadlock};
+pub use record::stats::{
+    BIN_COUNTS, DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
+    NETWORK_LATENCY, PACKETS, Recording, Tally,
+};
+pub use record::task_log::{TaskEvent, TaskStep};
+pub use record::watch::{Place, Step, Watched};
+pub use setup::build::Blueprint;
+pub use setup::choices::{
+    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
+};
+pub use setup::empty;
+pub use setup::network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters};
+pub use setup::plain::{Compiled, Controlled, Plain, Rich, is_controlled, is_rich};

@@ -1,0 +1,48 @@
+//! What comes from another rank is checked before anything in it is used as a place: the lists of a domain are not
+//! checked again at every access ([`weir_model::Slots`]).
+
+use super::post::{CreditMail, PacketMail};
+use crate::domain::FabricDomain;
+use crate::setup::plain::Compiled;
+use crate::state::{Upstream, Wire};
+use weir_model::Signal;
+
+impl<K: Compiled> FabricDomain<K> {
+    /// Queues of a port over all traffic classes.
+    fn channels_of(&self, port: u32) -> u32 {
+        let out = &self.outputs[port as usize];
+        out.queues * u32::from(self.fixed.classes.count())
+    }
+
+    /// Whether a packet is for an input at which a wire from this neighbour ends, in a queue that it has.
+    pub(crate) fn accepts_packet(&self, neighbour: usize, mail: &PacketMail) -> bool {
+        let (packet, origin) = (&mail.packet, &mail.origin);
+        let Some(input) = self.inputs.get(mail.input as usize) else {
+            return false;
+        };
+        // An input has the number of the output of its port, and as many queues.
+        matches!(input.upstream, Upstream::Away { neighbour: from, .. } if from as usize == neighbour)
+            && u32::from(packet.queue) < self.channels_of(mail.input)
+            && packet.class < self.fixed.classes.count()
+            && (1..=self.fixed.max_packet).contains(&packet.flits)
+            && packet.flight.destination < self.network.topology.endpoints()
+            && usize::from(origin.kind) < self.fixed.kinds
+            && usize::from(origin.job) < self.traffic.len()
+    }
+
+    /// Whether a credit is for an output that leads to this neighbour, in a queue that it has.
+    pub(crate) fn accepts_credit(&self, neighbour: usize, mail: &CreditMail) -> bool {
+        let Some(out) = self.outputs.get(mail.output as usize) else {
+            return false;
+        };
+        matches!(out.wire, Wire::Away { neighbour: to, .. } if to as usize == neighbour)
+            && u32::from(mail.queue) < self.channels_of(mail.output)
+    }
+
+    /// Whether a signal is for an endpoint of this domain.
+    pub(crate) fn accepts_signal(&self, signal: &Signal) -> bool {
+        let topology = &self.network.topology;
+        signal.to < topology.endpoints()
+            && topology.domain_of(topology.attachment(signal.to).0) == self.id
+    }
+}

@@ -1,0 +1,139 @@
+//! What schemes say out of band: from a router or an endpoint to an endpoint, past all queues.
+
+use crate::setup::plain::Compiled;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::domain::FabricDomain;
+use crate::empty;
+use crate::event::EventKind;
+use crate::state::{OutIndex, Wire};
+use weir_model::{EndpointId, LATEST, PortId, RouterId, Signal, Time};
+
+/// The signals of a domain.
+#[derive(Default)]
+pub struct Signals {
+    /// For this domain's endpoints, those that have not taken effect.
+    due: BinaryHeap<Reverse<Signal>>,
+    /// Neighbours for whom there is mail that may be due before the end of the window.
+    pub urgent: Vec<u32>,
+    /// Whether signals can be due before the end of the window.
+    pub hurry: bool,
+}
+
+impl Signals {
+    /// None under way.
+    pub fn new(hurry: bool) -> Self {
+        Signals {
+            hurry,
+            ..Signals::default()
+        }
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.due.capacity() * size_of::<Signal>()
+    }
+}
+
+/// Who says something.
+#[derive(Clone, Copy)]
+pub(crate) enum Speaker {
+    Port(OutIndex),
+    Nic(u32),
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// An event of the scheme: the timer of a router's output, or signals, timers and control packets for NICs.
+    #[inline(never)]
+    pub(crate) fn scheme_event(&mut self, output: OutIndex, now: Time) {
+        if output < self.first_nic_output {
+            return self.port_timer(output, now);
+        }
+        // All that are due, for whatever NIC, in the order of what they say; their other events find nothing.
+        while let Some(&Reverse(signal)) = self.signals.due.peek()
+            && signal.time <= now
+        {
+            self.signals.due.pop();
+            let nic = self.nic_of(signal.to);
+            self.scheme.on_signal(nic, &signal);
+            self.kick_nic(nic, now);
+        }
+        self.do_what_is_due(now);
+    }
+
+    #[inline(never)]
+    pub(crate) fn send_signals(&mut self, speaker: Speaker, now: Time) {
+        let mut signals = std::mem::take(&mut self.actions.signals);
+        let (router, from, port) = match speaker {
+            Speaker::Port(output) => {
+                let (router, port) = self.port_of(output);
+                (router, router, port)
+            }
+            Speaker::Nic(nic) => {
+                let id = self.nics[nic as usize].id;
+                (self.network.topology.attachment(id).0, id, Signal::ENDPOINT)
+            }
+        };
+        for (to, kind, words) in signals.drain(..) {
+            let delay = self.scheme.signal_delay();
+            let delay = delay.unwrap_or_else(|| self.unloaded(router, port, to));
+            let signal = Signal {
+                time: now + delay.min(LATEST),
+                to,
+                from,
+                port,
+                kind,
+                spare: 0,
+                words,
+            };
+            let (there, _) = self.network.topology.attachment(to);
+            let domain = self.network.topology.domain_of(there);
+            if domain == self.id {
+                self.take_signal(signal);
+                continue;
+            }
+            // Every other domain is a neighbour where there are signals.
+            let neighbour = domain - u32::from(domain > self.id);
+            let post = &mut self.outboxes[neighbour as usize];
+            if self.signals.hurry && post.signals.is_empty() {
+                self.signals.urgent.push(neighbour);
+            }
+            post.signal(signal);
+        }
+        self.actions.signals = signals;
+    }
+
+    /// A signal for an endpoint of this domain.
+    pub(crate) fn take_signal(&mut self, signal: Signal) {
+        let nic = self.nic_of(signal.to);
+        if !self.scheme.absorb_signal(nic, &signal) {
+            self.signals.due.push(Reverse(signal));
+            self.schedule(EventKind::Scheme, self.first_nic_output + nic, signal.time);
+        }
+    }
+
+    /// The place of an endpoint of this domain among its NICs.
+    fn nic_of(&self, endpoint: EndpointId) -> u32 {
+        let (router, port) = self.network.topology.attachment(endpoint);
+        match self.outputs[self.flat_port(router, port) as usize].wire {
+            Wire::Endpoint(nic) => nic,
+            _ => unreachable!("endpoints are attached to their router's port"),
+        }
+    }
+
+    /// What a packet without length takes from a router to an endpoint through an empty network, ps. It begins at the
+    /// router's port `port`, so its route is that of a packet which has come in there.
+    fn unloaded(&self, router: RouterId, port: PortId, to: EndpointId) -> Time {
+        let in_port = if port == Signal::ENDPOINT { 0 } else { port };
+        let crossing = |router| self.network.router(router).latency;
+        let (topology, routing) = (&self.network.topology, &self.network.routing);
+        empty::way(
+            topology.as_ref(),
+            routing.as_ref(),
+            &crossing,
+            (router, in_port),
+            to,
+        )
+    }
+}

@@ -1,0 +1,145 @@
+//! When a domain's ports are looked at for [`super`], what a look counts for, and to which time bin it belongs.
+
+use weir_model::{NEVER, Time};
+
+/// Bins have this many looks.
+const LOOKS: Time = 8;
+/// The most bins: when there would be more, bins of twice the width take their place, with half as many looks in the same time.
+const MOST_BINS: Time = 64;
+/// By so many packets more may be looked at than cross or leave routers; then the ports are looked at half as often, and the count begins
+/// anew. A look at a packet costs some tens of ns, a hop hundreds, and where so many wait, thousands.
+const AHEAD: u64 = 1 << 18;
+
+/// When the ports are looked at.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// When they are looked at next; [`NEVER`] if they are not.
+    pub next: Time,
+    /// Time between two looks at first.
+    pub interval: Time,
+    /// And now: `interval` times a power of two.
+    step: Time,
+    /// When the last look was.
+    last: Time,
+    /// What a look counts: for so many intervals.
+    pub weight: u64,
+    /// The bin of the last look.
+    pub bin: Time,
+    /// By how much more packets have been looked at than have moved, and how many had moved at the last look.
+    debt: u64,
+    hops: u64,
+}
+
+impl Looks {
+    /// Every `interval` ps (0: never).
+    pub fn new(interval: Time) -> Looks {
+        Looks {
+            next: if interval > 0 { interval } else { NEVER },
+            interval,
+            step: interval,
+            weight: 1,
+            ..Looks::default()
+        }
+    }
+
+    /// Of a time bin, ps.
+    pub fn bin_width(&self) -> Time {
+        LOOKS * self.step
+    }
+
+    /// A look at the time up to `now` begins. Gives the time since the last one, and the bin that is over, if one is.
+    pub fn begin(&mut self, now: Time) -> (Time, Option<Time>) {
+        let since = now - self.last;
+        self.last = now;
+        // Where nothing waits nobody looks.
+        self.weight = since.min(self.step) / self.interval;
+        let over = self.bin;
+        self.bin = (now - 1) / self.bin_width();
+        (since, (self.bin != over).then_some(over))
+    }
+
+    /// Whether there are too many bins.
+    pub fn has_too_many_bins(&self) -> bool {
+        self.bin >= MOST_BINS
+    }
+
+    /// So many packets have been looked at.
+    pub fn add(&mut self, packets: usize) {
+        self.debt += packets as u64;
+    }
+
+    /// After a look: whether too much is looked at, for so many packet-hops in all. It is forgiven.
+    pub fn is_too_much(&mut self, hops: u64) -> bool {
+        self.debt = self.debt.saturating_sub(hops - self.hops);
+        self.hops = hops;
+        let too_much = self.debt > AHEAD;
+        if too_much {
+            self.debt = 0;
+        }
+        too_much
+    }
+
+    /// From now on half as often, for bins of twice the width.
+    pub fn halve(&mut self) {
+        self.step *= 2;
+        self.bin /= 2;
+    }
+
+    /// The next look is not before `time`.
+    pub fn at_earliest(&mut self, time: Time) {
+        self.next = time.next_multiple_of(self.step);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All looks up to `end`, at each of which `packets` are looked at, where there are so many packet-hops in each interval: time, weight, bin.
+    fn looks(end: Time, packets: usize, hops: u64) -> (Looks, Vec<(Time, u64, Time)>) {
+        let (mut looks, mut seen) = (Looks::new(10), Vec::new());
+        while looks.next <= end {
+            let now = looks.next;
+            looks.begin(now);
+            while looks.has_too_many_bins() {
+                looks.halve();
+            }
+            seen.push((now, looks.weight, looks.bin));
+            looks.add(packets);
+            if looks.is_too_much(now / 10 * hops) {
+                looks.halve();
+            }
+            looks.at_earliest(now + 1);
+        }
+        (looks, seen)
+    }
+
+    /// However often, the looks stand for all of the time up to the last one.
+    fn is_whole(seen: &[(Time, u64, Time)]) {
+        let weights: u64 = seen.iter().map(|one| one.1).sum();
+        assert_eq!(weights * 10, seen.last().unwrap().0);
+    }
+
+    #[test]
+    fn a_long_run_has_as_many_looks_for_each_doubling() {
+        let (looks, seen) = looks(10 * 512 * 16, 1, 1);
+        is_whole(&seen);
+        assert_eq!(looks.bin_width(), 8 * 10 * 16);
+        // The first one of a bin that is too many is one more.
+        assert_eq!(seen.len(), 512 + 4 * 257);
+        assert!(seen.iter().all(|one| one.2 < MOST_BINS));
+    }
+
+    #[test]
+    fn where_more_waits_than_moves_the_looks_become_fewer() {
+        // 16 packets for each hop, and one.
+        let hops = AHEAD / 16;
+        let (rare, seen) = looks(10 * 500, AHEAD as usize, hops);
+        is_whole(&seen);
+        assert_eq!(rare.step, 16 * 10);
+        assert!(seen.len() < 50, "{}", seen.len());
+        let (often, all) = looks(10 * 500, hops as usize, hops);
+        is_whole(&all);
+        assert_eq!((often.step, all.len()), (10, 500));
+    }
+}

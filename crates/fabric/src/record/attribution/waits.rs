@@ -1,0 +1,111 @@
+//! What a domain reports of what waited at its ports ([`super`]).
+
+use serde::{Deserialize, Serialize};
+
+use weir_model::{EndpointId, Origin, PortId, RouterId, Time};
+
+/// What data waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// For a link that is full.
+    Full = 0,
+    /// For a link that carries others just now, or for its turn.
+    Queued = 1,
+    /// For room in the buffer behind the link.
+    Starved = 2,
+}
+
+impl Kind {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
+
+/// Whose data it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Who {
+    /// The workload.
+    pub job: u16,
+    /// Where it comes from; [`Who::ANY`] if that is not told apart.
+    pub source: EndpointId,
+    /// Where it goes; [`Who::ANY`] if that is not told apart.
+    pub destination: EndpointId,
+}
+
+impl Who {
+    /// Any endpoint.
+    pub const ANY: EndpointId = EndpointId::MAX;
+
+    /// The owner of a packet; `apart`: sources and destinations are told apart.
+    #[inline]
+    pub fn of(origin: &Origin, destination: EndpointId, apart: bool) -> Who {
+        match apart {
+            true => Who {
+                job: origin.job,
+                source: origin.source,
+                destination,
+            },
+            false => Who {
+                job: origin.job,
+                source: Who::ANY,
+                destination: Who::ANY,
+            },
+        }
+    }
+}
+
+/// What waited at a port in a time bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// Number of the bin.
+    pub bin: Time,
+    /// Of the port.
+    pub router: RouterId,
+    /// The port.
+    pub port: PortId,
+    /// Whether it waited in the NIC of the endpoint at that port to go to the router.
+    pub nic: bool,
+    /// Whose it was.
+    pub who: Who,
+    /// Flits times samples, by [`Kind`].
+    pub flits: [u64; Kind::COUNT],
+}
+
+/// What waited in the buffer of an input that was filling up, for an output of the same router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pressure {
+    /// Number of the bin.
+    pub bin: Time,
+    /// The router.
+    pub router: RouterId,
+    /// The port that it came by.
+    pub from: PortId,
+    /// The port that it waited for.
+    pub to: PortId,
+    /// Flits times samples.
+    pub flits: u64,
+}
+
+/// All that a domain has recorded of what waited.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitsReport {
+    /// Time between samples, ps; 0 if nothing was recorded.
+    pub interval: Time,
+    /// Width of the bins, ps.
+    pub bin_width: Time,
+    pub waits: Vec<Wait>,
+    pub pressure: Vec<Pressure>,
+    /// Of what waited where it is not worth a row: bin, job, flits times samples.
+    pub elsewhere: Vec<(Time, u16, u64)>,
+}
+
+/// Puts entries of the same key together, in the order of the keys.
+pub fn merge<K: Ord, V>(rows: &mut Vec<(K, V)>, add: impl Fn(&mut V, &V)) {
+    rows.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    rows.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            add(&mut kept.1, &next.1);
+        }
+        same
+    });
+}

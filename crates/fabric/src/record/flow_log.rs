@@ -1,0 +1,117 @@
+//! What is recorded of flows, for the fluid model: when each began, and which links carried how much of it.
+
+use crate::setup::plain::Compiled;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::FabricDomain;
+use crate::state::OutIndex;
+use weir_model::{EndpointId, Origin, PacketIndex, PacketKind, Stamp, Time};
+use weir_workload::tasks::Envelope;
+
+/// A flow at its source: source, message, destination, job, payload in bits, flits, generated, first head left.
+pub type FlowRow = [u64; 8];
+/// What a router's port carried of a flow: router, port, source, message, flits.
+pub type FlowHop = [u64; 5];
+
+/// What has come of a flow in the measurement window: source, message, when its first and its last packet came, payload bits of all but
+/// the first.
+pub type FlowRate = [u64; 5];
+
+/// The flows of a domain.
+#[derive(Debug, Default)]
+pub struct FlowLog {
+    rows: Vec<FlowRow>,
+    /// By source and message: when the first and the last packet of the measurement window came, payload bits of all but the first.
+    arrived: FxHashMap<(EndpointId, u32), (Time, Time, u64)>,
+    /// By output, source and message: flits.
+    hops: FxHashMap<(OutIndex, EndpointId, u32), u64>,
+}
+
+/// The same, to be sent to rank 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowReport {
+    pub rows: Vec<FlowRow>,
+    pub rates: Vec<FlowRate>,
+    pub hops: Vec<FlowHop>,
+}
+
+/// Whether a message is a flow: not one by which tasks agree on something, and long enough.
+fn is_flow(origin: &Origin, from_bits: u64) -> bool {
+    let content = match Envelope::from_stamp(origin.stamp()) {
+        Some(envelope) => envelope.is_content(),
+        None => origin.stamp() == Stamp::NONE,
+    };
+    content && origin.message_bits >= from_bits
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// The first packet of a message leaves now.
+    #[inline(never)]
+    pub(crate) fn flow_starts(&mut self, destination: EndpointId, origin: &Origin, now: Time) {
+        if !is_flow(origin, self.fixed.flows.from_bits) {
+            return;
+        }
+        self.flow_log.rows.push([
+            u64::from(origin.source),
+            u64::from(origin.message),
+            u64::from(destination),
+            u64::from(origin.job),
+            origin.message_bits,
+            self.about.packets(origin.message_bits).1,
+            origin.generated,
+            now,
+        ]);
+    }
+
+    /// A data packet is at its endpoint.
+    #[inline(never)]
+    pub(crate) fn flow_arrives(&mut self, origin: &Origin, now: Time) {
+        if !self.stats.measured(now) || !is_flow(origin, self.fixed.flows.from_bits) {
+            return;
+        }
+        let key = (origin.source, origin.message);
+        match self.flow_log.arrived.get_mut(&key) {
+            None => {
+                self.flow_log.arrived.insert(key, (now, now, 0));
+            }
+            Some((_, last, bits)) => {
+                *last = now;
+                *bits += u64::from(origin.payload_bits);
+            }
+        }
+    }
+
+    /// A packet leaves a router.
+    #[inline(never)]
+    pub(crate) fn flow_hops(&mut self, index: PacketIndex, output: OutIndex) {
+        let (flits, origin) = (self.pool.get(index).flits, self.pool.origin(index));
+        if origin.is(PacketKind::DATA) && is_flow(origin, self.fixed.flows.from_bits) {
+            let key = (output, origin.source, origin.message);
+            *self.flow_log.hops.entry(key).or_default() += u64::from(flits);
+        }
+    }
+
+    /// What was recorded, in an order that depends on nothing but the run.
+    pub(crate) fn flow_report(&mut self) -> FlowReport {
+        let mut rows = std::mem::take(&mut self.flow_log.rows);
+        rows.sort_unstable();
+        let log = std::mem::take(&mut self.flow_log.hops).into_iter();
+        let mut hops: Vec<FlowHop> = log
+            .map(|((output, source, message), flits)| {
+                let (router, port) = self.port_of(output);
+                let [router, source, message] = [router, source, message].map(u64::from);
+                [router, port.into(), source, message, flits]
+            })
+            .collect();
+        hops.sort_unstable();
+        let arrived = std::mem::take(&mut self.flow_log.arrived).into_iter();
+        let mut rates: Vec<FlowRate> = arrived
+            .map(|((source, message), (first, last, bits))| {
+                [source.into(), message.into(), first, last, bits]
+            })
+            .collect();
+        rates.sort_unstable();
+        FlowReport { rows, rates, hops }
+    }
+}

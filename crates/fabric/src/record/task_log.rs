@@ -1,0 +1,133 @@
+//! The events of tasks and their causes, from which the chain is found that a job's end hung on.
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use weir_model::{EndpointId, Time};
+use weir_workload::tasks::{Envelope, Peer};
+
+/// Something that happened to a task, or that it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskStep {
+    /// The job, in the order of the workloads that run.
+    pub job: u16,
+    /// The task.
+    pub task: Peer,
+    /// When, ps.
+    pub time: Time,
+    /// What.
+    pub what: TaskEvent,
+    /// The place in the log of what led to it. None if it began by itself, or came from another
+    /// task.
+    pub cause: Option<u32>,
+}
+
+/// Events of a task. Messages go by the words of their stamps ([`Envelope::to_stamp`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TaskEvent {
+    /// It began.
+    Start,
+    /// A time that it had to wait was over.
+    Woken,
+    /// It gave a message to its NIC.
+    Given {
+        /// For this task.
+        to: Peer,
+        /// What the two know it by.
+        stamp: u64,
+        /// What the network knows it by: its source, and its number there.
+        message: (EndpointId, u32),
+    },
+    /// One of its messages had left, or was copied.
+    Left {
+        /// For this task.
+        to: Peer,
+        /// What the two know it by.
+        stamp: u64,
+    },
+    /// A message was there.
+    Came {
+        /// From this task.
+        from: Peer,
+        /// What the two know it by.
+        stamp: u64,
+    },
+}
+
+/// The log of a domain.
+#[derive(Debug, Default)]
+pub(crate) struct TaskLog {
+    on: bool,
+    rows: Vec<TaskStep>,
+    /// What happens now.
+    now: Option<u32>,
+    /// What led to that which is due, by its order.
+    causes: FxHashMap<u64, u32>,
+}
+
+impl TaskLog {
+    /// A log that is kept, or is not.
+    pub(crate) fn new(on: bool) -> TaskLog {
+        TaskLog {
+            on,
+            ..TaskLog::default()
+        }
+    }
+
+    /// True if it is kept.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// What happens now makes something due.
+    #[cold]
+    pub(crate) fn due(&mut self, order: u64) {
+        if let Some(now) = self.now {
+            self.causes.insert(order, now);
+        }
+    }
+
+    /// What was due happens.
+    #[cold]
+    pub(crate) fn happens(&mut self, order: u64) {
+        self.now = self.causes.remove(&order);
+    }
+
+    /// Something happens to a task, and whatever it leads to comes until [`TaskLog::over`].
+    #[cold]
+    pub(crate) fn begin(&mut self, job: u16, task: Peer, what: TaskEvent, time: Time) {
+        let row = self.rows.len() as u32;
+        self.add(job, task, what, time);
+        self.now = Some(row);
+    }
+
+    /// A task does something.
+    #[cold]
+    pub(crate) fn add(&mut self, job: u16, task: Peer, what: TaskEvent, time: Time) {
+        let cause = self.now;
+        self.rows.push(TaskStep {
+            job,
+            task,
+            time,
+            what,
+            cause,
+        });
+    }
+
+    /// What happened has led to all that it leads to.
+    #[inline]
+    pub(crate) fn over(&mut self) {
+        self.now = None;
+    }
+
+    /// The rows, in order.
+    pub(crate) fn take(&mut self) -> Vec<TaskStep> {
+        std::mem::take(&mut self.rows)
+    }
+}
+
+/// The word of a message's stamp.
+pub(crate) fn word(envelope: Envelope) -> u64 {
+    envelope.to_stamp().word()
+}

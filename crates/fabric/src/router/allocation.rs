@@ -1,0 +1,94 @@
+//! What a router takes to allocate a virtual channel to the next packet, where that is not done ahead.
+//!
+//! A flit-level router gives the virtual channel of an output to a packet in one step and its place on the crossbar in the next, and looks at the
+//! packet behind it in its own channel when it has gone (Dally and Towles, "Principles and Practices of Interconnection Networks",
+//! 2004, chapter 16). So a step is lost between two packets on one channel, which is seen where packets are short and ports are full.
+
+use rustc_hash::FxHashMap;
+
+use crate::domain::FabricDomain;
+use crate::setup::plain::Compiled;
+use crate::state::{InIndex, OutIndex, Wire};
+use weir_model::{PacketIndex, Time};
+
+/// From when on virtual channels can take another packet. Those that have carried none are not in it.
+#[derive(Debug, Default)]
+pub struct Allocation {
+    /// Queues of inputs without virtual output queues: when the next packet may cross, ps.
+    inputs: FxHashMap<(InIndex, u16), Time>,
+    /// Channels of outputs: when a packet may cross to them, ps.
+    outputs: Vec<Time>,
+    /// The same of ports to endpoints, which have as many channels as links from NICs: by channel, then the times of those, of which a packet takes
+    /// any.
+    ends: FxHashMap<usize, Box<[Time]>>,
+}
+
+impl Allocation {
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        let ends = self
+            .ends
+            .values()
+            .map(|times| times.len() * size_of::<Time>());
+        self.inputs.capacity() * (size_of::<((InIndex, u16), Time)>() + 1)
+            + self.outputs.capacity() * size_of::<Time>()
+            + self.ends.capacity() * (size_of::<(usize, Box<[Time]>)>() + 1)
+            + ends.sum::<usize>()
+    }
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// When a packet in this queue (an input, and which of its queues) may cross to this channel, as far as their allocation goes.
+    #[inline(never)]
+    pub(crate) fn allocated_from(&self, place: (InIndex, u16), channel: usize) -> Time {
+        let Allocation {
+            inputs,
+            outputs,
+            ends,
+        } = &self.allocation;
+        let input = inputs.get(&place).copied().unwrap_or(0);
+        let output = match ends.get(&channel) {
+            Some(times) => times.iter().min().copied(),
+            None => outputs.get(channel).copied(),
+        };
+        output.unwrap_or(0).max(input)
+    }
+
+    /// A packet crosses from this queue; its tail is across at `leave`. Its channels are allocated anew from then on.
+    #[inline(never)]
+    pub(crate) fn allocate_from(
+        &mut self,
+        index: PacketIndex,
+        place: (InIndex, u16),
+        output: OutIndex,
+        leave: Time,
+    ) {
+        let timing = self.timing(output);
+        let free = leave + timing.vc_allocation;
+        let next = free + timing.route_computation;
+        let queue = self.pool.get(index).queue;
+        let out = &self.outputs[output as usize];
+        let (base, to_endpoint) = (out.channel_base, matches!(out.wire, Wire::Endpoint(_)));
+        let channel = self.channel(base, queue);
+        let Allocation {
+            inputs,
+            outputs,
+            ends,
+        } = &mut self.allocation;
+        if to_endpoint {
+            let vcs = usize::from(self.fixed.injection_vcs);
+            let times = ends.entry(channel).or_insert_with(|| vec![0; vcs].into());
+            if let Some(time) = times.iter_mut().min() {
+                *time = free;
+            }
+        } else {
+            if channel >= outputs.len() {
+                outputs.resize(channel + 1, 0);
+            }
+            outputs[channel] = free;
+        }
+        if !self.fixed.voq {
+            inputs.insert(place, next);
+        }
+    }
+}

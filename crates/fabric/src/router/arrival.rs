@@ -1,0 +1,162 @@
+//! Packets that come to a router: where they are to go on, and what waits for that.
+
+use crate::domain::FabricDomain;
+use crate::setup::plain::Compiled;
+use crate::state::{InIndex, OutIndex, Upstream, Wire};
+use weir_model::{Classes, PacketIndex, Time};
+use weir_network::routing::Hop;
+
+impl<K: Compiled> FabricDomain<K> {
+    /// A head is at an input.
+    pub(crate) fn arrive(&mut self, input: InIndex, now: Time) {
+        let place = &mut self.inputs[input as usize];
+        let index = match place.upstream {
+            Upstream::Away { neighbour, .. }
+                if self.inboxes[neighbour as usize].entrance.is_some() =>
+            {
+                self.next_of_inbox(neighbour, input)
+            }
+            _ => {
+                let index = place.wire.pop(&self.pool);
+                self.pool.fetch(place.wire.head);
+                index
+            }
+        };
+        if let Some(index) = index {
+            self.enter(index, input, now);
+        }
+    }
+
+    /// A packet is in an input's buffer.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, index: PacketIndex, input: InIndex, now: Time) {
+        if self.fixed.voq {
+            self.route(index, input, false, now);
+            return;
+        }
+        let base = self.inputs[input as usize].queue_base;
+        let queue = self.fifos.get(base, input, self.pool.get(index).queue);
+        if queue.requested {
+            queue.behind.push(&mut self.pool, index);
+            if K::CC && self.fixed.can.arrivals {
+                self.comes_behind(index, input, now);
+            }
+        } else {
+            queue.requested = true;
+            self.route(index, input, false, now);
+        }
+    }
+
+    /// Routes a packet, and lets it cross at once or makes it wait. `behind`: it has waited behind others.
+    pub(crate) fn route(&mut self, index: PacketIndex, input: InIndex, behind: bool, now: Time) {
+        let held = match K::RICH && self.fixed.flows.held {
+            true => self.held_way(index, input),
+            false => None,
+        };
+        let (routing, flight, mut here) = self.view(index, input, now);
+        let hop = held.unwrap_or_else(|| routing.route(flight, &mut here));
+        let place = here.place;
+        let (output, queue) = self.way(hop, place, index);
+        let packet = self.pool.get_mut(index);
+        packet.flight.routers = packet.flight.routers.saturating_add(1);
+        let in_queue = std::mem::replace(&mut packet.queue, queue);
+        let (class, step) = (packet.class, packet.flight.flow_step());
+        let wire = self.outputs[output as usize].wire;
+        let ends_here = matches!(wire, Wire::Endpoint(_));
+        if !matches!(wire, Wire::Router(_)) {
+            // It is copied or delivered as soon as it is on that link.
+            self.pool.fetch_origin(index);
+        }
+        if self.keeps_bubbles() {
+            self.note_entry(index, (input, in_queue), output);
+        }
+        if K::RICH
+            && let Some(step) = step
+        {
+            self.flow_passes(step, index, input, (output, hop));
+        }
+        let hooks = K::CC && self.fixed.at_arrival;
+        if hooks
+            && self.may_be_taken(class, ends_here)
+            && self.taken_here(index, (input, in_queue), output, now)
+        {
+            return;
+        }
+        let counted = hooks && behind && self.fixed.can.arrivals && ends_here;
+        if !counted {
+            self.waits_for(index, output, now);
+        }
+        self.ask(index, (input, in_queue), output, now);
+        if hooks && ends_here && self.fixed.can.drops {
+            // The more there is for an endpoint, the more may have to go.
+            self.shed(output, now);
+        }
+    }
+
+    /// From now on a packet waits for an output.
+    #[inline(always)]
+    fn waits_for(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+        let (packet, out) = (self.pool.get(index), &mut self.outputs[output as usize]);
+        out.waiting += u32::from(packet.flits);
+        let hooks = K::CC && self.fixed.at_arrival;
+        if hooks && self.fixed.can.drops && packet.class == Classes::LOSSY {
+            out.lossy += u32::from(packet.flits);
+        }
+        out.peak = out.peak.max(out.level());
+        if hooks && self.fixed.can.observes {
+            self.observe(index, output, now, |scheme, port, packet| {
+                scheme.on_route(port, packet);
+            });
+        }
+    }
+
+    /// A packet has come to a router behind others of its queue. If it is for an endpoint of the router, it waits for that.
+    #[inline(never)]
+    fn comes_behind(&mut self, index: PacketIndex, input: InIndex, now: Time) {
+        let to = self.pool.get(index).flight.destination;
+        let (router, port) = self.network.topology.attachment(to);
+        let here = &self.routers[self.inputs[input as usize].router as usize];
+        if here.id == router {
+            let output = here.base + u32::from(port);
+            self.waits_for(index, output, now);
+        }
+    }
+
+    /// The output that a way leads to from a router of this domain, and the packet's queue there. A way that is not there ends
+    /// the run here, where it can be named.
+    #[inline(always)]
+    pub(crate) fn way(&self, hop: Hop, router: u32, index: PacketIndex) -> (OutIndex, u16) {
+        let router = &self.routers[router as usize];
+        assert!(
+            hop.port < router.ports,
+            "routing leads to port {} of router {}, which has {}",
+            hop.port,
+            router.id,
+            router.ports
+        );
+        let output = router.base + u32::from(hop.port);
+        let out = &self.outputs[output as usize];
+        let packet = self.pool.get(index);
+        // A port that is not used has no queues.
+        let queue = match self.divided() {
+            true => {
+                let (to, origin) = (packet.flight.destination, self.pool.origin(index));
+                let who = (to, packet.class);
+                self.network.divided_queue(hop, router.id, who, origin, out)
+            }
+            false => u32::from(hop.vc),
+        };
+        assert!(
+            queue < out.queues,
+            "routing leads to virtual channel {} of port {} of router {}, which has {}",
+            hop.vc,
+            hop.port,
+            router.id,
+            out.queues
+        );
+        (
+            output,
+            (u32::from(packet.class) * out.queues + queue) as u16,
+        )
+    }
+}

@@ -1,0 +1,422 @@
+//! From the input buffers across the crossbar: who may cross, and when to look again at who may not.
+
+use super::ring::{NO_REQUEST, RequestIndex, Side};
+use crate::Arbitration;
+use crate::domain::FabricDomain;
+use crate::event::EventKind;
+use crate::fault::Fault;
+use crate::setup::plain::Compiled;
+use crate::state::{InIndex, OutIndex, Request, any_waits};
+use weir_model::{Classes, NEVER, PacketIndex, Time};
+
+/// Whether a packet may cross now, and if not, what it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crossing {
+    Go,
+    /// For its input, busy longest.
+    Input,
+    /// For its output, busy longest.
+    Output,
+    /// For space in the output queue.
+    Space,
+    /// For credits (where they are needed to cross).
+    Credit,
+    /// For the allocation of a virtual channel, until that time.
+    Allocation(Time),
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// A routed packet asks for its output. `from`: its input and its queue there.
+    pub(crate) fn ask(
+        &mut self,
+        index: PacketIndex,
+        from: (InIndex, u16),
+        output: OutIndex,
+        now: Time,
+    ) {
+        if self.has_alternatives() {
+            self.ask_for_any(index, from, output, now);
+            return;
+        }
+        let (input, in_queue) = from;
+        let class = self.pool.get(index).class;
+        let (at_output, _) = self.ring_places(output, input, class);
+        if self.fixed.voq
+            && let Some(queue) = self.find_request(at_output, input, in_queue)
+        {
+            self.requests.queue_mut(queue).push(&mut self.pool, index);
+            return;
+        }
+        match self.crossing(index, from, output, now) {
+            Crossing::Go => self.cross(index, from, output, now),
+            wait => {
+                self.add_queue(index, from, output);
+                self.wait(wait, (input, output), index, false, now);
+            }
+        }
+    }
+
+    /// Whether a packet at the head of its queue (`place`: its input, and which of its queues) may cross now.
+    #[inline(always)]
+    pub(crate) fn crossing(
+        &mut self,
+        index: PacketIndex,
+        place: (InIndex, u16),
+        output: OutIndex,
+        now: Time,
+    ) -> Crossing {
+        let (input, _) = place;
+        let from = self.inputs[input as usize].free_at;
+        let out = &self.outputs[output as usize];
+        if from > now || out.free_at > now {
+            return if from > out.free_at {
+                Crossing::Input
+            } else {
+                Crossing::Output
+            };
+        }
+        let packet = self.pool.get(index);
+        let flits = u32::from(packet.flits);
+        let class = packet.class;
+        let timing = &self.timings[out.timing as usize];
+        let (capacity, credit_to_cross) = (timing.output_queue, timing.credit_to_cross);
+        let channel = self.channel(out.channel_base, packet.queue);
+        let room = self.room_for(index);
+        if self.allocates() {
+            let time = self.allocated_from(place, channel);
+            if time > now {
+                return Crossing::Allocation(time);
+            }
+        }
+        if credit_to_cross {
+            if K::CC && self.fixed.can.marks {
+                // What is left now is what the scheme is told when the packet leaves.
+                let home = self.home(channel);
+                self.channels[home].credit.collect(now);
+            }
+            if !self.has_credit(channel, room, now) {
+                return Crossing::Credit;
+            }
+        }
+        match capacity {
+            Some(capacity) => {
+                if K::CC && self.fixed.can.drops && class == Classes::LOSSY {
+                    let out = &self.outputs[output as usize];
+                    if out.ready != 0 && out.ready & self.data_bits(out) != 0 {
+                        return Crossing::Space;
+                    }
+                }
+                let held = self.channels[channel].flits;
+                if held == 0 || held + flits <= capacity {
+                    Crossing::Go
+                } else {
+                    Crossing::Space
+                }
+            }
+            None => Crossing::Go,
+        }
+    }
+
+    /// Sees to it that a packet that may not cross is looked at again as soon as it may. One that asks for this output `also`, in place
+    /// of the one that it is to go to first, is dropped at that one alone, which sees to when.
+    pub(crate) fn wait(
+        &mut self,
+        reason: Crossing,
+        (input, output): (InIndex, OutIndex),
+        index: PacketIndex,
+        also: bool,
+        now: Time,
+    ) {
+        if K::CC && self.fixed.can.drops && reason != Crossing::Go && !also {
+            self.watch_patience(index, output, now);
+        }
+        match reason {
+            Crossing::Go => {}
+            Crossing::Input => self.wake_input(input, self.inputs[input as usize].free_at),
+            Crossing::Output => self.wake_output(output, self.outputs[output as usize].free_at),
+            Crossing::Allocation(time) => self.wake_output(output, time),
+            Crossing::Space => {
+                self.outputs[output as usize].space_wanted = true;
+                if self.timing(output).unlimited {
+                    self.check_queue(index, output, now);
+                }
+            }
+            Crossing::Credit => {
+                let out = &mut self.outputs[output as usize];
+                if !out.is_stalled() {
+                    out.stall(now);
+                    self.wake_for_credit(output, now);
+                }
+            }
+        }
+    }
+
+    /// A stalled output is looked at whenever a credit comes back, whatever for: by those that are on their way, and by the others when they
+    /// are heard of. So when it is looked at does not depend on when that was, which the length of windows decides.
+    fn wake_for_credit(&mut self, output: OutIndex, now: Time) {
+        let out = &self.outputs[output as usize];
+        let (base, classes) = (out.channel_base, self.fixed.classes.count());
+        let next = match Self::is_crowd(base) {
+            true => self.crowds.next_credit(base, now),
+            false => {
+                let queues = base as usize..(base + out.queues * u32::from(classes)) as usize;
+                let next = queues.map(|queue| self.channels[queue].credit.next_after(now));
+                next.min().unwrap_or(NEVER)
+            }
+        };
+        self.wake_output(output, next);
+    }
+
+    /// An output queue without limit that is full ends the run.
+    #[cold]
+    fn check_queue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+        let packet = self.pool.get(index);
+        let out = &self.outputs[output as usize];
+        let flits = u32::from(packet.flits);
+        let channel = self.channel(out.channel_base, packet.queue);
+        let queue = &self.channels[channel];
+        let room = self.timing(output).output_queue.unwrap_or(u32::MAX) - queue.flits;
+        if room < flits {
+            let (router, port) = self.port_of(output);
+            self.fault.get_or_insert(Fault::QueueFull {
+                simulated_ps: now,
+                router,
+                port: port.into(),
+                flits: queue.flits,
+            });
+        }
+    }
+
+    /// Looks at an output again, no later than `time`.
+    #[inline]
+    pub(crate) fn wake_output(&mut self, output: OutIndex, time: Time) {
+        let out = &mut self.outputs[output as usize];
+        if time < out.wake {
+            out.wake = time;
+            self.schedule(EventKind::OutputFree, output, time);
+        }
+    }
+
+    #[inline]
+    fn wake_input(&mut self, input: InIndex, time: Time) {
+        let place = &mut self.inputs[input as usize];
+        if time < place.wake {
+            place.wake = time;
+            self.schedule(EventKind::InputFree, input, time);
+        }
+    }
+
+    /// The event of an output: it may have become free, or credits have come back.
+    pub(crate) fn output_event(&mut self, output: OutIndex, now: Time) {
+        let out = &mut self.outputs[output as usize];
+        if out.wake == now {
+            out.wake = NEVER;
+            self.try_output(output, now);
+        }
+    }
+
+    /// Lets one waiting packet cross to an output, the highest class first.
+    pub(crate) fn try_output(&mut self, output: OutIndex, now: Time) {
+        if K::CC && self.fixed.can.drops {
+            self.shed(output, now);
+        }
+        let classes = usize::from(self.fixed.classes.count());
+        for class in (0..classes).rev() {
+            let ring = output as usize * classes + class;
+            if let Some(request) = self.pick(self.rings.outputs[ring].next, Side::Output, now) {
+                self.serve(request, now);
+                if any_waits(&self.rings.outputs, output, classes) {
+                    self.wake_output(output, self.outputs[output as usize].free_at.max(now));
+                }
+                return;
+            }
+        }
+        if !self.timing(output).credit_to_cross {
+            return;
+        }
+        if !any_waits(&self.rings.outputs, output, classes) {
+            self.outputs[output as usize].unstall(now);
+        } else if self.outputs[output as usize].is_stalled() {
+            self.wake_for_credit(output, now);
+        }
+    }
+
+    /// The event of an input: its side of the crossbar has become free.
+    pub(crate) fn input_event(&mut self, input: InIndex, now: Time) {
+        let place = &mut self.inputs[input as usize];
+        if place.wake != now {
+            return;
+        }
+        place.wake = NEVER;
+        let classes = usize::from(self.fixed.classes.count());
+        for class in (0..classes).rev() {
+            let ring = input as usize * classes + class;
+            if let Some(request) = self.pick(self.rings.inputs[ring].next, Side::Input, now) {
+                self.serve(request, now);
+                if any_waits(&self.rings.inputs, input, classes) {
+                    self.wake_input(input, self.inputs[input as usize].free_at.max(now));
+                }
+                return;
+            }
+        }
+    }
+
+    /// The request of a ring that is served next, by the router's arbitration; those that may not cross are left
+    /// waiting for what they lack.
+    #[inline(always)]
+    fn pick(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
+        // Of a class that has nothing waiting nothing need be called.
+        match first {
+            NO_REQUEST => None,
+            _ => self.pick_from(first, side, now),
+        }
+    }
+
+    /// The same of a ring that is not empty.
+    #[inline(never)]
+    fn pick_from(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
+        // All are at one router.
+        let arbitration = self.model(self.requests.get(first).output).arbitration;
+        if arbitration != Arbitration::RoundRobin {
+            self.fetch_heads(first, side);
+        }
+        let mut best: Option<((Time, u32), RequestIndex)> = None;
+        let mut at = first;
+        loop {
+            let Request {
+                queue,
+                input,
+                output,
+                in_queue,
+                also,
+                ..
+            } = *self.requests.get(at);
+            if self.has_alternatives() {
+                self.turn_to(at);
+            }
+            let packet = self.pool.get(queue.head);
+            let rank = match arbitration {
+                Arbitration::RoundRobin => (0, 0),
+                Arbitration::Oldest => (self.pool.origin(queue.head).injected, input),
+                Arbitration::FirstCome => (packet.head, input),
+            };
+            if best.is_none_or(|(other, _)| rank < other) {
+                match self.crossing(queue.head, (input, in_queue), output, now) {
+                    Crossing::Go => best = Some((rank, at)),
+                    reason => self.wait(reason, (input, output), queue.head, also, now),
+                }
+                if best.is_some() && arbitration == Arbitration::RoundRobin {
+                    break;
+                }
+            }
+            at = self.requests.after(at, side);
+            if at == first {
+                break;
+            }
+        }
+        best.map(|(_, request)| request)
+    }
+
+    /// Begins to fetch the first packets of a ring's requests, all of which are compared, into the cache.
+    fn fetch_heads(&self, first: RequestIndex, side: Side) {
+        let mut at = first;
+        loop {
+            self.pool.fetch(self.requests.get(at).queue.head);
+            at = self.requests.after(at, side);
+            if at == first {
+                break;
+            }
+        }
+    }
+
+    /// Lets the first packet of a request cross; the turn passes to the requests after it.
+    fn serve(&mut self, at: RequestIndex, now: Time) {
+        let Request {
+            input,
+            output,
+            in_queue,
+            class,
+            ..
+        } = *self.requests.get(at);
+        let (at_output, at_input) = self.ring_places(output, input, class);
+        self.rings.outputs[at_output].next = self.requests.after(at, Side::Output);
+        self.rings.inputs[at_input].next = self.requests.after(at, Side::Input);
+        if self.has_alternatives() {
+            self.serve_any(at, now);
+        } else if let Some(index) = self.take_head(at) {
+            self.cross(index, (input, in_queue), output, now);
+        }
+    }
+
+    /// A packet crosses from its input and its queue there: the input's buffer is given back, the packet joins its output
+    /// queue or goes onto the link.
+    pub(crate) fn cross(
+        &mut self,
+        index: PacketIndex,
+        from: (InIndex, u16),
+        output: OutIndex,
+        now: Time,
+    ) {
+        let (input, in_queue) = from;
+        let place = &mut self.inputs[input as usize];
+        let out = &mut self.outputs[output as usize];
+        // Before the packet takes the link.
+        out.settle_stall(now);
+        let packet = self.pool.get_mut(index);
+        let flits = packet.flits;
+        let in_time = place.crossbar.time(flits);
+        place.free_at = now + in_time;
+        out.waiting -= u32::from(flits);
+        let tail_in = packet.tail();
+        if K::CC && self.fixed.can.drops {
+            packet.wait(now - packet.head);
+        }
+        let timing = &self.timings[out.timing as usize];
+        let (latency, queued) = (timing.crossing, timing.output_queue.is_some());
+        let credit_to_cross = timing.credit_to_cross;
+        let out_time = if queued {
+            timing.crossbar.time(flits)
+        } else {
+            timing.rate.time(flits)
+        };
+        // The tail cannot cross before it is here.
+        let leave = (now
+            + if queued {
+                in_time.max(out_time)
+            } else {
+                out_time
+            })
+        .max(tail_in);
+        out.free_at = if queued { now + out_time } else { leave };
+        packet.pass(now + latency, leave - now);
+        if self.allocates() {
+            self.allocate_from(index, from, output, leave);
+        }
+        self.give_back(input, in_queue, flits, leave);
+        if !queued {
+            self.moved += 1;
+            self.send(index, output, now + latency);
+        } else {
+            if credit_to_cross {
+                self.take_place(index, output);
+            }
+            self.enqueue(index, output, now);
+        }
+        if credit_to_cross {
+            self.outputs[output as usize].unstall(now);
+            // Others may wait here for credits of another channel. Credits wake a stalled output only, and this one
+            // has just moved: it has to find out anew what is missing.
+            if any_waits(
+                &self.rings.outputs,
+                output,
+                usize::from(self.fixed.classes.count()),
+            ) {
+                let time = self.outputs[output as usize].free_at;
+                self.wake_output(output, time);
+            }
+        }
+        if !self.fixed.voq {
+            self.next_of_fifo(input, in_queue, now);
+        }
+    }
+}

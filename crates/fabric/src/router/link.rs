@@ -1,0 +1,391 @@
+//! From the output queues onto the links: priority, credits, and the time of head and tail at the far end.
+
+use super::crowd::MOST_BITS;
+use crate::Arbitration;
+use crate::domain::FabricDomain;
+use crate::event::EventKind;
+use crate::setup::plain::Compiled;
+use crate::state::{OutIndex, Wire};
+use weir_model::{Classes, Flight, NEVER, NO_PACKET, PacketIndex, Time};
+
+/// What an output may send now, or what it waits for.
+struct Choice {
+    /// A queue of this output (over all classes) whose first packet may go.
+    queue: Option<u16>,
+    /// Otherwise: when to look again.
+    again: Time,
+    /// Whether a packet is ready but has no credit.
+    starved: bool,
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// A packet has crossed; its head is at the output queue's end at `packet.head`. If nothing is in its way it
+    /// takes the link at once, which saves an event: whatever crosses later is ready later.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
+        let packet = self.pool.get(index);
+        let (queue, flits, ready) = (packet.queue, u32::from(packet.flits), packet.head);
+        let out = &self.outputs[output as usize];
+        let alone = out.ready == 0 && out.link_free <= ready;
+        let timing = &self.timings[out.timing as usize];
+        let (passes, prepaid) = (alone && timing.passes_queue, Self::is_prepaid(timing));
+        let channel = self.channel(out.channel_base, queue);
+        if passes && (prepaid || self.has_credit(channel, flits, now)) {
+            self.outputs[output as usize].turn = queue;
+            self.moved += 1;
+            if !prepaid {
+                // Otherwise that was done when it crossed.
+                self.count_credits(output, channel, now);
+            }
+            self.send(index, output, ready);
+            return;
+        }
+        self.set_ready(output, queue);
+        let out = &mut self.outputs[output as usize];
+        out.queued += flits;
+        let time = ready.max(out.link_free);
+        self.channels[channel].push(&mut self.pool, index);
+        self.wake_link(output, time);
+    }
+
+    /// Looks at a link again, no later than `time`.
+    #[inline]
+    pub(crate) fn wake_link(&mut self, output: OutIndex, time: Time) {
+        let out = &mut self.outputs[output as usize];
+        if time < out.link_wake {
+            out.link_wake = time;
+            self.schedule(EventKind::Link, output, time);
+        }
+    }
+
+    /// The event of a link.
+    pub(crate) fn link_event(&mut self, output: OutIndex, now: Time) {
+        let out = &mut self.outputs[output as usize];
+        if out.link_wake != now {
+            return;
+        }
+        out.link_wake = NEVER;
+        if output >= self.first_nic_output {
+            self.serve_nic(output - self.first_nic_output, now);
+        } else if out.link_free > now {
+            let time = out.link_free;
+            self.wake_link(output, time);
+        } else {
+            self.serve_link(output, now);
+        }
+    }
+
+    /// Sends the next packet of a free link's output queues.
+    fn serve_link(&mut self, output: OutIndex, now: Time) {
+        let patience = if K::CC && self.fixed.can.drops {
+            self.shed_queued(output, now)
+        } else {
+            NEVER
+        };
+        let choice = self.choose_queue(output, now);
+        let out = &mut self.outputs[output as usize];
+        // Of such an output those who wait to cross say whether credits are missing.
+        let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);
+        let Some(queue) = choice.queue else {
+            if choice.starved {
+                out.stall(now);
+            } else if !prepaid {
+                out.unstall(now);
+            }
+            self.wake_link(output, choice.again.min(patience));
+            return;
+        };
+        let base = out.channel_base;
+        let place = self.channel(base, queue);
+        let channel = &mut self.channels[place];
+        let Some(index) = channel.pop(&self.pool) else {
+            return;
+        };
+        let packet = self.pool.get_mut(index);
+        if K::CC && self.fixed.can.drops {
+            packet.wait(now - packet.head);
+        }
+        let flits = u32::from(packet.flits);
+        let next = channel.queue.head;
+        if next == NO_PACKET {
+            self.clear_ready(output, queue);
+        } else {
+            // What goes next has been waiting, and is in no near cache any more: its end, for which it is copied to another domain or
+            // delivered, and the packet after it, which is looked at when it has gone.
+            self.pool.fetch_origin(next);
+            self.pool.fetch(self.pool.after(next));
+        }
+        let out = &mut self.outputs[output as usize];
+        out.queued -= flits;
+        out.turn = queue;
+        if prepaid {
+            out.settle_stall(now);
+        } else {
+            out.unstall(now);
+            self.count_credits(output, place, now);
+        }
+        self.moved += 1;
+        self.send(index, output, now);
+        let out = &self.outputs[output as usize];
+        if out.ready != 0 {
+            let time = out.link_free.max(self.first_ready(output, out.link_free));
+            self.wake_link(output, time);
+        }
+        self.offer_space(output, now);
+    }
+
+    /// There is space in an output queue: those that wait for it are looked at.
+    pub(crate) fn offer_space(&mut self, output: OutIndex, now: Time) {
+        let out = &mut self.outputs[output as usize];
+        if std::mem::take(&mut out.space_wanted) {
+            let time = out.free_at;
+            if time > now {
+                self.wake_output(output, time);
+            } else {
+                self.try_output(output, now);
+            }
+        }
+    }
+
+    /// When the first of an output's queues has a packet ready; they are not all empty. Or some time up to `enough` when one has.
+    fn first_ready(&self, output: OutIndex, enough: Time) -> Time {
+        let out = &self.outputs[output as usize];
+        let mut bits = out.ready;
+        let mut first = NEVER;
+        if Self::is_crowd(out.channel_base) {
+            let mut from = 0;
+            while let Some(queue) = self.next_ready(output, from, u32::MAX) {
+                from = u32::from(queue) + 1;
+                if let Some(channel) = self.used_channel(out.channel_base, queue) {
+                    first = first.min(self.channels[channel].first_ready);
+                }
+            }
+            return first;
+        }
+        while bits != 0 && first > enough {
+            let channel = out.channel_base as usize + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            first = first.min(self.channels[channel].first_ready);
+        }
+        first
+    }
+
+    /// The queue that is served next: of the highest class that has a packet which is ready and has credits.
+    fn choose_queue(&mut self, output: OutIndex, now: Time) -> Choice {
+        let out = &self.outputs[output as usize];
+        let (ready, base, queues, turn) = (out.ready, out.channel_base, out.queues, out.turn);
+        if Self::is_crowd(base) {
+            return self.choose_in_crowd(output, now);
+        }
+        let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);
+        let mut choice = Choice {
+            queue: None,
+            again: NEVER,
+            starved: false,
+        };
+        // Mostly there is one queue to choose from.
+        if ready.is_power_of_two() {
+            let queue = ready.trailing_zeros() as u16;
+            let channel = base as usize + usize::from(queue);
+            let first = self.may_leave(channel, prepaid, now, &mut choice);
+            choice.queue = first.map(|_| queue);
+            return choice;
+        }
+        let arbitration = self.model(output).arbitration;
+        for class in (0..u32::from(self.fixed.classes.count())).rev() {
+            let members = u64::MAX >> (MOST_BITS - queues) << (class * queues);
+            // In turn: the queues after the one served last come before the others.
+            let after = members & u64::MAX.checked_shl(u32::from(turn) + 1).unwrap_or(0);
+            let mut best: Option<(Time, u16)> = None;
+            for mut bits in [ready & after, ready & members & !after] {
+                while bits != 0 {
+                    let queue = bits.trailing_zeros() as u16;
+                    bits &= bits - 1;
+                    let channel = base as usize + usize::from(queue);
+                    let Some(index) = self.may_leave(channel, prepaid, now, &mut choice) else {
+                        continue;
+                    };
+                    let packet = self.pool.get(index);
+                    let rank = match arbitration {
+                        Arbitration::RoundRobin => {
+                            choice.queue = Some(queue);
+                            return choice;
+                        }
+                        Arbitration::Oldest => self.pool.origin(index).injected,
+                        Arbitration::FirstCome => packet.head,
+                    };
+                    if best.is_none_or(|(other, _)| rank < other) {
+                        best = Some((rank, queue));
+                    }
+                }
+            }
+            if let Some((_, queue)) = best {
+                choice.queue = Some(queue);
+                return choice;
+            }
+        }
+        choice
+    }
+
+    /// The same of an output with many queues.
+    #[inline(never)]
+    fn choose_in_crowd(&mut self, output: OutIndex, now: Time) -> Choice {
+        let out = &self.outputs[output as usize];
+        let (base, queues, turn) = (out.channel_base, out.queues, u32::from(out.turn));
+        let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);
+        let mut choice = Choice {
+            queue: None,
+            again: NEVER,
+            starved: false,
+        };
+        let arbitration = self.model(output).arbitration;
+        for class in (0..u32::from(self.fixed.classes.count())).rev() {
+            let (first, end) = (class * queues, (class + 1) * queues);
+            let after = (turn + 1).clamp(first, end);
+            let mut best: Option<(Time, u16)> = None;
+            for (mut from, end) in [(after, end), (first, after)] {
+                while let Some(queue) = self.next_ready(output, from, end) {
+                    from = u32::from(queue) + 1;
+                    let channel = self.channel(base, queue);
+                    let Some(index) = self.may_leave(channel, prepaid, now, &mut choice) else {
+                        continue;
+                    };
+                    let packet = self.pool.get(index);
+                    let rank = match arbitration {
+                        Arbitration::RoundRobin => 0,
+                        Arbitration::Oldest => self.pool.origin(index).injected,
+                        Arbitration::FirstCome => packet.head,
+                    };
+                    if best.is_none_or(|(other, _)| rank < other) {
+                        best = Some((rank, queue));
+                    }
+                    if arbitration == Arbitration::RoundRobin {
+                        break;
+                    }
+                }
+                if best.is_some() && arbitration == Arbitration::RoundRobin {
+                    break;
+                }
+            }
+            choice.queue = best.map(|(_, queue)| queue);
+            if choice.queue.is_some() {
+                break;
+            }
+        }
+        choice
+    }
+
+    /// The first packet of an output's queue, if it is ready and has credits; otherwise `choice` takes note of when
+    /// that may be.
+    #[inline(always)]
+    fn may_leave(
+        &mut self,
+        channel: usize,
+        prepaid: bool,
+        now: Time,
+        choice: &mut Choice,
+    ) -> Option<PacketIndex> {
+        let (index, ready) = {
+            let channel = &self.channels[channel];
+            (channel.queue.head, channel.first_ready)
+        };
+        if ready > now {
+            choice.again = choice.again.min(ready);
+            return None;
+        }
+        let flits = u32::from(self.pool.get(index).flits);
+        if !prepaid && !self.has_credit(channel, flits, now) {
+            choice.starved = true;
+            let credit = &self.channels[self.home(channel)].credit;
+            choice.again = choice.again.min(credit.enough_at(flits));
+            return None;
+        }
+        Some(index)
+    }
+
+    /// Whether it makes no difference to the counters if a packet is delivered when it leaves its last router, instead of
+    /// at `tail`: it will be delivered in this window, and it is not before others of its message.
+    #[inline]
+    fn may_deliver_now(&self, index: PacketIndex, nic: u32, tail: Time) -> bool {
+        let origin = self.pool.origin(index);
+        let alone = u64::from(origin.payload_bits) == origin.message_bits;
+        tail < self.until && (alone || self.nics[nic as usize].wire.is_empty())
+    }
+
+    /// Puts a packet on a link: its head leaves at `depart`, its tail when all of it has gone by and no sooner than
+    /// it got here.
+    pub(crate) fn send(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
+        let out = &mut self.outputs[output as usize];
+        let packet = self.pool.get_mut(index);
+        let tail_here = packet.tail();
+        let timing = &self.timings[out.timing as usize];
+        let end = (depart + timing.rate.time(packet.flits)).max(tail_here);
+        out.link_free = end;
+        if K::CC
+            && self.fixed.can.drops
+            && packet.class == Classes::LOSSY
+            && output < self.first_nic_output
+        {
+            out.lossy -= u32::from(packet.flits);
+        }
+        out.counts.flits += u64::from(packet.flits);
+        out.counts.packets += 1;
+        out.last_sent = packet.flits;
+        out.counts.busy += end - depart;
+        if out.is_stalled() {
+            out.stalled_since = out.stalled_since.max(end);
+        }
+        let there = if Self::is_stored(timing) { end } else { depart };
+        let (head, tail) = (there + timing.latency, end + timing.latency);
+        packet.pass(head, end - there);
+        match (out.wire, Self::is_prepaid(timing)) {
+            (Wire::Endpoint(_), true) => {
+                let back = self.inputs[output as usize].credit_latency;
+                let time = end + timing.latency + back;
+                self.leave_place(index, output, time);
+            }
+            (Wire::Endpoint(_), false) | (_, true) => {}
+            (_, false) => self.take_place(index, output),
+        }
+        if self.logs_flows() && output < self.first_nic_output {
+            self.flow_hops(index, output);
+        }
+        if K::CC && output < self.first_nic_output {
+            if self.outputs[output as usize].level() >= self.fixed.mark_from {
+                self.mark(index, output);
+            }
+            if self.fixed.at_departure {
+                self.leaves_router(index, output, depart);
+            }
+        }
+        if self.pool.get(index).flight.flags & Flight::WATCHED != 0 {
+            self.watch_departure(index, output, (depart, end), tail);
+        }
+        match self.outputs[output as usize].wire {
+            Wire::Router(input) => {
+                self.inputs[input as usize].wire.push(&mut self.pool, index);
+                self.schedule(EventKind::Arrive, input, head);
+            }
+            Wire::Endpoint(nic) => {
+                if self.fixed.unheard && self.may_deliver_now(index, nic, tail) {
+                    self.deliver_packet(index, nic, tail);
+                    return;
+                }
+                self.nics[nic as usize].wire.push(&mut self.pool, index);
+                self.schedule(EventKind::Deliver, nic, tail);
+            }
+            Wire::Away { neighbour, input } => {
+                let (packet, origin) = (*self.pool.get(index), *self.pool.origin(index));
+                let post = &mut self.outboxes[neighbour as usize];
+                post.packet(packet, origin, input);
+                if K::CC && self.pool.header_words() > 0 {
+                    post.headers.extend_from_slice(self.pool.header_mut(index));
+                }
+                self.pool.remove(index);
+            }
+            Wire::Unused => {
+                unreachable!("an unused port has no virtual channel, which `route` checks")
+            }
+        }
+    }
+}

@@ -1,0 +1,429 @@
+use std::sync::Arc;
+
+use crate::flows::FlowRules;
+use crate::state::{Output, Wire};
+use crate::{
+    Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
+};
+use weir_congestion::About;
+use weir_input::{Buffer, OutputQueue, Speedup};
+use weir_model::{
+    Classes, ControlKind, DomainId, EndpointId, Flight, FlitSize, LinkKind, LinkRate, NEVER,
+    Origin, RouterId, Time,
+};
+use weir_network::queueing::{Joining, Queueing};
+use weir_network::routing::{Hop, Routing};
+use weir_network::topology::{Link, Peer, Topology};
+
+/// The parameters that are the same everywhere, in flits.
+#[derive(Clone, Debug)]
+pub struct Parameters {
+    /// Bits of a flit.
+    pub flit: FlitSize,
+    /// The longest packet in flits.
+    pub max_packet: u16,
+    /// Virtual channels per class on injection links.
+    pub injection_vcs: u8,
+    /// Which message of a NIC goes first.
+    pub order: NicOrder,
+    /// Whether data packets are acknowledged.
+    pub acknowledge: bool,
+    /// Which ways control packets take.
+    pub control_routes: ControlRoutes,
+}
+
+impl Parameters {
+    /// Flags of a control packet's flight, by the routes that it takes.
+    pub fn control_flags(&self) -> u8 {
+        match self.control_routes {
+            ControlRoutes::Minimal => Flight::CONTROL,
+            ControlRoutes::AsData => 0,
+        }
+    }
+
+    /// Flits that the credit round trip of a link from one router to another holds; `u64::MAX` if it is more than that. Where
+    /// the input queues feed the link, or the router says so, the credit is taken when the packet begins to cross the router, its
+    /// latency before the head is on the link.
+    pub fn round_trip_flits(&self, [from, to]: [&RouterParameters; 2], link: &Link) -> u64 {
+        let crossing = match from.credit_to_cross() {
+            true => from.latency,
+            false => 0,
+        };
+        // Four delays.
+        let time = crossing + 2 * link.latency + to.credit_delay;
+        let bits = u128::from(time) * u128::from(link.bandwidth.0) / 1_000_000_000_000;
+        u64::try_from(bits / u128::from(self.flit.0)).unwrap_or(u64::MAX)
+    }
+
+    /// Flits of one input buffer behind a link from one router (of a NIC: its own) to another. "auto": the credit round
+    /// trip and two longest packets. A packet's place is taken when its head leaves upstream and free again when its tail has left the buffer and the credit
+    /// is back, so a lone flow keeps the round trip and one packet busy while the next packet asks for its place. A router that
+    /// stores packets holds one more, which leaves while the next one comes.
+    ///
+    /// Those of a router hold [`MOST_BUFFERED`] together at most, which is checked before anything runs.
+    pub fn buffer_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
+        let max = u64::from(self.max_packet);
+        match ends[1].buffer {
+            Buffer::Size(size) => size.flits(self.flit, max),
+            Buffer::Auto => self.full_rate_flits(ends, link),
+        }
+    }
+
+    /// Flits of a buffer behind a link that keep the link busy.
+    pub fn full_rate_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
+        let max = u64::from(self.max_packet);
+        self.round_trip_flits(ends, link)
+            .saturating_add(1 + 2 * max)
+            .saturating_add(match ends[1].switching {
+                Switching::CutThrough => 0,
+                Switching::StoreAndForward => max,
+            })
+    }
+}
+
+/// The parameters of the routers of one kind, in picoseconds.
+#[derive(Clone, Debug)]
+pub struct RouterParameters {
+    /// Head at an input to head at the output link of an idle router, ps.
+    pub latency: Time,
+    /// When a packet may be passed on.
+    pub switching: Switching,
+    /// Added to the link's latency before a credit can be used upstream, ps.
+    pub credit_delay: Time,
+    /// Input buffers.
+    pub buffer: Buffer,
+    /// What one input buffer serves.
+    pub buffer_per: BufferPer,
+    /// Of the crossbar over the link.
+    pub speedup: Speedup,
+    /// From the tail of a packet to the head of the next one on a virtual channel of an output, ps.
+    pub vc_allocation: Time,
+    /// What a packet that was behind another in its input queue needs before that, ps.
+    pub route_computation: Time,
+    /// Per virtual channel.
+    pub output_queue: OutputQueue,
+    /// When a packet takes its place in the buffer behind the link.
+    pub credit_at: CreditAt,
+    /// Among waiting queues.
+    pub arbitration: Arbitration,
+    /// What adaptive routing counts.
+    pub backlog: Backlog,
+}
+
+impl RouterParameters {
+    /// Whether a packet needs a credit to cross to an output, rather than to leave an output queue.
+    pub fn credit_to_cross(&self) -> bool {
+        self.output_queue == OutputQueue::None || self.credit_at == CreditAt::Crossing
+    }
+
+    /// Whether packets follow each other on a virtual channel only after a while.
+    pub fn allocates(&self) -> bool {
+        self.vc_allocation > 0 || self.route_computation > 0
+    }
+
+    /// Flits of one output queue; None: the input queues feed the link. Of an unlimited one more than any holds
+    /// ([`Network::most_queued`]).
+    pub fn output_flits(&self, parameters: &Parameters) -> Option<u32> {
+        match self.output_queue {
+            OutputQueue::None => None,
+            OutputQueue::Unlimited => Some(u32::MAX / 2),
+            // `config::check` refuses more.
+            OutputQueue::Size(size) => {
+                Some(size.flits(parameters.flit, u64::from(parameters.max_packet)) as u32)
+            }
+        }
+    }
+}
+
+/// The most flits that the output queues of a port hold together.
+pub const MOST_QUEUED: u32 = 1 << 30;
+
+/// The most flits that the input buffers of a router hold together, so that what is on its way out by one port, in input
+/// buffers and output queues, is counted in 32 bits. What is left of those is for packets that the router sends itself: of
+/// one flit each, so that memory ends before 2²⁸ of them wait.
+pub const MOST_BUFFERED: u32 = u32::MAX - MOST_QUEUED - (1 << 28);
+
+/// Everything about the network that does not change during a run; shared by all domains of a rank.
+pub struct Network {
+    /// The graph.
+    pub topology: Arc<dyn Topology>,
+    /// The way through it.
+    pub routing: Box<dyn Routing>,
+    /// Which queue of the next input buffer a packet joins.
+    pub queueing: Box<dyn Queueing>,
+    /// What is the same everywhere.
+    pub parameters: Parameters,
+    /// Routers, by their kind.
+    pub routers: Vec<RouterParameters>,
+    /// Traffic classes.
+    pub classes: Classes,
+    /// What schemes may know.
+    pub about: About,
+    /// Whether the scheme talks out of band, to any endpoint of the network.
+    pub signals: bool,
+    /// The kinds of control packets besides acknowledgements: the scheme's, then those that manage flows.
+    pub kinds: Vec<ControlKind>,
+    /// How flows are managed.
+    pub flows: FlowRules,
+    /// By which flows are sent at the rates that the scheme sets; None if it sets none.
+    pub discipline: Option<Discipline>,
+}
+
+impl Network {
+    /// Queues of one traffic class in the buffer behind a link into a router.
+    pub fn queues(&self, kind: LinkKind) -> u32 {
+        let vcs = self.vcs(kind);
+        // More than all that can be counted is refused before anything runs.
+        u32::from(vcs).saturating_mul(self.queueing.queues(kind, vcs))
+    }
+
+    /// Whether virtual channels are divided into several queues anywhere.
+    pub fn divided(&self) -> bool {
+        let kinds = 0..self.topology.link_kinds().len();
+        let mut kinds = kinds.map(|kind| LinkKind(kind as u8));
+        kinds.any(|kind| self.queueing.queues(kind, self.vcs(kind)) > 1)
+    }
+
+    /// The queue within its traffic class that a packet joins behind an output, where virtual channels are divided.
+    #[inline(never)]
+    pub(crate) fn divided_queue(
+        &self,
+        hop: Hop,
+        router: RouterId,
+        (destination, class): (EndpointId, u8),
+        origin: &Origin,
+        out: &Output,
+    ) -> u32 {
+        let (vc, vcs) = (hop.vc, self.vcs(out.kind));
+        if matches!(out.wire, Wire::Endpoint(_) | Wire::Unused) {
+            return vc.into();
+        }
+        if vc >= vcs {
+            // There is none.
+            return out.queues;
+        }
+        let each = out.queues / u32::from(vcs);
+        let joining = Joining {
+            from: Some((router, hop.port)),
+            kind: out.kind,
+            vc,
+            vcs,
+            source: origin.source,
+            destination,
+            class,
+            job: origin.job,
+        };
+        u32::from(vc) * each + self.part(&joining, each)
+    }
+
+    /// Which of the queues of its virtual channel a packet joins; `each` has so many.
+    pub(crate) fn part(&self, joining: &Joining, each: u32) -> u32 {
+        if each == 1 {
+            return 0;
+        }
+        let part = self.queueing.queue(joining);
+        assert!(
+            part < each,
+            "the queueing scheme names queue {part} of {each}"
+        );
+        part
+    }
+
+    /// Virtual channels per traffic class on a link into a router.
+    pub fn vcs(&self, kind: LinkKind) -> u8 {
+        match kind {
+            LinkKind::TERMINAL => self.injection_vcs(),
+            _ => self.routing.vcs(kind),
+        }
+    }
+
+    /// Virtual channels per traffic class on the link from a NIC: for each virtual network, if NICs choose those. 255 at most, which is
+    /// checked before anything runs.
+    fn injection_vcs(&self) -> u8 {
+        let networks = (self.routing.choice_at_nic()).map_or(1, |choice| choice.networks);
+        self.parameters.injection_vcs.saturating_mul(networks)
+    }
+
+    /// The parameters of a router.
+    pub fn router(&self, router: RouterId) -> &RouterParameters {
+        &self.routers[self.topology.router_kind(router).index()]
+    }
+
+    /// Routers of the first kind, which stand for all where a run is only estimated.
+    pub fn typical(&self) -> &RouterParameters {
+        &self.routers[0]
+    }
+
+    /// The longest latency of a router, ps.
+    pub fn longest_crossing(&self) -> Time {
+        let latencies = self.routers.iter().map(|router| router.latency);
+        latencies.max().unwrap_or(0)
+    }
+
+    /// The rate of a link.
+    pub fn rate(&self, link: &Link) -> LinkRate {
+        LinkRate::new(link.bandwidth, self.parameters.flit)
+    }
+
+    /// The rate of the side of a router's crossbar at a link.
+    pub fn crossbar(&self, router: &RouterParameters, link: &Link) -> LinkRate {
+        match router.speedup {
+            Speedup::Times(times) => self.rate(link).faster(times),
+            Speedup::Infinite => LinkRate::instant(),
+        }
+    }
+
+    /// Whether a packet that will find its link free need not take a place in the output queue, which saves an event: only
+    /// where such packets cannot fill it. They follow each other no faster than on the link, so those in the router's
+    /// pipeline are what the link carries in that time and one packet more; another one must fit beside them.
+    pub fn passes_queue(&self, router: &RouterParameters, link: &Link) -> bool {
+        let Some(queue) = router.output_flits(&self.parameters) else {
+            return false;
+        };
+        let packets = 2 * u64::from(self.parameters.max_packet);
+        let bits = u128::from(router.latency) * u128::from(link.bandwidth.0);
+        let pipeline = bits.div_ceil(1_000_000_000_000 * u128::from(self.parameters.flit.0));
+        u128::from(queue) >= pipeline + u128::from(packets)
+    }
+
+    /// Flits of one queue of a buffer behind a link: the buffer of a virtual channel, or of a port, is divided equally. One of size "auto" is
+    /// for each queue, since it is what a lone flow needs.
+    pub fn queue_flits(&self, ends: [&RouterParameters; 2], link: &Link) -> u64 {
+        let flits = self.parameters.buffer_flits(ends, link);
+        match ends[1].buffer {
+            Buffer::Auto => flits,
+            Buffer::Size(_) => {
+                let vcs = self.vcs(link.kind);
+                let parts = match ends[1].buffer_per {
+                    BufferPer::Vc | BufferPer::Port => self.queueing.queues(link.kind, vcs),
+                    BufferPer::Divided => self.queues(link.kind),
+                };
+                flits / u64::from(parts.max(1))
+            }
+        }
+    }
+
+    /// Flits of all input buffers of a router; `u64::MAX` if they are more than that.
+    pub fn buffered(&self, router: RouterId) -> u64 {
+        let own = self.router(router);
+        let flits = (0..self.topology.ports(router)).map(|port| {
+            let from = match self.topology.peer(router, port) {
+                Peer::Router(from, _) => self.router(from),
+                Peer::Endpoint(_) => own,
+                Peer::Unused => return 0,
+            };
+            let link = self.topology.link(router, port);
+            let buffers = match own.buffer_per {
+                BufferPer::Port => u32::from(self.classes.count()),
+                BufferPer::Vc | BufferPer::Divided => self.channels(link.kind),
+            };
+            self.queue_flits([from, own], &link)
+                .saturating_mul(u64::from(buffers))
+        });
+        flits.fold(0, u64::saturating_add)
+    }
+
+    /// Queues over all traffic classes of a link into a router; 65,536 at most, which is checked before anything runs.
+    pub fn channels(&self, kind: LinkKind) -> u32 {
+        self.queues(kind)
+            .saturating_mul(u32::from(self.classes.count()))
+    }
+
+    /// The most [`Network::channels`] of any link; at least 1.
+    pub fn most_channels(&self) -> u32 {
+        let kinds = 0..self.topology.link_kinds().len();
+        let channels = kinds.map(|kind| self.channels(LinkKind(kind as u8)));
+        channels.max().unwrap_or(1).max(1)
+    }
+
+    /// Flits that an unlimited output queue can hold: those of an output hold [`MOST_QUEUED`] together at most. A run in
+    /// which one is full ends with an error.
+    pub fn most_queued(&self) -> u32 {
+        MOST_QUEUED / self.most_channels()
+    }
+
+    /// The domains that `domain` exchanges mail with, ascending: those that share a link with it, or all others if any
+    /// endpoint may be told something out of band.
+    pub fn neighbours(&self, domain: DomainId) -> Vec<DomainId> {
+        if self.signals {
+            let all = 0..self.topology.domains();
+            return all.filter(|&other| other != domain).collect();
+        }
+        let mut list: Vec<DomainId> = self.links_out(domain).map(|(other, _)| other).collect();
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+
+    /// Links from a domain to others: the domain at the far end, and the link.
+    fn links_out(&self, domain: DomainId) -> impl Iterator<Item = (DomainId, Link)> + '_ {
+        let topology = &self.topology;
+        topology
+            .domain_routers(domain)
+            .into_iter()
+            .flat_map(move |router| {
+                (0..topology.ports(router)).filter_map(move |port| {
+                    match topology.peer(router, port) {
+                        Peer::Router(other, _) if topology.domain_of(other) != domain => {
+                            Some((topology.domain_of(other), topology.link(router, port)))
+                        }
+                        _ => None,
+                    }
+                })
+            })
+    }
+
+    /// The least latency of a link between two domains: nothing crosses faster. [`NEVER`] if nothing crosses.
+    pub fn lookahead(&self) -> Time {
+        let links = self.topology.links().into_iter();
+        let between = links.filter(|links| links.between_domains);
+        let latencies = between.map(|links| links.link.latency);
+        latencies.min().unwrap_or(NEVER)
+    }
+
+    /// How long before a head or a credit is on a link between routers it is settled that it will be, ps, where no packet is shorter
+    /// than `shortest` flits. Where input queues feed the links a head is there the router's latency after it was let across, and the
+    /// credit of its place in the input buffer no sooner than all of it has left for a link. An output queue sends when it likes.
+    pub fn settled_before(&self, shortest: u64) -> Time {
+        let least = |of: fn(&RouterParameters) -> Time| self.routers.iter().map(of).min();
+        let head = least(|router| match router.output_queue {
+            OutputQueue::None => router.latency,
+            _ => 0,
+        });
+        let links = self.topology.links().into_iter();
+        let lengths = links.map(|links| self.rate(&links.link).time_of(shortest));
+        let credit = least(|router| router.credit_delay).zip(lengths.min());
+        let credit = credit.map(|(delay, length)| delay.saturating_add(length));
+        head.zip(credit)
+            .map_or(0, |(head, credit)| head.min(credit))
+    }
+
+    /// The time that the wheel of a domain's events is to cover at least, ps: three delays.
+    pub fn horizon(&self, domain: DomainId) -> Time {
+        2 * self.longest_latency(domain) + self.longest_crossing()
+    }
+
+    /// The latencies of all links of a domain, ps.
+    fn latencies(&self, domain: DomainId) -> impl Iterator<Item = Time> + '_ {
+        let topology = &self.topology;
+        let routers = topology.domain_routers(domain).into_iter();
+        routers.flat_map(move |router| {
+            (0..topology.ports(router)).map(move |port| topology.link(router, port).latency)
+        })
+    }
+
+    /// The least and the longest latency of any link, ps.
+    pub fn latency_range(&self) -> (Time, Time) {
+        let links = self.topology.links();
+        let latencies = || links.iter().map(|links| links.link.latency);
+        (
+            latencies().min().unwrap_or(1),
+            latencies().max().unwrap_or(1),
+        )
+    }
+
+    /// The longest latency of any link of a domain, for the size of its event wheel.
+    pub fn longest_latency(&self, domain: DomainId) -> Time {
+        self.latencies(domain).max().unwrap_or(1)
+    }
+}

@@ -1,0 +1,306 @@
+//! Serde over [`Node`], with errors that know the place, the value and what is allowed.
+
+use std::fmt::{self, Display};
+
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{
+    self, DeserializeSeed, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
+};
+
+use super::error::Origin;
+use super::nearest::suggest;
+use super::tree::{Member, Node, Value};
+
+/// Why a value does not fit its type.
+#[derive(Debug)]
+pub struct Mismatch {
+    pub message: String,
+    pub remedy: String,
+    /// The innermost key or value that is to blame.
+    pub origin: Option<Origin>,
+    /// The keys that lead to it.
+    pub path: Vec<String>,
+}
+
+impl Mismatch {
+    fn new(message: String, remedy: String) -> Self {
+        Mismatch {
+            message,
+            remedy,
+            origin: None,
+            path: Vec::new(),
+        }
+    }
+
+    fn within(mut self, key: &str, origin: &Origin) -> Self {
+        self.path.insert(0, key.to_string());
+        self.origin.get_or_insert_with(|| origin.clone());
+        self
+    }
+}
+
+impl Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+impl de::Error for Mismatch {
+    /// What follows the first `"; "` of a message is the remedy.
+    fn custom<T: Display>(text: T) -> Self {
+        let text = text.to_string();
+        match text.split_once("; ") {
+            Some((message, remedy)) => Mismatch::new(message.to_string(), remedy.to_string()),
+            None => Mismatch::new(text, String::new()),
+        }
+    }
+
+    fn invalid_type(got: Unexpected, expected: &dyn Expected) -> Self {
+        let (got_text, expected) = (shown(&got), plain(&expected.to_string()));
+        let remedy = match got {
+            Unexpected::Str(s) if s.parse::<f64>().is_ok() || s.parse::<bool>().is_ok() => {
+                format!("write {s} without quotes")
+            }
+            _ => format!("write {expected}"),
+        };
+        Mismatch::new(format!("expected {expected}, got {got_text}"), remedy)
+    }
+
+    fn invalid_value(got: Unexpected, expected: &dyn Expected) -> Self {
+        Self::invalid_type(got, expected)
+    }
+
+    fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
+        let expected = plain(&expected.to_string());
+        Mismatch::new(
+            format!("expected {expected}, got {length} elements"),
+            format!("write {expected}"),
+        )
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        Mismatch::new(
+            format!("{variant:?} is not known here"),
+            suggest(variant, "values", expected, '"'),
+        )
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        if ["ranks", "np", "processes"].contains(&field) {
+            return Mismatch::new(
+                format!("unknown key `{field}`"),
+                "an experiment is the same on any number of ranks: mpirun -n 4 weir run FILE"
+                    .into(),
+            );
+        }
+        Mismatch::new(
+            format!("unknown key `{field}`"),
+            suggest(field, "keys", expected, '`'),
+        )
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Mismatch::new(
+            format!("the key `{field}` is missing"),
+            format!("add `{field} = …`"),
+        )
+    }
+
+    fn duplicate_field(field: &'static str) -> Self {
+        Mismatch::new(
+            format!("the key `{field}` is given twice"),
+            "remove one of the two".into(),
+        )
+    }
+}
+
+fn shown(got: &Unexpected) -> String {
+    match got {
+        Unexpected::Bool(b) => b.to_string(),
+        Unexpected::Unsigned(n) => n.to_string(),
+        Unexpected::Signed(n) => n.to_string(),
+        Unexpected::Float(x) => x.to_string(),
+        Unexpected::Str(s) => format!("{s:?}"),
+        Unexpected::Seq => "a list".into(),
+        Unexpected::Map => "a table".into(),
+        other => other.to_string(),
+    }
+}
+
+/// Serde's and Rust's words for a type in the user's words.
+fn plain(expected: &str) -> String {
+    let range = |low: String, high: String| format!("a whole number from {low} to {high}");
+    let zero = || "0".to_string();
+    match expected {
+        "a boolean" => "true or false".into(),
+        "a string" | "string" | "str" => "a text in quotes".into(),
+        "a sequence" => "a list".into(),
+        "a map" | "map" => "a table".into(),
+        "u8" => range(zero(), u8::MAX.to_string()),
+        "u16" => range(zero(), u16::MAX.to_string()),
+        "u32" => range(zero(), u32::MAX.to_string()),
+        "u64" | "usize" => "a whole number that is not negative".into(),
+        "i32" => range(i32::MIN.to_string(), i32::MAX.to_string()),
+        "i64" => "a whole number".into(),
+        "f32" | "f64" => "a number".into(),
+        other if other.starts_with("struct ") => "a table".into(),
+        other if other.starts_with("enum ") || other == "variant identifier" => {
+            "a name in quotes".into()
+        }
+        other => other.into(),
+    }
+}
+
+/// Deserializes a node; `hidden` is a key of a table that the type does not see.
+pub struct Reader<'a> {
+    pub node: &'a Node,
+    pub hidden: Option<&'a str>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(node: &'a Node) -> Self {
+        Reader { node, hidden: None }
+    }
+
+    fn table(&self, members: &'a [Member]) -> TableAccess<'a> {
+        TableAccess {
+            members: members.iter(),
+            hidden: self.hidden,
+            value: None,
+        }
+    }
+}
+
+impl<'de> de::Deserializer<'de> for Reader<'de> {
+    type Error = Mismatch;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        match &self.node.value {
+            Value::String(s) => visitor.visit_borrowed_str(s),
+            Value::Integer(i) => visitor.visit_i64(*i),
+            Value::Float(x) => visitor.visit_f64(*x),
+            Value::Boolean(b) => visitor.visit_bool(*b),
+            Value::Datetime(d) => Err(de::Error::invalid_type(
+                Unexpected::Other(&format!("the date {d}")),
+                &visitor,
+            )),
+            Value::Array(items) => visitor.visit_seq(ListAccess {
+                items: items.iter().enumerate(),
+            }),
+            Value::Table(members) => visitor.visit_map(self.table(members)),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        match &self.node.value {
+            Value::String(s) => {
+                let name: StrDeserializer<'_, Mismatch> = s.as_str().into_deserializer();
+                visitor.visit_enum(name)
+            }
+            Value::Table(members) => {
+                visitor.visit_enum(MapAccessDeserializer::new(self.table(members)))
+            }
+            _ => {
+                let names: Vec<String> = variants.iter().map(|v| format!("{v:?}")).collect();
+                let expected = format!("one of {}", names.join(", "));
+                Reader::new(self.node).deserialize_any(Anything(&expected))?;
+                Err(de::Error::custom(expected))
+            }
+        }
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// A visitor that refuses whatever comes, to get the same words as every other wrong type.
+struct Anything<'a>(&'a str);
+
+impl Visitor<'_> for Anything<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+struct ListAccess<'a> {
+    items: std::iter::Enumerate<std::slice::Iter<'a, Node>>,
+}
+
+impl<'de> SeqAccess<'de> for ListAccess<'de> {
+    type Error = Mismatch;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Mismatch> {
+        let Some((index, item)) = self.items.next() else {
+            return Ok(None);
+        };
+        seed.deserialize(Reader::new(item))
+            .map(Some)
+            .map_err(|e| e.within(&index.to_string(), &item.origin))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len())
+    }
+}
+
+struct TableAccess<'a> {
+    members: std::slice::Iter<'a, Member>,
+    hidden: Option<&'a str>,
+    value: Option<&'a Member>,
+}
+
+impl<'de> MapAccess<'de> for TableAccess<'de> {
+    type Error = Mismatch;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Mismatch> {
+        let hidden = self.hidden;
+        let Some(member) = self
+            .members
+            .find(|member| Some(member.key.as_str()) != hidden)
+        else {
+            return Ok(None);
+        };
+        self.value = Some(member);
+        let key: StrDeserializer<'_, Mismatch> = member.key.as_str().into_deserializer();
+        seed.deserialize(key).map(Some).map_err(|mut e| {
+            e.origin.get_or_insert_with(|| member.origin.clone());
+            e
+        })
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mismatch> {
+        let Some(member) = self.value.take() else {
+            return Err(de::Error::custom("a value was asked for before its key"));
+        };
+        seed.deserialize(Reader::new(&member.value))
+            .map_err(|e| e.within(&member.key, &member.value.origin))
+    }
+}

@@ -1,0 +1,204 @@
+//! What is wrong with an input, with its place and a remedy.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::ops::Range;
+use std::sync::Arc;
+
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity,
+    SourceCode, SourceSpan,
+};
+
+use weir_model::{unprintable, visible};
+
+/// A text that was read: its name as the user knows it, and its content.
+#[derive(Debug)]
+pub struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+/// Where a key or a value came from.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// A place in a file; without a span: that file as a whole.
+    File {
+        source: Arc<Source>,
+        span: Option<Range<usize>>,
+    },
+    /// The command line: `key.path=value` as it was given to `--set`.
+    Set(Arc<str>),
+    /// A default.
+    Default,
+}
+
+/// Something in the input that cannot be used: what, where, and what to do about it.
+///
+/// As a [`miette::Diagnostic`] it prints the file and the line with a marker. [`ConfigError::render`] is that text.
+#[derive(Debug)]
+pub struct ConfigError {
+    /// What is wrong, with the key and the value: one line, without the place and the remedy.
+    pub message: String,
+    details: Box<Details>,
+}
+
+#[derive(Debug, Default)]
+struct Details {
+    warning: bool,
+    remedy: Option<String>,
+    place: Option<Place>,
+}
+
+#[derive(Debug)]
+struct Place {
+    source: Arc<Source>,
+    code: NamedSource<String>,
+    span: SourceSpan,
+}
+
+impl ConfigError {
+    /// An error without a place in a file: about the command line, or a file that cannot be read.
+    pub fn new(message: impl Into<String>, remedy: impl Into<String>) -> ConfigError {
+        ConfigError {
+            message: message.into(),
+            details: Box::new(Details {
+                warning: false,
+                remedy: Some(remedy.into()).filter(|remedy| !remedy.is_empty()),
+                place: None,
+            }),
+        }
+    }
+
+    /// An error about something that came from `origin`.
+    pub fn at(
+        origin: &Origin,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> ConfigError {
+        let mut error = ConfigError::new(message, remedy);
+        match origin {
+            Origin::File {
+                source,
+                span: Some(span),
+            } => {
+                error.details.place = Some(Place {
+                    source: source.clone(),
+                    code: NamedSource::new(visible(&source.name), blotted(&source.text)),
+                    span: first_line(&source.text, span.start, span.end),
+                });
+            }
+            Origin::File { source, span: None } => {
+                error.message = format!("{}: {}", source.name, error.message);
+            }
+            Origin::Set(given) => {
+                error.message = format!("{} (given by `--set {given}`)", error.message);
+            }
+            Origin::Default => {}
+        }
+        error
+    }
+
+    /// The same as something that can be used, but probably is not meant.
+    pub fn as_warning(mut self) -> ConfigError {
+        self.details.warning = true;
+        self
+    }
+
+    /// What to do about it.
+    pub fn remedy(&self) -> Option<&str> {
+        self.details.remedy.as_deref()
+    }
+
+    /// The file that is wrong, if the error is about a place in a file.
+    pub fn file(&self) -> Option<&str> {
+        self.details
+            .place
+            .as_ref()
+            .map(|place| place.source.name.as_str())
+    }
+
+    /// The line that is wrong, from 1.
+    pub fn line(&self) -> Option<usize> {
+        let place = self.details.place.as_ref()?;
+        let before = place.source.text.get(..place.span.offset())?;
+        Some(before.matches('\n').count() + 1)
+    }
+
+    /// The whole message as text: what is wrong, the file, the line with a marker, the remedy.
+    pub fn render(&self, colour: bool) -> String {
+        let theme = if colour {
+            GraphicalTheme::unicode()
+        } else {
+            GraphicalTheme::unicode_nocolor()
+        };
+        let handler = GraphicalReportHandler::new_themed(theme)
+            .with_links(false)
+            .with_width(100)
+            .with_context_lines(1);
+        let mut text = String::new();
+        match handler.render_report(&mut text, self) {
+            Ok(()) => text,
+            // Only the formatting into a string can fail; the plain words are still worth printing.
+            Err(fmt::Error) => format!("{self}\n{}", self.remedy().unwrap_or_default()),
+        }
+    }
+
+    /// [`ConfigError::render`] for standard error: in colour if it is a terminal and `NO_COLOR` is not set.
+    pub fn render_for_stderr(&self) -> String {
+        let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        self.render(colour)
+    }
+}
+
+/// A text with unprintable characters replaced by others of the same length, so that places in it stay: what is shown of a
+/// file around an error must not be obeyed by a terminal.
+fn blotted(text: &str) -> String {
+    let blot = |letter: char| match (letter, letter.len_utf8()) {
+        ('\n' | '\r' | '\t', _) => letter,
+        _ if unprintable(letter).is_none() => letter,
+        (_, 1) => '?',
+        (_, 2) => '\u{bf}',
+        _ => '\u{fffd}',
+    };
+    text.chars().map(blot).collect()
+}
+
+/// A span cut to its first line: a marker under a whole table would hide the message.
+fn first_line(text: &str, start: usize, end: usize) -> SourceSpan {
+    let start = start.min(text.len());
+    let end = end.clamp(start, text.len());
+    let length = text
+        .get(start..end)
+        .map_or(0, |part| part.find(['\n', '\r']).unwrap_or(part.len()));
+    SourceSpan::new(start.into(), length)
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&visible(&self.message))
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Diagnostic for ConfigError {
+    fn severity(&self) -> Option<Severity> {
+        self.details.warning.then_some(Severity::Warning)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        let remedy = self.details.remedy.as_ref()?;
+        Some(Box::new(visible(remedy)))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.details.place.as_ref()?.code)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = self.details.place.as_ref()?;
+        let label = LabeledSpan::new_primary_with_span(Some("here".into()), place.span);
+        Some(Box::new(std::iter::once(label)))
+    }
+}

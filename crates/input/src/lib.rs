@@ -1,0 +1,25 @@
+//! TOML text and what becomes of it: a tree that keeps the place of every key and value, typed
+//! values with units, and errors that name file, line, value and remedy. Knows no section of the
+//! experiment file and no variant.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+pub mod deserialize;
+mod elsewhere;
+pub mod error;
+mod given;
+mod nearest;
+pub mod printable;
+pub mod registry;
+pub mod section;
+pub mod tree;
+mod units;
+mod words;
+
+pub use elsewhere::Elsewhere;
+pub use error::ConfigError;
+pub use given::Given;
+pub use nearest::{nearest, suggest};
+pub use section::Section;
+pub use units::{Allowance, Duration, Rate, Size, TimeSpan};
+pub use words::{Buffer, OutputQueue, Speedup, Until};

@@ -1,0 +1,86 @@
+//! Texts of a file or of the command line can be printed: names and labels stand in tables, figures and messages.
+
+use std::sync::Arc;
+
+use toml::de::DeTable;
+
+use super::error::{ConfigError, Origin, Source};
+use super::tree::{Node, Value, members, syntax_error};
+use weir_model::unprintable;
+
+/// Keys of texts that may have several lines.
+const SEVERAL_LINES: [&str; 2] = ["caption", "says"];
+
+impl Node {
+    /// Reads a whole TOML text.
+    pub fn parse(source: &Arc<Source>) -> Result<Node, ConfigError> {
+        let table = DeTable::parse(&source.text).map_err(|e| syntax_error(source, &e))?;
+        let origin = |span| Origin::File {
+            source: source.clone(),
+            span: Some(span),
+        };
+        let members = members(table.into_inner(), &origin)?;
+        let root = Node {
+            value: Value::Table(members),
+            origin: Origin::File {
+                source: source.clone(),
+                span: None,
+            },
+        };
+        all(&root, "")?;
+        Ok(root)
+    }
+}
+
+/// That all texts and keys in `node`, which stands at `path`, can be printed.
+///
+/// # Errors
+/// At the text: which character cannot.
+pub fn all(node: &Node, path: &str) -> Result<(), ConfigError> {
+    let below = |key: &str| match path {
+        "" => key.to_string(),
+        path => format!("{path}.{key}"),
+    };
+    match &node.value {
+        Value::String(text) => {
+            let key = path.rsplit('.').next().unwrap_or_default();
+            one(text, SEVERAL_LINES.contains(&key), path, &node.origin)
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, item)| all(item, &below(&index.to_string()))),
+        Value::Table(members) => members.iter().try_for_each(|member| {
+            let path = below(&member.key);
+            one(&member.key, false, &path, &member.origin)?;
+            all(&member.value, &path)
+        }),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => Ok(()),
+    }
+}
+
+/// That one text can be printed.
+pub fn one(
+    text: &str,
+    several_lines: bool,
+    path: &str,
+    origin: &Origin,
+) -> Result<(), ConfigError> {
+    let mut letters = text.chars();
+    let bad = letters.find_map(|letter| {
+        let fine = several_lines && matches!(letter, '\n' | '\t');
+        let what = unprintable(letter).filter(|_| !fine)?;
+        Some((letter, what))
+    });
+    match bad {
+        None => Ok(()),
+        Some((letter, what)) => Err(ConfigError::at(
+            origin,
+            format!(
+                "{path}: the text {text:?} has the character U+{:04X}, which {what}",
+                u32::from(letter)
+            ),
+            "remove it: texts stand in tables, figures and messages (only `caption` and `says` may have several lines)",
+        )),
+    }
+}

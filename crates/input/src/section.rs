@@ -1,0 +1,452 @@
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use super::ConfigError;
+use super::deserialize::Reader;
+use super::error::{Origin, Source};
+use super::nearest::suggest;
+use super::tree::{Member, Node, Value};
+use weir_model::Invalid;
+
+/// The keys that choose a variant, and what `weir list` calls the variants.
+pub const DISPATCH: [(&str, &str); 4] = [
+    ("kind", "kinds"),
+    ("algorithm", "algorithms"),
+    ("scheme", "schemes"),
+    ("format", "formats"),
+];
+
+/// One table of the experiment file, with the place it came from.
+#[derive(Clone, Debug)]
+pub struct Section {
+    pub node: Node,
+    path: String,
+    dispatch: Option<&'static str>,
+    list: Option<&'static str>,
+}
+
+impl Section {
+    /// A section made from text, for tests and defaults. The text is the content of the section, without its header.
+    ///
+    /// The key that chooses the variant is `kind`, `algorithm` or `scheme`, whichever is there.
+    pub fn from_toml(text: &str) -> Result<Section, ConfigError> {
+        let source = Arc::new(Source {
+            name: "section".into(),
+            text: text.into(),
+        });
+        let mut node = Node::parse(&source)?;
+        node.origin = Origin::File {
+            source,
+            span: Some(0..0),
+        };
+        let present = DISPATCH.iter().find(|(key, _)| node.get(key).is_some());
+        let dispatch = present.map_or("kind", |(key, _)| key);
+        Ok(Section::new(node, "").choosing_by(dispatch, None))
+    }
+
+    /// A section that chooses no variant. `path` is how messages and `--set` call it.
+    pub fn new(node: Node, path: impl Into<String>) -> Section {
+        Section {
+            node,
+            path: path.into(),
+            dispatch: None,
+            list: None,
+        }
+    }
+
+    /// The section with the key that chooses its variant, and the name by which `weir list` lists the variants.
+    pub fn choosing_by(mut self, dispatch: &'static str, list: Option<&'static str>) -> Section {
+        self.dispatch = Some(dispatch);
+        self.list = list;
+        self
+    }
+
+    /// The parameters as a typed struct (`deny_unknown_fields`; the key that chose the variant is left out).
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
+        let reader = Reader {
+            node: &self.node,
+            hidden: self.dispatch,
+        };
+        T::deserialize(reader).map_err(|mismatch| {
+            let key = mismatch.path.join(".");
+            let origin = mismatch.origin.as_ref().unwrap_or(&self.node.origin);
+            ConfigError::at(origin, self.about(&key, &mismatch.message), mismatch.remedy)
+        })
+    }
+
+    /// The value of the key that chooses the variant (`kind`, `algorithm` or `scheme`).
+    pub fn kind(&self) -> Result<&str, ConfigError> {
+        let key = self.dispatch.unwrap_or("kind");
+        match self.node.get(key) {
+            Some(Member {
+                value:
+                    Node {
+                        value: Value::String(name),
+                        ..
+                    },
+                ..
+            }) => Ok(name),
+            Some(member) => Err(ConfigError::at(
+                &member.value.origin,
+                self.about(
+                    key,
+                    &format!("expected a name, got {}", member.value.type_name()),
+                ),
+                format!("write {key} = \"…\"{}", self.see_list()),
+            )),
+            None => Err(self.misspelt(key).unwrap_or_else(|| {
+                ConfigError::at(
+                    &self.node.origin,
+                    self.about("", &format!("the key `{key}` is missing")),
+                    format!("add {key} = \"…\"{}", self.see_list()),
+                )
+            })),
+        }
+    }
+
+    /// The error that a key of this section is called almost like `key`, which is missing.
+    fn misspelt(&self, key: &str) -> Option<ConfigError> {
+        // Parameters of variants are keys of the section, too: only a slip of the hand is told from them.
+        let slip = |member: &&Member| {
+            member.key.len() > 3 && strsim::damerau_levenshtein(&member.key, key) <= 2
+        };
+        let member = self.node.members().iter().find(slip)?;
+        Some(ConfigError::at(
+            &member.origin,
+            self.about("", &format!("unknown key `{}`", member.key)),
+            format!("did you mean `{key}`?{}", self.see_list()),
+        ))
+    }
+
+    /// The error that the variant this section chooses does not exist, with the nearest of `names` and all of them.
+    pub fn unknown_kind<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> ConfigError {
+        let key = self.dispatch.unwrap_or("kind");
+        let plural = DISPATCH
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map_or("names", |(_, plural)| plural);
+        let names: Vec<&str> = names.into_iter().collect();
+        match self.kind() {
+            Ok(given) => self.refuse(Invalid::new(
+                key,
+                format!("{given:?} is not known"),
+                suggest(given, plural, &names, '"') + &self.see_list(),
+            )),
+            Err(error) => error,
+        }
+    }
+
+    /// The error that the variant this section chooses is not made for the variant `other` of another section (which `what`
+    /// is one of), with the names of those that are.
+    pub fn not_for<'a>(
+        &self,
+        what: &str,
+        other: &str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> ConfigError {
+        let given = match self.kind() {
+            Ok(given) => given,
+            Err(error) => return error,
+        };
+        let names: Vec<String> = names.into_iter().map(|name| format!("{name:?}")).collect();
+        let remedy = match names.is_empty() {
+            true => format!("there is none for {other:?}: choose another {what}"),
+            false => format!("{other:?} has {}{}", names.join(", "), self.see_list()),
+        };
+        let key = self.dispatch.unwrap_or("kind");
+        let message = format!("{given:?} is not made for {what} {other:?}");
+        self.refuse(Invalid::new(key, message, remedy))
+    }
+
+    /// An error about a key of this section, pointing at its line.
+    ///
+    /// `invalid.key` may lead into tables and lists with dots. If it is not in the file (a default), the error points
+    /// at the innermost table that is.
+    pub fn refuse(&self, invalid: Invalid) -> ConfigError {
+        let origin = self.origin_of(&invalid.key);
+        let message = self.about(&invalid.key, &invalid.message);
+        ConfigError::at(origin, message, invalid.remedy)
+    }
+
+    /// Whether the user wrote this key (dots lead inwards), rather than leaving it to its default.
+    pub fn has(&self, key: &str) -> bool {
+        let mut node = &self.node;
+        key.split('.').all(|part| match child(node, part) {
+            Some(inner) => {
+                node = inner;
+                true
+            }
+            None => false,
+        })
+    }
+
+    /// What the user wrote, as TOML on one line.
+    pub fn text(&self) -> String {
+        super::tree::inline(&self.node)
+    }
+
+    /// How messages call this section: `topology`, `workload.0.pattern`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The origin of the innermost value that `key` leads to.
+    fn origin_of(&self, key: &str) -> &Origin {
+        let mut node = &self.node;
+        let mut origin = &node.origin;
+        for part in key.split('.') {
+            match child(node, part) {
+                Some(inner) => node = inner,
+                None => break,
+            }
+            if !matches!(node.origin, Origin::Default) {
+                origin = &node.origin;
+            }
+        }
+        origin
+    }
+
+    /// `message`, led by the key's full path.
+    pub fn about(&self, key: &str, message: &str) -> String {
+        let path = [self.path.as_str(), key];
+        let path: Vec<&str> = path.into_iter().filter(|part| !part.is_empty()).collect();
+        match path.as_slice() {
+            [] => message.to_string(),
+            path => format!("{}: {message}", path.join(".")),
+        }
+    }
+
+    fn see_list(&self) -> String {
+        match self.list {
+            Some(list) => format!(" (see `weir list {list}`)"),
+            None => String::new(),
+        }
+    }
+}
+
+fn child<'a>(node: &'a Node, part: &str) -> Option<&'a Node> {
+    match &node.value {
+        Value::Table(_) => node.get(part).map(|member| &member.value),
+        Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Duration, Rate};
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Params {
+        groups: u16,
+        #[serde(default)]
+        mode: Mode,
+        #[serde(default)]
+        global: Option<Wire>,
+        #[serde(default)]
+        arms: Vec<Wire>,
+        #[serde(default)]
+        wide: bool,
+    }
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Mode {
+        #[default]
+        FullMesh,
+        Ring,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wire {
+        latency: Duration,
+        #[allow(dead_code)]
+        bandwidth: Option<Rate>,
+    }
+
+    fn refusal(text: &str) -> ConfigError {
+        Section::from_toml(text)
+            .expect("the text is TOML")
+            .parse::<Params>()
+            .expect_err(text)
+    }
+
+    fn assert_refused(text: &str, line: usize, parts: &[&str]) {
+        let error = refusal(text);
+        let page = error.render(false);
+        assert_eq!(error.line(), Some(line), "{page}");
+        let flat = flat(&page);
+        for part in parts {
+            assert!(flat.contains(part), "{page}\nlacks {part:?}");
+        }
+        assert!(!page.contains('\u{1b}'), "no colour codes: {page:?}");
+    }
+
+    /// Without the line breaks and bars that miette's wrapping puts in.
+    fn flat(page: &str) -> String {
+        let words: Vec<&str> = page.split_whitespace().filter(|w| *w != "│").collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn a_good_section_is_read_without_its_kind() {
+        let text =
+            "kind = \"ring\"\ngroups = 9\nmode = \"ring\"\nglobal = { latency = \"0.1 us\" }";
+        let section = Section::from_toml(text).unwrap();
+        let params: Params = section.parse().unwrap();
+        assert_eq!(section.kind().unwrap(), "ring");
+        assert_eq!(
+            (params.groups, params.arms.len(), params.wide),
+            (9, 0, false)
+        );
+        assert!(matches!(params.mode, Mode::Ring));
+        assert_eq!(params.global.unwrap().latency, Duration(100_000));
+        assert!(section.has("global.latency") && !section.has("global.bandwidth"));
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest_and_all() {
+        assert_refused(
+            "groups = 9\ngruops = 8",
+            2,
+            &[
+                "unknown key `gruops`",
+                "did you mean `groups`?",
+                "`mode`, `global`",
+                "section:2:1",
+            ],
+        );
+        assert_refused(
+            "groups = 9\n[global]\nlatency = \"1 ns\"\nlatencie = \"2 ns\"",
+            4,
+            &["global: unknown key `latencie`", "did you mean `latency`?"],
+        );
+    }
+
+    #[test]
+    fn wrong_types_say_what_is_allowed() {
+        assert_refused(
+            "groups = \"9\"",
+            1,
+            &[
+                "expected a whole number from 0 to 65535, got \"9\"",
+                "write 9 without quotes",
+            ],
+        );
+        assert_refused(
+            "groups = 70000",
+            1,
+            &["groups: expected a whole number from 0 to 65535, got 70000"],
+        );
+        assert_refused("groups = -1", 1, &["from 0 to 65535, got -1"]);
+        assert_refused("groups = 1.5", 1, &["got 1.5"]);
+        assert_refused(
+            "groups = 1\nwide = \"maybe\"",
+            2,
+            &["wide: expected true or false, got \"maybe\""],
+        );
+        assert_refused(
+            "groups = 1\nglobal = 3",
+            2,
+            &["global: expected a table, got 3"],
+        );
+        assert_refused(
+            "groups = 1\nmode = 3",
+            2,
+            &["mode: expected one of \"full_mesh\", \"ring\", got 3"],
+        );
+        assert_refused("groups = 1979-05-27", 1, &["got the date 1979-05-27"]);
+    }
+
+    #[test]
+    fn an_unknown_variant_names_the_nearest() {
+        assert_refused(
+            "groups = 1\nmode = \"rign\"",
+            2,
+            &[
+                "mode: \"rign\" is not known here",
+                "did you mean \"ring\"?",
+                "\"full_mesh\", \"ring\"",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_quantity_without_unit_names_an_example() {
+        assert_refused(
+            "groups = 1\n\n[global]\nlatency = 50",
+            4,
+            &[
+                "global.latency: 50 has no unit",
+                "\"50 ns\"",
+                "latency = 50",
+            ],
+        );
+        assert_refused(
+            "groups = 1\narms = [\n  { latency = \"5 ns\" },\n  { latency = \"5 parsecs\" },\n]",
+            4,
+            &["arms.1.latency: \"parsecs\" is not a unit", "units: ps, ns"],
+        );
+    }
+
+    #[test]
+    fn a_missing_key_is_named() {
+        assert_refused(
+            "mode = \"ring\"",
+            1,
+            &["the key `groups` is missing", "add `groups = …`"],
+        );
+        assert_refused(
+            "groups = 1\n[global]\nbandwidth = \"1 Gbps\"",
+            2,
+            &["global: the key `latency` is missing"],
+        );
+    }
+
+    #[test]
+    fn refusals_point_at_the_key_or_its_table() {
+        let section = Section::from_toml("kind = \"x\"\n[global]\nlatency = \"0 ns\"").unwrap();
+        let error = section.refuse(Invalid::new(
+            "global.latency",
+            "0 ns is too short",
+            "use more",
+        ));
+        assert_eq!(error.line(), Some(3));
+        assert_eq!(error.message, "global.latency: 0 ns is too short");
+        assert_eq!(error.remedy(), Some("use more"));
+        let error = section.refuse(Invalid::new("global.bandwidth", "…", "…"));
+        assert_eq!(error.line(), Some(2), "the innermost table that is there");
+    }
+
+    #[test]
+    fn kinds_are_asked_for_and_suggested() {
+        let section = Section::from_toml("algorithm = \"minimla\"").unwrap();
+        let error = section.unknown_kind(["minimal", "valiant"]);
+        assert_eq!(error.message, "algorithm: \"minimla\" is not known");
+        assert_eq!(
+            error.remedy(),
+            Some("did you mean \"minimal\"? valid algorithms: \"minimal\", \"valiant\"")
+        );
+        let error = Section::from_toml("groups = 1")
+            .unwrap()
+            .kind()
+            .unwrap_err();
+        assert_eq!(error.message, "the key `kind` is missing");
+        let error = Section::from_toml("kind = 1").unwrap().kind().unwrap_err();
+        assert!(error.message.contains("expected a name, got a number"));
+    }
+
+    #[test]
+    fn broken_toml_is_shown_with_its_line() {
+        let error = Section::from_toml("groups = 1\nmode = \"ring\nwide = true").unwrap_err();
+        assert_eq!(error.line(), Some(2), "{}", error.render(false));
+        assert!(error.message.contains("not valid TOML"));
+        let error = Section::from_toml("groups = 1\ngroups = 2").unwrap_err();
+        assert_eq!(error.line(), Some(2), "{}", error.render(false));
+    }
+}

@@ -1,0 +1,105 @@
+//! The plain types that all rooms share: identifiers, time, rates, packets. No behaviour beyond arithmetic.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+pub mod codec;
+mod divisor;
+mod histogram;
+mod invalid;
+mod outstanding;
+mod packet;
+pub mod program;
+mod rate;
+mod rng;
+mod signal;
+mod span;
+mod visible;
+
+use std::borrow::Cow;
+
+pub use divisor::Divisor;
+pub use histogram::Histogram;
+pub use invalid::Invalid;
+pub use outstanding::Outstanding;
+pub use packet::{
+    Classes, ControlKind, Flight, FlowStep, NO_PACKET, Origin, Packet, PacketIndex, PacketKind,
+    Stamp,
+};
+pub use rate::{Bandwidth, FlitSize, LinkRate};
+pub use rng::{Rng, below, fraction_53, next_53, stream, unit};
+pub use signal::Signal;
+pub use span::Span;
+pub use visible::{unprintable, visible};
+
+/// Simulated time in picoseconds.
+pub type Time = u64;
+
+/// The latest simulated time, ps: 1,000,000 s. No event from then on is processed, and no time or delay that is given or
+/// computed is longer, so that the sum of a time that is reached and of several delays is far from the end of a [`Time`].
+pub const LATEST: Time = 1_000_000_000_000_000_000;
+
+// A time that is reached and 16 delays.
+const _: () = assert!(LATEST as u128 * 17 < Time::MAX as u128);
+
+/// The longest message, bits: 125,000 TB. Far from what a `u64` holds, for sums of such sizes and for eighths of them.
+pub const LONGEST_MESSAGE: u64 = 1_000_000_000_000_000_000;
+
+/// No time at all: later than everything.
+pub const NEVER: Time = Time::MAX;
+
+/// One nanosecond.
+pub const NS: Time = 1_000;
+/// One microsecond.
+pub const US: Time = 1_000_000;
+
+/// A NIC on the network, counted over the whole network from 0.
+pub type EndpointId = u32;
+/// A router, counted over the whole network from 0.
+pub type RouterId = u32;
+/// A port of one router, from 0 to its radix - 1.
+pub type PortId = u16;
+/// A domain: the part of the network that is simulated as one unit.
+pub type DomainId = u32;
+
+/// What kind of link: its place in the list of names that the topology gives. It decides the number of virtual channels.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+pub struct LinkKind(pub u8);
+
+impl LinkKind {
+    /// Between an endpoint and its router, in every network.
+    pub const TERMINAL: LinkKind = LinkKind(0);
+
+    /// Its place in the list.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+/// What kind of router: its place in the list of names that the topology gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RouterKind(pub u8);
+
+impl RouterKind {
+    /// Its place in the list.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+/// The name of the links between endpoints and routers.
+pub const TERMINAL: &str = "terminal";
+
+/// The name of a kind of links or routers, as experiment files, results and messages write it.
+pub type KindName = Cow<'static, str>;

@@ -1,0 +1,513 @@
+use super::{EndpointId, Time};
+
+/// The place of a packet in its domain's pool.
+pub type PacketIndex = u32;
+
+/// The end of a list of packets.
+pub const NO_PACKET: PacketIndex = u32::MAX;
+
+/// What a packet is for: data, the acknowledgement of data, or a kind of control packet that the scheme of the run declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketKind(u8);
+
+impl PacketKind {
+    /// Part of a message.
+    pub const DATA: PacketKind = PacketKind(0);
+    /// Tells the source that a data packet has arrived.
+    pub const ACK: PacketKind = PacketKind(1);
+    /// Most kinds of a run, these two included.
+    pub const MOST: usize = 8;
+    /// How many are not the scheme's.
+    const COMMON: u8 = 2;
+
+    /// The scheme's kind with this place in its list ([`ControlKind`]).
+    pub const fn own(place: u8) -> PacketKind {
+        assert!((place as usize) < Self::MOST - Self::COMMON as usize);
+        PacketKind(Self::COMMON + place)
+    }
+
+    /// What a packet is for.
+    #[inline]
+    pub fn of(origin: &Origin) -> PacketKind {
+        PacketKind(origin.kind)
+    }
+
+    /// As a number, of the common kinds first.
+    #[inline]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Its place among all kinds.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A kind of control packet that a scheme sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlKind {
+    /// The name in results.
+    pub name: &'static str,
+    /// Its traffic class: [`Classes::control`] or one above.
+    pub class: u8,
+    /// Whether it carries a time ([`Origin::time`]).
+    pub timed: bool,
+}
+
+/// The traffic classes of a run, lowest priority first. Each has virtual channels of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classes {
+    /// Names, by number.
+    pub names: &'static [&'static str],
+    /// Lossless data.
+    pub data: u8,
+    /// Acknowledgements; the lowest class of control packets.
+    pub control: u8,
+}
+
+impl Classes {
+    /// Data alone.
+    pub const DATA: Classes = Classes {
+        names: &["data"],
+        data: 0,
+        control: 0,
+    };
+    /// Data, and control packets above them.
+    pub const PLAIN: Classes = Classes {
+        names: &["data", "control"],
+        data: 0,
+        control: 1,
+    };
+
+    /// Of a scheme without packets of its own: data, and acknowledgements if there are any.
+    pub const fn of_data(acknowledge: bool) -> Classes {
+        match acknowledge {
+            true => Classes::PLAIN,
+            false => Classes::DATA,
+        }
+    }
+
+    /// The same above data that routers may drop.
+    pub const SPECULATIVE: Classes = Classes {
+        names: &["speculative", "data", "control"],
+        data: 1,
+        control: 2,
+    };
+    /// The same with reservations and grants in classes of their own.
+    pub const RESERVED: Classes = Classes {
+        names: &["speculative", "data", "control", "reservation", "grant"],
+        data: 1,
+        control: 2,
+    };
+
+    /// The class of data that may be dropped, where there is one.
+    pub const LOSSY: u8 = 0;
+
+    /// Number of classes.
+    pub fn count(&self) -> u8 {
+        self.names.len() as u8
+    }
+}
+
+/// What routing knows and remembers about a packet. Plain numbers whose meaning belongs to the algorithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Flight {
+    /// Where it is going.
+    pub destination: EndpointId,
+    /// The algorithm's own: an intermediate group or router, a chosen link.
+    pub via: u32,
+    /// The algorithm's own: which part of the route this is. 0 when the packet is injected.
+    pub phase: u8,
+    /// The algorithm's own: hops so far in this phase, or similar. 0 when the packet is injected.
+    pub steps: u8,
+    /// Bits: [`Flight::CONTROL`], and the fabric's own, kept here where there is room.
+    pub flags: u8,
+    /// Routers visited so far, for the record; the fabric's own. No route visits more than 255 (`simulation/limits.rs`).
+    pub routers: u8,
+}
+
+impl Flight {
+    /// A control packet that goes minimally, whatever waits there.
+    pub const CONTROL: u8 = 1;
+    /// `--watch-packet` follows it.
+    pub const WATCHED: u8 = 2;
+    /// A scheme marked it (congestion was seen).
+    pub const MARKED: u8 = 4;
+    /// A control packet that sets the way of its flow up: routings that keep circuits choose for it.
+    pub const SETUP: u8 = 8;
+    /// A control packet that goes the way of its flow behind the last packet of it, and takes its circuits down.
+    pub const TEARDOWN: u8 = 16;
+    /// A control packet that goes the way of its flow.
+    pub const PROBE: u8 = 32;
+    /// It enters a ring in which a place is to stay free ([`weir_network::routing::Routing::onward`]).
+    pub const ENTERS: u8 = 64;
+
+    /// Whether it is a control packet that goes minimally.
+    #[inline]
+    pub fn is_control(&self) -> bool {
+        self.flags & Flight::CONTROL != 0
+    }
+
+    /// Whether it sets the way of its flow up.
+    #[inline]
+    pub fn is_setup(&self) -> bool {
+        self.flags & Flight::SETUP != 0
+    }
+
+    /// Whether it goes the way of its flow: data, and the control packets that follow it.
+    #[inline]
+    pub fn goes_by_circuits(&self) -> bool {
+        !self.is_control() || self.flags & (Flight::PROBE | Flight::TEARDOWN) != 0
+    }
+
+    /// What it does for its flow, of the control packets that manage flows.
+    #[inline]
+    pub fn flow_step(&self) -> Option<FlowStep> {
+        match self.flags & (Flight::SETUP | Flight::TEARDOWN | Flight::PROBE) {
+            Flight::SETUP => Some(FlowStep::Start),
+            Flight::TEARDOWN => Some(FlowStep::End),
+            Flight::PROBE => Some(FlowStep::Probe),
+            _ => None,
+        }
+    }
+}
+
+/// What a control packet on the way of a flow does for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowStep {
+    /// Before anything of the flow is sent: it sets the way up.
+    Start,
+    /// Asks the links of the way.
+    Probe,
+    /// Behind the last packet of the flow: takes down what was set up.
+    End,
+}
+
+impl FlowStep {
+    /// All, by their numbers.
+    pub const ALL: [FlowStep; 3] = [FlowStep::Start, FlowStep::Probe, FlowStep::End];
+
+    /// The bit of [`Flight::flags`].
+    pub fn flag(self) -> u8 {
+        match self {
+            FlowStep::Start => Flight::SETUP,
+            FlowStep::Probe => Flight::PROBE,
+            FlowStep::End => Flight::TEARDOWN,
+        }
+    }
+}
+
+/// The part of a packet that every hop touches: half a cache line.
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(8))]
+pub struct Packet {
+    /// When the head is (or was) at this place.
+    pub head: Time,
+    /// The low part of [`Packet::lag`].
+    lag_low: u32,
+    /// Route state.
+    pub flight: Flight,
+    /// Length. [`weir_simulation::config`] refuses longer packets (`nic.max_packet`).
+    pub flits: u16,
+    /// The queue of the input buffer that it is on its way to or in, until it is routed there; then that of the next one. Over all
+    /// classes: `class * queues + queue`.
+    pub queue: u16,
+    /// Traffic class; higher goes first.
+    pub class: u8,
+    /// The high part of [`Packet::lag`].
+    lag_high: u8,
+    /// Time spent in queues of routers so far, in units of [`Packet::WAIT_UNIT`]; kept for packets that may be dropped. Stays
+    /// at its largest value, which is longer than any packet is allowed (`congestion.timeout` is checked).
+    pub waited: u16,
+}
+
+impl Packet {
+    /// The longest [`Packet::lag`], ps: 1 s, of 40 bits that hold 1.0995 s. A lag never exceeds the time of the longest
+    /// packet on the slowest link, of which that is the limit: a tail waits for its head only where the head waits, and a
+    /// crossbar is no slower than its link.
+    pub const LONGEST_LAG: Time = 1_000_000_000_000;
+    /// The unit of [`Packet::waited`], ps.
+    pub const WAIT_UNIT: Time = 256;
+
+    /// A packet of so many flits that has not gone anywhere, its head (and tail) here at `now`.
+    pub fn new(flight: Flight, class: u8, flits: u16, now: Time) -> Packet {
+        Packet {
+            head: now,
+            lag_low: 0,
+            flight,
+            flits,
+            queue: 0,
+            class,
+            lag_high: 0,
+            waited: 0,
+        }
+    }
+
+    /// How long after the head the tail follows, ps: the serialization time of the slowest link so far.
+    #[inline]
+    pub fn lag(&self) -> Time {
+        u64::from(self.lag_high) << 32 | u64::from(self.lag_low)
+    }
+
+    /// When the tail is (or was) at this place.
+    #[inline]
+    pub fn tail(&self) -> Time {
+        self.head + self.lag()
+    }
+
+    /// The head is here at `head`, and the tail `lag` ps later, which is [`Packet::LONGEST_LAG`] at most.
+    #[inline]
+    pub fn pass(&mut self, head: Time, lag: Time) {
+        debug_assert!(lag <= Packet::LONGEST_LAG, "a tail {lag} ps after its head");
+        self.head = head;
+        (self.lag_low, self.lag_high) = (lag as u32, (lag >> 32) as u8);
+    }
+
+    /// Adds time spent in a queue.
+    #[inline]
+    pub fn wait(&mut self, time: Time) {
+        let units = (time / Packet::WAIT_UNIT).min(u64::from(u16::MAX));
+        self.waited = self.waited.saturating_add(units as u16);
+    }
+
+    /// Time spent in queues until now, ps, of a packet that is in a queue since `head`.
+    #[inline]
+    pub fn waited_until(&self, now: Time) -> Time {
+        u64::from(self.waited) * Packet::WAIT_UNIT + now.saturating_sub(self.head)
+    }
+}
+
+/// The part of a packet that only its ends touch: less than a cache line.
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(8))]
+pub struct Origin {
+    /// When the message was generated.
+    pub generated: Time,
+    /// When the head left the NIC, or the router that made the packet; the order of oldest-first arbitration.
+    pub injected: Time,
+    /// Length of the whole message in bits.
+    pub message_bits: u64,
+    /// Of data and its acknowledgement: the payload of this packet in bits; [`weir_simulation::config`] refuses a `nic.max_packet` of
+    /// more than 2³² - 1 bits. Of other control packets: the low part of [`Origin::flits`] or [`Origin::time`].
+    pub payload_bits: u32,
+    /// Who sent it.
+    pub source: EndpointId,
+    /// The message's number at its source, from 0; after 2³² - 1 comes 0 again. With source and destination it names one of
+    /// those under way: messages to one destination leave in order, and memory ends before 2³² of them are under way.
+    pub message: u32,
+    /// The packet's number at its source, from 0; after 2³² - 1 comes 0 again. `source:sequence` names it in records.
+    pub sequence: u32,
+    /// Which packet of its message it is, from 0; of schemes that send packets again only, and those refuse longer
+    /// messages ([`weir_congestion::About::countable`]).
+    pub part: u32,
+    /// Which workload it belongs to; there are at most 65,535.
+    pub job: u16,
+    /// A [`PacketKind`], by its number.
+    pub kind: u8,
+    /// How often this packet has been dropped before without being given a time; schemes refuse more than 200 retries.
+    pub tries: u8,
+    /// The [`Stamp`] in the low 40 bits; in the high 16 the high part of [`Origin::flits`] or [`Origin::time`].
+    pub word: u64,
+}
+
+/// What tasks of an application know a message by: 40 bits that travel in each of its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp([u8; 5]);
+
+impl Stamp {
+    /// The message is not between tasks.
+    pub const NONE: Stamp = Stamp([0; 5]);
+
+    /// The low 40 bits of a word.
+    pub fn new(word: u64) -> Stamp {
+        let [a, b, c, d, e, ..] = word.to_le_bytes();
+        Stamp([a, b, c, d, e])
+    }
+
+    /// As a word.
+    pub fn word(self) -> u64 {
+        let [a, b, c, d, e] = self.0;
+        u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
+    }
+}
+
+impl Origin {
+    /// The first packet of a message, before anything of it is sent.
+    #[inline]
+    pub fn of_message(
+        source: EndpointId,
+        message: u32,
+        job: u16,
+        generated: Time,
+        bits: u64,
+        stamp: Stamp,
+    ) -> Origin {
+        Origin {
+            generated,
+            injected: 0,
+            message_bits: bits,
+            payload_bits: 0,
+            source,
+            message,
+            sequence: 0,
+            part: 0,
+            job,
+            kind: PacketKind::DATA.number(),
+            tries: 0,
+            word: stamp.word(),
+        }
+    }
+
+    /// What the packet is for.
+    #[inline]
+    pub fn is(&self, kind: PacketKind) -> bool {
+        self.kind == kind.number()
+    }
+
+    /// The stamp of a message between tasks. Control packets about its packets have it, too.
+    #[inline]
+    pub fn stamp(&self) -> Stamp {
+        Stamp::new(self.word)
+    }
+
+    /// The most that a control packet's number can be: of times, no time at all.
+    const MOST: u64 = (1 << 48) - 1;
+    /// Of times: more than can be said.
+    const BEYOND: u64 = Origin::MOST - 1;
+
+    fn number(&self) -> u64 {
+        self.word >> 48 << 32 | u64::from(self.payload_bits)
+    }
+
+    fn with_number(mut self, number: u64) -> Origin {
+        self.payload_bits = number as u32;
+        self.word = number >> 32 << 48 | self.stamp().word();
+        self
+    }
+
+    /// The same as data with so much payload.
+    pub fn with_payload(self, bits: u32) -> Origin {
+        self.with_number(u64::from(bits))
+    }
+
+    /// The flits that a reservation asks for.
+    pub fn flits(&self) -> u64 {
+        self.number()
+    }
+
+    /// The same as a reservation for so many flits. 48 bits are kept, which is what the longest message has: 2³² - 1 packets
+    /// of 2¹⁶ - 1 flits. (A reservation for several packets lists them in memory, which ends before.)
+    pub fn with_flits(self, flits: u64) -> Origin {
+        self.with_number(flits.min(Origin::MOST))
+    }
+
+    /// The time that a control packet carries, such as a grant, ps.
+    pub fn time(&self) -> Option<Time> {
+        let number = self.number();
+        (number != Origin::MOST).then(|| self.generated.saturating_add(number))
+    }
+
+    /// The same with a time, which is not before the message was generated. What is kept are 48 bits of the time since then,
+    /// 281 s; see [`Origin::is_beyond`].
+    pub fn with_time(self, time: Option<Time>) -> Origin {
+        let after = |time: Time| time.saturating_sub(self.generated).min(Origin::BEYOND);
+        self.with_number(time.map_or(Origin::MOST, after))
+    }
+
+    /// Of a control packet that carries a time: whether that is too late to be said, so that the run has to end.
+    pub fn is_beyond(&self) -> bool {
+        self.number() == Origin::BEYOND
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_small() {
+        assert_eq!(size_of::<Packet>(), 32);
+        assert_eq!(size_of::<Origin>(), 56);
+    }
+
+    const STAMPS: [u64; 4] = [0, 1, 0x12_3456_789A, (1 << 40) - 1];
+
+    fn stamped(word: u64) -> Origin {
+        Origin::of_message(3, 4, 5, 6, 7, Stamp::new(word))
+    }
+
+    #[test]
+    fn an_origin_carries_a_stamp_and_a_time_at_once() {
+        assert_eq!(stamped(0).stamp(), Stamp::NONE);
+        let delays = [
+            None,
+            Some(0),
+            Some(1),
+            Some(u64::from(u32::MAX) + 7),
+            Some(200_000_000_000_000),
+            // 2⁴⁸ - 3, the longest.
+            Some(281_474_976_710_653),
+        ];
+        for word in STAMPS {
+            for generated in [6, 300_000_000_000_000, crate::LATEST] {
+                for delay in delays {
+                    let stamped = Origin {
+                        generated,
+                        ..stamped(word)
+                    };
+                    let time = delay.map(|delay| generated + delay);
+                    let nack = stamped.with_time(time);
+                    assert_eq!((nack.time(), nack.stamp().word()), (time, word));
+                    assert!(!nack.is_beyond());
+                    let again = nack.with_payload(2_400);
+                    assert_eq!((again.payload_bits, again.stamp().word()), (2_400, word));
+                    let left = Some(generated + 2_400);
+                    assert_eq!(again.time(), left, "nothing is left of the other");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_time_that_is_too_late_is_known_as_such() {
+        let grant = stamped(0);
+        for late in [(1 << 48) - 2, 1 << 48, u64::MAX - grant.generated] {
+            assert!(grant.with_time(Some(grant.generated + late)).is_beyond());
+        }
+    }
+
+    #[test]
+    fn a_tail_follows_its_head_by_a_second_at_most() {
+        let mut packet = Packet::new(Flight::default(), 0, 1, 0);
+        for lag in [
+            0,
+            1,
+            1 << 32,
+            (1 << 32) - 1,
+            999_999_999_999,
+            Packet::LONGEST_LAG,
+        ] {
+            packet.pass(7, lag);
+            assert_eq!(
+                (packet.head, packet.lag(), packet.tail()),
+                (7, lag, 7 + lag)
+            );
+        }
+        const { assert!(Packet::LONGEST_LAG < 1 << 40) };
+    }
+
+    #[test]
+    fn a_reservation_carries_the_flits_of_the_longest_message() {
+        let longest = u64::from(u32::MAX) * u64::from(u16::MAX);
+        for word in STAMPS {
+            for flits in [1, 24, u64::from(u32::MAX) + 1, longest] {
+                let reservation = stamped(word).with_flits(flits);
+                let carried = (reservation.flits(), reservation.stamp().word());
+                assert_eq!(carried, (flits, word));
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Ranks over MPI: the only crate that links libmpi.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+use mpi::Count;
+use mpi::collective::SystemOperation;
+use mpi::datatype::PartitionMut;
+use mpi::environment::Universe;
+use mpi::point_to_point::Status;
+use mpi::request::WaitGuard;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+
+use weir_engine::{Transport, TransportError};
+
+/// The longest piece of one message: MPI counts are C ints.
+const PIECE: usize = 1 << 30;
+
+/// Ranks over MPI.
+pub struct Mpi {
+    world: SimpleCommunicator,
+    // Dropped last: it finalizes MPI.
+    _universe: Universe,
+}
+
+impl Mpi {
+    /// Starts MPI. None if it was started before in this process.
+    pub fn start() -> Option<Mpi> {
+        let universe = mpi::initialize()?;
+        Some(Mpi {
+            world: universe.world(),
+            _universe: universe,
+        })
+    }
+
+    /// `MPI_Get_library_version`, first line.
+    pub fn version() -> String {
+        let text = mpi::environment::library_version().unwrap_or_default();
+        text.trim_end_matches('\0')
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_string()
+    }
+}
+
+/// Ends all ranks at once with this exit code.
+pub fn abort_all(code: i32) -> ! {
+    SimpleCommunicator::world().abort(code)
+}
+
+impl Transport for Mpi {
+    fn rank(&self) -> u32 {
+        self.world.rank() as u32
+    }
+
+    fn size(&self) -> u32 {
+        self.world.size() as u32
+    }
+
+    fn exchange(
+        &mut self,
+        ranks: &[u32],
+        outgoing: &[Vec<u8>],
+    ) -> Result<Vec<Vec<u8>>, TransportError> {
+        // Every message is led by its length, so that one of more than a piece is known to go on.
+        let lengths: Vec<[u8; 8]> = outgoing
+            .iter()
+            .map(|m| (m.len() as u64).to_le_bytes())
+            .collect();
+        let framed: Vec<Vec<u8>> = outgoing
+            .iter()
+            .zip(&lengths)
+            .map(|(m, length)| [length, m.as_slice()].concat())
+            .collect();
+        mpi::request::scope(|scope| {
+            let mut sends = Vec::with_capacity(ranks.len());
+            for (&rank, message) in ranks.iter().zip(&framed) {
+                for piece in message.chunks(PIECE) {
+                    let to = self.world.process_at_rank(rank as i32);
+                    sends.push(WaitGuard::from(to.immediate_send(scope, piece)));
+                }
+            }
+            ranks.iter().map(|&rank| self.receive(rank)).collect()
+        })
+    }
+
+    fn min(&mut self, values: &mut [u64]) -> Result<(), TransportError> {
+        self.reduce(values, SystemOperation::min());
+        Ok(())
+    }
+
+    fn sum(&mut self, values: &mut [u64]) -> Result<(), TransportError> {
+        self.reduce(values, SystemOperation::sum());
+        Ok(())
+    }
+
+    fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError> {
+        let ranks = self.size() as usize;
+        // What a rank adds in one round, so that a round is no longer than a piece.
+        let share = PIECE / ranks;
+        let length = bytes.len() as u64;
+        // The least of what is left to the end of all numbers is the most.
+        let mut rest = [u64::MAX - length];
+        self.reduce(&mut rest, SystemOperation::min());
+        let rounds = (u64::MAX - rest[0]).div_ceil(share as u64) as usize;
+        let root = self.world.process_at_rank(0);
+        if self.rank() != 0 {
+            root.gather_into(&length);
+            for round in 0..rounds {
+                root.gather_varcount_into(piece(&bytes, round, share));
+            }
+            return Ok(None);
+        }
+        let mut lengths = vec![0u64; ranks];
+        root.gather_into_root(&length, &mut lengths);
+        let mut all: Vec<Vec<u8>> = vec![Vec::new(); ranks];
+        for round in 0..rounds {
+            let left = |&length: &u64| length.saturating_sub((round * share) as u64);
+            let counts: Vec<Count> = lengths
+                .iter()
+                .map(|length| left(length).min(share as u64) as Count)
+                .collect();
+            let starts: Vec<Count> = counts
+                .iter()
+                .scan(0, |start, &count| {
+                    Some(std::mem::replace(start, *start + count))
+                })
+                .collect();
+            let total: Count = counts.iter().sum();
+            let mut received = vec![0u8; total as usize];
+            let mut parts = PartitionMut::new(&mut received[..], &counts[..], &starts[..]);
+            root.gather_varcount_into_root(piece(&bytes, round, share), &mut parts);
+            for ((one, &start), &count) in all.iter_mut().zip(&starts).zip(&counts) {
+                one.extend_from_slice(&received[start as usize..(start + count) as usize]);
+            }
+        }
+        Ok(Some(all))
+    }
+
+    fn broadcast(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>, TransportError> {
+        let root = self.world.process_at_rank(0);
+        let mut length = bytes.len() as u64;
+        root.broadcast_into(&mut length);
+        bytes.resize(length as usize, 0);
+        for piece in bytes.chunks_mut(PIECE) {
+            root.broadcast_into(piece);
+        }
+        Ok(bytes)
+    }
+}
+
+/// A round's part of some bytes; nothing after their end.
+fn piece(bytes: &[u8], round: usize, share: usize) -> &[u8] {
+    let start = (round * share).min(bytes.len());
+    let end = (start + share).min(bytes.len());
+    &bytes[start..end]
+}
+
+impl Mpi {
+    /// Combines what all ranks have in each place.
+    fn reduce(&self, values: &mut [u64], operation: SystemOperation) {
+        let mine = values.to_vec();
+        self.world.all_reduce_into(&mine[..], values, operation);
+    }
+
+    fn receive(&self, rank: u32) -> Result<Vec<u8>, TransportError> {
+        let from = self.world.process_at_rank(rank as i32);
+        let (mut message, _): (Vec<u8>, Status) = from.receive_vec();
+        let garbled = |bytes| TransportError::Garbled { rank, bytes };
+        let head: [u8; 8] = message
+            .get(..8)
+            .and_then(|head| head.try_into().ok())
+            .ok_or(garbled(message.len()))?;
+        let total = u64::from_le_bytes(head) as usize + 8;
+        while message.len() < total {
+            let (piece, _): (Vec<u8>, Status) = from.receive_vec();
+            if piece.is_empty() {
+                return Err(garbled(message.len()));
+            }
+            message.extend(piece);
+        }
+        message.drain(..8);
+        Ok(message)
+    }
+}

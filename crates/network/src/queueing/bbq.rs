@@ -1,0 +1,96 @@
+//! Band-based queueing: a queue for each band of rows that a packet's destination is in.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bands::{Bands, grid};
+use super::{Build, Divided, Joining, Queueing};
+use weir_input::registry::Entry;
+use weir_input::{ConfigError, Section};
+use weir_model::{Invalid, LinkKind};
+
+/// A packet joins the queue ⌊destination · queues / endpoints⌋: the network is divided into horizontal bands of neighbouring rows, and
+/// packets for different bands do not block each other (equation 1). On their way through the dimensions before the last one they stand
+/// in different queues so; in the last one they are in their band already. Packets have to take the dimensions in one order, the last one
+/// last.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    /// Queues of each virtual channel, one for each band; as many as the last dimension has coordinates at most.
+    queues: u32,
+    /// Whether the packets of each queue wait by output, too (`voq_sw`).
+    voq_sw: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            queues: 4,
+            voq_sw: false,
+        }
+    }
+}
+
+struct Bbq {
+    bands: Bands,
+    voq_sw: bool,
+}
+
+impl Queueing for Bbq {
+    fn queues(&self, _: LinkKind, _: u8) -> u32 {
+        self.bands.count()
+    }
+
+    fn queue(&self, packet: &Joining) -> u32 {
+        self.bands.horizontal(packet.destination)
+    }
+
+    fn by_output(&self) -> bool {
+        self.voq_sw
+    }
+}
+
+fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
+    let params: Params = section.parse()?;
+    let bands = check_order(&network)
+        .and_then(|()| Bands::new(network.topology, params.queues))
+        .map_err(|invalid| section.refuse(invalid))?;
+    Ok(Box::new(Bbq {
+        bands,
+        voq_sw: params.voq_sw,
+    }))
+}
+
+/// Refuses routings whose packets do not take the dimensions in one order, the last one last.
+fn check_order(network: &Divided) -> Result<(), Invalid> {
+    let last = grid(network.topology)?.dimensions() - 1;
+    let refuse = |what: &str, remedy: &str| Err(Invalid::new("scheme", what, remedy));
+    match network.routing.orders() {
+        [order] if order.last() == Some(&last) => Ok(()),
+        [_] => refuse(
+            "its bands are rows of the last dimension, which routing.order does not take last: packets are in their band before they \
+             come to other dimensions, and all in one queue there",
+            "let routing.order end with the last dimension, such as \"xy\"",
+        ),
+        [] => refuse(
+            "packets of this routing keep to no order of dimensions, and bands of rows are for those that take the last one last (Yebenes et \
+             al., section 5: with adaptive routing those of different bands could wait for each other in a cycle)",
+            "choose routing.algorithm = \"dor\" (on KNS \"hybrid_dor\"), or another scheme, such as \"dbbm\"",
+        ),
+        _ => refuse(
+            "packets of this routing take the dimensions in several orders, of which horizontal bands suit the first",
+            "choose queueing.scheme = \"dbbq\", whose bands go by the order, or routing.algorithm = \"dor\" (on KNS \"hybrid_dor\")",
+        ),
+    }
+}
+
+/// Announces band-based queueing.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "bbq",
+    summary: "Tori, meshes, HyperX, KNS under dimension order: a queue for each band of rows of destinations (BBQ).",
+    source: "Yebenes Segura et al., \"BBQ: A straightforward queuing scheme to reduce HoL-blocking in high-performance hybrid \
+             networks\", Euro-Par 2013; Yebenes et al., TACO 2019, equation 1",
+    examples: &["queues = 3", "queues = 2, voq_sw = true"],
+    parameters: || schemars::schema_for!(Params),
+    build,
+};

@@ -1,0 +1,62 @@
+//! Destination-based buffer management: queues by the destination modulo their number.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Build, Divided, Joining, Queueing, check_number};
+use weir_input::registry::Entry;
+use weir_input::{ConfigError, Section};
+use weir_model::LinkKind;
+
+/// A packet joins the queue of the number destination mod `queues`. Of congested and other destinations, those that differ in
+/// that do not block each other.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    /// Queues of each virtual channel, from 1 to 65,536.
+    queues: u32,
+    /// Whether the packets of each queue wait by output, too (`voq_sw`).
+    voq_sw: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            queues: 4,
+            voq_sw: false,
+        }
+    }
+}
+
+struct Dbbm(Params);
+
+impl Queueing for Dbbm {
+    fn queues(&self, _: LinkKind, _: u8) -> u32 {
+        self.0.queues
+    }
+
+    fn queue(&self, packet: &Joining) -> u32 {
+        packet.destination % self.0.queues
+    }
+
+    fn by_output(&self) -> bool {
+        self.0.voq_sw
+    }
+}
+
+fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
+    let params: Params = section.parse()?;
+    check_number(params.queues).map_err(|invalid| section.refuse(invalid))?;
+    Ok(Box::new(Dbbm(params)))
+}
+
+/// Announces destination-based buffer management.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "dbbm",
+    summary: "Queues by destination modulo their number (DBBM): destinations that differ in that do not block each other.",
+    source: "Nachiondo, Flich, Duato, \"Buffer management strategies to reduce HoL blocking\", IEEE Trans. Parallel Distrib. Syst. \
+             21, 2010; the number of queues is chosen here: four, as Yebenes et al. give BBQ",
+    examples: &["", "queues = 3, voq_sw = true", "queues = 100"],
+    parameters: || schemars::schema_for!(Params),
+    build,
+};

@@ -1,0 +1,127 @@
+//! Which queue a packet joins in the next input buffer. One file per scheme.
+//!
+//! A routing names the virtual channel that a packet needs, so that no cycle of waiting packets can form. A queueing scheme
+//! divides every virtual channel into queues, each with credits of its own, so that packets which wait do not stand in the
+//! way of packets that could go on (head-of-line blocking). Queues of different virtual channels are never the same, so a
+//! routing that cannot deadlock cannot under any scheme: packets that wait for each other in a cycle of queues would wait for
+//! each other in a cycle of virtual channels.
+
+mod bands;
+mod bbq;
+mod dbbm;
+mod dbbq;
+mod flow2sl;
+pub mod refined;
+mod single;
+pub mod spread;
+mod vcs;
+mod vftree;
+mod voq_net;
+mod voq_sw;
+
+use std::sync::Arc;
+
+use crate::routing::Routing;
+use crate::topology::Topology;
+use weir_input::registry::Entry;
+use weir_input::{ConfigError, Section};
+use weir_model::{EndpointId, Invalid, LinkKind, PortId, RouterId};
+
+use spread::Spread;
+
+/// A packet that is about to take a link, and to join a queue of the input buffer behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joining {
+    /// The router and the output port that it leaves by; None: its NIC. What is behind them is for [`Topology::peer`] to say.
+    pub from: Option<(RouterId, PortId)>,
+    /// What the link joins.
+    pub kind: LinkKind,
+    /// The virtual channel, or virtual network, that the routing has chosen for it there.
+    pub vc: u8,
+    /// Virtual channels that the routing has there.
+    pub vcs: u8,
+    /// Who sent it.
+    pub source: EndpointId,
+    /// Where it goes.
+    pub destination: EndpointId,
+    /// Its traffic class. Each has queues of its own.
+    pub class: u8,
+    /// The number of its job among those that run.
+    pub job: u16,
+}
+
+/// A queueing scheme, fixed to one topology.
+pub trait Queueing: Send + Sync {
+    /// Queues that each virtual channel of one traffic class is divided into, in the input buffers behind links of `kind`, of
+    /// which the routing has `vcs` virtual channels. At least 1. Links from NICs are of [`LinkKind::TERMINAL`]; the virtual
+    /// channels there are those of `nic.injection_vcs`.
+    fn queues(&self, kind: LinkKind, vcs: u8) -> u32;
+    /// Which of those a packet joins, from 0. The same for the same argument. Not asked where there is one, nor on the way to
+    /// an endpoint.
+    fn queue(&self, packet: &Joining) -> u32;
+    /// Whether the packets of one queue wait by output (virtual output queues at the switch), in place of one behind the
+    /// other. These are not told apart by credits: they share the space of the queue.
+    fn by_output(&self) -> bool;
+    /// Whether there are several virtual channels in place of each of the routing's, and how packets choose among them.
+    fn spread(&self) -> Option<Spread> {
+        None
+    }
+}
+
+/// What a queueing scheme divides the queues of.
+#[derive(Clone, Copy)]
+pub struct Divided<'a> {
+    /// The network.
+    pub topology: &'a Arc<dyn Topology>,
+    /// Names the virtual channels.
+    pub routing: &'a dyn Routing,
+}
+
+/// Builds a queueing scheme for a network and its routing from its section.
+pub type Build = fn(&Section, Divided) -> Result<Box<dyn Queueing>, ConfigError>;
+
+/// All queueing schemes.
+pub const REGISTRY: &[Entry<Build>] = &[
+    single::ENTRY,
+    voq_sw::ENTRY,
+    dbbm::ENTRY,
+    bbq::ENTRY,
+    dbbq::ENTRY,
+    flow2sl::ENTRY,
+    vftree::ENTRY,
+    voq_net::ENTRY,
+    vcs::ENTRY,
+];
+
+/// The most queues of a virtual channel; a port has no more in all (`simulation/limits.rs`).
+const MOST_EACH: u32 = 1 << 16;
+
+/// Refuses a number of queues of a virtual channel that cannot be.
+fn check_number(queues: u32) -> Result<(), Invalid> {
+    if (1..=MOST_EACH).contains(&queues) {
+        return Ok(());
+    }
+    Err(Invalid::new(
+        "queues",
+        format!("{queues} queues of a virtual channel"),
+        format!("write a number from 1 to {MOST_EACH}"),
+    ))
+}
+
+/// Endpoints of a leaf router of the fat tree that a network is, refused if it is none.
+fn tree(topology: &Arc<dyn Topology>) -> Result<u32, Invalid> {
+    if topology.as_tree().is_none() {
+        return Err(Invalid::new(
+            "scheme",
+            format!(
+                "it goes by the leaf routers of a fat tree, and this is a {}",
+                topology.describe()
+            ),
+            "choose a fat tree, or another scheme, such as \"dbbm\"",
+        ));
+    }
+    let (leaf, _) = topology.attachment(0);
+    let at_leaf = (0..topology.endpoints()).take_while(|&one| topology.attachment(one).0 == leaf);
+    // One at least: the first.
+    Ok(at_leaf.count() as u32)
+}

@@ -1,0 +1,277 @@
+//! A routing with several virtual channels in place of each of its own.
+//!
+//! Channels c · count to c · count + count - 1 of a link stand for channel c of the routing. Packets that wait for each other in a cycle
+//! of them would wait for each other in a cycle of the routing's channels, so it stays as free of deadlock as it is; what
+//! [`crate::routing::analysis`] walks is this routing.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::routing::{Circuits, Here, Hop, Load, NicChoice, Queue, Routing};
+use crate::topology::{Peer, Topology};
+use weir_model::{EndpointId, Flight, Invalid, LinkKind, PortId, RouterId};
+
+/// Which virtual channel a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// That with most room when it is routed; while it waits any that it can have.
+    MostFree,
+    /// One that is drawn.
+    Random,
+}
+
+/// How many virtual channels there are in place of each, and which of them packets take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// How many, at least 1.
+    pub count: u8,
+    /// Which.
+    pub choice: Choice,
+}
+
+/// The routing with its channels spread.
+struct Spreading {
+    topology: Arc<dyn Topology>,
+    routing: Box<dyn Routing>,
+    spread: Spread,
+}
+
+impl Spread {
+    /// The routing with so many virtual channels in place of each.
+    ///
+    /// # Errors
+    /// If a link would have more than 255; the key is `count`.
+    pub fn over(
+        self,
+        routing: Box<dyn Routing>,
+        topology: &Arc<dyn Topology>,
+    ) -> Result<Box<dyn Routing>, Invalid> {
+        let kinds = 0..topology.link_kinds().len();
+        let most = kinds
+            .map(|kind| routing.vcs(LinkKind(kind as u8)))
+            .max()
+            .unwrap_or(1);
+        if most.checked_mul(self.count).is_none() {
+            return Err(Invalid::new(
+                "count",
+                format!(
+                    "{} virtual channels in place of each of the routing's {most}",
+                    self.count
+                ),
+                format!(
+                    "at most 255 are possible: write a number up to {}",
+                    255 / most.max(1)
+                ),
+            ));
+        }
+        Ok(Box::new(Spreading {
+            topology: Arc::clone(topology),
+            routing,
+            spread: self,
+        }))
+    }
+}
+
+impl Spreading {
+    /// How many channels there are in place of those of a hop: one on the way to an endpoint.
+    fn count(&self, router: RouterId, port: PortId) -> u8 {
+        // A port that is not there is for others to find.
+        if port >= self.topology.ports(router) {
+            return 1;
+        }
+        match self.topology.peer(router, port) {
+            Peer::Router(..) => self.spread.count,
+            _ => 1,
+        }
+    }
+
+    /// The hop by the channel that a packet takes of those in place of the routing's.
+    fn chosen(&self, hop: Hop, here: &mut dyn Here) -> Hop {
+        let count = self.count(here.router(), hop.port);
+        if count == 1 {
+            return hop;
+        }
+        let drawn = here.pick(count.into()) as u8;
+        let of = |number: u8| copy(hop, count, number % count);
+        match self.spread.choice {
+            Choice::Random => of(drawn),
+            Choice::MostFree => {
+                let mut best = of(drawn);
+                let mut most = here.load(best).free;
+                for other in (1..count).map(|more| of(drawn + more)) {
+                    let free = here.load(other).free;
+                    if free > most {
+                        (best, most) = (other, free);
+                    }
+                }
+                best
+            }
+        }
+    }
+
+    /// The routing's own hop.
+    fn own(&self, router: RouterId, hop: Hop) -> Hop {
+        let vc = hop.vc / self.count(router, hop.port);
+        Hop { vc, ..hop }
+    }
+}
+
+/// Channel `number` of the `count` in place of a hop's. One that the routing has not stays one that there is not.
+fn copy(hop: Hop, count: u8, number: u8) -> Hop {
+    let vc = hop
+        .vc
+        .checked_mul(count)
+        .and_then(|vc| vc.checked_add(number));
+    Hop {
+        vc: vc.unwrap_or(u8::MAX),
+        ..hop
+    }
+}
+
+impl Routing for Spreading {
+    fn vcs(&self, kind: LinkKind) -> u8 {
+        // More is refused when it is built.
+        self.routing.vcs(kind).saturating_mul(self.spread.count)
+    }
+
+    fn orders(&self) -> &[Box<[usize]>] {
+        self.routing.orders()
+    }
+
+    fn choice_at_nic(&self) -> Option<NicChoice> {
+        self.routing.choice_at_nic()
+    }
+
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        let hop = self.routing.route(flight, &mut Narrow { of: self, here });
+        self.chosen(hop, here)
+    }
+
+    fn max_routers(&self) -> u32 {
+        self.routing.max_routers()
+    }
+
+    fn is_adaptive(&self) -> bool {
+        self.spread.choice == Choice::MostFree || self.routing.is_adaptive()
+    }
+
+    fn words(&self, router: RouterId) -> u32 {
+        self.routing.words(router)
+    }
+
+    fn has_alternatives(&self) -> bool {
+        self.spread.choice == Choice::MostFree || self.routing.has_alternatives()
+    }
+
+    fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
+        let own = self.own(here.router(), first);
+        let mut hops = vec![own];
+        if self.routing.has_alternatives() {
+            let mut narrow = Narrow { of: self, here };
+            self.routing
+                .alternatives(flight, own, &mut narrow, &mut hops);
+        }
+        match self.spread.choice {
+            Choice::Random => {
+                for &hop in &hops[1..] {
+                    ways.push(self.chosen(hop, here));
+                }
+            }
+            Choice::MostFree => {
+                for &hop in &hops {
+                    let count = self.count(here.router(), hop.port);
+                    let all = (0..count).map(|number| copy(hop, count, number));
+                    ways.extend(all.filter(|&way| way != first));
+                }
+            }
+        }
+    }
+
+    fn take(&self, flight: &mut Flight, router: RouterId, hop: Hop) {
+        self.routing.take(flight, router, self.own(router, hop));
+    }
+
+    fn circuits(&self) -> Option<Circuits> {
+        self.routing.circuits()
+    }
+
+    /// Packets of a flow take any of several virtual channels.
+    fn one_way(&self) -> bool {
+        false
+    }
+}
+
+/// What the routing sees: a channel of its own holds what those in its place hold together.
+struct Narrow<'a> {
+    of: &'a Spreading,
+    here: &'a mut dyn Here,
+}
+
+impl Here for Narrow<'_> {
+    fn router(&self) -> RouterId {
+        self.here.router()
+    }
+
+    fn in_port(&self) -> PortId {
+        self.here.in_port()
+    }
+
+    fn source(&self) -> EndpointId {
+        self.here.source()
+    }
+
+    fn job(&self) -> u16 {
+        self.here.job()
+    }
+
+    fn pick(&mut self, n: u32) -> u32 {
+        self.here.pick(n)
+    }
+
+    fn backlog(&mut self, port: PortId) -> u32 {
+        self.here.backlog(port)
+    }
+
+    fn queue(&mut self, port: PortId) -> Queue {
+        self.here.queue(port)
+    }
+
+    fn load(&mut self, hop: Hop) -> Load {
+        let count = self.of.count(self.here.router(), hop.port);
+        let mut sum = self.here.load(copy(hop, count, 0));
+        for number in 1..count {
+            let Load { used, queued, free } = self.here.load(copy(hop, count, number));
+            sum.used = sum.used.saturating_add(used);
+            sum.queued = sum.queued.saturating_add(queued);
+            sum.free = sum.free.saturating_add(free);
+        }
+        sum
+    }
+
+    fn recall(&mut self, word: u32) -> u64 {
+        self.here.recall(word)
+    }
+
+    fn remember(&mut self, word: u32, value: u64) {
+        self.here.remember(word, value);
+    }
+
+    fn flows(&mut self, port: PortId) -> u32 {
+        self.here.flows(port)
+    }
+
+    fn circuit(&mut self) -> Option<PortId> {
+        self.here.circuit()
+    }
+
+    fn keep_circuit(&mut self, port: PortId) -> bool {
+        self.here.keep_circuit(port)
+    }
+
+    fn max_packet(&self) -> u32 {
+        self.here.max_packet()
+    }
+}

@@ -1,0 +1,69 @@
+//! vFtree: on fat trees, queues by the leaf router of the destination, in turn.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Build, Divided, Joining, Queueing, check_number, tree};
+use weir_input::registry::Entry;
+use weir_input::{ConfigError, Section};
+use weir_model::LinkKind;
+
+/// A packet joins the queue of the number (leaf router of its destination) mod `queues`. Destinations that a leaf router reaches by the same
+/// link up, which under D-mod-k are one of each other leaf router, so take the queues in turn.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    /// Queues of each virtual channel, from 1 to 65,536.
+    queues: u32,
+    /// Whether the packets of each queue wait by output, too (`voq_sw`).
+    voq_sw: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            queues: 4,
+            voq_sw: false,
+        }
+    }
+}
+
+struct VfTree {
+    params: Params,
+    /// Endpoints of a leaf router.
+    leaf: u32,
+}
+
+impl Queueing for VfTree {
+    fn queues(&self, _: LinkKind, _: u8) -> u32 {
+        self.params.queues
+    }
+
+    fn queue(&self, packet: &Joining) -> u32 {
+        packet.destination / self.leaf % self.params.queues
+    }
+
+    fn by_output(&self) -> bool {
+        self.params.voq_sw
+    }
+}
+
+fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
+    let params: Params = section.parse()?;
+    let leaf = check_number(params.queues)
+        .and_then(|()| tree(network.topology))
+        .map_err(|invalid| section.refuse(invalid))?;
+    Ok(Box::new(VfTree { params, leaf }))
+}
+
+/// Announces vFtree.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "vftree",
+    summary: "Fat trees: queues by the destination's leaf router modulo their number, so that destinations of one link up take them in turn.",
+    source: "Guay, Bogdanski, Reinemo, Lysne, Skeie, \"vFtree - A fat-tree routing algorithm using virtual lanes to alleviate congestion\", \
+             IPDPS 2011: destinations that share a link up are spread over all virtual lanes; that it is by leaf router is worked out \
+             here, for D-mod-k",
+    examples: &["", "queues = 3, voq_sw = true"],
+    parameters: || schemars::schema_for!(Params),
+    build,
+};

@@ -1,0 +1,495 @@
+//! Every route that an algorithm could ever take, and whether they can deadlock.
+//!
+//! A [`Walker`] replays a routing algorithm with scripted choices: each `pick` takes every value, each `backlog` and `load` is
+//! once nothing and once far more than any threshold, circuits are kept or find no room, and each word that the algorithm keeps at a router has every value
+//! that was ever written there. What it meets is kept by state (router, port of arrival, route state of the packet, and its
+//! source if the algorithm asks for that) and not by path, so that small networks are walked completely in well under a
+//! second. The job is always the first.
+//!
+//! The channels on the way, one for each virtual channel of each link, and who waits for whom among them form the
+//! channel dependency graph. Without a cycle in it no packets can wait for each other for ever (Dally and Seitz,
+//! "Deadlock-free message routing in multiprocessor interconnection networks", 1987). The link from an endpoint to
+//! its router is left out: nothing in the network waits for it.
+//!
+//! A packet that may go several ways waits for all of them. Then the graph is that of the escapes, which are the channels
+//! that are the last way of some packet somewhere: an edge leads from an escape to the last way of every packet that can be
+//! in it, whatever channels that packet came by. Routers keep whole packets (virtual cut-through), so a packet that waits
+//! holds no other channel than the one it is in. Let there be no cycle, and take an escape that no edge leads on from: what
+//! is in it has arrived. So it empties, and then those that lead to it alone, and so on; and with the escapes whatever waits
+//! for them, in any channel. (Duato, "A necessary and sufficient condition for deadlock-free routing in cut-through and
+//! store-and-forward networks", IEEE TPDS 7(8), 1996.) That the escapes are connected need not be looked at apart: every
+//! packet has a last way everywhere, and every route arrives.
+
+mod bubbles;
+mod graph;
+mod script;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use thiserror::Error;
+
+use super::{Hop, Routing};
+use crate::topology::{Peer, Topology};
+use weir_model::{EndpointId, Flight, PortId, RouterId};
+
+pub use graph::{Channel, find_cycle};
+pub use script::BUSY;
+use script::{Memory, Script};
+
+/// How many decision sequences one call of `route` may have before the walker gives up.
+const MOST_CHOICES: usize = 1 << 20;
+
+/// How a fault ends that says nothing about the algorithm.
+const TOO_LARGE: &str = "walk a smaller network";
+
+/// A route that an algorithm must not take: what is wrong, for which packet, and the way to the place.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{what} (from endpoint {source_endpoint} to endpoint {destination}, after {})", describe(.way))]
+pub struct Fault {
+    /// What is wrong.
+    pub what: String,
+    /// Where the packet came from.
+    pub source_endpoint: EndpointId,
+    /// Where it wants to go.
+    pub destination: EndpointId,
+    /// The channels it used so far.
+    pub way: Vec<Channel>,
+}
+
+impl Fault {
+    /// Nothing is wrong with the route: the walk gave up, because there are more ways to decide at one place than it tries.
+    pub fn is_too_large(&self) -> bool {
+        self.what.ends_with(TOO_LARGE)
+    }
+}
+
+fn describe(way: &[Channel]) -> String {
+    if way.is_empty() {
+        return "no hop".into();
+    }
+    let hops: Vec<String> = way.iter().map(Channel::to_string).collect();
+    hops.join(", ")
+}
+
+/// The lengths of all routes from one place: routers visited, that place and the destination's router included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// On the shortest route.
+    pub shortest: u32,
+    /// On the longest route.
+    pub longest: u32,
+}
+
+impl Span {
+    /// Of the routes of both.
+    fn and(self, other: Span) -> Span {
+        Span {
+            shortest: self.shortest.min(other.shortest),
+            longest: self.longest.max(other.longest),
+        }
+    }
+}
+
+/// Where a packet is: router, input port and the virtual channel it came by, what its routing knows, and its source.
+type State = (RouterId, PortId, u8, Flight, EndpointId);
+/// Flights are compared as the bytes they are made of. The source is 0 if the algorithm does not ask for it.
+type StateKey = (RouterId, PortId, u8, FlightKey, EndpointId);
+type FlightKey = [u8; size_of::<Flight>()];
+
+/// The ways that a packet may go after one sequence of decisions, and its route state on each; the last is the escape.
+type Ways = Vec<(Hop, Flight)>;
+
+/// Walks through all routes of one algorithm on one network, and remembers what it saw.
+pub struct Walker<'a> {
+    topology: &'a dyn Topology,
+    routing: &'a dyn Routing,
+    known: FxHashMap<StateKey, Option<Span>>,
+    channels: FxHashSet<Channel>,
+    /// Those that are the last way of some packet.
+    escapes: FxHashSet<Channel>,
+    /// From the channel that a packet is in to its last way.
+    dependencies: FxHashSet<(Channel, Channel)>,
+    /// What was written at routers.
+    memory: Memory,
+    /// Whether the algorithm has asked for the source of a packet.
+    asks_source: bool,
+    /// How often what was known so far had to be looked at anew.
+    anew: u32,
+}
+
+/// One state on the way to a destination, with those of its successors that are still to be visited.
+struct Step {
+    key: StateKey,
+    next: Vec<(Channel, State)>,
+    arrived_by: Option<Channel>,
+    span: Option<Span>,
+}
+
+impl Step {
+    fn widen(&mut self, shortest: u32, longest: u32) {
+        self.span = Some(match self.span {
+            None => Span { shortest, longest },
+            Some(span) => Span {
+                shortest: span.shortest.min(shortest),
+                longest: span.longest.max(longest),
+            },
+        });
+    }
+}
+
+impl<'a> Walker<'a> {
+    /// A walker that has seen nothing yet.
+    pub fn new(topology: &'a dyn Topology, routing: &'a dyn Routing) -> Self {
+        Walker {
+            topology,
+            routing,
+            known: FxHashMap::default(),
+            channels: FxHashSet::default(),
+            escapes: FxHashSet::default(),
+            dependencies: FxHashSet::default(),
+            memory: Memory::default(),
+            asks_source: false,
+            anew: 0,
+        }
+    }
+
+    /// Walks every route between all pairs of endpoints (an endpoint and itself included), for data and for control
+    /// packets, and for those that set up circuits. Returns the lengths of the routes.
+    pub fn walk_all(&mut self) -> Result<Span, Fault> {
+        let mut all: Option<Span> = None;
+        loop {
+            let anew = self.anew;
+            for source in 0..self.topology.endpoints() {
+                for destination in 0..self.topology.endpoints() {
+                    for flags in self.kinds_of_packets() {
+                        let span = self.walk_packet(source, destination, *flags)?;
+                        all = Some(all.map_or(span, |all| all.and(span)));
+                    }
+                }
+            }
+            // What one packet has written others read.
+            if self.anew == anew {
+                break;
+            }
+        }
+        Ok(all.unwrap_or(Span {
+            shortest: 0,
+            longest: 0,
+        }))
+    }
+
+    /// Walks every route of a packet from `source` to `destination`. Returns the lengths of the routes.
+    /// A way that is one of several is walked like any other.
+    ///
+    /// A [`Fault`] if a route never arrives or arrives elsewhere, is longer than [`Routing::max_routers`], leaves by
+    /// a port that does not exist or is not used, or takes a virtual channel that the link does not have; also if
+    /// the algorithm asks for the backlog of such a port, for a number out of none or for a word that it does not have, or
+    /// names a way twice.
+    pub fn walk(
+        &mut self,
+        source: EndpointId,
+        destination: EndpointId,
+        control: bool,
+    ) -> Result<Span, Fault> {
+        self.walk_packet(source, destination, u8::from(control) * Flight::CONTROL)
+    }
+
+    /// The flags of the packets that are routed differently. Those that set circuits up come first: what they keep others read.
+    fn kinds_of_packets(&self) -> &'static [u8] {
+        const ALL: &[u8] = &[Flight::CONTROL | Flight::SETUP, 0, Flight::CONTROL];
+        match self.routing.circuits() {
+            Some(_) => ALL,
+            None => &ALL[1..],
+        }
+    }
+
+    fn walk_packet(
+        &mut self,
+        source: EndpointId,
+        destination: EndpointId,
+        flags: u8,
+    ) -> Result<Span, Fault> {
+        let (router, in_port) = self.topology.attachment(source);
+        let flight = Flight {
+            destination,
+            flags,
+            ..Flight::default()
+        };
+        let networks = self.routing.choice_at_nic();
+        let networks = networks.map_or(1, |choice| u32::from(choice.networks));
+        let span = loop {
+            let anew = self.anew;
+            let mut all: Option<Span> = None;
+            for via in 0..networks {
+                // A NIC may choose any.
+                let flight = Flight { via, ..flight };
+                let explored = self.explore((router, in_port, 0, flight, source));
+                let span = explored.map_err(|(what, way)| Fault {
+                    what,
+                    source_endpoint: source,
+                    destination,
+                    way,
+                })?;
+                all = Some(all.map_or(span, |all| all.and(span)));
+            }
+            if let (Some(span), true) = (all, self.anew == anew) {
+                break span;
+            }
+            self.known.clear();
+        };
+        let most = self.routing.max_routers();
+        if span.longest > most {
+            return Err(Fault {
+                what: format!(
+                    "a route visits {} routers, but max_routers() is {most}",
+                    span.longest
+                ),
+                source_endpoint: source,
+                destination,
+                way: Vec::new(),
+            });
+        }
+        Ok(span)
+    }
+
+    /// Depth first, with a stack of its own so that a route without end cannot exhaust the thread's.
+    fn explore(&mut self, start: State) -> Result<Span, (String, Vec<Channel>)> {
+        if let Some(Some(span)) = self.known.get(&self.key(&start)) {
+            return Ok(*span);
+        }
+        let mut stack = vec![self.enter(start, None).map_err(|what| (what, Vec::new()))?];
+        loop {
+            let Some(top) = stack.last_mut() else {
+                return Err(("nothing was walked".into(), Vec::new()));
+            };
+            if let Some((channel, state)) = top.next.pop() {
+                match self.known.get(&self.key(&state)) {
+                    Some(Some(span)) => top.widen(span.shortest + 1, span.longest + 1),
+                    Some(None) => {
+                        let mut way = way(&stack);
+                        way.push(channel);
+                        return Err(("a route never arrives: it comes back to itself".into(), way));
+                    }
+                    None => {
+                        let step = self.enter(state, Some(channel)).map_err(|what| {
+                            let mut way = way(&stack);
+                            way.push(channel);
+                            (what, way)
+                        })?;
+                        stack.push(step);
+                    }
+                }
+                continue;
+            }
+            // Every state has a successor or is an arrival, so a finished step has a span.
+            let Some(span) = top.span else {
+                return Err(("a route ends nowhere".into(), way(&stack)));
+            };
+            self.known.insert(top.key, Some(span));
+            stack.pop();
+            match stack.last_mut() {
+                Some(below) => below.widen(span.shortest + 1, span.longest + 1),
+                None => return Ok(span),
+            }
+        }
+    }
+
+    /// Tries every choice at one state and notes the channels that follow.
+    fn enter(&mut self, state: State, arrived_by: Option<Channel>) -> Result<Step, String> {
+        let (router, in_port, vc, _, source) = state;
+        let key = self.key(&state);
+        let mut step = Step {
+            key,
+            next: Vec::new(),
+            arrived_by,
+            span: None,
+        };
+        self.known.insert(step.key, None);
+        let waiting = match self.topology.peer(router, in_port) {
+            Peer::Router(router, port) => Some(Channel { router, port, vc }),
+            _ => None,
+        };
+        let mut gone = FxHashSet::default();
+        for ways in self.choices(state)? {
+            let mut last = None;
+            for (hop, flight) in ways {
+                let channel = Channel {
+                    router,
+                    port: hop.port,
+                    vc: hop.vc,
+                };
+                let peer = self.check(&state, hop)?;
+                last = Some(channel);
+                self.channels.insert(channel);
+                match peer {
+                    Peer::Router(next, port) => {
+                        if gone.insert((hop, bytes(&flight))) {
+                            step.next
+                                .push((channel, (next, port, hop.vc, flight, source)));
+                        }
+                    }
+                    _ => step.widen(1, 1),
+                }
+            }
+            self.escapes.extend(last);
+            self.dependencies.extend(waiting.zip(last));
+        }
+        Ok(step)
+    }
+
+    /// What the hop leads to; an error if it is not one that a packet may take.
+    fn check(&self, state: &State, hop: Hop) -> Result<Peer, String> {
+        let (router, _, _, flight, _) = state;
+        if hop.port >= self.topology.ports(*router) {
+            return Err(format!("router {router} has no port {}", hop.port));
+        }
+        let peer = self.topology.peer(*router, hop.port);
+        let kind = self.topology.link(*router, hop.port).kind;
+        let vcs = self.routing.vcs(kind);
+        if hop.vc >= vcs {
+            return Err(format!(
+                "virtual channel {} at port {} of router {router}, but {} links have {vcs}",
+                hop.vc,
+                hop.port,
+                self.topology.link_kinds()[kind.index()]
+            ));
+        }
+        match peer {
+            Peer::Unused => Err(format!("port {} of router {router} is unused", hop.port)),
+            Peer::Endpoint(endpoint) if endpoint != flight.destination => {
+                Err(format!("arrives at endpoint {endpoint}"))
+            }
+            Peer::Endpoint(_) if hop.vc != 0 => Err(format!(
+                "arrives on virtual channel {}, and not on 0",
+                hop.vc
+            )),
+            _ => Ok(peer),
+        }
+    }
+
+    /// The ways after every decision sequence at one state, each list once.
+    fn choices(&mut self, state: State) -> Result<Vec<Ways>, String> {
+        let firsts = self.decisions(state, |routing, flight, script| {
+            routing.route(flight, script)
+        })?;
+        if !self.routing.has_alternatives() {
+            return Ok(firsts.into_iter().map(|first| vec![first]).collect());
+        }
+        let (router, in_port, vc, _, source) = state;
+        let mut all = Vec::new();
+        for (first, flight) in firsts {
+            let state = (router, in_port, vc, flight, source);
+            // Asked when the packet has to wait, which is later: the loads are others.
+            let lists = self.decisions(state, |routing, flight, script| {
+                let mut ways = Vec::new();
+                routing.alternatives(flight, first, script, &mut ways);
+                ways
+            })?;
+            for (others, _) in lists {
+                let hops: Vec<Hop> = [first].into_iter().chain(others).collect();
+                let mut seen = FxHashSet::default();
+                if let Some(twice) = hops.iter().find(|&&hop| !seen.insert(hop)) {
+                    return Err(format!("names {twice:?} at router {router} twice"));
+                }
+                let take = |hop: Hop| {
+                    let mut flight = flight;
+                    self.routing.take(&mut flight, router, hop);
+                    (hop, flight)
+                };
+                all.push(hops.into_iter().map(take).collect());
+            }
+        }
+        Ok(all)
+    }
+
+    /// The outcomes of all decision sequences that `decide` may take at one state, each once, with the route state.
+    fn decisions<R: Clone + Eq + std::hash::Hash>(
+        &mut self,
+        (router, in_port, _, flight, source): State,
+        decide: impl Fn(&dyn Routing, &mut Flight, &mut Script) -> R,
+    ) -> Result<Vec<(R, Flight)>, String> {
+        let mut outcomes = Vec::new();
+        let mut seen = FxHashSet::default();
+        let ends = (source, flight.destination);
+        let place = (router, in_port);
+        let mut script = Script::new(self.topology, self.routing, place, ends, &self.memory);
+        let mut done = false;
+        for _ in 0..MOST_CHOICES {
+            let mut flight = flight;
+            script.rewind();
+            let outcome = decide(self.routing, &mut flight, &mut script);
+            if let Some(fault) = script.fault.take() {
+                return Err(fault);
+            }
+            if seen.insert((outcome.clone(), bytes(&flight))) {
+                outcomes.push((outcome, flight));
+            }
+            done = !script.advance();
+            if done {
+                break;
+            }
+        }
+        if !done {
+            return Err(format!(
+                "more than {MOST_CHOICES} ways to decide at router {router}: {TOO_LARGE}"
+            ));
+        }
+        let (asked, written) = script.end();
+        if asked && !self.asks_source {
+            self.asks_source = true;
+            self.anew += 1;
+        }
+        if self.memory.write(router, written)? {
+            self.anew += 1;
+        }
+        Ok(outcomes)
+    }
+
+    /// The channels that routes walked so far have used, ascending.
+    pub fn channels(&self) -> Vec<Channel> {
+        let mut channels: Vec<Channel> = self.channels.iter().copied().collect();
+        channels.sort_unstable();
+        channels
+    }
+
+    /// The edges of the channel dependency graph, ascending: a packet that holds the first channel, which some packet has
+    /// as its last way, may wait for the second as its last way.
+    pub fn dependencies(&self) -> Vec<(Channel, Channel)> {
+        let edges = self.dependencies.iter().copied();
+        let mut edges: Vec<_> = edges
+            .filter(|(from, _)| self.escapes.contains(from))
+            .collect();
+        edges.sort_unstable();
+        edges
+    }
+
+    /// A cycle of the channel dependency graph, each channel once; None if there is none. Of rings that keep a bubble each is one node,
+    /// for which its first channel stands.
+    pub fn cycle(&self) -> Option<Vec<Channel>> {
+        let edges = self.dependencies();
+        match self.routing.keeps_bubbles() {
+            false => find_cycle(&edges),
+            true => find_cycle(&self.between_rings(&edges)),
+        }
+    }
+
+    fn key(&self, (router, in_port, vc, flight, source): &State) -> StateKey {
+        let source = if self.asks_source { *source } else { 0 };
+        (*router, *in_port, *vc, bytes(flight), source)
+    }
+
+    /// Number of states (router, port of arrival, route state) met so far: how much was walked.
+    pub fn states(&self) -> usize {
+        self.known.len()
+    }
+}
+
+fn bytes(flight: &Flight) -> FlightKey {
+    bytemuck::cast(*flight)
+}
+
+fn way(stack: &[Step]) -> Vec<Channel> {
+    stack.iter().filter_map(|step| step.arrived_by).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests;

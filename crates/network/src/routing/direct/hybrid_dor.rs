@@ -1,0 +1,17 @@
+//! Dimension-order routing on KNS, which its authors call Hybrid-DOR: between two dimensions a packet goes through a node's interface, and
+//! in a line of several stages up and down its tree, by D-mod-k.
+
+use super::dor;
+use super::orders::OneOrder;
+use crate::routing::Build;
+use weir_input::registry::Entry;
+
+/// Announces Hybrid-DOR.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "hybrid_dor",
+    summary: "KNS: through the line of each dimension in a fixed order.",
+    source: "Penaranda et al., J. Supercomput. 72(3), 2016; Yebenes et al., TACO 2019, section 2.2",
+    examples: &["", "vcs = 2"],
+    parameters: || schemars::schema_for!(OneOrder),
+    build: dor::build,
+};

@@ -1,0 +1,63 @@
+//! Minimal routing on a dragonfly: local, global, local.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::paths::{Paths, STRAIGHT};
+use crate::routing::{Build, Here, Hop, Routing};
+use crate::topology::Topology;
+use crate::topology::dragonfly::Dragonfly;
+use weir_input::registry::Entry;
+use weir_input::{ConfigError, Section};
+use weir_model::{Flight, LinkKind};
+
+/// Minimal routing has no parameters.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// To the router of the source's group that has a link to the destination's group, over that link, to the
+/// destination's router. Where several links join the two groups, one of them is drawn at random for each packet; so
+/// a packet may go by another link than the nearest, over at most four routers in all.
+///
+/// Virtual channels: local 0 in the source's group, local 1 after the global link, global 0.
+struct Minimal {
+    paths: Paths,
+}
+
+impl Routing for Minimal {
+    fn vcs(&self, kind: LinkKind) -> u8 {
+        match kind {
+            Dragonfly::LOCAL => 2,
+            _ => 1,
+        }
+    }
+
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        flight.phase = STRAIGHT;
+        let port = self.paths.straight(flight, here);
+        self.paths.hop(flight, port)
+    }
+
+    fn max_routers(&self) -> u32 {
+        2 * self.paths.dragonfly().routers_per_group().min(2)
+    }
+}
+
+fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
+    let Params {} = section.parse()?;
+    let paths = Paths::new(section, topology, [0, 1, 2])?;
+    Ok(Box::new(Minimal { paths }))
+}
+
+/// The registry's line about minimal routing.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "minimal",
+    summary: "Dragonfly: local, global, local, over a random one of the links between the two groups",
+    source: "Kim et al., ISCA 2008, section 4.1",
+    examples: &[""],
+    parameters: || schemars::schema_for!(Params),
+    build,
+};

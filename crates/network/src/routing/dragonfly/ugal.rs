@@ -1,0 +1,334 @@
+//! UGAL-L on a dragonfly: minimal or Valiant, chosen at the source by the queues there.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::paths::{BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, Way};
+use super::weight::Weight;
+use crate::routing::{Build, Here, Hop, Measure, Routing};
+use crate::topology::{Topology, dragonfly::Dragonfly};
+use weir_input::registry::Entry;
+use weir_input::{Allowance, ConfigError, Section, Size};
+use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
+
+/// Parameters of UGAL-L. A packet goes minimally if
+/// measure(minimal) · weight(minimal) ≤ (measure(Valiant) + bias) · weight(Valiant) + threshold.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// What ports are compared by; default "backlog". BookSim2 has "credits", merlin of SST "output_queue".
+    pub measure: Measure,
+    /// "hops" (the default): each path's measure counts for the links between routers on it. A number: the Valiant path's
+    /// counts for that, the minimal one's for 1. BookSim2 and merlin have 2.
+    pub weight: Weight,
+    /// How many random Valiant paths are drawn, the best of which is compared with the minimal one: from 1 to 64,
+    /// default 2. BookSim2 and merlin have 1.
+    pub candidates: u32,
+    /// In flits or packets, default "0 flits": added once, whatever the lengths of the paths. BookSim2 has 30 flits,
+    /// merlin 50.
+    pub threshold: Allowance,
+    /// In flits or packets, default "0 flits": how much longer than on the Valiant path the queue of the minimal path
+    /// may be if both were equally long.
+    pub bias: Allowance,
+    /// What Valiant paths lead to before they go on minimally: "group" (the default; merlin), the router by which they come into
+    /// a random group; "router", a random router; "endpoint", the router of a random endpoint (BookSim2).
+    pub via: Via,
+    /// Among which groups that is drawn: "third" (the default; merlin), all but the source's and the destination's; "all" (BookSim2):
+    /// a path by way of the source's own group is the minimal one.
+    pub draw: Groups,
+    /// Whether packets inside a group may go by way of a third router of it: "adaptive" (the default; merlin) or "minimal"
+    /// (BookSim2).
+    pub inside: Inside,
+    /// "shared" (the default; merlin): virtual channels are counted from the start of a path, minimal or not. "separate" (as in
+    /// BookSim2): packets on their way to an intermediate place have virtual channels of their own.
+    pub vcs: Channels,
+}
+
+/// What Valiant paths lead to first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// A group.
+    Group,
+    /// A router.
+    Router,
+    /// An endpoint's router.
+    Endpoint,
+}
+
+/// Among which groups it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Groups {
+    /// Those of neither end.
+    Third,
+    /// All.
+    All,
+}
+
+/// How packets go inside a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Inside {
+    /// Like between groups, by way of a third router.
+    Adaptive,
+    /// By the one link.
+    Minimal,
+}
+
+/// Which virtual channels minimal packets take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Channels {
+    /// The first ones, like others.
+    Shared,
+    /// Those of the last part of Valiant paths.
+    Separate,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            measure: Measure::Backlog,
+            weight: Weight::Hops,
+            candidates: 2,
+            threshold: Allowance(Size::Flits(0)),
+            bias: Allowance(Size::Flits(0)),
+            via: Via::Group,
+            draw: Groups::Third,
+            inside: Inside::Adaptive,
+            vcs: Channels::Shared,
+        }
+    }
+}
+
+/// A router has no more ways to choose among than ports, mostly, and every path is drawn for every packet.
+const MOST_CANDIDATES: u32 = 64;
+
+/// The router where a packet is injected compares one minimal path (over a random link, where several join
+/// the two groups) with random Valiant paths, and the choice stands for the whole way. The load of a path is the
+/// measure of its first port here, times the number of its links between routers or a given weight.
+///
+/// Paths by way of a group, and their virtual channels, are those of `minimal` and `valiant`, inside a group too. By way of a
+/// router there are two local hops in the intermediate group, and a local channel more. With separate channels BookSim2 gives both
+/// local hops before the intermediate router one channel; then packets of three groups can wait for each other in a cycle, so
+/// here the second has one of its own ([`Paths::hop_apart`]).
+struct Ugal {
+    paths: Paths,
+    params: Params,
+    threshold: Margin,
+    bias: Margin,
+    /// Virtual channels of local links.
+    locals: u8,
+}
+
+/// A Valiant path that was drawn.
+struct Detour {
+    phase: u8,
+    via: u32,
+    port: PortId,
+    /// (measure + bias) · weight.
+    load: u64,
+}
+
+impl Ugal {
+    fn dragonfly(&self) -> &Dragonfly {
+        self.paths.dragonfly()
+    }
+
+    /// Decides how the packet goes and returns its first port.
+    fn decide(&self, flight: &mut Flight, here: &mut dyn Here) -> PortId {
+        let at = self.paths.spot(here);
+        let to = self.dragonfly().router_of(flight.destination);
+        let minimal = self.paths.to_endpoint(at, flight.destination, true, here);
+        flight.phase = STRAIGHT;
+        if flight.is_control() || at.router == to {
+            return minimal.port;
+        }
+        if self.params.inside == Inside::Minimal && at.group == self.dragonfly().group_of(to) {
+            return minimal.port;
+        }
+        let mut best: Option<Detour> = None;
+        for _ in 0..self.params.candidates {
+            if let Some(detour) = self.draw(at, to, flight, here)
+                && best.as_ref().is_none_or(|best| detour.load < best.load)
+            {
+                best = Some(detour);
+            }
+        }
+        let Some(best) = best else {
+            return minimal.port;
+        };
+        let weight = match self.params.weight {
+            Weight::Hops => self.paths.straight_hops(at.router, to, minimal.link),
+            Weight::Times(_) => 1,
+        };
+        let load = self.measure(flight, minimal.port, here) * u64::from(weight);
+        if load <= best.load.saturating_add(self.threshold.flits(here)) {
+            return minimal.port;
+        }
+        flight.phase = best.phase;
+        flight.via = best.via;
+        best.port
+    }
+
+    /// How much is on its way out by the first port of a path whose phase `flight` has.
+    fn measure(&self, flight: &Flight, port: PortId, here: &mut dyn Here) -> u64 {
+        let hop = self.hop(&mut { *flight }, port, here);
+        self.params.measure.of(hop, here).into()
+    }
+
+    /// One random Valiant path; None if it is the minimal one, or the network is too small to have one.
+    fn draw(&self, at: Spot, to: RouterId, flight: &Flight, here: &mut dyn Here) -> Option<Detour> {
+        let (phase, via) = self.draw_via(at, to, here)?;
+        let (way, hops) = if phase == BY_GROUP {
+            let way = self.paths.to_group(at, via, true, here);
+            (way, self.paths.hops_by_group(at.router, via, way.link, to))
+        } else {
+            let way = self.paths.to_router(at, via, true, here);
+            (way, self.paths.hops_by_router(at.router, via, way.link, to))
+        };
+        let weight = match self.params.weight {
+            Weight::Hops => hops,
+            Weight::Times(times) => times,
+        };
+        let Way { port, .. } = way;
+        let flight = Flight {
+            phase,
+            via,
+            ..*flight
+        };
+        let queue = self.measure(&flight, port, here);
+        let queue = queue.saturating_add(self.bias.flits(here));
+        Some(Detour {
+            phase,
+            via,
+            port,
+            load: queue.saturating_mul(weight.into()),
+        })
+    }
+
+    /// A random place for a path to go by, as phase and place.
+    fn draw_via(&self, at: Spot, to: RouterId, here: &mut dyn Here) -> Option<(u8, u32)> {
+        let dragonfly = self.dragonfly();
+        let group = dragonfly.group_of(to);
+        if at.group == group {
+            let via = self.paths.third_router(at.router, to, here)?;
+            return Some((BY_ROUTER, via));
+        }
+        let Params { via, draw, .. } = self.params;
+        let (phase, via) = match (via, draw) {
+            (Via::Group, Groups::Third) => {
+                (BY_GROUP, self.paths.third_group(at.group, group, here)?)
+            }
+            (Via::Group, Groups::All) => (BY_GROUP, here.pick(dragonfly.groups())),
+            (Via::Router, Groups::All) => (BY_ROUTER, here.pick(dragonfly.routers())),
+            (Via::Endpoint, Groups::All) => {
+                let endpoint = here.pick(dragonfly.endpoints());
+                (BY_ROUTER, dragonfly.router_of(endpoint))
+            }
+            // A group's routers have equally many endpoints.
+            (Via::Router | Via::Endpoint, Groups::Third) => {
+                let third = self.paths.third_group(at.group, group, here)?;
+                let index = here.pick(dragonfly.routers_per_group());
+                (BY_ROUTER, dragonfly.router(third, index))
+            }
+        };
+        let via_group = match phase {
+            BY_GROUP => via,
+            _ => dragonfly.group_of(via),
+        };
+        (via_group != at.group).then_some((phase, via))
+    }
+
+    /// The hop by `port`, counted in `flight`.
+    fn hop(&self, flight: &mut Flight, port: PortId, here: &dyn Here) -> Hop {
+        match self.params.vcs {
+            Channels::Shared => self.paths.hop(flight, port),
+            Channels::Separate => self.paths.hop_apart(flight, port, self.locals, here),
+        }
+    }
+}
+
+impl Routing for Ugal {
+    fn vcs(&self, kind: LinkKind) -> u8 {
+        match kind {
+            LinkKind::TERMINAL => 1,
+            Dragonfly::LOCAL => self.locals,
+            _ => 2,
+        }
+    }
+
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        let port = if flight.phase == NEW {
+            self.decide(flight, here)
+        } else {
+            self.paths.follow(flight, here)
+        };
+        self.hop(flight, port, here)
+    }
+
+    fn is_adaptive(&self) -> bool {
+        true
+    }
+
+    fn max_routers(&self) -> u32 {
+        let dragonfly = self.dragonfly();
+        let by_router = self.params.via != Via::Group;
+        // By way of a router of the destination's group.
+        let two = dragonfly.groups() == 2 && dragonfly.routers_per_group() > 1;
+        match two && by_router && self.params.draw == Groups::All {
+            true => 5,
+            false => self.paths.most_routers(2, 2 + u32::from(by_router)),
+        }
+    }
+}
+
+fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
+    let params: Params = section.parse()?;
+    if params.candidates == 0 {
+        return Err(section.refuse(Invalid::new(
+            "candidates",
+            "is 0",
+            "give 1 or more, or choose the routing \"minimal\"",
+        )));
+    }
+    if params.candidates > MOST_CANDIDATES {
+        return Err(section.refuse(Invalid::new(
+            "candidates",
+            format!("{} paths for every packet", params.candidates),
+            format!("give at most {MOST_CANDIDATES}"),
+        )));
+    }
+    // Two local hops in the intermediate group, or one.
+    let (first, locals) = match params.via {
+        Via::Group => ([0, 1, 2], 3),
+        Via::Router | Via::Endpoint => ([0, 1, 3], 4),
+    };
+    Ok(Box::new(Ugal {
+        paths: Paths::new(section, topology, first)?,
+        threshold: Margin::new(section, "threshold", params.threshold)?,
+        bias: Margin::new(section, "bias", params.bias)?,
+        locals,
+        params,
+    }))
+}
+
+/// The registry's line about UGAL-L.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "ugal",
+    summary: "Dragonfly: minimal or Valiant, whichever queue at the source's router is shorter for its path length",
+    source: "UGAL-L of Kim et al., ISCA 2008, section 4.1; the routing of SST in McGlohon et al., section IV.B; BookSim2, \
+             src/networks/dragonfly.cpp; SST, merlin/topology/dragonfly.cc",
+    examples: &[
+        "",
+        "measure = \"credits\", weight = 2, candidates = 1, threshold = \"30 flits\", via = \"endpoint\", draw = \"all\", \
+         inside = \"minimal\", vcs = \"separate\"",
+        "measure = \"output_queue\", weight = 2, candidates = 1, threshold = \"50 flits\"",
+        "via = \"router\", vcs = \"separate\"",
+    ],
+    parameters: || schemars::schema_for!(Params),
+    build,
+};

@@ -1,0 +1,232 @@
+//! Which way a packet takes. A folder for each family of topologies, with a file for each of its algorithms: the same name
+//! may stand for the same idea on several topologies.
+
+pub mod analysis;
+pub mod direct;
+pub mod dragonfly;
+pub mod hyperx;
+mod measure;
+pub mod tree;
+
+use std::sync::Arc;
+
+use crate::topology::Topology;
+use weir_input::registry::{Entry, Variant};
+use weir_input::{ConfigError, Section};
+use weir_model::{EndpointId, Flight, LinkKind, PortId, RouterId};
+
+pub use measure::Measure;
+
+/// The next step of a packet: an output port of this router, and the virtual channel on the link behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hop {
+    /// Output port.
+    pub port: PortId,
+    /// Virtual channel within the packet's traffic class: below [`Routing::vcs`] of that link's kind.
+    pub vc: u8,
+}
+
+/// How full a virtual channel is, in flits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// In the output queue of this router and in the buffer behind the link, as far as credits tell: what is on the link or
+    /// on its way back as credit is among it.
+    pub used: u32,
+    /// Of those, in the output queue.
+    pub queued: u32,
+    /// That could be sent now: credits that what waits in the output queue will not use.
+    pub free: u32,
+}
+
+/// What is on its way out by a port, in flits, over all virtual channels of a packet's traffic class and those that go before
+/// it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queue {
+    /// In input queues of this router.
+    pub waiting: u32,
+    /// In the port's output queues.
+    pub queued: u32,
+    /// On the link, in the buffer behind it, or on the way back as credit. None on the way to an endpoint.
+    pub beyond: u32,
+}
+
+/// What a routing algorithm may look at and draw from, at one router. The packet's flow is its source, its destination
+/// (which the [`Flight`] says) and its job.
+///
+/// All chance goes through `pick`, all knowledge of load through `backlog`, `queue` and `load`, and all memory through `recall` and
+/// `remember`, so that a test can walk through every route an algorithm could ever take.
+pub trait Here {
+    /// The router that the packet is at.
+    fn router(&self) -> RouterId;
+    /// The port it came in by.
+    fn in_port(&self) -> PortId;
+    /// The packet's source.
+    fn source(&self) -> EndpointId;
+    /// The number of the packet's job among those that run.
+    fn job(&self) -> u16;
+    /// A random whole number in `0..n`; n > 0.
+    fn pick(&mut self, n: u32) -> u32;
+    /// Flits that are on their way out by `port`, over all virtual channels of the packet's traffic class and those that
+    /// go before it: waiting in this router for it
+    /// (input and output queues), and in the buffer behind it as far as credits tell, less what merely fills the
+    /// link's round trip.
+    fn backlog(&mut self, port: PortId) -> u32;
+    /// The same by where it is, the link's round trip included.
+    fn queue(&mut self, port: PortId) -> Queue;
+    /// How full a virtual channel of the packet's traffic class is. Where virtual channels share a buffer: that buffer.
+    fn load(&mut self, hop: Hop) -> Load;
+    /// One of the words that the routing keeps at this router, below [`Routing::words`]; 0 before it is written.
+    fn recall(&mut self, word: u32) -> u64;
+    /// Writes such a word.
+    fn remember(&mut self, word: u32, value: u64);
+    /// Flows that go out by `port`: set up and not torn down. Of routings that keep circuits ([`Routing::circuits`]), like the two below.
+    fn flows(&mut self, port: PortId) -> u32;
+    /// The port that this router keeps for the packet's flow (source and destination) where the packet came in.
+    fn circuit(&mut self) -> Option<PortId>;
+    /// Keeps a port for the packet's flow until it is torn down; false if the cache of the input is full.
+    fn keep_circuit(&mut self, port: PortId) -> bool;
+    /// The longest packet in flits, for biases that are counted in packets.
+    fn max_packet(&self) -> u32;
+}
+
+/// How a NIC chooses the virtual network of a packet. The link to its router has the virtual channels of `nic.injection_vcs` for each
+/// network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NicChoice {
+    /// Virtual networks, 1 or more.
+    pub networks: u8,
+    /// Which of them.
+    pub by: NicRule,
+}
+
+/// What a NIC goes by when it chooses a virtual network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NicRule {
+    /// The one after that of the packet before it from the same NIC. If that has no room, the packet waits.
+    InTurn,
+    /// Packet i of the m-th message of an endpoint, both from 0, takes number m + i modulo their number, and waits until that has room.
+    Numbered,
+    /// The one with less in the queue that the packet would join behind the link; of equal ones the first in turn.
+    LeastUsed,
+}
+
+/// What routers keep of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Circuits {
+    /// Flows that an input port keeps a port for, at most.
+    pub cache: u32,
+}
+
+/// A routing algorithm, fixed to one topology.
+#[allow(unused_variables)]
+pub trait Routing: Send + Sync {
+    /// Virtual channels that one traffic class needs on links of `kind`.
+    fn vcs(&self, kind: LinkKind) -> u8;
+    /// The orders in which its virtual networks take the dimensions of the network, each network with the same number of virtual
+    /// channels of a link, one network after the other. Empty: packets do not keep to an order.
+    fn orders(&self) -> &[Box<[usize]>] {
+        &[]
+    }
+    /// How a NIC chooses the virtual network of a packet that it sends; `flight.via` is its number. None: it does not, which is for
+    /// `route` to do.
+    fn choice_at_nic(&self) -> Option<NicChoice> {
+        None
+    }
+    /// The next hop of a packet. Called once per router, when the packet comes to the head of its input queue or, with
+    /// virtual output queues, when it arrives; `flight` keeps what the algorithm has to remember.
+    /// At the destination's router it is the terminal port with virtual channel 0. Packets with `flight.is_control()`
+    /// go minimally under every algorithm (all control packets, unless `nic.control_routes` says otherwise).
+    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop;
+    /// The most routers that a packet can visit.
+    fn max_routers(&self) -> u32;
+    /// Whether it goes by how much waits ([`Here::backlog`], [`Here::queue`], [`Here::load`]).
+    fn is_adaptive(&self) -> bool {
+        false
+    }
+    /// Words of memory that the algorithm keeps at `router` ([`Here::recall`]): flow tables, pointers that go round.
+    fn words(&self, router: RouterId) -> u32 {
+        0
+    }
+    /// Set if routers keep the ways of flows ([`Here::circuit`]), which NICs then set up before they send anything of a message and tear
+    /// down behind it. Packets that set up ([`Flight::is_setup`]) are routed by choice, and all of the flow behind them
+    /// ([`Flight::goes_by_circuits`]) by what was kept.
+    fn circuits(&self) -> Option<Circuits> {
+        None
+    }
+    /// Whether all packets from one endpoint to another go one way, control packets too, as long as a flow lasts.
+    fn one_way(&self) -> bool {
+        self.circuits().is_some()
+    }
+    /// Whether rings of links are kept free of deadlock by a place that stays free in each of them ([`Routing::onward`]).
+    fn keeps_bubbles(&self) -> bool {
+        false
+    }
+    /// The port by which a ring goes on that comes in at a router by `in_port`, if packets that go on along it, always in the same virtual
+    /// channel, may wait for each other all the way round. A packet goes on along its ring if the buffer ahead has a place for it, and
+    /// enters it, from an endpoint or another ring, only if there are two: so one is left, the *bubble*, and some packet of the ring can
+    /// move (Carrion, Beivide, Gregorio, Vallejo, "A flow control mechanism to avoid message deadlock in k-ary n-cube networks",
+    /// HiPC 1997; Puente et al., "The adaptive bubble router", JPDC 61(9), 2001).
+    fn onward(&self, router: RouterId, in_port: PortId) -> Option<PortId> {
+        None
+    }
+    /// Whether packets that have to wait may go other ways than the first: whether `alternatives` and `take` are called.
+    fn has_alternatives(&self) -> bool {
+        false
+    }
+    /// The ways that a packet may go if it cannot go by `first`, the answer of `route`: the best first, at last the escape.
+    /// Called when the packet is to wait, once; it waits for all of them, and takes the first that it can. If it stands in a
+    /// queue it waits until it is the first there.
+    ///
+    /// Deadlocks are kept off by the escapes alone (Duato, "A necessary and sufficient condition for deadlock-free routing
+    /// in cut-through and store-and-forward networks", 1996): wherever a packet is, the last of its ways, which is `first`
+    /// if there are no others, leads to its destination, and no packets in channels that are the last way of any can wait
+    /// for each other in a circle. [`analysis::Walker`] proves that.
+    fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {}
+    /// Takes note that the packet leaves `router` by `hop`, which is the first way or one of the alternatives: what depends
+    /// on that belongs into `flight` here and not in `route`.
+    fn take(&self, flight: &mut Flight, router: RouterId, hop: Hop) {}
+}
+
+/// Builds a routing algorithm for a topology from its section.
+pub type Build = fn(&Section, &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError>;
+
+/// The routings of a family of topologies. No other has a routing of the same name for one of these topologies.
+pub struct Routings {
+    /// The kinds of topology that they are made for, by their names in the experiment file; empty: for all there are.
+    pub topologies: &'static [&'static str],
+    /// The routings.
+    pub entries: &'static [Entry<Build>],
+}
+
+/// All routing algorithms.
+pub const REGISTRY: &[Routings] = &[
+    dragonfly::ROUTINGS,
+    tree::ROUTINGS,
+    direct::IN_ORDER,
+    direct::HYBRID,
+    direct::IN_ORDERS,
+    direct::IN_ANY_ORDER,
+    hyperx::ROUTINGS,
+];
+
+/// All routings, with the topologies that each is made for.
+pub fn variants() -> Vec<Variant> {
+    let of_family = |family: &'static Routings| {
+        family.entries.iter().map(|entry| Variant {
+            topologies: family.topologies,
+            ..entry.variant()
+        })
+    };
+    REGISTRY.iter().flat_map(of_family).collect()
+}
+
+/// The routing called `name` for a kind of topology.
+pub fn find(topology: &str, name: &str) -> Option<&'static Entry<Build>> {
+    let made =
+        |family: &&Routings| family.topologies.is_empty() || family.topologies.contains(&topology);
+    let mut entries = REGISTRY
+        .iter()
+        .filter(made)
+        .flat_map(|family| family.entries);
+    entries.find(|entry| entry.name == name)
+}

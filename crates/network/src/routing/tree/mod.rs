@@ -1,0 +1,68 @@
+//! What the routings of fat trees share: up to a nearest common ancestor, then down the only way there is.
+//!
+//! Going up never follows going down, so the links can be put in an order that every route follows: those up by level,
+//! then those down by level. One virtual channel is enough for freedom from deadlock.
+//!
+//! All but `adaptive_flow`, which takes horizontal links too, are minimal, and differ in how they choose among the ways up: so none is
+//! called `minimal`.
+
+pub mod adaptive_flow;
+pub mod adaptive_up;
+pub mod dmodk;
+pub mod random_up;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Routings;
+use crate::topology::Topology;
+use crate::topology::tree::Tree;
+use weir_input::{ConfigError, Section};
+use weir_model::Invalid;
+
+/// What fat trees can be routed by.
+pub const ROUTINGS: Routings = Routings {
+    topologies: &["kary_ntree", "folded_clos"],
+    entries: &[
+        dmodk::ENTRY,
+        random_up::ENTRY,
+        adaptive_up::ENTRY,
+        adaptive_flow::ENTRY,
+    ],
+};
+
+/// The parameters of a routing that has none.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoParams {}
+
+/// The virtual channels of every kind of link.
+pub(super) const VCS: u8 = 1;
+
+/// The tree that `algorithm` is to route in; an error if the topology is something else or there are parameters.
+pub(super) fn tree(
+    section: &Section,
+    topology: &Arc<dyn Topology>,
+    algorithm: &str,
+) -> Result<Tree, ConfigError> {
+    let NoParams {} = section.parse()?;
+    tree_of(section, topology, algorithm)
+}
+
+/// The same, whatever the parameters.
+fn tree_of(
+    section: &Section,
+    topology: &Arc<dyn Topology>,
+    algorithm: &str,
+) -> Result<Tree, ConfigError> {
+    topology.as_tree().cloned().ok_or_else(|| {
+        section.refuse(Invalid::new(
+            "algorithm",
+            format!("{algorithm:?} routes in fat trees only, and this is a {}", topology.describe()),
+            "choose an algorithm that is made for this topology, or a topology of kind \"folded_clos\" or \
+             \"kary_ntree\"",
+        ))
+    })
+}

@@ -1,0 +1,494 @@
+//! The dragonfly: groups of fully connected routers, and global links between all pairs of groups.
+//!
+//! Kim, Dally, Scott and Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
+//!
+//! Router `group * a + index`, endpoint `router * p + i`. The ports of a router are, in this order, its p terminals,
+//! its a - 1 local ports (to the other routers of the group, ascending) and its h global ports.
+//!
+//! # Which global port leads where
+//!
+//! L links join each pair of groups, so that a group uses L·(g - 1) of its a·h global ports. The rest is left unused.
+//! The used ones are numbered by a *slot* q from 0 to L·(g - 1) - 1. Router r of the group has the slots from
+//! ⌊r·L·(g - 1)/a⌋ to the one before the next router's first, so all routers use the same number of global ports, or
+//! one more or less. Slot q is link number ⌊q / (g - 1)⌋ to the group at *offset* q mod (g - 1), and the arrangement
+//! says which group an offset means. Link j of group A to B is link j of group B to A.
+//!
+//! The links of one pair are g - 1 slots apart, and therefore every router of a group has ⌊L/a⌋ or ⌈L/a⌉ of them.
+//! With one link for each pair and every port in use, router q / h has slot q as its port q mod h, which is the
+//! wiring of BookSim's `dragonflynew` for the absolute arrangement.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size, count};
+use weir_input::registry::Entry;
+use weir_input::{ConfigError, Section};
+use weir_model::{Divisor, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
+
+/// Parameters of the dragonfly.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Endpoints at each router (p), 1 or more.
+    pub endpoints_per_router: u32,
+    /// Routers in each group (a), 1 or more; all of them are linked with each other.
+    pub routers_per_group: u32,
+    /// Global ports of each router (h), 1 or more.
+    pub global_links_per_router: u32,
+    /// Groups (g), from 2 to a·h + 1.
+    pub groups: u32,
+    /// Which global port leads to which group: "absolute" (default), "relative" or "palmtree".
+    #[serde(default)]
+    pub arrangement: Arrangement,
+    /// Links between each pair of groups. Default: as many as there are global ports for, ⌊a·h / (g - 1)⌋. Global
+    /// ports that are left over are unused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links_between_groups: Option<u32>,
+    /// The links between endpoints and routers.
+    pub terminal: LinkParams,
+    /// The links inside a group.
+    pub local: LinkParams,
+    /// The links between groups.
+    pub global: LinkParams,
+}
+
+/// Which global port of a group leads to which other group (Camarero, Vallejo and Beivide, "Topological
+/// characterization of Hamming and dragonfly networks and its implications on routing", 2014).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrangement {
+    /// Offset d of group G is group d, or d + 1 from G on: every group counts the others from 0.
+    #[default]
+    Absolute,
+    /// Offset d of group G is group G + d + 1, modulo the number of groups.
+    Relative,
+    /// Offset d of group G is group G - d - 1, modulo the number of groups.
+    Palmtree,
+}
+
+/// A dragonfly. Everything is computed from a handful of numbers.
+#[derive(Clone, Debug)]
+pub struct Dragonfly {
+    p: u32,
+    a: u32,
+    first_global: u32,
+    h: u32,
+    g: u32,
+    arrangement: Arrangement,
+    links: u32,
+    by_p: Divisor,
+    by_a: Divisor,
+    /// The first slot of each router of a group, and at the end the number of slots.
+    first_slots: Arc<[u32]>,
+    /// The router of each slot, as its place in its group, and its port.
+    slots: Arc<[(u32, PortId)]>,
+    terminal: Link,
+    local: Link,
+    global: Link,
+}
+
+impl Dragonfly {
+    /// Links between routers of a group.
+    pub const LOCAL: LinkKind = LinkKind(1);
+    /// Links between groups.
+    pub const GLOBAL: LinkKind = LinkKind(2);
+
+    /// Builds the network, or says which parameter does not fit and what to do.
+    pub fn new(params: &Params) -> Result<Dragonfly, Invalid> {
+        let links = check_sizes(params)?;
+        let (a, slots) = (params.routers_per_group, links * (params.groups - 1));
+        let first = |index: u32| (u64::from(index) * u64::from(slots) / u64::from(a)) as u32;
+        let first_slots: Arc<[u32]> = (0..=a).map(first).collect();
+        let (p, first_global) = (
+            params.endpoints_per_router,
+            params.endpoints_per_router + a - 1,
+        );
+        let of_router = |index: u32| {
+            let own = first_slots[index as usize]..first_slots[index as usize + 1];
+            let count = 0..own.end - own.start;
+            count.map(move |number| (index, (first_global + number) as PortId))
+        };
+        let slots = (0..a).flat_map(of_router).collect();
+        Ok(Dragonfly {
+            p,
+            a,
+            first_global,
+            h: params.global_links_per_router,
+            g: params.groups,
+            arrangement: params.arrangement,
+            links,
+            by_p: Divisor::new(p),
+            by_a: Divisor::new(a),
+            first_slots,
+            slots,
+            terminal: params.terminal.check(LinkKind::TERMINAL, "terminal")?,
+            local: params.local.check(Dragonfly::LOCAL, "local")?,
+            global: params.global.check(Dragonfly::GLOBAL, "global")?,
+        })
+    }
+
+    /// Endpoints of each router.
+    pub fn endpoints_per_router(&self) -> u32 {
+        self.p
+    }
+
+    /// Routers of each group.
+    pub fn routers_per_group(&self) -> u32 {
+        self.a
+    }
+
+    /// Links between each pair of groups.
+    pub fn links_between_groups(&self) -> u32 {
+        self.links
+    }
+
+    /// The router that `endpoint` is attached to.
+    #[inline]
+    pub fn router_of(&self, endpoint: EndpointId) -> RouterId {
+        self.by_p.divide(endpoint)
+    }
+
+    /// Number `index` among the routers of `group`.
+    #[inline]
+    pub fn router(&self, group: u32, index: u32) -> RouterId {
+        group * self.a + index
+    }
+
+    /// The port of its router that `endpoint` is attached to.
+    #[inline]
+    pub fn terminal_port(&self, endpoint: EndpointId) -> PortId {
+        self.by_p.rest(endpoint) as PortId
+    }
+
+    /// The group of a router, and its place there.
+    #[inline]
+    pub fn place(&self, router: RouterId) -> (u32, u32) {
+        let group = self.by_a.divide(router);
+        (group, router - group * self.a)
+    }
+
+    /// The port of a group's router number `from` that leads to its router number `to`, another one.
+    #[inline]
+    pub fn local_port(&self, from: u32, to: u32) -> PortId {
+        debug_assert_ne!(from, to);
+        (self.p + to - u32::from(to > from)) as PortId
+    }
+
+    /// Where link number `link` (below [`Dragonfly::links_between_groups`]) to group `to` leaves group `from`: the
+    /// router's place in its group, and its port. The same link number is the other end in `to`:
+    /// `global_link(to, from, link)`.
+    #[inline]
+    pub fn global_link(&self, from: u32, to: u32, link: u32) -> (u32, PortId) {
+        debug_assert!(from != to && link < self.links);
+        let slot = link * (self.g - 1) + self.offset(from, to);
+        self.slots[slot as usize]
+    }
+
+    /// The numbers of the links to group `to` that are at `router` itself; `to` is not the router's own group.
+    #[inline]
+    pub fn links_at(&self, router: RouterId, to: u32) -> Range<u32> {
+        let (group, index) = self.place(router);
+        let offset = self.offset(group, to);
+        // Links whose slots are below `slot`: those with link * (g - 1) + offset < slot.
+        let below = |slot: u32| (slot + self.g - 2 - offset) / (self.g - 1);
+        below(self.first_slot(index))..below(self.first_slot(index + 1))
+    }
+
+    /// The global links of `router`: the group that each leads to, and its port here.
+    pub fn links_of(&self, router: RouterId) -> impl Iterator<Item = (u32, PortId)> {
+        let (group, index) = self.place(router);
+        let slots = self.first_slot(index)..self.first_slot(index + 1);
+        slots.map(move |slot| {
+            let to = self.group_at(group, slot % (self.g - 1));
+            (to, self.slots[slot as usize].1)
+        })
+    }
+
+    /// Whether `port` of a router is one of its global ports.
+    #[inline]
+    pub fn is_global(&self, port: PortId) -> bool {
+        u32::from(port) >= self.first_global
+    }
+
+    /// Whether `port` of a router is one of its local ports.
+    #[inline]
+    pub fn is_local(&self, port: PortId) -> bool {
+        u32::from(port) >= self.p && !self.is_global(port)
+    }
+
+    /// The first slot of router `index` of a group; of `index` a: the number of slots.
+    fn first_slot(&self, index: u32) -> u32 {
+        self.first_slots[index as usize]
+    }
+
+    /// The place of group `to` among the groups that `from` has links to.
+    #[inline]
+    fn offset(&self, from: u32, to: u32) -> u32 {
+        match self.arrangement {
+            Arrangement::Absolute if to < from => to,
+            Arrangement::Absolute => to - 1,
+            Arrangement::Relative => (to + self.g - from - 1) % self.g,
+            Arrangement::Palmtree => (from + self.g - to - 1) % self.g,
+        }
+    }
+
+    /// The group at a place among those that `from` has links to.
+    fn group_at(&self, from: u32, offset: u32) -> u32 {
+        match self.arrangement {
+            Arrangement::Absolute if offset < from => offset,
+            Arrangement::Absolute => offset + 1,
+            Arrangement::Relative => (from + offset + 1) % self.g,
+            Arrangement::Palmtree => (from + self.g - offset - 1) % self.g,
+        }
+    }
+
+    fn global_peer(&self, router: RouterId, number: u32) -> Peer {
+        let (group, index) = self.place(router);
+        let slot = self.first_slot(index) + number;
+        if slot >= self.first_slot(index + 1) {
+            return Peer::Unused;
+        }
+        let to = self.group_at(group, slot % (self.g - 1));
+        let (peer, port) = self.global_link(to, group, slot / (self.g - 1));
+        Peer::Router(self.router(to, peer), port)
+    }
+}
+
+/// Most global ports of a group: there is a table of them.
+const MOST_GLOBAL_PORTS: u64 = 1 << 22;
+
+/// Checks the sizes and returns the number of links between two groups.
+fn check_sizes(params: &Params) -> Result<u32, Invalid> {
+    let sizes = [
+        ("endpoints_per_router", params.endpoints_per_router),
+        ("routers_per_group", params.routers_per_group),
+        ("global_links_per_router", params.global_links_per_router),
+    ];
+    for (key, value) in sizes {
+        if value == 0 {
+            return Err(Invalid::new(key, "is 0", "give 1 or more"));
+        }
+    }
+    let [p, a, h] = sizes.map(|(_, value)| u64::from(value));
+    let ports = p + a - 1 + h;
+    if ports > u64::from(PortId::MAX) {
+        return Err(Invalid::new(
+            "",
+            format!("a router would have {p} + {} + {h} = {ports} ports", a - 1),
+            format!("a router can have at most {} ports", PortId::MAX),
+        ));
+    }
+    let g = u64::from(params.groups);
+    if g < 2 {
+        return Err(Invalid::new(
+            "groups",
+            format!("is {g}, but a dragonfly has at least 2 groups"),
+            format!("give from 2 to {}", a * h + 1),
+        ));
+    }
+    if g > a * h + 1 {
+        return Err(Invalid::new(
+            "groups",
+            format!(
+                "is {g}, but the {a} · {h} global ports of a group reach {} others",
+                a * h
+            ),
+            format!("give at most {}, or more global links", a * h + 1),
+        ));
+    }
+    let routers = u128::from(a) * u128::from(g);
+    let (group_ports, ports) = (u128::from(a * ports), routers * u128::from(ports));
+    check_size("", routers * u128::from(p), ports, group_ports)?;
+    if a * h > MOST_GLOBAL_PORTS {
+        return Err(Invalid::new(
+            "",
+            format!("a group would have {a} · {h} = {} global ports", a * h),
+            format!("a group can have at most {MOST_GLOBAL_PORTS}"),
+        ));
+    }
+    let most = (a * h / (g - 1)) as u32;
+    match params.links_between_groups {
+        Some(links) if links == 0 || links > most => Err(Invalid::new(
+            "links_between_groups",
+            format!(
+                "is {links}, but a group has {a} · {h} = {} global ports for {} other groups",
+                a * h,
+                g - 1
+            ),
+            format!("give from 1 to {most}"),
+        )),
+        Some(links) => Ok(links),
+        None => Ok(most),
+    }
+}
+
+impl Topology for Dragonfly {
+    fn endpoints(&self) -> u32 {
+        self.routers() * self.p
+    }
+
+    fn routers(&self) -> u32 {
+        self.g * self.a
+    }
+
+    fn ports(&self, _: RouterId) -> PortId {
+        (self.p + self.a - 1 + self.h) as PortId
+    }
+
+    fn peer(&self, router: RouterId, port: PortId) -> Peer {
+        let number = u32::from(port);
+        if number < self.p {
+            return Peer::Endpoint(router * self.p + number);
+        }
+        if self.is_global(port) {
+            return self.global_peer(router, number - self.first_global);
+        }
+        let ((group, index), other) = (self.place(router), number - self.p);
+        let other = if other < index { other } else { other + 1 };
+        Peer::Router(self.router(group, other), self.local_port(other, index))
+    }
+
+    fn link(&self, _: RouterId, port: PortId) -> Link {
+        if u32::from(port) < self.p {
+            self.terminal
+        } else if self.is_global(port) {
+            self.global
+        } else {
+            self.local
+        }
+    }
+
+    fn link_kinds(&self) -> &[KindName] {
+        const NAMES: &[KindName] = &[
+            KindName::Borrowed("terminal"),
+            KindName::Borrowed("local"),
+            KindName::Borrowed("global"),
+        ];
+        NAMES
+    }
+
+    fn links(&self) -> Vec<Links> {
+        let (g, a) = (u64::from(self.g), u64::from(self.a));
+        let kinds = [
+            (self.terminal, u64::from(self.endpoints()), false),
+            (self.local, g * a * (a - 1) / 2, false),
+            (self.global, g * self.slots.len() as u64 / 2, true),
+        ];
+        Links::of(kinds)
+    }
+
+    fn all_ports(&self) -> u64 {
+        u64::from(self.routers()) * u64::from(self.ports(0))
+    }
+
+    fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
+        (self.router_of(endpoint), self.terminal_port(endpoint))
+    }
+
+    fn domains(&self) -> u32 {
+        self.g
+    }
+
+    fn domain_of(&self, router: RouterId) -> DomainId {
+        self.by_a.divide(router)
+    }
+
+    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
+        (domain * self.a..(domain + 1) * self.a).collect()
+    }
+
+    fn local_index(&self, router: RouterId) -> u32 {
+        self.by_a.rest(router)
+    }
+
+    #[inline]
+    fn axes(&self) -> &[KindName] {
+        const NAMES: &[KindName] = &[KindName::Borrowed("group"), KindName::Borrowed("index")];
+        NAMES
+    }
+
+    fn coordinates(&self, router: RouterId) -> Vec<u32> {
+        let (group, index) = self.place(router);
+        vec![group, index]
+    }
+
+    /// Over at most one global link, as "minimal" is understood for dragonflies. Two global links with no local one
+    /// between them can visit fewer routers (3 and not 4), but they take another group's bandwidth and the time of
+    /// a second long link; no minimal routing takes them.
+    fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {
+        let (a, b) = (self.router_of(a), self.router_of(b));
+        let (group_a, group_b) = (self.group_of(a), self.group_of(b));
+        if a == b {
+            return 1;
+        }
+        if group_a == group_b {
+            return 2;
+        }
+        let (at_a, at_b) = (self.links_at(a, group_b), self.links_at(b, group_a));
+        if at_a.start.max(at_b.start) < at_a.end.min(at_b.end) {
+            2
+        } else if at_a.is_empty() && at_b.is_empty() {
+            4
+        } else {
+            3
+        }
+    }
+
+    /// Over at most one global link, as [`Topology::minimal_routers`]. With fewer links between two groups than
+    /// routers in a group some router has no link of its own on either side: local, global, local. With more, every
+    /// router has one, but never one to each router of the other group.
+    fn diameter_routers(&self) -> u32 {
+        match self.a {
+            1 => 2,
+            a if self.links >= a => 3,
+            _ => 4,
+        }
+    }
+
+    fn describe(&self) -> String {
+        let arrangement = match self.arrangement {
+            Arrangement::Absolute => "absolute",
+            Arrangement::Relative => "relative",
+            Arrangement::Palmtree => "palmtree",
+        };
+        let ports = u64::from(self.g) * u64::from(self.a * self.h);
+        let used = u64::from(self.g) * self.slots.len() as u64;
+        format!(
+            "dragonfly: {} groups of {} with {} each ({}, {}), {} between each pair of groups ({arrangement} \
+             arrangement), {} of {ports} global ports unused",
+            self.g,
+            count(self.a, "router"),
+            count(self.p, "endpoint"),
+            count(self.endpoints(), "endpoint"),
+            count(self.routers(), "router"),
+            count(self.links, "link"),
+            ports - used,
+        )
+    }
+
+    fn as_dragonfly(&self) -> Option<&Dragonfly> {
+        Some(self)
+    }
+}
+
+fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
+    let params: Params = section.parse()?;
+    let dragonfly = Dragonfly::new(&params).map_err(|invalid| section.refuse(invalid))?;
+    Ok(Arc::new(dragonfly))
+}
+
+/// The registry's line about the dragonfly.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "dragonfly",
+    summary: "Groups of fully connected routers with global links between all pairs of groups",
+    source: "Kim et al., ISCA 2008; the networks of Jiang et al., SC15, section 4, and of McGlohon et al., PMBS 2021, section IV.B",
+    examples: &[
+        r#"endpoints_per_router = 2, routers_per_group = 4, global_links_per_router = 2, groups = 9, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "100 ns" }"#,
+        r#"endpoints_per_router = 2, routers_per_group = 4, global_links_per_router = 2, groups = 5, arrangement = "palmtree", terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "100 ns" }"#,
+    ],
+    parameters: || schemars::schema_for!(Params),
+    build,
+};

@@ -1,0 +1,262 @@
+//! Networks as graphs, and their split into domains. Everything is computed from coordinates: no table grows with
+//! the number of endpoints.
+
+pub mod dragonfly;
+pub mod folded_clos;
+pub mod grid;
+pub mod hyperx;
+pub mod kary_ntree;
+pub mod kns;
+mod link;
+pub mod mesh;
+pub mod torus;
+pub mod tree;
+
+use std::sync::Arc;
+
+use weir_input::registry::Entry;
+use weir_input::{ConfigError, Section};
+use weir_model::{
+    Bandwidth, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind,
+    Time,
+};
+
+pub use link::LinkParams;
+
+use dragonfly::Dragonfly;
+use grid::Grid;
+use hyperx::HyperX;
+use kns::Kns;
+use torus::Torus;
+use tree::Tree;
+
+/// What is at the other end of a router's port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// Another router, and the port there.
+    Router(RouterId, PortId),
+    /// An endpoint.
+    Endpoint(EndpointId),
+    /// Nothing: the port is not used.
+    Unused,
+}
+
+/// One link; both directions are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// What it joins, of [`Topology::link_kinds`].
+    pub kind: LinkKind,
+    /// Of each direction.
+    pub bandwidth: Bandwidth,
+    /// From the head leaving one end to the head reaching the other, in ps; at least 1.
+    pub latency: Time,
+}
+
+/// Links that are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Links {
+    /// Each of them.
+    pub link: Link,
+    /// How many there are; more than 0.
+    pub count: u64,
+    /// Whether any of them joins two domains.
+    pub between_domains: bool,
+}
+
+impl Links {
+    /// Those of some kinds of which there are any: each link, how many there are, whether they join domains.
+    pub(super) fn of(kinds: impl IntoIterator<Item = (Link, u64, bool)>) -> Vec<Links> {
+        let some = kinds.into_iter().filter(|&(_, count, _)| count > 0);
+        some.map(|(link, count, between_domains)| Links {
+            link,
+            count,
+            between_domains,
+        })
+        .collect()
+    }
+}
+
+/// Most endpoints of a network: every rank keeps lists of all of them.
+pub const MOST_ENDPOINTS: u128 = 1 << 24;
+/// Most ports of all routers.
+pub const MOST_PORTS: u128 = 1 << 31;
+/// Most ports of the routers of a domain, which one rank holds: at least ten gigabytes.
+pub const MOST_DOMAIN_PORTS: u128 = 1 << 25;
+
+/// `1 router`, `2 routers`.
+fn count(number: u32, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
+/// Refuses networks that no machine could simulate. `key` is what the error is about.
+pub(super) fn check_size(
+    key: &str,
+    endpoints: u128,
+    ports: u128,
+    domain_ports: u128,
+) -> Result<(), Invalid> {
+    let sizes = [
+        (endpoints, "endpoints", MOST_ENDPOINTS),
+        (ports, "ports of routers", MOST_PORTS),
+        (
+            domain_ports,
+            "ports of routers in a domain (a group, pod or slab), which one rank simulates",
+            MOST_DOMAIN_PORTS,
+        ),
+    ];
+    for (size, what, most) in sizes {
+        if size > most {
+            return Err(Invalid::new(
+                key,
+                format!("the network would have {size} {what}"),
+                format!("at most {most} can be simulated: choose a smaller network"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A network.
+///
+/// Routers of a domain have a local index, in ascending order of their identifiers.
+pub trait Topology: Send + Sync {
+    /// Number of endpoints, counted from 0.
+    fn endpoints(&self) -> u32;
+    /// Number of routers, counted from 0.
+    fn routers(&self) -> u32;
+    /// Number of ports of `router`, unused ones included.
+    fn ports(&self, router: RouterId) -> PortId;
+    /// What `port` of `router` leads to. Symmetric: the peer of a router's peer is that router and port.
+    fn peer(&self, router: RouterId, port: PortId) -> Peer;
+    /// The link at `port` of `router`. For an unused port: any.
+    fn link(&self, router: RouterId, port: PortId) -> Link;
+    /// The names of the kinds of links, which are also the keys of their parameters: [`LinkKind`] is a place in this
+    /// list. The first is `terminal`, and so is every link to an endpoint. Lower-case letters, digits and underscores.
+    fn link_kinds(&self) -> &[KindName];
+    /// The names of the kinds of routers: [`RouterKind`] is a place in this list. As the names of links.
+    fn router_kinds(&self) -> &[KindName] {
+        const ALIKE: &[KindName] = &[KindName::Borrowed("router")];
+        ALIKE
+    }
+    /// The kind of a router.
+    fn router_kind(&self, _router: RouterId) -> RouterKind {
+        RouterKind(0)
+    }
+    /// All links, those that are alike together. A search, unless a topology has formulae.
+    fn links(&self) -> Vec<Links> {
+        search_links(self)
+    }
+    /// Number of ports of all routers, unused ones included. A search, unless a topology has a formula.
+    fn all_ports(&self) -> u64 {
+        let ports = (0..self.routers()).map(|router| u64::from(self.ports(router)));
+        ports.sum()
+    }
+    /// The router and port that `endpoint` is attached to.
+    fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId);
+    /// Number of domains.
+    fn domains(&self) -> u32;
+    /// The domain that owns `router` (and the endpoints attached to it).
+    fn domain_of(&self, router: RouterId) -> DomainId;
+    /// The routers of a domain, ascending. `local_index` is the position in this list.
+    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId>;
+    /// The position of `router` in the list of its domain's routers. Constant time.
+    fn local_index(&self, router: RouterId) -> u32;
+    /// The group, pod or slab that `router` belongs to, for placements and patterns that speak of groups: its domain, unless
+    /// a topology has other ones.
+    fn group_of(&self, router: RouterId) -> u32 {
+        self.domain_of(router)
+    }
+    /// Number of groups.
+    fn groups(&self) -> u32 {
+        self.domains()
+    }
+    /// The names of the axes of the routers' coordinates: those of the space that they stand in; none where a router is nothing
+    /// but its number. As the names of links.
+    fn axes(&self) -> &[KindName] {
+        self.as_grid().map_or(&[], Grid::axes)
+    }
+    /// Where a router stands, one number for each of the axes.
+    fn coordinates(&self, router: RouterId) -> Vec<u32> {
+        let grid = self.as_grid();
+        grid.map_or_else(Vec::new, |grid| grid.coordinates(router).collect())
+    }
+    /// Routers on a shortest route between two endpoints (1 when they share a router).
+    fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32;
+    /// The most routers on a shortest route between any two endpoints: the formula, not a search.
+    fn diameter_routers(&self) -> u32;
+    /// One line of words: what was built (`dragonfly: 33 groups of 8 routers …`).
+    fn describe(&self) -> String;
+    /// The dragonfly that this is or contains, for routings that are made for dragonflies: routers, ports and
+    /// endpoints have the same numbers in both.
+    fn as_dragonfly(&self) -> Option<&Dragonfly> {
+        None
+    }
+    /// The fat tree that this is or contains, likewise.
+    fn as_tree(&self) -> Option<&Tree> {
+        None
+    }
+    /// The torus or mesh that this is or contains, likewise.
+    fn as_torus(&self) -> Option<&Torus> {
+        None
+    }
+    /// The HyperX that this is or contains, likewise.
+    fn as_hyperx(&self) -> Option<&HyperX> {
+        None
+    }
+    /// The k-ary n-direct s-indirect network that this is or contains, likewise.
+    fn as_kns(&self) -> Option<&Kns> {
+        None
+    }
+    /// The space that the routers with endpoints stand in, of a network of several dimensions: the place of an endpoint is the
+    /// number of the router that it is attached to.
+    fn as_grid(&self) -> Option<&Grid> {
+        None
+    }
+}
+
+/// [`Topology::links`] by looking at every port of every router.
+pub fn search_links<T: Topology + ?Sized>(topology: &T) -> Vec<Links> {
+    let mut all: Vec<Links> = Vec::new();
+    for router in 0..topology.routers() {
+        for port in 0..topology.ports(router) {
+            let between_domains = match topology.peer(router, port) {
+                // Seen from both ends, it counts once.
+                Peer::Router(other, there) if (other, there) > (router, port) => {
+                    topology.domain_of(other) != topology.domain_of(router)
+                }
+                Peer::Endpoint(_) => false,
+                Peer::Router(..) | Peer::Unused => continue,
+            };
+            let link = topology.link(router, port);
+            match all.iter_mut().find(|links| links.link == link) {
+                Some(links) => {
+                    links.count += 1;
+                    links.between_domains |= between_domains;
+                }
+                None => all.push(Links {
+                    link,
+                    count: 1,
+                    between_domains,
+                }),
+            }
+        }
+    }
+    all
+}
+
+/// Builds a topology from its section.
+pub type Build = fn(&Section) -> Result<Arc<dyn Topology>, ConfigError>;
+
+/// All topologies.
+pub const REGISTRY: &[Entry<Build>] = &[
+    dragonfly::ENTRY,
+    kary_ntree::ENTRY,
+    folded_clos::ENTRY,
+    torus::ENTRY,
+    mesh::ENTRY,
+    hyperx::ENTRY,
+    kns::ENTRY,
+];

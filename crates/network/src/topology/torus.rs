@@ -1,0 +1,440 @@
+//! The torus, a k-ary n-cube with sizes of its own for each dimension: every line of routers is a ring. The mesh
+//! ([`super::mesh`]) is the same without the links that close the rings.
+//!
+//! Dally and Seitz, "The torus routing chip", Distributed Computing 1, 1986; Dally and Towles, "Principles and Practices of
+//! Interconnection Networks", 2004, chapter 5.
+//!
+//! Routers are numbered as the places of a [`Grid`]; endpoint e is at router ⌊e / p⌋. The ports of a router are its p terminals,
+//! and then for each dimension those to the next router, as many as there are links, and as many to the one before.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::grid::{Grid, GridLinks, check_grid_size, check_ports, one, per_dimension};
+use super::{Build, Link, LinkParams, Links, Peer, Topology, count};
+use weir_input::registry::Entry;
+use weir_input::{ConfigError, Section};
+use weir_model::{Divisor, DomainId, EndpointId, Invalid, KindName, PortId, RouterId, Time};
+
+/// Parameters of the torus. A domain is a slab: the routers with the same coordinate in the longest dimension.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Routers in each dimension, x first; each 2 or more. 1 to 16 dimensions.
+    pub sizes: Vec<u32>,
+    /// Endpoints at each router, 1 or more.
+    #[serde(default = "one")]
+    pub endpoints_per_router: u32,
+    /// Links between two neighbours, for each dimension. Default: 1 in each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links_between_routers: Option<Vec<u32>>,
+    /// How long the links of a ring are: "equal" (default), "folded" or "straight".
+    #[serde(default)]
+    pub layout: Layout,
+    /// The links between endpoints and routers.
+    pub terminal: LinkParams,
+    /// The links between routers, in every dimension that has none of its own.
+    pub link: LinkParams,
+    /// The links of dimension x.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<LinkParams>,
+    /// The links of dimension y.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y: Option<LinkParams>,
+    /// The links of dimension z.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub z: Option<LinkParams>,
+}
+
+/// How the routers of a ring stand, and so how long its links are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// All links have the latency that is given.
+    #[default]
+    Equal,
+    /// Every other router of the ring on the way there, the rest on the way back: links are twice as long as from one place to the
+    /// next, whose latency is given, but for the two where the way turns.
+    Folded,
+    /// In a row: the link that closes a ring of k routers has k - 1 times the latency that is given.
+    Straight,
+}
+
+/// What a torus and a mesh are built from.
+pub(super) struct Shape<'a> {
+    pub name: &'static str,
+    /// Whether lines are rings.
+    pub wraps: bool,
+    pub sizes: &'a [u32],
+    pub endpoints_per_router: u32,
+    pub links_between_routers: Option<&'a Vec<u32>>,
+    pub layout: Layout,
+    pub links: GridLinks,
+}
+
+/// One direction of one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// To the router with the next coordinate; from the last one to the first.
+    Up,
+    /// To the one before.
+    Down,
+}
+
+/// The ports and links of one dimension.
+#[derive(Clone, Copy, Debug)]
+struct Rail {
+    /// The first port up.
+    first: PortId,
+    /// Links between two neighbours.
+    links: PortId,
+    link: Link,
+}
+
+/// A torus or a mesh.
+#[derive(Clone, Debug)]
+pub struct Torus {
+    name: &'static str,
+    grid: Grid,
+    wraps: bool,
+    by_p: Divisor,
+    layout: Layout,
+    terminal: Link,
+    rails: Arc<[Rail]>,
+    ports: PortId,
+}
+
+impl Torus {
+    /// Builds the torus, or says which parameter does not fit and what to do.
+    pub fn new(params: &Params) -> Result<Torus, Invalid> {
+        Torus::of(&Shape {
+            name: "torus",
+            wraps: true,
+            sizes: &params.sizes,
+            endpoints_per_router: params.endpoints_per_router,
+            links_between_routers: params.links_between_routers.as_ref(),
+            layout: params.layout,
+            links: GridLinks {
+                terminal: params.terminal,
+                link: params.link,
+                own: [params.x, params.y, params.z],
+            },
+        })
+    }
+
+    /// Builds a torus or a mesh.
+    pub(super) fn of(shape: &Shape) -> Result<Torus, Invalid> {
+        let grid = Grid::new(shape.sizes, "sizes")?;
+        let p = shape.endpoints_per_router;
+        if p == 0 {
+            return Err(Invalid::new(
+                "endpoints_per_router",
+                "is 0",
+                "give 1 or more",
+            ));
+        }
+        let key = "links_between_routers";
+        let counts = per_dimension(shape.links_between_routers, &grid, key)?;
+        let ports = u64::from(p)
+            + counts
+                .iter()
+                .map(|&links| 2 * u64::from(links))
+                .sum::<u64>();
+        check_ports(ports)?;
+        check_grid_size(&grid, p, ports)?;
+        let (terminal, links) = shape.links.check(&grid)?;
+        let mut first = p as PortId;
+        let rails = counts.iter().zip(links).map(|(&count, link)| {
+            let rail = Rail {
+                first,
+                links: count as PortId,
+                link,
+            };
+            first += 2 * rail.links;
+            rail
+        });
+        let torus = Torus {
+            name: shape.name,
+            wraps: shape.wraps,
+            by_p: Divisor::new(p),
+            layout: shape.layout,
+            terminal,
+            rails: rails.collect(),
+            ports: ports as PortId,
+            grid,
+        };
+        torus.check_lengths()?;
+        Ok(torus)
+    }
+
+    /// No time of a link may be beyond what can be counted.
+    fn check_lengths(&self) -> Result<(), Invalid> {
+        for (d, rail) in self.rails.iter().enumerate() {
+            let longest = u128::from(rail.link.latency) * u128::from(self.grid.size(d));
+            if self.layout != Layout::Equal && longest > u128::from(weir_model::LATEST) {
+                return Err(Invalid::new(
+                    "layout",
+                    format!("the longest links would have a latency of {longest} ps"),
+                    "give a shorter latency",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the routers stand.
+    #[inline]
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Whether lines are rings.
+    #[inline]
+    pub fn wraps(&self) -> bool {
+        self.wraps
+    }
+
+    /// Endpoints of each router.
+    pub fn endpoints_per_router(&self) -> u32 {
+        self.by_p.get()
+    }
+
+    /// The router that `endpoint` is attached to.
+    #[inline]
+    pub fn router_of(&self, endpoint: EndpointId) -> RouterId {
+        self.by_p.divide(endpoint)
+    }
+
+    /// The port of its router that `endpoint` is attached to.
+    #[inline]
+    pub fn terminal_port(&self, endpoint: EndpointId) -> PortId {
+        self.by_p.rest(endpoint) as PortId
+    }
+
+    /// The first port of dimension `d` that leads this way, and how many do.
+    #[inline]
+    pub fn ports_to(&self, d: usize, heading: Heading) -> (PortId, PortId) {
+        let rail = &self.rails[d];
+        match heading {
+            Heading::Up => (rail.first, rail.links),
+            Heading::Down => (rail.first + rail.links, rail.links),
+        }
+    }
+
+    /// The dimension of a port to another router, and which way it leads.
+    fn dimension_of(&self, port: PortId) -> (usize, Heading) {
+        let d = self.rails.partition_point(|rail| rail.first <= port) - 1;
+        let down = port >= self.rails[d].first + self.rails[d].links;
+        (d, if down { Heading::Down } else { Heading::Up })
+    }
+
+    /// Links of a shortest way in dimension `d` from one coordinate to another.
+    #[inline]
+    pub fn distance(&self, d: usize, from: u32, to: u32) -> u32 {
+        let apart = from.abs_diff(to);
+        match self.wraps {
+            true => apart.min(self.grid.size(d) - apart),
+            false => apart,
+        }
+    }
+
+    /// Whether going up is a shortest way from one coordinate of dimension `d` to another one, and whether going down is.
+    #[inline]
+    pub fn ways_round(&self, d: usize, from: u32, to: u32) -> (bool, bool) {
+        if !self.wraps {
+            return (to > from, to < from);
+        }
+        let size = self.grid.size(d);
+        let up = if to >= from {
+            to - from
+        } else {
+            to + size - from
+        };
+        (2 * up <= size, 2 * up >= size)
+    }
+
+    /// The most links of a shortest way in dimension `d`.
+    pub fn longest_way(&self, d: usize) -> u32 {
+        match self.wraps {
+            true => self.grid.size(d) / 2,
+            false => self.grid.size(d) - 1,
+        }
+    }
+
+    /// The latency of the links of dimension `d` up from a coordinate.
+    fn latency(&self, d: usize, from: u32) -> Time {
+        let (size, latency) = (self.grid.size(d), self.rails[d].link.latency);
+        let closes = from == size - 1;
+        match self.layout {
+            Layout::Equal => latency,
+            Layout::Folded if closes || from == (size - 1) / 2 => latency,
+            Layout::Folded => 2 * latency,
+            Layout::Straight if closes => u64::from(size - 1) * latency,
+            Layout::Straight => latency,
+        }
+    }
+}
+
+impl Topology for Torus {
+    fn endpoints(&self) -> u32 {
+        self.routers() * self.by_p.get()
+    }
+
+    fn routers(&self) -> u32 {
+        self.grid.places()
+    }
+
+    fn ports(&self, _: RouterId) -> PortId {
+        self.ports
+    }
+
+    fn peer(&self, router: RouterId, port: PortId) -> Peer {
+        let p = self.by_p.get();
+        if u32::from(port) < p {
+            return Peer::Endpoint(router * p + u32::from(port));
+        }
+        let (d, heading) = self.dimension_of(port);
+        let (at, size) = (self.grid.coordinate(router, d), self.grid.size(d));
+        let (next, end, there) = match heading {
+            Heading::Up => ((at + 1) % size, at == size - 1, port + self.rails[d].links),
+            Heading::Down => ((at + size - 1) % size, at == 0, port - self.rails[d].links),
+        };
+        if end && !self.wraps {
+            return Peer::Unused;
+        }
+        Peer::Router(self.grid.moved(router, d, next), there)
+    }
+
+    fn link(&self, router: RouterId, port: PortId) -> Link {
+        if u32::from(port) < self.by_p.get() {
+            return self.terminal;
+        }
+        let (d, heading) = self.dimension_of(port);
+        let (at, size) = (self.grid.coordinate(router, d), self.grid.size(d));
+        let from = match heading {
+            Heading::Up => at,
+            Heading::Down => (at + size - 1) % size,
+        };
+        Link {
+            latency: self.latency(d, from),
+            ..self.rails[d].link
+        }
+    }
+
+    fn link_kinds(&self) -> &[KindName] {
+        self.grid.link_kinds()
+    }
+
+    fn links(&self) -> Vec<Links> {
+        let mut all = vec![(self.terminal, u64::from(self.endpoints()), false)];
+        for (d, rail) in self.rails.iter().enumerate() {
+            let alike = u64::from(self.grid.lines(d)) * u64::from(rail.links);
+            let between = d == self.grid.longest();
+            let links = self.grid.size(d) - u32::from(!self.wraps);
+            let mut latencies: Vec<Time> = (0..links).map(|from| self.latency(d, from)).collect();
+            latencies.sort_unstable();
+            for same in latencies.chunk_by(|a, b| a == b) {
+                let link = Link {
+                    latency: same[0],
+                    ..rail.link
+                };
+                all.push((link, alike * same.len() as u64, between));
+            }
+        }
+        Links::of(all)
+    }
+
+    fn all_ports(&self) -> u64 {
+        u64::from(self.routers()) * u64::from(self.ports)
+    }
+
+    fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
+        (self.router_of(endpoint), self.terminal_port(endpoint))
+    }
+
+    fn domains(&self) -> u32 {
+        self.grid.slabs()
+    }
+
+    fn domain_of(&self, router: RouterId) -> DomainId {
+        self.grid.slab(router)
+    }
+
+    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
+        self.grid.slab_places(domain).collect()
+    }
+
+    fn local_index(&self, router: RouterId) -> u32 {
+        self.grid.index_in_slab(router)
+    }
+
+    fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {
+        let (a, b) = (self.router_of(a), self.router_of(b));
+        let ways = (0..self.grid.dimensions()).map(|d| {
+            let ends = [a, b].map(|router| self.grid.coordinate(router, d));
+            self.distance(d, ends[0], ends[1])
+        });
+        1 + ways.sum::<u32>()
+    }
+
+    fn diameter_routers(&self) -> u32 {
+        let ways = (0..self.grid.dimensions()).map(|d| self.longest_way(d));
+        1 + ways.sum::<u32>()
+    }
+
+    fn describe(&self) -> String {
+        let links: Vec<String> = self
+            .rails
+            .iter()
+            .map(|rail| rail.links.to_string())
+            .collect();
+        let links = match self.rails.iter().all(|rail| rail.links == 1) {
+            true => String::new(),
+            false => format!(
+                ", {} links between two routers in each dimension",
+                links.join(", ")
+            ),
+        };
+        let layout = match self.layout {
+            Layout::Equal => "",
+            Layout::Folded => ", folded",
+            Layout::Straight => ", laid out straight",
+        };
+        format!(
+            "{}: {} routers with {} each ({}, {}){links}{layout}",
+            self.name,
+            self.grid.describe(),
+            count(self.by_p.get(), "endpoint"),
+            count(self.endpoints(), "endpoint"),
+            count(self.routers(), "router"),
+        )
+    }
+
+    fn as_grid(&self) -> Option<&Grid> {
+        Some(&self.grid)
+    }
+
+    fn as_torus(&self) -> Option<&Torus> {
+        Some(self)
+    }
+}
+
+fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
+    let torus = Torus::new(&section.parse()?).map_err(|invalid| section.refuse(invalid))?;
+    Ok(Arc::new(torus))
+}
+
+/// Announces the torus.
+pub const ENTRY: Entry<Build> = Entry {
+    name: "torus",
+    summary: "Routers in any number of dimensions, every line of them a ring.",
+    source: "Dally and Seitz, 1986; Dally and Towles, \"Principles and Practices of Interconnection Networks\", chapter 5",
+    examples: &[
+        r#"sizes = [4, 3], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
+        r#"sizes = [2, 3, 3], links_between_routers = [1, 2, 1], layout = "folded", terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }, y = { bandwidth = "50 Gbps", latency = "30 ns" }"#,
+    ],
+    parameters: || schemars::schema_for!(Params),
+    build,
+};

@@ -1,0 +1,592 @@
+//! The arithmetic that all fat trees share: extended generalised fat trees XGFT(n; m₁ … mₙ; w₁ … wₙ) with w₁ = 1
+//! (Öhring, Ibel, Das and Kumar, "On generalized fat trees", IPPS 1995).
+//!
+//! Routers stand on levels 1 (the leaf routers, which have the endpoints) to n (the top). A router of level l has
+//! m_l ports down and, below the top, w_{l+1} ports up. Write M_l = m₁ ⋯ m_l and W_l = w₁ ⋯ w_l. The M_l endpoints
+//! from s·M_l on are *subtree* s of level l, and W_l routers of level l, its *replicas* 0 to W_l - 1, reach all of them
+//! by going down.
+//!
+//! # Links
+//!
+//! Up port u of replica r of subtree s on level l leads to replica r + u·W_l of subtree ⌊s / m_{l+1}⌋ on level l + 1,
+//! and comes in there by port s mod m_{l+1}. So the way down from a router to an endpoint below it is fixed, and the
+//! way up is free.
+//!
+//! The replicas of a subtree (on the top level: all routers) are a *logical node*. Where the tree has horizontal links, each of them
+//! has so many to the one before it and to the one after it: [`horizontal`].
+//!
+//! # Numbers
+//!
+//! The subtrees just below the top are the *pods*. The routers of a pod are numbered in one piece, leaf routers
+//! first; the top routers come last. Endpoint e is at port e mod m₁ of leaf router ⌊e / m₁⌋ (counted without the
+//! others). Ports of a router: those down, those up, those to the replica before it, those to the one after it.
+//!
+//! # Domains
+//!
+//! Each pod is a domain, and the top routers are dealt out to the pods in turn. A tree of one level has one router,
+//! one pod and one domain.
+
+pub mod horizontal;
+
+use std::ops::Range;
+
+use super::{Link, LinkParams, Peer, Topology, check_size};
+use weir_model::{
+    Divisor, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind,
+};
+
+/// The kinds of links of a tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Links {
+    pub terminal: LinkParams,
+    /// Needed from three levels on.
+    pub local: Option<LinkParams>,
+    /// Needed from two levels on.
+    pub global: Option<LinkParams>,
+    /// Needed where there are horizontal links.
+    pub horizontal: Option<LinkParams>,
+}
+
+impl Links {
+    /// The link of a kind that a tree has from so many levels on; in smaller ones nobody looks at it.
+    fn inner(
+        &self,
+        kind: LinkKind,
+        given: Option<LinkParams>,
+        from: usize,
+        levels: usize,
+    ) -> Result<Link, Invalid> {
+        let name = &Tree::LINK_KINDS[kind.index()];
+        match given {
+            Some(params) => params.check(kind, name),
+            None if levels < from => self.terminal(),
+            None => Err(Invalid::new(
+                "",
+                format!("the key `{name}` is missing: a tree of {levels} levels has such links"),
+                format!("add {name} = {{ bandwidth = \"100 Gbps\", latency = \"50 ns\" }}"),
+            )),
+        }
+    }
+
+    fn terminal(&self) -> Result<Link, Invalid> {
+        let kind = LinkKind::TERMINAL;
+        self.terminal.check(kind, &Tree::LINK_KINDS[kind.index()])
+    }
+}
+
+/// The numbers m and w of a tree, and the keys of the experiment file that a complaint about its size names.
+pub(super) struct Shape {
+    /// Ports down per level, leaf routers first; at least one level, each at least 1.
+    pub down: Vec<u32>,
+    /// Ports up of the levels below the top, leaf routers first; one less than `down`, each at least 1.
+    pub up: Vec<u32>,
+    /// Horizontal links between two neighbours of a logical node.
+    pub width: u32,
+    /// The key of the number of levels.
+    pub levels_key: &'static str,
+    /// The key of the ports of a router.
+    pub ports_key: &'static str,
+}
+
+/// One level of routers.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// Ports down, m_l.
+    down: u32,
+    /// Ports up, w_{l+1}; 0 at the top.
+    up: u32,
+    /// Endpoints below a router, M_l.
+    reach: u32,
+    /// Endpoints below one of its down ports, M_{l-1}.
+    reach_below: u32,
+    /// Routers that share their subtree, W_l.
+    replicas: u32,
+    /// Horizontal links between two of them that are neighbours.
+    width: u32,
+    /// The first router of the level within its pod; at the top: among all routers.
+    first: u32,
+    /// Subtrees of the level in a pod; below the top.
+    subtrees: u32,
+    /// To divide by `reach`, `reach_below`, `replicas` and `up`, as every hop does.
+    by_reach: Divisor,
+    by_reach_below: Divisor,
+    by_replicas: Divisor,
+    by_up: Divisor,
+}
+
+/// Where a router stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    /// From 0: the index of its level.
+    level: usize,
+    /// Which subtree of that level it is the root of.
+    subtree: u32,
+    /// Which root of that subtree it is.
+    replica: u32,
+}
+
+/// A fat tree. Everything is computed from a few numbers per level.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    name: String,
+    levels: Vec<Level>,
+    pods: u32,
+    pod_routers: u32,
+    by_pod_routers: Divisor,
+    endpoints: u32,
+    routers: u32,
+    terminal: Link,
+    local: Link,
+    global: Link,
+    /// None if they are not given, and no routers are linked with others of their logical node.
+    horizontal: Option<Link>,
+}
+
+impl Tree {
+    /// Links between routers of a pod.
+    pub const LOCAL: LinkKind = LinkKind(1);
+    /// Links between pods and top routers.
+    pub const GLOBAL: LinkKind = LinkKind(2);
+    /// Links between neighbouring routers of a logical node.
+    pub const HORIZONTAL: LinkKind = LinkKind(3);
+
+    const LINK_KINDS: &[KindName] = &[
+        KindName::Borrowed("terminal"),
+        KindName::Borrowed("local"),
+        KindName::Borrowed("global"),
+        KindName::Borrowed("horizontal"),
+    ];
+
+    /// Builds the tree. `name` says what it is, for [`Topology::describe`].
+    ///
+    /// Refuses sizes that do not fit the identifiers, and links without bandwidth or latency.
+    pub(super) fn new(name: String, shape: &Shape, links: &Links) -> Result<Tree, Invalid> {
+        let too_large = || {
+            Invalid::new(
+                shape.levels_key,
+                format!(
+                    "a tree of {} levels with these routers has more endpoints or routers than can be numbered",
+                    shape.down.len()
+                ),
+                format!(
+                    "choose a smaller `{}` or `{}`",
+                    shape.levels_key, shape.ports_key
+                ),
+            )
+        };
+        let mut levels = Vec::with_capacity(shape.down.len());
+        let (mut reach, mut replicas) = (1u32, 1u32);
+        for (index, &down) in shape.down.iter().enumerate() {
+            let up = shape.up.get(index).copied().unwrap_or(0);
+            let width = if replicas > 1 { shape.width } else { 0 };
+            let ports = u64::from(down) + u64::from(up) + 2 * u64::from(width);
+            if ports > u64::from(PortId::MAX) {
+                return Err(Invalid::new(
+                    shape.ports_key,
+                    format!("a router would have {ports} ports"),
+                    format!("a router has at most {} ports", PortId::MAX),
+                ));
+            }
+            let reach_below = reach;
+            reach = reach.checked_mul(down).ok_or_else(too_large)?;
+            levels.push(Level {
+                down,
+                up,
+                reach,
+                reach_below,
+                replicas,
+                width,
+                first: 0,
+                subtrees: 0,
+                by_reach: Divisor::new(reach),
+                by_reach_below: Divisor::new(reach_below),
+                by_replicas: Divisor::new(replicas),
+                by_up: Divisor::new(up),
+            });
+            replicas = replicas.checked_mul(up.max(1)).ok_or_else(too_large)?;
+        }
+        let (pods, pod_routers) = number_routers(&mut levels).ok_or_else(too_large)?;
+        let top = &levels[levels.len() - 1];
+        let routers = top.first.checked_add(top.replicas).ok_or_else(too_large)?;
+        let ports = |level: &Level| {
+            let vertical = u128::from(level.replicas) * u128::from(level.down + level.up);
+            let horizontal = 2 * u128::from(level.width) * u128::from(level.replicas - 1);
+            u128::from(reach / level.reach) * (vertical + horizontal)
+        };
+        let all_ports = levels.iter().map(ports).sum();
+        // Pods are alike, but for one top router more or less.
+        let in_pod = u128::div_ceil(all_ports, u128::from(pods));
+        check_size(shape.levels_key, reach.into(), all_ports, in_pod)?;
+        Ok(Tree {
+            name,
+            pods,
+            pod_routers,
+            by_pod_routers: Divisor::new(pod_routers),
+            endpoints: reach,
+            routers,
+            terminal: links.terminal()?,
+            local: links.inner(Tree::LOCAL, links.local, 3, levels.len())?,
+            global: links.inner(Tree::GLOBAL, links.global, 2, levels.len())?,
+            horizontal: links.horizontal(&levels)?,
+            levels,
+        })
+    }
+
+    /// Number of levels of routers.
+    pub fn levels(&self) -> u32 {
+        self.levels.len() as u32
+    }
+
+    /// Level of `router`, from 1 (a leaf router) to [`Tree::levels`] (a top router).
+    pub fn level_of(&self, router: RouterId) -> u32 {
+        self.place(router).level as u32 + 1
+    }
+
+    /// Whether `endpoint` can be reached from `router` by going down only.
+    pub fn is_ancestor(&self, router: RouterId, endpoint: EndpointId) -> bool {
+        let place = self.place(router);
+        endpoint / self.levels[place.level].reach == place.subtree
+    }
+
+    /// The port of `router` that leads down to `endpoint`. It means something only below an ancestor
+    /// ([`Tree::is_ancestor`]), but is a down port always.
+    pub fn down_port(&self, router: RouterId, endpoint: EndpointId) -> PortId {
+        self.levels[self.place(router).level].port_down_to(endpoint)
+    }
+
+    /// The ports of `router` that lead up; empty for a top router.
+    pub fn up_ports(&self, router: RouterId) -> Range<PortId> {
+        self.levels[self.place(router).level].up_ports()
+    }
+
+    /// The step of a packet to `endpoint` at `router`: down where there is a way down, else the choice of a way up.
+    /// One look-up in place of [`Tree::is_ancestor`], [`Tree::down_port`] and [`Tree::up_ports`].
+    #[inline(always)]
+    pub fn step(&self, router: RouterId, endpoint: EndpointId) -> Step {
+        let place = self.place(router);
+        let level = &self.levels[place.level];
+        let subtree = level.by_reach.divide(endpoint);
+        if subtree == place.subtree {
+            let within = endpoint - subtree * level.reach;
+            Step::Down(level.by_reach_below.divide(within) as PortId)
+        } else {
+            Step::Up {
+                ports: level.up_ports(),
+                fixed: level.port_up_to(endpoint),
+            }
+        }
+    }
+
+    /// Number of routers on a level.
+    fn routers_on(&self, level: &Level) -> u64 {
+        u64::from(self.endpoints / level.reach) * u64::from(level.replicas)
+    }
+
+    /// Number of top routers.
+    pub fn top_routers(&self) -> u32 {
+        self.top().replicas
+    }
+
+    fn top(&self) -> &Level {
+        &self.levels[self.levels.len() - 1]
+    }
+
+    #[inline(always)]
+    fn place(&self, router: RouterId) -> Place {
+        let top = self.levels.len() - 1;
+        if router >= self.top().first {
+            return Place {
+                level: top,
+                subtree: 0,
+                replica: router - self.top().first,
+            };
+        }
+        let pod = self.by_pod_routers.divide(router);
+        let inside = router - pod * self.pod_routers;
+        let mut index = top - 1;
+        while self.levels[index].first > inside {
+            index -= 1;
+        }
+        let level = &self.levels[index];
+        let inside = inside - level.first;
+        let subtree = level.by_replicas.divide(inside);
+        Place {
+            level: index,
+            subtree: pod * level.subtrees + subtree,
+            replica: inside - subtree * level.replicas,
+        }
+    }
+
+    fn router_at(&self, place: Place) -> RouterId {
+        let level = &self.levels[place.level];
+        if place.level + 1 == self.levels.len() {
+            return level.first + place.replica;
+        }
+        let (pod, inside) = (
+            place.subtree / level.subtrees,
+            place.subtree % level.subtrees,
+        );
+        pod * self.pod_routers + level.first + inside * level.replicas + place.replica
+    }
+
+    fn peer_below(&self, place: Place, port: u32) -> Peer {
+        let level = &self.levels[place.level];
+        let subtree = place.subtree * level.down + port;
+        if place.level == 0 {
+            return Peer::Endpoint(subtree);
+        }
+        let below = &self.levels[place.level - 1];
+        let child = Place {
+            level: place.level - 1,
+            subtree,
+            replica: place.replica % below.replicas,
+        };
+        let up = below.down + place.replica / below.replicas;
+        Peer::Router(self.router_at(child), up as PortId)
+    }
+
+    fn peer_above(&self, place: Place, up: u32) -> Peer {
+        let level = &self.levels[place.level];
+        let above = self.levels[place.level + 1].down;
+        let parent = Place {
+            level: place.level + 1,
+            subtree: place.subtree / above,
+            replica: place.replica + up * level.replicas,
+        };
+        Peer::Router(self.router_at(parent), (place.subtree % above) as PortId)
+    }
+}
+
+/// The next step of a packet in a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Down by this port; at a leaf router it leads to the endpoint.
+    Down(PortId),
+    /// Up by any of these ports.
+    Up {
+        /// All ports up; never empty.
+        ports: Range<PortId>,
+        /// The one that D-mod-k chooses: ⌊destination / W_l⌋ mod w_{l+1} on level l (Zahavi, "Fat-trees routing and
+        /// node ordering providing contention free traffic for MPI global collectives", 2011).
+        fixed: PortId,
+    },
+}
+
+impl Level {
+    #[inline]
+    fn port_down_to(&self, endpoint: EndpointId) -> PortId {
+        (endpoint / self.reach_below % self.down) as PortId
+    }
+
+    #[inline]
+    fn up_ports(&self) -> Range<PortId> {
+        self.down as PortId..(self.down + self.up) as PortId
+    }
+
+    /// For levels below the top only.
+    #[inline]
+    fn port_up_to(&self, endpoint: EndpointId) -> PortId {
+        (self.down + self.by_up.rest(self.by_replicas.divide(endpoint))) as PortId
+    }
+}
+
+/// Sets where each level begins. Returns the number of pods and of routers in each; None if there are too many.
+fn number_routers(levels: &mut [Level]) -> Option<(u32, u32)> {
+    let (top, below) = levels.split_last_mut()?;
+    let mut pod_routers = 0u32;
+    for level in &mut *below {
+        level.first = pod_routers;
+        // A pod has the reach of the uppermost of its levels.
+        level.subtrees = top.reach_below / level.reach;
+        let routers = level.subtrees.checked_mul(level.replicas)?;
+        pod_routers = pod_routers.checked_add(routers)?;
+    }
+    let pods = if below.is_empty() { 1 } else { top.down };
+    top.first = pods.checked_mul(pod_routers)?;
+    Some((pods, pod_routers))
+}
+
+impl Topology for Tree {
+    fn endpoints(&self) -> u32 {
+        self.endpoints
+    }
+
+    fn routers(&self) -> u32 {
+        self.routers
+    }
+
+    fn ports(&self, router: RouterId) -> PortId {
+        let place = self.place(router);
+        self.levels[place.level].sideways(place.replica).right.end
+    }
+
+    fn peer(&self, router: RouterId, port: PortId) -> Peer {
+        let place = self.place(router);
+        let level = &self.levels[place.level];
+        let port = u32::from(port);
+        if port < level.down {
+            self.peer_below(place, port)
+        } else if port < level.down + level.up {
+            self.peer_above(place, port - level.down)
+        } else {
+            self.peer_beside(place, port as PortId)
+        }
+    }
+
+    fn link(&self, router: RouterId, port: PortId) -> Link {
+        let place = self.place(router);
+        let level = &self.levels[place.level];
+        let down = u32::from(port) < level.down;
+        if let Some(horizontal) = self.horizontal
+            && u32::from(port) >= level.down + level.up
+        {
+            return horizontal;
+        }
+        // The level of the link's upper end.
+        let upper = if down { place.level } else { place.level + 1 };
+        if upper == 0 {
+            self.terminal
+        } else if upper + 1 < self.levels.len() {
+            self.local
+        } else {
+            self.global
+        }
+    }
+
+    fn link_kinds(&self) -> &[KindName] {
+        match self.horizontal {
+            Some(_) => Tree::LINK_KINDS,
+            None => &Tree::LINK_KINDS[..Tree::HORIZONTAL.index()],
+        }
+    }
+
+    /// Leaf routers, those of the levels between, and top routers; those that there are.
+    fn router_kinds(&self) -> &[KindName] {
+        const LEAF: KindName = KindName::Borrowed("leaf");
+        const TOP: KindName = KindName::Borrowed("top");
+        const ALL: &[KindName] = &[LEAF, KindName::Borrowed("inner"), TOP];
+        match self.levels.len() {
+            1 => const { &[LEAF] },
+            2 => const { &[LEAF, TOP] },
+            _ => ALL,
+        }
+    }
+
+    fn router_kind(&self, router: RouterId) -> RouterKind {
+        let (level, top) = (self.place(router).level, self.levels.len() - 1);
+        RouterKind(if level == top {
+            top.min(2)
+        } else {
+            level.min(1)
+        } as u8)
+    }
+
+    fn links(&self) -> Vec<super::Links> {
+        let (top, below) = (self.levels.len() - 1, self.levels.len().saturating_sub(2));
+        let up = |level: &Level| self.routers_on(level) * u64::from(level.up);
+        let local = self.levels[..below].iter().map(up).sum();
+        let global = self.levels[below..top].iter().map(up).sum();
+        let vertical = [
+            (self.terminal, u64::from(self.endpoints), false),
+            (self.local, local, false),
+            (self.global, global, self.pods > 1),
+        ];
+        // Those of the top join pods, to which the top routers are dealt out in turn.
+        let horizontal = self
+            .horizontal
+            .map(|link| (link, self.horizontal_links(), self.pods > 1));
+        super::Links::of(vertical.into_iter().chain(horizontal))
+    }
+
+    fn all_ports(&self) -> u64 {
+        let ports = |level: &Level| self.routers_on(level) * u64::from(level.down + level.up);
+        self.levels.iter().map(ports).sum::<u64>() + 2 * self.horizontal_links()
+    }
+
+    fn attachment(&self, endpoint: EndpointId) -> (RouterId, PortId) {
+        let leaf = &self.levels[0];
+        let place = Place {
+            level: 0,
+            subtree: endpoint / leaf.down,
+            replica: 0,
+        };
+        (self.router_at(place), (endpoint % leaf.down) as PortId)
+    }
+
+    fn domains(&self) -> u32 {
+        self.pods
+    }
+
+    fn domain_of(&self, router: RouterId) -> DomainId {
+        let first = self.top().first;
+        if router >= first {
+            (router - first) % self.pods
+        } else {
+            router / self.pod_routers
+        }
+    }
+
+    fn domain_routers(&self, domain: DomainId) -> Vec<RouterId> {
+        let own = domain * self.pod_routers..(domain + 1) * self.pod_routers;
+        let dealt = (domain..self.top().replicas).step_by(self.pods as usize);
+        own.chain(dealt.map(|top| self.top().first + top)).collect()
+    }
+
+    fn local_index(&self, router: RouterId) -> u32 {
+        let first = self.top().first;
+        if router >= first {
+            self.pod_routers + (router - first) / self.pods
+        } else {
+            router % self.pod_routers
+        }
+    }
+
+    fn axes(&self) -> &[KindName] {
+        const NAMES: &[KindName] = &[
+            KindName::Borrowed("level"),
+            KindName::Borrowed("subtree"),
+            KindName::Borrowed("replica"),
+        ];
+        NAMES
+    }
+
+    /// Levels count from 1, as [`Tree::level_of`].
+    fn coordinates(&self, router: RouterId) -> Vec<u32> {
+        let place = self.place(router);
+        vec![place.level as u32 + 1, place.subtree, place.replica]
+    }
+
+    fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {
+        // Up to the first level where both are below one router, and down again.
+        let common = self
+            .levels
+            .iter()
+            .position(|level| a / level.reach == b / level.reach);
+        2 * common.unwrap_or(self.levels.len() - 1) as u32 + 1
+    }
+
+    fn diameter_routers(&self) -> u32 {
+        2 * self.levels() - 1
+    }
+
+    fn describe(&self) -> String {
+        let horizontal = match self.horizontal_links() {
+            0 => String::new(),
+            links => format!(", {links} horizontal links"),
+        };
+        format!(
+            "{}: {} endpoints, {} routers on {} levels ({} leaf, {} top), {} pods{horizontal}",
+            self.name,
+            self.endpoints,
+            self.routers,
+            self.levels.len(),
+            self.endpoints / self.levels[0].down,
+            self.top().replicas,
+            self.pods,
+        )
+    }
+
+    fn as_tree(&self) -> Option<&Tree> {
+        Some(self)
+    }
+}

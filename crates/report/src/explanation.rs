@@ -1,0 +1,269 @@
+//! What holds up whom, in words.
+
+use super::format::{simulated, wrap};
+use weir_result::explain::{Explanation, Feeder, Held, Root};
+
+/// Widest line.
+const WIDTH: usize = 100;
+/// The most senders that are named.
+const SENDERS: usize = 5;
+
+/// What holds up whom, as paragraphs. `name` is what the run is called.
+pub fn text(name: &str, all: &Explanation) -> String {
+    let mut paragraphs = vec![summary(name, all)];
+    paragraphs.extend(all.roots.iter().map(root));
+    paragraphs.push(rest(all));
+    paragraphs.push(SHARES.to_string());
+    let lines = paragraphs.iter().filter(|text| !text.is_empty());
+    let lines = lines.map(|text| wrap(text, WIDTH, "").join("\n") + "\n");
+    let mut tables = vec![lines.collect::<Vec<_>>().join("\n")];
+    if !all.lost.is_empty() {
+        tables.push(lost(all));
+    }
+    if !all.verified.is_empty() {
+        tables.push(verified(all));
+    }
+    tables.join("\n")
+}
+
+/// What the times of applications consist of, as a table.
+fn lost(all: &Explanation) -> String {
+    let mut text = format!(
+        "The time of each application, along the chain of messages and computations that its end hung on: hosts\n\
+         (computation, sends and receives), messages on an idle network, waiting for its own data, for other jobs,\n\
+         and for what is not recorded:\n\n\
+         {:<16}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}  {}\n",
+        "job", "time", "hosts", "messages", "own", "others", "unknown", "lost to others"
+    );
+    for one in &all.lost {
+        let others: f64 = one.to.iter().map(|to| to.lost_ps).sum();
+        let to: Vec<String> = (one.to.iter().filter(|to| to.share >= 5e-3))
+            .map(|to| format!("{} {}", to.job, percent(to.share)))
+            .collect();
+        text.push_str(&format!("{:<16}", one.job));
+        let parts = [one.time_ps, one.hosts_ps, one.idle_ps, one.own_ps];
+        for part in parts.into_iter().chain([others, one.unknown_ps]) {
+            text.push_str(&format!("{:>11}", time(part)));
+        }
+        text.push_str(&format!("  {}\n", list(&to)));
+    }
+    text
+}
+
+/// What the shares are, and what they are not.
+const SHARES: &str = "Shares are of the waiting of packets (bytes times time), not of the time that an application loses: that depends on \
+    which messages its tasks wait for. `weir explain --critical-path` follows those, and `--verify` measures it, by running again without each \
+    job that is blamed.";
+
+/// The measured times of jobs without others, as a table.
+fn verified(all: &Explanation) -> String {
+    let known = |ps: Option<f64>| ps.map_or("-".to_string(), time);
+    let mut text = format!(
+        "Measured by running again; \"back\" is the share of the lost time (here less alone) that a job has back\n\
+         without another one, \"path\" that one's share of what it lost to others along its critical path, and \"waiting\"\n\
+         the share of its packets' waiting that is attributed to that one:\n\n\
+         {:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}{:>9}\n",
+        "job", "here", "alone", "without", "time", "back", "path", "waiting"
+    );
+    for job in &all.verified {
+        for (at, removal) in job.without.iter().enumerate() {
+            let first = at == 0;
+            let cell = |text: String| if first { text } else { String::new() };
+            text.push_str(&format!(
+                "{:<16}{:>11}{:>11}   {:<16}{:>11}{:>9}{:>9}{:>9}\n",
+                cell(job.job.clone()),
+                cell(known(job.here_ps)),
+                cell(known(job.alone_ps)),
+                removal.job,
+                known(removal.time_ps),
+                removal
+                    .gives_back
+                    .map_or("-".into(), |share| percent(share.max(0.0))),
+                removal.lost.map_or("-".into(), percent),
+                percent(removal.attributed),
+            ));
+        }
+    }
+    text
+}
+
+/// A share as people say it.
+pub(super) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        share if share >= 99.95 => "100 %".into(),
+        share if share >= 9.5 => format!("{share:.0} %"),
+        share => format!("{share:.1} %"),
+    }
+}
+
+fn time(ps: f64) -> String {
+    match ps.is_finite() {
+        true => simulated(ps.max(0.0) as u64),
+        false => "-".into(),
+    }
+}
+
+/// `1 port`, `2 ports`.
+pub(super) fn count(number: usize, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn summary(name: &str, all: &Explanation) -> String {
+    let length = simulated(all.simulated_ps);
+    let waits = all.jobs.iter().filter(|job| job.waited > 0.0);
+    let waits = waits.map(|job| format!("{} {}", job.name, time(job.mean_wait_ps)));
+    let waits: Vec<String> = waits.collect();
+    let begins = match all.roots.len() {
+        0 => "no full link holds anybody up".to_string(),
+        1 => "one full link holds others up".to_string(),
+        roots => format!("{roots} full links hold others up"),
+    };
+    let waiting = match waits.is_empty() {
+        true => "nothing was found waiting".to_string(),
+        false => format!("data waited on its way, on average: {}", list(&waits)),
+    };
+    format!("{name}, {length} simulated: {begins}. In all of it {waiting}.")
+}
+
+/// What a root leads to.
+pub(super) fn lead_to(root: &Root) -> String {
+    match (root.endpoint, root.peer) {
+        (Some(endpoint), _) => format!("endpoint {endpoint}"),
+        (_, Some((router, port))) => format!("router {router} port {port}"),
+        _ => "nothing".to_string(),
+    }
+}
+
+/// A root in a paragraph.
+fn root(root: &Root) -> String {
+    let leads = match root.endpoint {
+        Some(_) => format!("the link to {}", lead_to(root)),
+        None => format!("the {} link to {}", root.kind, lead_to(root)),
+    };
+    let stalled = match root.stalled {
+        share if share < 5e-4 => "never stalled".to_string(),
+        share => format!("stalled for {} of it", percent(share)),
+    };
+    let mut text = format!(
+        "Router {} port {}, {leads}: busy for {} of the run and {stalled}, full from about {} to {}; {} of all waiting begins here.",
+        root.router,
+        root.port,
+        percent(root.busy),
+        simulated(root.from_ps),
+        simulated(root.to_ps),
+        percent(root.share),
+    );
+    let fed: Vec<String> = root
+        .fed_by
+        .iter()
+        .filter(|one| one.share >= 5e-3)
+        .map(feeder)
+        .collect();
+    text.push_str(&format!(" What waits at it is of {}.", list(&fed)));
+    let tree = &root.tree;
+    let behind = tree.ports.len().saturating_sub(1);
+    match behind {
+        0 => text.push_str(" Nothing waits further back."),
+        _ => {
+            let place = match (tree.routers, tree.groups) {
+                (1, _) => "of the same router".to_string(),
+                (routers, 1) => format!("of {} of its group", count(routers, "router")),
+                (routers, groups) => format!("of {} in {groups} groups", count(routers, "router")),
+            };
+            text.push_str(&format!(
+                " Behind it {} {place} stand still",
+                count(behind, "port")
+            ));
+            match tree.nics {
+                0 => text.push('.'),
+                nics => text.push_str(&format!(", and {}.", count(nics, "NIC"))),
+            }
+        }
+    }
+    let (own, others): (Vec<&Held>, Vec<&Held>) = root.held_up.iter().partition(|held| held.feeds);
+    if !others.is_empty() {
+        let others: Vec<String> = others.into_iter().map(held).collect();
+        text.push_str(&format!(" It holds up {}.", list(&others)));
+    }
+    if !own.is_empty() {
+        let own: Vec<String> = own.into_iter().map(held).collect();
+        text.push_str(&format!(
+            " Those who feed it wait for themselves: {}.",
+            list(&own)
+        ));
+    }
+    text
+}
+
+fn feeder(one: &Feeder) -> String {
+    let share = percent(one.share);
+    let named: Vec<String> = (one.senders.iter().take(SENDERS))
+        .map(|sender| sender.endpoint.to_string())
+        .collect();
+    let to = match (&one.receivers[..], one.receiver_count) {
+        ([receiver], 1) => format!(" for endpoint {}", receiver.endpoint),
+        (_, 0) => String::new(),
+        (_, all) => format!(" for {all} endpoints"),
+    };
+    let first = format!("{} ({share}{to}", one.job);
+    match (one.sender_count, named.is_empty()) {
+        (_, true) => format!("{first})"),
+        (all, _) if all <= SENDERS => format!("{first}; from {})", list(&named)),
+        (all, _) => format!("{first}; from {all} endpoints, most from {})", list(&named)),
+    }
+}
+
+fn held(one: &Held) -> String {
+    let share = percent(one.share);
+    format!(
+        "{} ({share} of its waiting, {} on average)",
+        one.job,
+        time(one.mean_wait_ps)
+    )
+}
+
+fn rest(all: &Explanation) -> String {
+    let mut text = String::new();
+    if all.lesser_roots > 0 {
+        let links = count(all.lesser_roots, "other link");
+        let worst = all
+            .jobs
+            .iter()
+            .map(|job| job.behind_lesser)
+            .fold(0.0, f64::max);
+        let (were, less) = match all.lesser_roots {
+            1 => ("was", "is"),
+            _ => ("were", "are each"),
+        };
+        text.push_str(&format!(
+            "{links} {were} full at times and {less} behind less than a twentieth of anybody's waiting (together {} at most). ",
+            percent(worst)
+        ));
+    }
+    let ordinary = all.jobs.iter().filter(|job| job.waited > 0.0);
+    let ordinary: Vec<String> = ordinary
+        .map(|job| format!("{} {}", job.name, percent(job.ordinary)))
+        .collect();
+    if !ordinary.is_empty() {
+        text.push_str(&format!(
+            "Waited for their turn at links that were not full: {}.",
+            list(&ordinary)
+        ));
+    }
+    if !all.sources && !all.roots.is_empty() {
+        text.push_str(" Run it with output.attribution = \"sources\" to see who sends.");
+    }
+    text
+}

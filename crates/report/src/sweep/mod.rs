@@ -1,0 +1,321 @@
+//! The figures of a sweep, as its job file asks for them.
+
+mod groups;
+mod map;
+mod names;
+mod rows;
+mod seeds;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub mod page;
+
+use std::collections::BTreeSet;
+
+use super::figure::{Axis, Figure, Panel, Plot, Scale};
+use super::parameters;
+use weir_input::ConfigError;
+use weir_result::TraceError;
+use weir_simulation::config::Catalog;
+use weir_study::{
+    Figure as Wanted, FigureKind, FigureX, FigureY, Interval, Metric, Points, ScaleKind, Study,
+    SweepDir, Table,
+};
+
+use groups::Groups;
+
+/// What a sweep has to show.
+pub struct Sweep<'a> {
+    /// The job file.
+    pub study: &'a Study,
+    /// Its points.
+    pub points: &'a Points,
+    /// Where their results are.
+    pub dir: &'a SweepDir,
+    /// Their numbers.
+    pub table: &'a Table,
+    /// The parameters of each point in a line, part by part.
+    lines: Vec<Vec<String>>,
+    /// The parameters that all points of the table share: section, key, value.
+    common: Vec<[String; 3]>,
+}
+
+impl<'a> Sweep<'a> {
+    /// A sweep with its table.
+    ///
+    /// # Errors
+    /// If an experiment cannot be read.
+    pub fn new(
+        study: &'a Study,
+        catalog: &Catalog,
+        points: &'a Points,
+        dir: &'a SweepDir,
+        table: &'a Table,
+    ) -> Result<Sweep<'a>, ConfigError> {
+        let mut lines = Vec::with_capacity(table.rows.len());
+        let mut common: Option<Vec<[String; 3]>> = None;
+        for point in points.iter().filter(|point| point.is_own()) {
+            let resolved = study.experiment(point, catalog)?.resolved;
+            let line = parameters::line(&resolved, None);
+            lines.push(line.split(" · ").map(str::to_string).collect());
+            let own = parameters::all(&resolved);
+            match &mut common {
+                Some(common) => common.retain(|row| own.contains(row)),
+                None => common = Some(own),
+            }
+        }
+        Ok(Sweep {
+            study,
+            points,
+            dir,
+            table,
+            lines,
+            common: common.unwrap_or_default(),
+        })
+    }
+
+    /// The figures, in the order of the job file. Without any there, latency and throughput over the last axis.
+    ///
+    /// # Errors
+    /// If a result is damaged.
+    pub fn figures(&self) -> Result<Vec<Figure>, TraceError> {
+        if self.study.figures.is_empty() {
+            let own = usual(self.study);
+            return own.iter().map(|wanted| self.figure(wanted)).collect();
+        }
+        let figures = self.study.figures.iter();
+        figures.map(|wanted| self.figure(wanted)).collect()
+    }
+
+    fn figure(&self, wanted: &Wanted) -> Result<Figure, TraceError> {
+        let groups = Groups::of(self, wanted);
+        let (panels, data) = match wanted.kind {
+            FigureKind::Line => table::lines(self, wanted, &groups),
+            FigureKind::Map => map::maps(self, wanted),
+            FigureKind::Bar | FigureKind::Box | FigureKind::Stacked => {
+                table::bars(self, wanted, &groups)
+            }
+            FigureKind::Time => rows::over_time(self, wanted, &groups)?,
+            FigureKind::Distribution => rows::distribution(self, wanted, &groups)?,
+            FigureKind::Ternary => rows::ternary(self, wanted, &groups)?,
+            FigureKind::Heatmap => rows::heat(self, wanted, &groups)?,
+        };
+        let mut caption: Vec<String> = wanted.caption.iter().cloned().collect();
+        caption.extend(self.means(wanted, &groups));
+        caption.extend(map::said(&panels));
+        caption.extend(off_the_scale(&panels));
+        caption.extend(self.missing(&groups));
+        caption.push(self.parameters(&groups));
+        Ok(Figure {
+            id: wanted.id.clone(),
+            title: wanted.title.clone().unwrap_or_else(|| wanted.id.clone()),
+            caption,
+            panels,
+            data,
+            jobs: self.points.jobs(),
+        })
+    }
+
+    /// What was made of several seeds.
+    fn means(&self, wanted: &Wanted, groups: &Groups) -> Option<String> {
+        let there = groups.rows().filter(|row| row.state == "done");
+        let seeds: BTreeSet<u64> = there.map(|row| row.seed).collect();
+        let count = seeds.len();
+        if count < 2 {
+            return None;
+        }
+        let reach = match wanted.interval {
+            Interval::Range => "from the least to the largest",
+            Interval::Confidence => "where the mean lies with 95% confidence (Student's t)",
+        };
+        Some(match wanted.kind {
+            FigureKind::Line | FigureKind::Bar => {
+                format!("Means of {count} seeds; whiskers {reach}.")
+            }
+            FigureKind::Time => format!("Means of {count} seeds; bands {reach}."),
+            FigureKind::Box => format!(
+                "{count} seeds, each a dot: boxes from the first to the third quartile, a line at the median, whiskers {reach}."
+            ),
+            FigureKind::Stacked | FigureKind::Map => format!("Means of {count} seeds."),
+            FigureKind::Distribution | FigureKind::Ternary => format!("{count} seeds together."),
+            FigureKind::Heatmap => format!("The first of {count} seeds."),
+        })
+    }
+
+    /// Which of the points have no result.
+    fn missing(&self, groups: &Groups) -> Option<String> {
+        const MOST: usize = 6;
+        let all = groups.rows().count();
+        let missing = groups.rows().filter(|row| row.state != "done");
+        let names: Vec<String> = missing
+            .filter_map(|row| {
+                let point = self.points.get(row.point)?;
+                Some(format!("{} ({})", point.label(self.study), row.state))
+            })
+            .collect();
+        let more = match names.len().saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>();
+        (!names.is_empty()).then(|| {
+            let count = names.len();
+            format!(
+                "Without a result: {count} of {all} points: {}{more}.",
+                shown.join(", ")
+            )
+        })
+    }
+
+    /// The parameters that all points of a figure have in common, and the seeds.
+    fn parameters(&self, groups: &Groups) -> String {
+        let rows: Vec<_> = groups.rows().collect();
+        let lines = rows.iter().filter_map(|row| self.lines.get(row.point));
+        let lines: Vec<&Vec<String>> = lines.collect();
+        let Some((first, others)) = lines.split_first() else {
+            return "No point is selected.".into();
+        };
+        let common = first
+            .iter()
+            .filter(|part| others.iter().all(|other| other.contains(part)));
+        let mut parts: Vec<String> = common.cloned().collect();
+        let seeds: BTreeSet<u64> = rows.iter().map(|row| row.seed).collect();
+        if seeds.len() > 1 {
+            let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            parts.push(format!("seeds {}", seeds.join(", ")));
+        }
+        parts.join(" · ")
+    }
+}
+
+/// What the arrows at the edge are, if there are any.
+fn off_the_scale(panels: &[Panel]) -> Option<String> {
+    let beyond = panels.iter().any(|panel| match &panel.plot {
+        Plot::Lines(lines) if lines.markers => {
+            let [low, high] = lines.y.range.unwrap_or([f64::NEG_INFINITY, f64::MAX]);
+            let mut points = lines.series.iter().flat_map(|one| &one.points);
+            points.any(|point| point.y < low || point.y > high)
+        }
+        _ => false,
+    });
+    beyond.then(|| {
+        "Arrows at the edge are points off the scale; their values are in the CSV file.".into()
+    })
+}
+
+/// Metrics of claims that are drawn where no figure is asked for, at most.
+const MOST_DRAWN: usize = 6;
+
+/// The figures of a study that asks for none: throughput and latency over its last axis of numbers. Without such an axis, and of what its claims
+/// name in any case, bars or lines over its last axis.
+fn usual(study: &Study) -> Vec<Wanted> {
+    let Some(last) = study.axes.len().checked_sub(1) else {
+        return Vec::new();
+    };
+    let over = study.axes.iter().rposition(|axis| axis.numeric());
+    let (x, kind) = match over {
+        Some(x) => (x, FigureKind::Line),
+        None => (last, FigureKind::Bar),
+    };
+    let one = |id: String, title: String, metric: Metric, y_scale: ScaleKind, y_label| Wanted {
+        id,
+        title: Some(title),
+        kind,
+        x: Some(FigureX::Axis(x)),
+        y: vec![FigureY::Metric(metric)],
+        up: None,
+        marks: Vec::new(),
+        series: (0..study.axes.len()).find(|axis| *axis != x),
+        panel: None,
+        selection: weir_study::Selection::default(),
+        ratio: None,
+        interval: Interval::Range,
+        x_scale: ScaleKind::Linear,
+        y_scale,
+        x_label: None,
+        y_label,
+        x_range: None,
+        y_range: None,
+        caption: None,
+    };
+    let totals = [
+        (
+            "accepted-load",
+            "Accepted load",
+            "summary.accepted_load",
+            ScaleKind::Linear,
+        ),
+        (
+            "latency",
+            "Mean message latency",
+            "latency.message.mean",
+            ScaleKind::Log,
+        ),
+    ];
+    let usual = totals.iter().filter_map(|&(id, title, name, scale)| {
+        let metric = Metric::parse(name, &[]).ok()?;
+        Some(one(
+            id.into(),
+            title.into(),
+            metric,
+            scale,
+            Some(title.to_lowercase()),
+        ))
+    });
+    let metrics = study.metrics();
+    let drawn = |metric: &&Metric| !totals.iter().any(|(_, _, name, _)| *name == metric.name());
+    let asked = metrics.iter().filter(drawn).take(MOST_DRAWN).enumerate();
+    let asked = asked.map(|(number, metric)| {
+        let title = names::words(metric.name());
+        one(
+            format!("metric-{}", number + 1),
+            title,
+            metric.clone(),
+            ScaleKind::Linear,
+            None,
+        )
+    });
+    usual.chain(asked).collect()
+}
+
+/// The vertical axis that a figure asks for.
+fn y_axis(wanted: &Wanted, label: &str, unit: &str) -> Axis {
+    Axis {
+        label: wanted.y_label.clone().unwrap_or_else(|| label.to_string()),
+        unit: unit.to_string(),
+        scale: scale(wanted.y_scale),
+        range: wanted.y_range,
+        from_zero: true,
+        names: Vec::new(),
+    }
+}
+
+fn scale(kind: ScaleKind) -> Scale {
+    match kind {
+        ScaleKind::Linear => Scale::Linear,
+        ScaleKind::Log => Scale::Log,
+    }
+}
+
+/// Names with dots without what all of them begin and end with: `ejection.data` and `ejection.control` become `data`
+/// and `control`. A single name is itself.
+fn distinct(names: &[String]) -> Vec<String> {
+    let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split('.').collect()).collect();
+    let Some((first, others)) = parts.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return names.to_vec();
+    };
+    let shortest = parts.iter().map(Vec::len).min().unwrap_or(1);
+    let same = |of: &dyn Fn(&[&str], usize) -> String| {
+        (0..shortest - 1)
+            .take_while(|i| others.iter().all(|other| of(other, *i) == of(first, *i)))
+            .count()
+    };
+    let head = same(&|parts, i| parts[i].to_string());
+    let tail = same(&|parts, i| parts[parts.len() - 1 - i].to_string());
+    let tail = tail.min(shortest - 1 - head);
+    parts
+        .iter()
+        .map(|parts| parts[head..parts.len() - tail].join("."))
+        .collect()
+}

@@ -1,0 +1,223 @@
+//! The page of a sweep.
+
+use std::collections::HashSet;
+
+use super::super::page::{Page, Part, Row, Rows};
+use super::Sweep;
+use weir_result::TraceError;
+use weir_study::{Metric, Point, PointDir, State, Study, Verdict};
+
+/// Points in the table of the page; all are in `table.csv`.
+const MOST_ROWS: usize = 2_000;
+
+/// The page of a sweep with what its claims come to.
+///
+/// # Errors
+/// If a result is damaged.
+pub fn page(sweep: &Sweep, verdicts: &[Verdict]) -> Result<Page, TraceError> {
+    let rows = &sweep.table.rows;
+    let count = |state: &str| rows.iter().filter(|row| row.state == state).count();
+    let mut lead = format!("{} points: {} done", rows.len(), count("done"));
+    for state in ["failed", "waiting"] {
+        if count(state) > 0 {
+            lead.push_str(&format!(", {} {state}", count(state)));
+        }
+    }
+    let mut warnings = Vec::new();
+    for (holds, words) in [
+        (Some(false), "do not hold"),
+        (None, "are undecided, because values are missing"),
+    ] {
+        let count = verdicts.iter().filter(|one| one.holds == holds).count();
+        if count > 0 {
+            warnings.push(format!("{count} of {} claims {words}.", verdicts.len()));
+        }
+    }
+    if count("done") < rows.len() {
+        warnings.push(format!(
+            "{} of {} points have no result.",
+            rows.len() - count("done"),
+            rows.len()
+        ));
+    }
+    let mut parts = Vec::new();
+    if !verdicts.is_empty() {
+        parts.push(Part::Table(claims(verdicts)));
+    }
+    parts.push(Part::Figures);
+    parts.extend(failures(sweep).map(Part::Table));
+    parts.push(Part::Table(points(sweep)));
+    parts.push(Part::Table(common(sweep)));
+    parts.push(Part::Text {
+        title: "Job file".into(),
+        text: sweep.study.text().to_string(),
+    });
+    let study = sweep.study;
+    let scale = format!("Scale: {}.", study.scale().name());
+    Ok(Page {
+        title: title(study),
+        lead: [lead]
+            .into_iter()
+            .chain(study.has_scales.then_some(scale))
+            .collect(),
+        warnings,
+        parts,
+        figures: sweep.figures()?,
+    })
+}
+
+/// The title of a study; of one without a title the name of its file, with what differs from point
+/// to point.
+fn title(study: &Study) -> String {
+    let name = study.path.file_stem().unwrap_or_default().to_string_lossy();
+    let axes: Vec<&str> = study.axes.iter().map(|axis| axis.label.as_str()).collect();
+    match study.title == name && !axes.is_empty() {
+        true => format!("{name}: {}", axes.join(", ")),
+        false => study.title.clone(),
+    }
+}
+
+fn texts<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(String::from).to_vec()
+}
+
+fn claims(verdicts: &[Verdict]) -> Rows {
+    let rows = verdicts.iter().map(|verdict| {
+        let holds = verdict.word();
+        Row {
+            cells: vec![
+                verdict.id.clone(),
+                verdict.says.clone(),
+                verdict.measured.clone(),
+                verdict.bound.clone(),
+                match verdict.seeds {
+                    Some(seeds) => format!("{holds} ({seeds} seeds)"),
+                    None => holds.to_string(),
+                },
+            ],
+            good: verdict.holds,
+        }
+    });
+    Rows {
+        title: "Claims".into(),
+        head: texts(["", "says", "measured", "bound", "holds"]),
+        rows: rows.collect(),
+        ..Rows::default()
+    }
+}
+
+/// Points without a result, and why.
+fn failures(sweep: &Sweep) -> Option<Rows> {
+    let mut rows = Vec::new();
+    let begun = sweep.dir.begun();
+    let begun: HashSet<&str> = begun.iter().map(PointDir::hash).collect();
+    let begun = |point: &&Point| begun.contains(point.hash.as_str());
+    for point in sweep.points.iter().filter(begun) {
+        let dir = sweep.dir.point(&point.hash);
+        let State::Failed(reason, message) = dir.state() else {
+            continue;
+        };
+        let log = dir.log();
+        let log = log.strip_prefix(sweep.dir.root()).unwrap_or(&log);
+        rows.push(Row {
+            cells: vec![
+                point.index.to_string(),
+                point.label(sweep.study),
+                message.to_string(),
+                log.display().to_string(),
+                reason.name().to_string(),
+            ],
+            good: Some(false),
+        });
+    }
+    (!rows.is_empty()).then(|| Rows {
+        title: "Failed points".into(),
+        head: texts(["point", "where", "last words", "log", "why"]),
+        rows,
+        ..Rows::default()
+    })
+}
+
+/// The columns of the table on the page: what the study asks for; without that, throughput and latency.
+fn columns(sweep: &Sweep) -> Vec<Metric> {
+    let mut metrics = sweep.study.metrics();
+    if metrics.is_empty() {
+        let usual = [
+            "summary.offered_load",
+            "summary.accepted_load",
+            "latency.message.mean",
+            "latency.message.p99",
+        ];
+        metrics = usual
+            .iter()
+            .filter_map(|name| Metric::parse(name, &[]).ok())
+            .collect();
+    }
+    metrics.truncate(12);
+    metrics
+}
+
+fn points(sweep: &Sweep) -> Rows {
+    let metrics = columns(sweep);
+    let axes = sweep.study.axes.iter();
+    let mut head = texts(["point"]);
+    head.extend(axes.clone().map(|axis| match axis.unit.as_str() {
+        "" => axis.label.clone(),
+        unit => format!("{} ({unit})", axis.label),
+    }));
+    head.push("seed".into());
+    head.extend(metrics.iter().map(Metric::header));
+    head.push("state".into());
+    let rows = sweep.table.rows.iter().take(MOST_ROWS).map(|row| {
+        let labels = axes
+            .clone()
+            .zip(&row.at)
+            .map(|(axis, &at)| axis.values[at].label.clone());
+        let values = metrics.iter().map(|metric| {
+            let column = sweep.table.column(metric);
+            let value = column.and_then(|column| row.values[column]);
+            value.map_or("-".to_string(), short)
+        });
+        let mut cells = vec![row.point.to_string()];
+        cells.extend(labels);
+        cells.push(row.seed.to_string());
+        cells.extend(values);
+        cells.push(row.state.clone());
+        Row {
+            cells,
+            good: (row.state != "done").then_some(false),
+        }
+    });
+    let left = sweep.table.rows.len().saturating_sub(MOST_ROWS);
+    Rows {
+        title: "Points".into(),
+        note: match left {
+            0 => "All columns are in table.csv and table.h5.".into(),
+            left => format!("{left} more points, and all columns, are in table.csv and table.h5."),
+        },
+        rows: rows.collect(),
+        head,
+    }
+}
+
+/// Five significant digits.
+fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 1e15 || size != 0.0 && size < 1e-5 => return format!("{value:.4e}"),
+        0.0 => 0,
+        _ if value == value.trunc() && value.abs() < 1e9 => 0,
+        size => (4 - size.log10().floor() as i32).max(0) as usize,
+    };
+    format!("{value:.digits$}")
+}
+
+/// The parameters that are the same at all points.
+fn common(sweep: &Sweep) -> Rows {
+    let rows = sweep.common.iter().cloned();
+    Rows {
+        title: "Parameters that all points share".into(),
+        head: texts(["section", "key", "value"]),
+        rows: rows.map(Row::new).collect(),
+        ..Rows::default()
+    }
+}

@@ -1,0 +1,237 @@
+//! Figures of rows of the results themselves.
+
+use std::collections::BTreeMap;
+
+use super::super::figure::{Axis, Lines, Panel, Plot, Point, Series, Table};
+use super::super::held;
+use super::super::levels::{self, Did};
+use super::super::rows as of_result;
+use super::super::run::{heat_table, lines_table, number, ternary as triangle};
+use super::groups::{self, Groups};
+use super::seeds::mean;
+use super::{Sweep, distinct, scale, y_axis};
+use weir_result::{ResultFile, TraceError};
+use weir_study::{FigureY, Interval, Row};
+
+type Outcome<T> = Result<T, TraceError>;
+type Drawn = (Vec<Panel>, Table);
+
+/// The names of what a figure draws, and what the legend calls them: nothing if there is only one.
+fn named(wanted: &weir_study::Figure) -> Vec<(String, String)> {
+    let names: Vec<String> = wanted
+        .y
+        .iter()
+        .filter_map(|y| match y {
+            FigureY::Rows(name) => Some(name.clone()),
+            FigureY::Metric(_) => None,
+        })
+        .collect();
+    let short = match names.len() {
+        1 => vec![String::new()],
+        _ => distinct(&names),
+    };
+    names.into_iter().zip(short).collect()
+}
+
+fn joined(words: [&str; 2]) -> String {
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join(", ")
+}
+
+/// The results of rows that are done.
+fn results(sweep: &Sweep, rows: &[&Row]) -> Outcome<Vec<ResultFile>> {
+    let done = rows.iter().filter(|row| row.state == "done");
+    done.map(|row| ResultFile::open(&sweep.dir.point(&row.hash).result()))
+        .collect()
+}
+
+fn lines_panels(
+    sweep: &Sweep,
+    wanted: &weir_study::Figure,
+    groups: &Groups,
+    axes: impl Fn(&str) -> (Axis, Axis),
+    read: impl Fn(&[ResultFile], &str) -> Outcome<(Vec<Point>, String)>,
+) -> Outcome<Drawn> {
+    let mut panels = Vec::new();
+    for panel in &groups.panels {
+        let mut series = Vec::new();
+        let mut unit = String::new();
+        for curve in &panel.series {
+            let results = results(sweep, &curve.rows)?;
+            for (name, short) in named(wanted) {
+                let (points, own) = read(&results, &name)?;
+                if !own.is_empty() {
+                    unit = own;
+                }
+                series.push(Series {
+                    name: joined([&curve.name, &short]),
+                    points,
+                });
+            }
+        }
+        let (mut x, y) = axes(&unit);
+        x.range = wanted.x_range.or(x.range);
+        if let Some(label) = &wanted.x_label {
+            x.label = label.clone();
+        }
+        panels.push(Panel {
+            title: panel.name.clone(),
+            plot: Plot::Lines(Lines {
+                x,
+                y,
+                series,
+                ..Lines::default()
+            }),
+        });
+    }
+    let data = lines_table(&panels);
+    Ok((panels, data))
+}
+
+pub(super) fn over_time(
+    sweep: &Sweep,
+    wanted: &weir_study::Figure,
+    groups: &Groups,
+) -> Outcome<Drawn> {
+    let label = named(wanted)
+        .first()
+        .and_then(|(name, _)| Some(name.rsplit_once('.')?.1.replace('_', " ")));
+    let label = label.unwrap_or_default();
+    let axes = |unit: &str| {
+        // What is counted in a bin is shown per second; its range is in the same unit.
+        let mut x = Axis::new("simulated time", "ps").from_zero();
+        x.scale = scale(wanted.x_scale);
+        (x, y_axis(wanted, &label, unit))
+    };
+    lines_panels(sweep, wanted, groups, axes, |results, name| {
+        let mut all = Vec::new();
+        for result in results {
+            all.extend(of_result::over_time(result, name)?);
+        }
+        let unit = all.first().map(|one| one.unit.clone());
+        Ok((means(&all, wanted.interval), unit.unwrap_or_default()))
+    })
+}
+
+/// Bin by bin over the seeds. Where one of them is shorter, over those that are left.
+fn means(all: &[of_result::OverTime], interval: Interval) -> Vec<Point> {
+    let longest = all.iter().max_by_key(|one| one.time_ps.len());
+    let times = longest
+        .map(|one| one.time_ps.as_slice())
+        .unwrap_or_default();
+    let point = |(bin, time): (usize, &f64)| {
+        let values: Vec<f64> = all
+            .iter()
+            .filter_map(|one| one.values.get(bin).copied())
+            .collect();
+        let (y, spread) = mean(&values, interval);
+        Point {
+            x: *time,
+            y,
+            spread,
+        }
+    };
+    times.iter().enumerate().map(point).collect()
+}
+
+pub(super) fn distribution(
+    sweep: &Sweep,
+    wanted: &weir_study::Figure,
+    groups: &Groups,
+) -> Outcome<Drawn> {
+    let axes = |_: &str| {
+        let mut y = y_axis(wanted, "share of the samples above", "1");
+        // Tails are what such a figure is for.
+        (y.scale, y.from_zero) = (super::Scale::Log, false);
+        (Axis::new("latency", "ps").log(), y)
+    };
+    lines_panels(sweep, wanted, groups, axes, |results, name| {
+        let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
+        for result in results {
+            let (lower, count) = of_result::histogram(result, name)?.unwrap_or_default();
+            for (lower, count) in lower.into_iter().zip(count) {
+                *buckets.entry(lower).or_insert(0) += count;
+            }
+        }
+        let (lower, count): (Vec<u64>, Vec<u64>) = buckets.into_iter().unzip();
+        Ok((of_result::above(&lower, &count), String::new()))
+    })
+}
+
+/// A panel for each panel, series and kind of port.
+fn cells<'a>(
+    groups: &'a Groups,
+    wanted: &weir_study::Figure,
+) -> Vec<(String, String, &'a groups::Series<'a>)> {
+    let mut cells = Vec::new();
+    for panel in &groups.panels {
+        for series in &panel.series {
+            for (name, short) in named(wanted) {
+                let title = joined([&joined([&panel.name, &series.name]), &short]);
+                cells.push((title, name, series));
+            }
+        }
+    }
+    cells
+}
+
+pub(super) fn ternary(
+    sweep: &Sweep,
+    wanted: &weir_study::Figure,
+    groups: &Groups,
+) -> Outcome<Drawn> {
+    let mut panels = Vec::new();
+    let mut data = Table::new(&["panel", "busy", "idle", "stalled"]);
+    for (title, name, series) in cells(groups, wanted) {
+        let kind = name.strip_prefix("ports.").unwrap_or(&name);
+        let mut points = Vec::new();
+        for result in results(sweep, &series.rows)? {
+            points.extend(of_result::port_time(&result, kind)?);
+        }
+        for point in &points {
+            let sum: f64 = point.iter().sum();
+            let shares = point.map(|ps| number(ps / sum));
+            data.rows
+                .push([vec![title.clone()], shares.to_vec()].concat());
+        }
+        panels.push(Panel {
+            title,
+            plot: Plot::Ternary(triangle(points)),
+        });
+    }
+    Ok((panels, data))
+}
+
+pub(super) fn heat(sweep: &Sweep, wanted: &weir_study::Figure, groups: &Groups) -> Outcome<Drawn> {
+    let mut panels = Vec::new();
+    for (title, name, series) in cells(groups, wanted) {
+        let first = results(sweep, &series.rows)?.into_iter().next();
+        let heat = match &first {
+            Some(result) => match (name.strip_prefix("ports."), weir_study::heat_time(&name)) {
+                (Some(kind), _) => match kind.split_once('.') {
+                    Some((kind, did)) => match Did::parse(did) {
+                        Some(did) => levels::by_group(result, kind, did)?,
+                        None => None,
+                    },
+                    None => of_result::stalled(result, kind)?,
+                },
+                (None, Some(time)) => held::at(result, time)?,
+                (None, None) => of_result::occupancy(result)?.map(|(heat, _)| heat),
+            },
+            None => None,
+        };
+        let mut heat = heat.unwrap_or_default();
+        heat.x.range = wanted.x_range.or(heat.x.range);
+        heat.y.range = wanted.y_range.or(heat.y.range);
+        panels.push(Panel {
+            title,
+            plot: Plot::Heat(heat),
+        });
+    }
+    let heats = panels.iter().filter_map(|panel| match &panel.plot {
+        Plot::Heat(heat) => Some((panel.title.as_str(), heat)),
+        _ => None,
+    });
+    let data = heat_table(&heats.collect::<Vec<_>>());
+    Ok((panels, data))
+}

@@ -1,0 +1,473 @@
+//! Figures of the numbers in the table.
+
+use super::super::figure::{Axis, Bars, Group, Lines, Panel, Plot, Point, Series, Table, quantile};
+use super::super::run::{lines_table, number};
+use super::groups::{self, Groups};
+use super::names::{common, joined, words};
+use super::seeds::mean;
+use super::{Sweep, Wanted, distinct, scale, y_axis};
+use weir_study::{FigureKind, FigureX, FigureY, Interval, Metric, Ratio, Row};
+
+/// The metrics of a figure with what the legend calls them.
+struct Drawn<'a> {
+    metric: &'a Metric,
+    name: String,
+    /// What its axis shows; empty for a ratio.
+    unit: &'a str,
+    column: Option<usize>,
+    over: Option<Over<'a>>,
+}
+
+/// What a value is divided by.
+struct Over<'a> {
+    column: Option<usize>,
+    at: &'a [(usize, usize)],
+    /// In words.
+    name: String,
+}
+
+fn drawn<'a>(sweep: &Sweep, wanted: &'a Wanted) -> Vec<Drawn<'a>> {
+    let metrics: Vec<&Metric> = wanted
+        .y
+        .iter()
+        .filter_map(|y| match y {
+            FigureY::Metric(metric) => Some(metric),
+            FigureY::Rows(_) => None,
+        })
+        .collect();
+    let names: Vec<String> = metrics.iter().map(|one| one.name().to_string()).collect();
+    let names = distinct(&names);
+    let pairs = metrics.into_iter().zip(names);
+    pairs
+        .map(|(metric, name)| Drawn {
+            column: sweep.table.column(metric),
+            unit: match wanted.ratio {
+                Some(_) => "",
+                None => metric.unit(),
+            },
+            over: wanted
+                .ratio
+                .as_ref()
+                .map(|ratio| over(sweep, metric, ratio)),
+            metric,
+            name,
+        })
+        .collect()
+}
+
+fn over<'a>(sweep: &Sweep, own: &Metric, ratio: &'a Ratio) -> Over<'a> {
+    let place = |(axis, value): &(usize, usize)| {
+        let axis = &sweep.study.axes[*axis];
+        let label = &axis.values[*value].label;
+        match axis.numeric() {
+            true => format!("{} {label}", axis.label),
+            false => label.clone(),
+        }
+    };
+    let places: Vec<String> = ratio.at.iter().map(place).collect();
+    let metric = ratio.metric.iter().map(|metric| words(metric.name()));
+    Over {
+        column: sweep.table.column(ratio.metric.as_ref().unwrap_or(own)),
+        at: &ratio.at,
+        name: metric.chain(places).collect::<Vec<_>>().join(", "),
+    }
+}
+
+impl Drawn<'_> {
+    /// The number of a row. None if it was not measured, or has nothing to be compared with.
+    fn value(&self, sweep: &Sweep, row: &Row) -> Option<f64> {
+        let own = value(row, self.column)?;
+        let Some(over) = &self.over else {
+            return Some(own);
+        };
+        let mut there = row.at.clone();
+        for (axis, value) in over.at {
+            there[*axis] = *value;
+        }
+        let mut rows = sweep.table.rows.iter();
+        let other = rows.find(|other| other.at == there && other.seed == row.seed)?;
+        let ratio = own / value(other, over.column)?;
+        Some(ratio).filter(|ratio| ratio.is_finite())
+    }
+
+    /// Those of rows that have one.
+    fn values(&self, sweep: &Sweep, rows: &[&Row]) -> Vec<f64> {
+        let values = rows.iter().filter_map(|row| self.value(sweep, row));
+        values.collect()
+    }
+}
+
+/// The units of the metrics, each once: each has panels of its own.
+fn units(drawn: &[Drawn]) -> Vec<String> {
+    let mut units: Vec<String> = Vec::new();
+    for one in drawn {
+        if !units.iter().any(|own| own == one.unit) {
+            units.push(one.unit.to_string());
+        }
+    }
+    units
+}
+
+/// What the axis calls a metric: in words if it is the only one, else as the legend does.
+fn label(one: &Drawn) -> String {
+    let own = match one.name == one.metric.name() {
+        true => words(one.metric.name()),
+        false => one.name.clone(),
+    };
+    match &one.over {
+        Some(over) => format!("{own} over {}", over.name),
+        None => own,
+    }
+}
+
+/// What the axis of some metrics shows: what all of them have in common where the legend has the
+/// rest.
+fn quantity(own: &[&Drawn]) -> String {
+    let [first, others @ ..] = own else {
+        return String::new();
+    };
+    if others.is_empty() {
+        return label(first);
+    }
+    let parts: Vec<Vec<&str>> = own
+        .iter()
+        .map(|one| one.metric.name().split('.').collect())
+        .collect();
+    let shared = |place: usize| {
+        parts
+            .iter()
+            .all(|own| own.get(place) == parts[0].get(place))
+    };
+    let alike = parts.iter().all(|own| own.len() == parts[0].len());
+    let same = match alike {
+        // Where they differ, each is named by what follows.
+        true => {
+            let places = parts[0].iter().enumerate();
+            let parts: Vec<Option<&str>> = places
+                .map(|(place, part)| shared(place).then_some(*part))
+                .collect();
+            common(&parts)
+        }
+        false => String::new(),
+    };
+    let own_names = || {
+        own.iter()
+            .map(|one| label(one))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let text = match same.is_empty() {
+        true => own_names(),
+        false => same.clone(),
+    };
+    match &first.over {
+        Some(over) if !same.is_empty() => format!("{text} over {}", over.name),
+        _ => text,
+    }
+}
+
+fn value(row: &Row, column: Option<usize>) -> Option<f64> {
+    row.values.get(column?).copied().flatten()
+}
+
+/// Rows at one place on all axes, place by place in the order of the table.
+fn places<'a>(rows: &[&'a Row]) -> Vec<Vec<&'a Row>> {
+    let mut places: Vec<Vec<&Row>> = Vec::new();
+    for row in rows {
+        match places.iter_mut().find(|place| place[0].at == row.at) {
+            Some(place) => place.push(row),
+            None => places.push(vec![row]),
+        }
+    }
+    places
+}
+
+pub(super) fn lines(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Panel>, Table) {
+    let drawn = drawn(sweep, wanted);
+    let mut panels = Vec::new();
+    for group in &groups.panels {
+        for unit in units(&drawn) {
+            let own = || drawn.iter().filter(|one| one.unit == unit);
+            let mut series = Vec::new();
+            for curve in &group.series {
+                for one in own() {
+                    let name = match drawn.len() {
+                        1 => curve.name.clone(),
+                        _ => joined(&curve.name, &one.name),
+                    };
+                    series.push(Series {
+                        name,
+                        points: points(sweep, wanted, curve, one),
+                    });
+                }
+            }
+            let label = quantity(&own().collect::<Vec<_>>());
+            panels.push(Panel {
+                title: group.name.clone(),
+                plot: Plot::Lines(Lines {
+                    x: x_axis(sweep, wanted),
+                    y: y_axis(wanted, &label, &unit),
+                    series,
+                    markers: true,
+                    diagonal: is_accepted_against_offered(sweep, wanted),
+                }),
+            });
+        }
+    }
+    let data = lines_table(&panels);
+    (panels, data)
+}
+
+fn points(sweep: &Sweep, wanted: &Wanted, curve: &groups::Series, one: &Drawn) -> Vec<Point> {
+    let place = |rows: Vec<&Row>| {
+        let (y, spread) = mean(&one.values(sweep, &rows), wanted.interval);
+        Some(Point {
+            x: x_of(sweep, wanted, &rows)?,
+            y,
+            spread,
+        })
+    };
+    places(&curve.rows).into_iter().filter_map(place).collect()
+}
+
+/// Where rows at one place lie along the bottom. None if that was not measured.
+fn x_of(sweep: &Sweep, wanted: &Wanted, rows: &[&Row]) -> Option<f64> {
+    match wanted.x.as_ref()? {
+        FigureX::Axis(axis) => {
+            let own = &sweep.study.axes[*axis];
+            let at = rows.first()?.at[*axis];
+            match own.numeric() {
+                true => own.values[at].number,
+                false => Some(at as f64 + 0.5),
+            }
+        }
+        FigureX::Metric(metric) => {
+            let column = sweep.table.column(metric);
+            let values: Vec<f64> = rows.iter().filter_map(|row| value(row, column)).collect();
+            (!values.is_empty()).then(|| mean(&values, Interval::Range).0)
+        }
+        FigureX::Metrics => None,
+    }
+}
+
+fn x_axis(sweep: &Sweep, wanted: &Wanted) -> Axis {
+    let (label, unit, names) = match &wanted.x {
+        Some(FigureX::Axis(axis)) => {
+            let own = &sweep.study.axes[*axis];
+            let names = own.values.iter().map(|value| value.label.clone());
+            let names = if own.numeric() {
+                Vec::new()
+            } else {
+                names.collect()
+            };
+            (own.label.clone(), own.unit.clone(), names)
+        }
+        Some(FigureX::Metric(metric)) => {
+            (words(metric.name()), metric.unit().to_string(), Vec::new())
+        }
+        Some(FigureX::Metrics) | None => Default::default(),
+    };
+    Axis {
+        label: wanted.x_label.clone().unwrap_or(label),
+        unit,
+        scale: scale(wanted.x_scale),
+        range: wanted.x_range,
+        from_zero: begins_low(sweep, wanted),
+        names,
+    }
+}
+
+/// Whether the axis may as well begin at zero: its values do so almost.
+fn begins_low(sweep: &Sweep, wanted: &Wanted) -> bool {
+    let values: Vec<f64> = match &wanted.x {
+        Some(FigureX::Axis(axis)) => {
+            let values = sweep.study.axes[*axis].values.iter();
+            values.filter_map(|value| value.number).collect()
+        }
+        Some(FigureX::Metric(metric)) => {
+            let column = sweep.table.column(metric);
+            sweep
+                .table
+                .rows
+                .iter()
+                .filter_map(|row| value(row, column))
+                .collect()
+        }
+        Some(FigureX::Metrics) | None => Vec::new(),
+    };
+    let (_, [least, largest]) = mean(&values, Interval::Range);
+    least > 0.0 && least <= 0.35 * largest
+}
+
+/// Such a figure has a line where all that is offered is accepted.
+fn is_accepted_against_offered(sweep: &Sweep, wanted: &Wanted) -> bool {
+    let accepted = wanted.y.iter().all(|y| match y {
+        FigureY::Metric(metric) => metric.name() == "summary.accepted_load",
+        FigureY::Rows(_) => false,
+    });
+    let offered = match &wanted.x {
+        Some(FigureX::Metric(metric)) => metric.name() == "summary.offered_load",
+        Some(FigureX::Axis(axis)) => {
+            let own = &sweep.study.axes[*axis];
+            own.numeric() && own.unit.is_empty() && own.label.contains("load")
+        }
+        Some(FigureX::Metrics) | None => false,
+    };
+    accepted && offered
+}
+
+pub(super) fn bars(sweep: &Sweep, wanted: &Wanted, groups: &Groups) -> (Vec<Panel>, Table) {
+    let drawn = drawn(sweep, wanted);
+    let stacked = wanted.kind == FigureKind::Stacked;
+    let mut panels = Vec::new();
+    let mut data = Table::new(&["panel", "group", "series", "value", "low", "high", "unit"]);
+    for panel in &groups.panels {
+        for unit in units(&drawn) {
+            let own: Vec<&Drawn> = drawn.iter().filter(|one| one.unit == unit).collect();
+            let by_metric = wanted.x == Some(FigureX::Metrics);
+            let groups = match stacked {
+                true => stacks(sweep, wanted, panel, &own),
+                false if by_metric => by_metrics(sweep, wanted, panel, &own),
+                false => clusters(sweep, wanted, panel, &own, drawn.len() > 1),
+            };
+            for group in &groups {
+                for (name, point) in &group.bars {
+                    let numbers = [point.y, point.spread[0], point.spread[1]].map(number);
+                    let words = [panel.name.clone(), group.name.clone(), name.clone()];
+                    let row = words.into_iter().chain(numbers).chain([unit.clone()]);
+                    data.rows.push(row.collect());
+                }
+            }
+            let mut value = y_axis(wanted, &quantity(&own), &unit);
+            // A bar on a logarithmic axis has no foot.
+            value.scale = super::Scale::Linear;
+            panels.push(Panel {
+                title: panel.name.clone(),
+                plot: Plot::Bars(Bars {
+                    value,
+                    groups,
+                    stacked,
+                    boxes: wanted.kind == FigureKind::Box,
+                }),
+            });
+        }
+    }
+    (panels, data)
+}
+
+/// What a place is called along the axis of names.
+fn place_name(sweep: &Sweep, wanted: &Wanted, rows: &[&Row]) -> String {
+    match (&wanted.x, rows.first()) {
+        (Some(FigureX::Axis(axis)), Some(row)) => {
+            let own = &sweep.study.axes[*axis];
+            let label = &own.values[row.at[*axis]].label;
+            match own.numeric() {
+                true => format!("{} {label}", own.label),
+                false => label.clone(),
+            }
+        }
+        (Some(FigureX::Metric(metric)), Some(_)) => {
+            let x = x_of(sweep, wanted, rows);
+            format!("{} {}", metric.name(), x.map_or("-".into(), number))
+        }
+        _ => String::new(),
+    }
+}
+
+/// A group for each place; in it a bar for each series and metric.
+fn clusters(
+    sweep: &Sweep,
+    wanted: &Wanted,
+    panel: &groups::Panel,
+    own: &[&Drawn],
+    several: bool,
+) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for curve in &panel.series {
+        for rows in places(&curve.rows) {
+            let name = place_name(sweep, wanted, &rows);
+            let at = match groups.iter().position(|group| group.name == name) {
+                Some(at) => at,
+                None => {
+                    groups.push(Group {
+                        name,
+                        ..Group::default()
+                    });
+                    groups.len() - 1
+                }
+            };
+            for one in own {
+                let name = match several {
+                    true => joined(&curve.name, &one.name),
+                    false => curve.name.clone(),
+                };
+                push(&mut groups[at], name, bar(sweep, wanted, &rows, one));
+            }
+        }
+    }
+    groups
+}
+
+/// A group for each metric; in it a bar for each series that has such a number.
+fn by_metrics(sweep: &Sweep, wanted: &Wanted, panel: &groups::Panel, own: &[&Drawn]) -> Vec<Group> {
+    let group = |one: &&Drawn| {
+        let mut group = Group {
+            name: one.name.clone(),
+            ..Group::default()
+        };
+        for curve in &panel.series {
+            for rows in places(&curve.rows) {
+                // Of a job that does not run at a point there is nothing to show; of a point that failed there is.
+                let done = rows.iter().all(|row| row.state == "done");
+                let bar = bar(sweep, wanted, &rows, one);
+                if !(done && bar.0.y.is_nan()) {
+                    push(&mut group, curve.name.clone(), bar);
+                }
+            }
+        }
+        group
+    };
+    own.iter().map(group).collect()
+}
+
+/// A stack for each place and series; its parts are the metrics.
+fn stacks(sweep: &Sweep, wanted: &Wanted, panel: &groups::Panel, own: &[&Drawn]) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for curve in &panel.series {
+        for rows in places(&curve.rows) {
+            let mut group = Group {
+                name: joined(&place_name(sweep, wanted, &rows), &curve.name),
+                ..Group::default()
+            };
+            for one in own {
+                push(&mut group, one.name.clone(), bar(sweep, wanted, &rows, one));
+            }
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+fn push(group: &mut Group, name: String, (point, values): (Point, Vec<f64>)) {
+    group.bars.push((name, point));
+    if !values.is_empty() {
+        group.values.push(values);
+    }
+}
+
+/// A bar, or a box with its values: at their median, from the least to the largest.
+fn bar(sweep: &Sweep, wanted: &Wanted, rows: &[&Row], one: &Drawn) -> (Point, Vec<f64>) {
+    let mut values = one.values(sweep, rows);
+    let (y, spread) = mean(&values, wanted.interval);
+    let x = f64::NAN;
+    if wanted.kind != FigureKind::Box {
+        return (Point { x, y, spread }, Vec::new());
+    }
+    values.sort_by(f64::total_cmp);
+    let y = quantile(&values, 0.5);
+    if values.is_empty() {
+        // Its place among the values is kept.
+        values.push(f64::NAN);
+    }
+    (Point { x, y, spread }, values)
+}

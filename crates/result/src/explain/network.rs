@@ -1,0 +1,101 @@
+//! The ports of a result and what they lead to.
+
+use std::collections::HashMap;
+
+use crate::{ResultFile, TraceError};
+
+/// The place of a port in `/data/ports`.
+pub type PortIndex = usize;
+
+/// A port of a router.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// Router.
+    pub router: u32,
+    /// Its port.
+    pub port: u16,
+    /// Kind of the link.
+    pub kind: String,
+    /// The endpoint that it leads to.
+    pub endpoint: Option<u32>,
+    /// The router and port that it leads to.
+    pub peer: Option<(u32, u16)>,
+    /// Time with flits on the link, ps.
+    pub busy_ps: u64,
+    /// Time with a packet ready but no credit, ps.
+    pub stalled_ps: u64,
+}
+
+/// All ports of a network.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    /// By router, then port.
+    pub ports: Vec<Port>,
+    places: HashMap<(u32, u16), PortIndex>,
+    /// The group of each router.
+    pub groups: Vec<u32>,
+}
+
+impl Network {
+    /// Reads the network of a result.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub(super) fn read(result: &ResultFile) -> Result<Network, TraceError> {
+        const PORTS: &str = "data/ports";
+        let names = ["router", "port", "busy_ps", "stalled_ps"];
+        let Some([router, port, busy, stalled]) = result.table(PORTS, names)? else {
+            return Ok(Network::default());
+        };
+        let signed = ["endpoint", "peer_router", "peer_port"];
+        let mut leads = [const { Vec::new() }; 3];
+        for (own, name) in leads.iter_mut().zip(signed) {
+            *own = result.signed(PORTS, name, router.len())?;
+        }
+        let [endpoint, peer_router, peer_port] = leads;
+        let kinds = result.port_kinds()?;
+        let number = |value: i64| u32::try_from(value).ok();
+        let ports: Vec<Port> = (0..router.len())
+            .map(|row| Port {
+                router: router[row] as u32,
+                port: port[row] as u16,
+                kind: kinds.get(row).cloned().unwrap_or_default(),
+                endpoint: number(endpoint[row]),
+                peer: number(peer_router[row]).map(|other| (other, peer_port[row] as u16)),
+                busy_ps: busy[row],
+                stalled_ps: stalled[row],
+            })
+            .collect();
+        let places = ports.iter().enumerate();
+        let places = places
+            .map(|(at, one)| ((one.router, one.port), at))
+            .collect();
+        let mut groups = result.column("data/routers", "group")?.unwrap_or_default();
+        let routers = groups.len() as u64;
+        if groups.iter().any(|group| *group >= routers) {
+            groups.clear();
+        }
+        Ok(Network {
+            ports,
+            places,
+            groups: groups.into_iter().map(|group| group as u32).collect(),
+        })
+    }
+
+    /// The place of a port.
+    pub(super) fn place(&self, router: u32, port: u16) -> Option<PortIndex> {
+        self.places.get(&(router, port)).copied()
+    }
+
+    /// The port at the other end of a link; None if that is an endpoint.
+    pub(super) fn far_side(&self, port: PortIndex) -> Option<PortIndex> {
+        let (router, port) = self.ports.get(port)?.peer?;
+        self.place(router, port)
+    }
+
+    /// The group of a port's router.
+    pub fn group(&self, port: PortIndex) -> u32 {
+        let router = self.ports[port].router as usize;
+        self.groups.get(router).copied().unwrap_or(0)
+    }
+}

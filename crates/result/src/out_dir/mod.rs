@@ -1,0 +1,595 @@
+//! The directory that `weir run --out DIR` writes to: one run at a time, and one experiment's result.
+
+pub(crate) mod lock;
+pub(crate) mod partial;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::error::TraceError;
+use crate::read::read_header;
+use crate::results::{Data, Run};
+use crate::schema;
+use crate::write::{settle, written};
+use lock::{Holder, Lock, Taken};
+use partial::{process_mark, remove_leftovers};
+
+/// The file whose lock a run holds while it works on the directory.
+const LOCK: &str = ".result.h5.lock";
+
+/// The file in which a run writes how far it is.
+const PROGRESS: &str = ".result.h5.progress";
+
+/// A run that has not written its result yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnderWay {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Who it is; None if nobody is at work any more: it was killed.
+    pub holder: Option<String>,
+    /// How far it is, in its own words, and when it said so; None if it has just begun.
+    pub progress: Option<String>,
+}
+
+impl UnderWay {
+    /// In words, a line each.
+    pub fn words(&self) -> String {
+        let far = self.progress.as_deref().unwrap_or("it has just begun");
+        let dir = self.dir.display();
+        match &self.holder {
+            Some(holder) => {
+                format!("{dir}: a run goes on ({holder}); its result is not there yet\n{far}")
+            }
+            None => format!("{dir}: a run was here and ended without a result\n{far}"),
+        }
+    }
+}
+
+/// How far the run is that works in `dir`, or has left no more than that behind. None if nothing says that there was one.
+pub fn under_way(dir: &Path) -> Option<UnderWay> {
+    let progress = fs::read_to_string(dir.join(PROGRESS)).ok();
+    let progress = progress.map(|text| text.trim().to_string());
+    let lock = dir.join(LOCK);
+    let held = Lock::is_held(&lock);
+    (held || progress.is_some()).then(|| UnderWay {
+        dir: dir.to_path_buf(),
+        holder: held.then(|| {
+            Lock::holder(&lock).map_or("which does not say who it is".to_string(), |one| {
+                one.to_string()
+            })
+        }),
+        progress,
+    })
+}
+
+/// Why a directory cannot be used for a result.
+#[derive(Debug, Error)]
+pub enum OutError {
+    /// The path, or a part of it, is something else than a directory.
+    #[error("{} is not a directory; name another one with --out", path.display())]
+    NotADirectory {
+        /// The part that is no directory.
+        path: PathBuf,
+    },
+    /// The directory cannot be made or written.
+    #[error("cannot write into {}: {cause}", path.display())]
+    Unwritable {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// It holds the result of another experiment.
+    #[error(
+        "{} holds the result of another experiment ({difference}); write elsewhere with --out, or replace it with --force",
+        path.display()
+    )]
+    OtherExperiment {
+        /// The result.
+        path: PathBuf,
+        /// The first lines that differ.
+        difference: String,
+    },
+    /// It is the directory of a sweep.
+    #[error("{} holds a sweep, whose table a result does not belong to; write elsewhere with --out", path.display())]
+    Sweep {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// It holds a file in the result's place that cannot be read as one.
+    #[error(
+        "{} is in the way ({cause}); write elsewhere with --out, or replace it with --force",
+        path.display()
+    )]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// Another run works there now.
+    #[error(
+        "{} is in use by another run of weir ({}); wait until it has ended, or write elsewhere with --out (--force does not \
+         help here)",
+        path.display(),
+        holder.as_ref().map_or("which does not say who it is".to_string(), Holder::to_string)
+    )]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+        /// The process of that run.
+        holder: Option<Holder>,
+    },
+    /// While this run went on, somebody put something else in the place of its result.
+    #[error("{cause}; that appeared while this run went on, so its result is {} instead", kept.display())]
+    Overtaken {
+        /// What is there now.
+        cause: Box<OutError>,
+        /// Where the result of this run is.
+        kept: PathBuf,
+    },
+    /// The result cannot be written.
+    #[error(transparent)]
+    Write(#[from] TraceError),
+}
+
+/// A directory that is ready for a result, locked against other runs.
+///
+/// Dropped without [`OutDir::put`], it removes the directories that [`prepare`] made, as far as they are empty: a
+/// run that fails leaves no directory behind, and nothing of anyone else's is ever removed.
+#[derive(Debug)]
+#[must_use = "dropped, the directory is removed again"]
+pub struct OutDir {
+    dir: PathBuf,
+    /// Innermost last.
+    created: Vec<PathBuf>,
+    lock: Option<Lock>,
+    /// Who else may be at work, where the file system has no locks.
+    unlocked: Option<String>,
+    /// The resolved experiment.
+    resolved: String,
+    force: bool,
+}
+
+impl OutDir {
+    /// Where the result belongs.
+    pub fn result(&self) -> PathBuf {
+        self.dir.join(schema::FILE)
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where the run writes how far it is. It is removed with the lock.
+    pub fn progress(&self) -> PathBuf {
+        self.dir.join(PROGRESS)
+    }
+
+    /// What the user has to know if the file system has no locks.
+    pub fn warning(&self) -> Option<&str> {
+        self.unlocked.as_deref()
+    }
+
+    /// Writes the result and leaves the directory in place. Gives the path of the result.
+    ///
+    /// What is there is looked at once more before it is replaced: a file system may have no locks, and programs other
+    /// than weir do not know them.
+    ///
+    /// # Errors
+    /// [`OutError::Write`]; [`OutError::Overtaken`] if another experiment's result, or something else, is there now. It is
+    /// kept, and this result gets another name.
+    pub fn put(mut self, data: &Data, run: &Run, seed: u64) -> Result<PathBuf, OutError> {
+        let path = self.result();
+        let partial = written(&path, data, run, &self.resolved, seed)?;
+        match check_free(&path, &self.resolved, self.force) {
+            Ok(()) => settle(partial, &path)?,
+            Err(cause) => {
+                let kept = self.dir.join(format!("result-{}.h5", process_mark()));
+                settle(partial, &kept)?;
+                self.created.clear();
+                let cause = Box::new(cause);
+                return Err(OutError::Overtaken { cause, kept });
+            }
+        }
+        self.created.clear();
+        Ok(path)
+    }
+}
+
+impl Drop for OutDir {
+    fn drop(&mut self) {
+        // Most runs are over before they have said anything.
+        let _ = fs::remove_file(self.progress());
+        if let Some(lock) = self.lock.take() {
+            lock.remove();
+        }
+        remove_empty(&mut self.created);
+    }
+}
+
+/// Makes `dir` ready for the result of the experiment `resolved` (its resolved text): creates it where it is
+/// missing, locks it against other runs, and checks that it can be written. What killed runs have left there is removed.
+///
+/// A result of the same experiment may be replaced; anything else in the place of `result.h5` only with `force`.
+///
+/// # Errors
+/// See [`OutError`]. Nothing is created or changed then.
+pub fn prepare(dir: &Path, resolved: &str, force: bool) -> Result<OutDir, OutError> {
+    let dir = if dir.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        dir
+    };
+    if dir.join("job.toml").is_file() && dir.join("sweep.toml").is_file() {
+        let path = dir.to_path_buf();
+        return Err(OutError::Sweep { path });
+    }
+    let mut ready = OutDir {
+        dir: dir.to_path_buf(),
+        created: create(dir)?,
+        lock: None,
+        unlocked: None,
+        resolved: resolved.to_string(),
+        force,
+    };
+    ready.lock()?;
+    check_free(&ready.result(), resolved, force)?;
+    probe(dir)?;
+    remove_leftovers(dir);
+    Ok(ready)
+}
+
+impl OutDir {
+    fn lock(&mut self) -> Result<(), OutError> {
+        let path = self.dir.join(LOCK);
+        let taken = Lock::take(&path).map_err(|cause| OutError::Unwritable {
+            path: self.dir.clone(),
+            cause: std::io::Error::new(cause.kind(), format!("{LOCK}: {cause}")),
+        })?;
+        match taken {
+            Taken::Locked(lock) => self.lock = Some(lock),
+            Taken::Unlocked(lock, other) => {
+                self.lock = Some(lock);
+                let other = other.map_or(String::new(), |holder| {
+                    format!(" There was a run already ({holder}), which may still go on.")
+                });
+                self.unlocked = Some(format!(
+                    "the file system of {} has no locks: nothing stops runs on several computers from writing there at once, \
+                     and of several results of this experiment the last one stays.{other}",
+                    self.dir.display()
+                ));
+            }
+            Taken::Held(holder) => {
+                return Err(OutError::Busy {
+                    path: self.dir.clone(),
+                    holder,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// That nothing stands in the place of the result that must not be replaced.
+fn check_free(result: &Path, resolved: &str, force: bool) -> Result<(), OutError> {
+    if result.is_dir() {
+        return Err(OutError::Unknown {
+            path: result.to_path_buf(),
+            cause: "it is a directory".to_string(),
+        });
+    }
+    match force || fs::symlink_metadata(result).is_err() {
+        true => Ok(()),
+        false => check_same(result, resolved),
+    }
+}
+
+fn check_same(result: &Path, resolved: &str) -> Result<(), OutError> {
+    let header = read_header(result).map_err(|error| OutError::Unknown {
+        path: result.to_path_buf(),
+        cause: match error {
+            TraceError::Damaged { what, .. } | TraceError::NotAResult { what, .. } => what,
+            TraceError::Schema { found, .. } => format!("it has schema version {found}"),
+            TraceError::Read { cause, .. } => cause,
+            other => other.to_string(),
+        },
+    })?;
+    if header.experiment == resolved {
+        return Ok(());
+    }
+    Err(OutError::OtherExperiment {
+        path: result.to_path_buf(),
+        difference: difference(&header.experiment, resolved),
+    })
+}
+
+/// The first line in which two texts differ, from both.
+fn difference(there: &str, here: &str) -> String {
+    let (mut old, mut new) = (there.lines(), here.lines());
+    loop {
+        match (old.next(), new.next()) {
+            (Some(a), Some(b)) if a == b => {}
+            (None, None) => return "only the ends of lines differ".to_string(),
+            (a, b) => {
+                let show = |line: Option<&str>| line.unwrap_or("nothing more").trim().to_string();
+                return format!("there: {}, here: {}", show(a), show(b));
+            }
+        }
+    }
+}
+
+/// Creates what is missing of `dir`; returns what was created, outermost first.
+fn create(dir: &Path) -> Result<Vec<PathBuf>, OutError> {
+    let missing: Vec<&Path> = dir
+        .ancestors()
+        .take_while(|part| !part.as_os_str().is_empty() && fs::symlink_metadata(part).is_err())
+        .collect();
+    if let Some(part) = dir.ancestors().find(|part| part.exists())
+        && !part.is_dir()
+    {
+        return Err(OutError::NotADirectory {
+            path: part.to_path_buf(),
+        });
+    }
+    let mut made = Vec::new();
+    for part in missing.into_iter().rev() {
+        match fs::create_dir(part) {
+            Ok(()) => made.push(part.to_path_buf()),
+            // Another run made it at the same moment.
+            Err(_) if part.is_dir() => {}
+            Err(cause) => {
+                remove_empty(&mut made);
+                return Err(OutError::Unwritable {
+                    path: dir.to_path_buf(),
+                    cause,
+                });
+            }
+        }
+    }
+    Ok(made)
+}
+
+/// Removes directories, innermost last, as far as they are empty.
+fn remove_empty(made: &mut Vec<PathBuf>) {
+    for dir in made.drain(..).rev() {
+        // `remove_dir` refuses a directory that holds anything, and that is what is wanted.
+        if fs::remove_dir(&dir).is_err() {
+            break;
+        }
+    }
+}
+
+/// Creates and removes a file, for permission bits do not tell (root, read-only file systems, access lists).
+fn probe(dir: &Path) -> Result<(), OutError> {
+    let name = dir.join(format!(".weir-probe-{}", std::process::id()));
+    fs::File::create(&name)
+        .and_then(|_| fs::remove_file(&name))
+        .map_err(|cause| OutError::Unwritable {
+            path: dir.to_path_buf(),
+            cause,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Data, Run, sample, write};
+
+    const MINE: &str = "[run]\nseed = 1\n";
+    const OTHER: &str = "[run]\nseed = 2\n";
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a temporary directory")
+    }
+
+    fn put(dir: &Path, experiment: &str, run: &Run) {
+        let path = dir.join(schema::FILE);
+        write(&path, &Data::default(), run, experiment, 1).expect("writes");
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).expect("reads");
+        let name = |entry: std::io::Result<fs::DirEntry>| {
+            let name = entry.expect("an entry").file_name();
+            name.into_string().expect("UTF-8")
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+
+    /// The same run again and again, kept or not.
+    fn try_again(dir: &Path, force: bool) -> Result<PathBuf, OutError> {
+        prepare(dir, MINE, force)?.put(&Data::default(), &Run::default(), 1)
+    }
+
+    fn experiment(path: &Path) -> String {
+        read_header(path).expect("reads").experiment
+    }
+
+    #[test]
+    fn a_new_directory_is_made_and_removed_if_nothing_comes_of_it() {
+        let dir = folder();
+        let out = dir.path().join("a/b/c");
+        let ready = prepare(&out, MINE, false).expect("ready");
+        assert!(out.is_dir());
+        assert_eq!(names(&out), [LOCK], "no trace of the probe");
+        assert_eq!(ready.result(), out.join("result.h5"));
+        assert_eq!(ready.path(), out);
+        drop(ready);
+        assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn a_kept_directory_stays() {
+        let dir = folder();
+        let out = dir.path().join("a/b");
+        let ready = prepare(&out, MINE, false).expect("ready");
+        let path = ready.put(&Data::default(), &Run::default(), 1);
+        assert_eq!(path.expect("writes"), out.join("result.h5"));
+        assert_eq!(names(&out), ["result.h5"]);
+    }
+
+    #[test]
+    fn what_is_not_ours_is_never_removed() {
+        let dir = folder();
+        drop(prepare(dir.path(), MINE, false).expect("ready"));
+        assert!(dir.path().is_dir(), "it was there before");
+        let out = dir.path().join("a/b");
+        let ready = prepare(&out, MINE, false).expect("ready");
+        fs::write(dir.path().join("a/note"), "mine").expect("writes");
+        drop(ready);
+        assert!(!out.exists() && dir.path().join("a/note").exists());
+    }
+
+    #[test]
+    fn the_same_experiment_may_be_run_again() {
+        let dir = folder();
+        put(dir.path(), MINE, &Run::default());
+        drop(prepare(dir.path(), MINE, false).expect("ready"));
+        assert_eq!(names(dir.path()), ["result.h5"], "until it is replaced");
+        try_again(dir.path(), false).expect("replaced");
+    }
+
+    #[test]
+    fn a_sweep_is_no_place_for_a_result() {
+        let dir = folder();
+        for name in ["job.toml", "sweep.toml"] {
+            fs::write(dir.path().join(name), "").expect("writes");
+        }
+        for force in [false, true] {
+            let error = prepare(dir.path(), MINE, force).expect_err("a sweep");
+            assert!(error.to_string().contains("holds a sweep"), "{error}");
+        }
+        assert_eq!(names(dir.path()), ["job.toml", "sweep.toml"]);
+    }
+
+    #[test]
+    fn another_experiment_is_kept_unless_forced() {
+        let stopped = Run {
+            stopped: Some("max_wall".into()),
+            ..sample::run()
+        };
+        for run in [Run::default(), stopped] {
+            let dir = folder();
+            put(dir.path(), OTHER, &run);
+            let error = prepare(dir.path(), MINE, false).expect_err("another experiment");
+            let text = error.to_string();
+            assert!(matches!(error, OutError::OtherExperiment { .. }), "{text}");
+            assert!(text.contains("there: seed = 2, here: seed = 1"), "{text}");
+            assert!(text.contains("--force"), "{text}");
+            assert_eq!(names(dir.path()), ["result.h5"]);
+            let path = try_again(dir.path(), true).expect("forced");
+            assert_eq!(experiment(&path), MINE);
+        }
+    }
+
+    #[test]
+    fn one_run_at_a_time() {
+        let dir = folder();
+        let out = dir.path().join("a");
+        let first = prepare(&out, MINE, false).expect("ready");
+        for force in [false, true] {
+            let error = prepare(&out, OTHER, force).expect_err("another run is there");
+            let text = error.to_string();
+            assert!(matches!(error, OutError::Busy { .. }), "{text}");
+            let who = format!("process {} on", std::process::id());
+            assert!(text.contains(&who) && text.contains("--out"), "{text}");
+            assert_eq!(names(&out), [LOCK]);
+        }
+        let path = first.put(&Data::default(), &Run::default(), 1);
+        assert_eq!(experiment(&path.expect("writes")), MINE);
+        assert_eq!(names(&out), ["result.h5"]);
+    }
+
+    #[test]
+    fn what_has_come_while_a_run_went_on_is_kept() {
+        let dir = folder();
+        let result = dir.path().join(schema::FILE);
+        let put_into = |force| {
+            let ready = prepare(dir.path(), MINE, force).expect("ready");
+            // By a computer that does not see the lock.
+            put(dir.path(), OTHER, &Run::default());
+            ready.put(&Data::default(), &Run::default(), 1)
+        };
+        let error = put_into(false).expect_err("overtaken");
+        assert_eq!(experiment(&result), OTHER);
+        let OutError::Overtaken { kept, .. } = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(experiment(kept), MINE, "no result is lost");
+        let text = error.to_string();
+        assert!(text.contains("there: seed = 2, here: seed = 1"), "{text}");
+        assert!(text.contains(&kept.display().to_string()), "{text}");
+        put_into(true).expect("forced");
+        assert_eq!(experiment(&result), MINE);
+    }
+
+    #[test]
+    fn what_a_killed_run_has_left_is_removed() {
+        let dir = folder();
+        let mut child = std::process::Command::new("true").spawn().expect("starts");
+        child.wait().expect("ends");
+        let left = format!(
+            ".result.h5.{}-{}-0123456789abcdef.partial",
+            super::super::here(),
+            child.id()
+        );
+        fs::write(dir.path().join(left), "half").expect("writes");
+        fs::write(dir.path().join(LOCK), "pid = 1").expect("writes");
+        drop(prepare(dir.path(), MINE, false).expect("ready"));
+        assert!(names(dir.path()).is_empty(), "{:?}", names(dir.path()));
+    }
+
+    #[test]
+    fn a_file_that_is_no_result_is_not_overwritten() {
+        let dir = folder();
+        let path = dir.path().join("result.h5");
+        fs::write(&path, "a diary").expect("writes");
+        let error = prepare(dir.path(), MINE, false).expect_err("not ours");
+        assert!(matches!(error, OutError::Unknown { .. }), "{error}");
+        try_again(dir.path(), true).expect("forced");
+        fs::remove_file(&path).expect("removes");
+        fs::create_dir(&path).expect("creates");
+        for force in [false, true] {
+            let error = prepare(dir.path(), MINE, force).expect_err("a directory");
+            assert!(matches!(error, OutError::Unknown { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_path_through_a_file_is_refused_and_nothing_is_made() {
+        let dir = folder();
+        let file = dir.path().join("file");
+        fs::write(&file, "text").expect("writes");
+        for out in [file.clone(), file.join("below"), file.join("far/below")] {
+            let error = prepare(&out, MINE, false).expect_err("a file");
+            assert!(
+                matches!(&error, OutError::NotADirectory { path } if *path == file),
+                "{error}"
+            );
+        }
+        assert_eq!(names(dir.path()), ["file"]);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_refused() {
+        // Nobody, not even root, makes files there.
+        for out in ["/proc/weir", "/proc", "/sys/weir"] {
+            let error = prepare(Path::new(out), MINE, false).expect_err(out);
+            assert!(matches!(error, OutError::Unwritable { .. }), "{error}");
+            assert!(error.to_string().contains("cannot write into"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_first_difference_is_shown() {
+        assert_eq!(difference("a\nb\n", "a\nc\n"), "there: b, here: c");
+        assert_eq!(difference("a\n", "a\nc\n"), "there: nothing more, here: c");
+        assert_eq!(difference("a", "a\n"), "only the ends of lines differ");
+    }
+}

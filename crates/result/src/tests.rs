@@ -1,0 +1,491 @@
+//! Promises of result files: what is written is read, equal data make equal files, and the manual is right.
+
+mod broken;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::sample::{self, EXPERIMENT};
+use super::*;
+
+const SEED: u64 = u64::MAX - 1;
+
+fn write_sample(dir: &Path, name: &str) -> PathBuf {
+    let path = dir.join(name);
+    write(&path, &sample::data(), &sample::run(), EXPERIMENT, SEED).expect("writes");
+    path
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(dir)
+        .expect("reads")
+        .map(|entry| {
+            entry
+                .expect("entry")
+                .file_name()
+                .into_string()
+                .expect("UTF-8")
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// Output of a program that must succeed.
+fn output_of(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}\n{text}{errors}",
+        output.status
+    );
+    text
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    let (data, stored) = (sample::data(), read(&path).expect("reads"));
+
+    let header = &stored.header;
+    assert_eq!(
+        (header.schema_version, header.seed),
+        (schema::VERSION, SEED)
+    );
+    assert_eq!(header.experiment, EXPERIMENT);
+    assert_eq!(header.weir_version, env!("CARGO_PKG_VERSION"));
+    assert!(header.complete);
+    assert_eq!(read_header(&path).expect("reads"), *header);
+
+    assert_eq!(format!("{:?}", stored.run), format!("{:?}", sample::run()));
+    assert_eq!(
+        format!("{:?}", stored.digest.summary),
+        format!("{:?}", data.summary)
+    );
+    assert_eq!(stored.digest.jobs, data.digest().jobs);
+    assert_eq!(stored.scheme, "ecn");
+
+    assert_eq!(stored.latency.len(), data.latency.len());
+    for (stored, (class, latency)) in stored.latency.iter().zip(&data.latency) {
+        assert_eq!(&stored.class, class, "classes keep their order");
+        let rows = |counts: &[u64]| {
+            let rows = stored.lower_ps.iter().copied().zip(counts.iter().copied());
+            rows.filter(|&(_, count)| count > 0).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            rows(&stored.count),
+            latency.arrived.rows().collect::<Vec<_>>()
+        );
+        assert_eq!(
+            rows(&stored.missing),
+            latency.missing.rows().collect::<Vec<_>>()
+        );
+        // As text, for NaN is like NaN here.
+        assert_eq!(
+            format!("{:?}", stored.stats),
+            format!("{:?}", Stats::of(latency))
+        );
+    }
+    assert_eq!(stored.digest.notes, data.notes);
+    assert_eq!(names(dir.path()), ["result.h5"], "no temporary file stays");
+}
+
+#[test]
+fn every_column_holds_its_values_unit_and_name() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    let data = sample::data();
+    let file = hdf5::File::open(&path).expect("opens");
+    let wide = |values: &[u32]| values.iter().map(|&v| u64::from(v)).collect::<Vec<_>>();
+    let packets = data.packets.expect("packets");
+    let ports = &data.ports;
+    for (name, values, units) in [
+        ("ports/router", &wide(&ports.router), "1"),
+        ("ports/bytes", &ports.bytes, "B"),
+        ("ports/packets", &ports.packets, "1"),
+        ("ports/busy_ps", &ports.busy_ps, "ps"),
+        ("ports/stalled_ps", &ports.stalled_ps, "ps"),
+        ("ports/idle_ps", &ports.idle_ps, "ps"),
+        (
+            "ports/peak_occupancy_bytes",
+            &ports.peak_occupancy_bytes,
+            "B",
+        ),
+        ("jobs/stencil/endpoint", &wide(&data.jobs[0].endpoint), "1"),
+        (
+            "jobs/stencil/task_finish_ps",
+            &data.jobs[0].task_finish_ps,
+            "ps",
+        ),
+        (
+            "series/job.stencil.packets",
+            &data.series.jobs[0].packets,
+            "1",
+        ),
+        (
+            "series/job.aggressor-1.network_latency_ps",
+            &data.series.jobs[1].network_latency_ps,
+            "ps",
+        ),
+        (
+            "series/class.control.ejected_flits",
+            &data.series.ejected_flits[1].1,
+            "flits",
+        ),
+        ("packets/sequence", &wide(&packets.sequence), "1"),
+        ("packets/delivered_ps", &packets.delivered_ps, "ps"),
+        ("scheme/cuts/endpoint", &vec![0, 9, 0], "1"),
+    ] {
+        let dataset = file.dataset(&format!("data/{name}")).expect(name);
+        assert_eq!(&dataset.read_raw::<u64>().expect(name), values, "{name}");
+        let text = |attribute: &str| hdf::get_text(&dataset, attribute).expect(name);
+        assert_eq!(text("units"), units, "{name}");
+        assert!(!text("long_name").is_empty(), "{name}");
+    }
+    let port = file.dataset("data/ports/port").expect("port");
+    assert_eq!(port.read_raw::<u16>().expect("port"), ports.port);
+    let occupancy = file.dataset("data/occupancy/bytes").expect("occupancy");
+    assert_eq!(occupancy.shape(), [3, 4]);
+    assert_eq!(
+        occupancy.read_raw::<u64>().expect("bytes"),
+        (0..12).collect::<Vec<_>>()
+    );
+    let rates = data.rates.expect("rates");
+    let share = file.dataset("data/rates/share").expect("rates");
+    assert_eq!(share.read_raw::<f64>().expect("rates"), rates.share);
+    let kinds = file.dataset("data/ports/kind").expect("kind");
+    let kinds = kinds
+        .read_raw::<hdf5::types::FixedAscii<8>>()
+        .expect("kind");
+    assert!(
+        kinds
+            .iter()
+            .zip(&ports.kind)
+            .all(|(text, kind)| text.as_str() == ports.kinds[kind.index()])
+    );
+    assert_eq!(kinds.len(), ports.kind.len());
+}
+
+#[test]
+fn columns_are_chunked_and_compressed() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    let file = hdf5::File::open(&path).expect("opens");
+    let chunk = |name: &str| file.dataset(name).expect(name).chunk();
+    assert_eq!(chunk("data/ports/bytes"), Some(vec![65_536]), "70,000 rows");
+    assert_eq!(chunk("data/packets/source"), Some(vec![1_000]), "one chunk");
+    assert_eq!(chunk("data/occupancy/bytes"), Some(vec![3, 4]));
+    assert_eq!(
+        chunk("data/latency/job.aggressor-1.network/count"),
+        None,
+        "nothing to chunk"
+    );
+    let dump = output_of("h5dump", &["-H", "-p", path.to_str().expect("UTF-8")]);
+    let datasets = dump.matches("DATASET \"").count();
+    let empty = dump.matches("SIMPLE { ( 0 ) / ( 0 ) }").count();
+    assert!(empty >= 4, "{dump}");
+    assert_eq!(
+        dump.matches("PREPROCESSING SHUFFLE").count(),
+        datasets - empty,
+        "{dump}"
+    );
+    assert_eq!(
+        dump.matches("COMPRESSION DEFLATE").count(),
+        datasets - empty,
+        "{dump}"
+    );
+}
+
+#[test]
+fn equal_data_make_equal_files() {
+    let dir = folder();
+    let first = write_sample(dir.path(), "first.h5");
+    // A time stamp of a second's resolution would show.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let second = write_sample(dir.path(), "second.h5");
+    assert_eq!(
+        fs::read(&first).expect("reads"),
+        fs::read(&second).expect("reads")
+    );
+}
+
+#[test]
+fn h5diff_sees_the_data_and_only_the_data() {
+    let dir = folder();
+    let first = write_sample(dir.path(), "first.h5");
+    let second = dir.path().join("second.h5");
+    let other_run = Run {
+        wall_seconds: 9.0,
+        ranks: 1,
+        hosts: vec!["elsewhere".into()],
+        ..sample::run()
+    };
+    write(&second, &sample::data(), &other_run, EXPERIMENT, SEED).expect("writes");
+    let third = dir.path().join("third.h5");
+    let mut data = sample::data();
+    data.ports.stalled_ps[69_999] += 1;
+    write(&third, &data, &sample::run(), EXPERIMENT, SEED).expect("writes");
+
+    let diff = |other: &Path| {
+        let output = Command::new("h5diff")
+            .arg("-c")
+            .args([first.as_path(), other, Path::new("/data")])
+            .output()
+            .expect("h5diff");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text)
+    };
+    let (code, text) = diff(&second);
+    assert_eq!(code, Some(0), "{text}");
+    // It says of columns without rows that they cannot be compared, and nothing else.
+    for line in text.lines() {
+        assert!(line.contains("empty") || line.contains("zero"), "{line}");
+    }
+    let (code, text) = diff(&third);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("stalled_ps"), "{text}");
+}
+
+#[test]
+fn an_empty_result_is_a_result() {
+    let dir = folder();
+    let path = dir.path().join("result.h5");
+    let data = Data {
+        latency: vec![("network".into(), Latency::default())],
+        jobs: vec![Job {
+            name: "idle".into(),
+            ..Job::default()
+        }],
+        occupancy: Some(Occupancy::default()),
+        rates: Some(Rates::default()),
+        iterations: Some(Iterations::default()),
+        packets: Some(Packets::default()),
+        phases: Some(Phases::default()),
+        flows: Some(Flows::default()),
+        messages: Some(Messages::default()),
+        ..Data::default()
+    };
+    write(&path, &data, &Run::default(), "", 0).expect("writes");
+    let stored = read(&path).expect("reads");
+    assert!(stored.header.complete);
+    assert!(stored.run.hosts.is_empty());
+    let stats = stored.digest.class("network").expect("network");
+    assert_eq!((stats.samples, stats.missing), (0, 0));
+    assert!(stats.missing_share().is_nan());
+    for shape in [stats.arrived, stats.at_least, stats.at_most] {
+        assert_eq!(shape.max_ps, 0);
+        assert!(shape.mean_ps.is_nan() && shape.p50_ps.is_nan() && shape.p999_ps.is_nan());
+    }
+    assert!(
+        stored.datasets.iter().all(|entry| entry.shape.contains(&0)),
+        "{:?}",
+        stored.datasets
+    );
+}
+
+#[test]
+fn large_texts_fit() {
+    let dir = folder();
+    let path = dir.path().join("result.h5");
+    // More than an attribute of the old format can hold.
+    let experiment = "# a long experiment\n".repeat(20_000);
+    let run = Run {
+        hosts: vec!["a-node-with-a-name".into(); 10_000],
+        ..sample::run()
+    };
+    write(&path, &sample::data(), &run, &experiment, 1).expect("writes");
+    let stored = read(&path).expect("reads");
+    assert_eq!(stored.header.experiment, experiment);
+    assert_eq!(stored.run.hosts, run.hosts);
+}
+
+#[test]
+fn a_stopped_run_is_not_complete() {
+    let dir = folder();
+    let path = dir.path().join("result.h5");
+    let run = Run {
+        stopped: Some("max_wall of 1 h".into()),
+        ..sample::run()
+    };
+    write(&path, &sample::data(), &run, EXPERIMENT, SEED).expect("writes");
+    let stored = read(&path).expect("reads");
+    assert!(!stored.header.complete);
+    assert_eq!(stored.run.stopped.as_deref(), Some("max_wall of 1 h"));
+}
+
+#[test]
+fn the_schema_names_everything_in_the_file() {
+    let dir = folder();
+    let path = write_sample(dir.path(), "result.h5");
+    let stored = read(&path).expect("reads");
+    let file = hdf5::File::open(&path).expect("opens");
+    // Jobs and endpoints have columns of the same name.
+    let mut known = std::collections::BTreeSet::new();
+    for group in schema::GROUPS
+        .iter()
+        .filter(|group| group.path != "/data/scheme")
+    {
+        let pattern: Vec<_> = group.path.split('/').collect();
+        for column in group.columns.iter().flat_map(|part| part.iter()) {
+            let found: Vec<_> = stored
+                .datasets
+                .iter()
+                .filter(|entry| {
+                    let (at, name) = entry.path.rsplit_once('/').expect("a path");
+                    let at: Vec<_> = at.split('/').collect();
+                    let here = at.len() == pattern.len()
+                        && at
+                            .iter()
+                            .zip(&pattern)
+                            .all(|(a, p)| p.starts_with('<') || a == p);
+                    let tail = name.strip_suffix(column.name);
+                    here && tail.is_some_and(|t| t.is_empty() || t.ends_with('.'))
+                })
+                .collect();
+            assert!(!found.is_empty(), "{}/{}", group.path, column.name);
+            for entry in &found {
+                let dataset = file.dataset(&entry.path).expect("opens");
+                assert_eq!(
+                    hdf::get_text(&dataset, "units").expect("units"),
+                    column.units
+                );
+            }
+            known.extend(found.iter().map(|entry| &entry.path));
+        }
+    }
+    let of_scheme = stored
+        .datasets
+        .iter()
+        .filter(|entry| entry.path.starts_with("/data/scheme/"));
+    assert_eq!(known.len() + of_scheme.count(), stored.datasets.len());
+}
+
+/// The reference part of the manual, made from the schema.
+fn reference() -> String {
+    let mut text = String::new();
+    for group in schema::GROUPS {
+        text += &format!("\n### `{}`\n\n{}\n", group.path, group.about);
+        let attributes: Vec<_> = group
+            .attributes
+            .iter()
+            .flat_map(|part| part.iter())
+            .collect();
+        if !attributes.is_empty() {
+            text += "\n| attribute | unit | meaning |\n| --- | --- | --- |\n";
+        }
+        for attribute in attributes {
+            let units = if attribute.units.is_empty() {
+                "text"
+            } else {
+                attribute.units
+            };
+            text += &format!(
+                "| `{}` | {units} | {} |\n",
+                attribute.name, attribute.long_name
+            );
+        }
+        let columns: Vec<_> = group.columns.iter().flat_map(|part| part.iter()).collect();
+        if !columns.is_empty() {
+            text += "\n| column | type | unit | meaning |\n| --- | --- | --- | --- |\n";
+        }
+        for part in group.columns {
+            let prefix = match part.first().map(|column| column.name) {
+                Some(name) if name == schema::SERIES_ENDPOINT[0].name => "endpoint.<number>.",
+                Some(name) if name == schema::SERIES_JOB[0].name => "job.<name>.",
+                Some(name) if name == schema::SERIES_CLASS[0].name => "class.<name>.",
+                Some(name) if name == schema::ROUTER_AXIS[0].name => "axis.<name>.",
+                _ => "",
+            };
+            for c in part.iter() {
+                text += &format!(
+                    "| `{prefix}{}` | {} | {} | {} |\n",
+                    c.name, c.kind, c.units, c.long_name
+                );
+            }
+        }
+    }
+    text + "\n"
+}
+
+#[test]
+fn the_manual_describes_the_schema() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/result-file.md");
+    let manual = fs::read_to_string(path).expect("docs/result-file.md");
+    let (start, end) = ("<!-- made from src/trace/schema.rs -->\n", "<!-- end -->");
+    let (before, rest) = manual
+        .split_once(start)
+        .expect("the start of the reference");
+    let (found, after) = rest.split_once(end).expect("the end of the reference");
+    if found != reference() && std::env::var_os("WEIR_UPDATE_DOCS").is_some() {
+        let updated = format!("{before}{start}{}{end}{after}", reference());
+        return fs::write(path, updated).expect("writes");
+    }
+    assert!(
+        found == reference(),
+        "docs/result-file.md is not up to date; run this test with WEIR_UPDATE_DOCS=1"
+    );
+}
+
+/// A Python with h5py, if there is one.
+fn python() -> Option<String> {
+    let candidates = ["python3", "/usr/bin/python3"].map(String::from);
+    let named = std::env::var("WEIR_TEST_PYTHON").ok();
+    named.into_iter().chain(candidates).find(|python| {
+        let probe = Command::new(python).args(["-c", "import h5py"]).output();
+        probe.is_ok_and(|output| output.status.success())
+    })
+}
+
+#[test]
+fn h5py_reads_it_and_the_examples_of_the_manual_run() {
+    let Some(python) = python() else {
+        // On the build machine it must not be skipped in silence.
+        assert!(std::env::var_os("CI").is_none(), "no python3 with h5py");
+        eprintln!("skipped: no python3 with h5py");
+        return;
+    };
+    let dir = folder();
+    for sub in ["a", "b"] {
+        fs::create_dir(dir.path().join(sub)).expect("creates");
+        write_sample(dir.path(), &format!("{sub}/result.h5"));
+    }
+    let root = env!("CARGO_MANIFEST_DIR");
+    let at = dir.path().to_str().expect("UTF-8");
+    let check = format!("{root}/tests/python/check_result.py");
+    let file = format!("{at}/a/result.h5");
+    let told = output_of(&python, &[&check, &file]);
+    assert!(told.contains("ok"), "{told}");
+    let examples = format!("{root}/tests/python/run_examples.py");
+    let told = output_of(
+        &python,
+        &[&examples, &format!("{root}/docs/result-file.md"), at],
+    );
+    assert!(told.contains("ran "), "{told}");
+}
+
+#[test]
+fn the_names_of_kinds_are_as_long_as_they_like() {
+    for length in [1, 8, 9, 16, 17, 32, 33, 64] {
+        let mut data = sample::data();
+        let name = "x".repeat(length);
+        data.ports.kinds[1] = name.clone().into();
+        let dir = folder();
+        let path = dir.path().join("result.h5");
+        write(&path, &data, &sample::run(), "", 1).expect("written");
+        let file = hdf5::File::open(&path).expect("opens");
+        let kinds = file.dataset("data/ports/kind").expect("kind");
+        let kinds = kinds.read_raw::<hdf5::types::FixedAscii<64>>();
+        assert_eq!(kinds.expect("texts")[1].as_str(), name);
+    }
+}

@@ -1,0 +1,568 @@
+//! From a checked experiment to everything a run needs.
+
+mod bubbles;
+mod flows;
+mod limits;
+mod parameters;
+mod windows;
+
+use std::sync::Arc;
+
+use crate::config::{
+    AllEndpoints, ApplicationConfig, Attribution, DriveConfig, Experiment, PatternConfig,
+    ProgramConfig, Receivers, WorkloadConfig,
+};
+use crate::plan::Plan;
+use crate::warnings::warnings;
+use weir_congestion::{About, Scheme};
+use weir_engine::Schedule;
+use weir_fabric::empty::{IdleTrips, Trips};
+use weir_fabric::{
+    Application, Blueprint, Drive, Network, Open, Rated, Recording, Switching, Traffic, Watched,
+    empty, flow_kinds,
+};
+use weir_input::registry::choose;
+use weir_input::{ConfigError, Until, suggest};
+use weir_model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span};
+use weir_network::queueing::{self, Divided, Queueing};
+use weir_network::routing::{self, Routing};
+use weir_network::topology::{self, Topology};
+use weir_workload::motifs;
+use weir_workload::open::injection::Injector;
+use weir_workload::open::members::{self, Party};
+use weir_workload::open::sizes::Sizes;
+use weir_workload::patterns::{self, Members};
+use weir_workload::replay::Replay;
+use weir_workload::tasks::{Job, Mpi};
+
+use crate::collect::attribution;
+use crate::notes;
+use parameters::{check_stages, parameters, router_parameters, routers};
+use windows::{Windows, patience};
+
+/// Purposes of random streams.
+const PATTERN_SEED: u64 = 3;
+
+/// Makes a routing for a topology.
+pub type BuildRouting = Box<dyn FnOnce(&Arc<dyn Topology>) -> Box<dyn Routing>>;
+/// Makes a queueing scheme for a topology.
+pub type BuildQueueing = Box<dyn FnOnce(&Arc<dyn Topology>) -> Box<dyn Queueing>>;
+/// Makes a scheme for a network.
+pub type BuildScheme = Box<dyn FnOnce(&About) -> Box<dyn Scheme>>;
+
+/// Parts of a run that are not in any registry, in place of those that the experiment file names: for programs that use
+/// weir as a library, and for tests.
+#[derive(Default)]
+pub struct Own {
+    /// The network's graph.
+    pub topology: Option<Arc<dyn Topology>>,
+    /// The way through it.
+    pub routing: Option<BuildRouting>,
+    /// Which queues packets join.
+    pub queueing: Option<BuildQueueing>,
+    /// The congestion-control scheme.
+    pub scheme: Option<BuildScheme>,
+}
+
+impl Plan {
+    /// Assembles a run. Everything that can be wrong with an experiment is found here, before anything runs.
+    pub fn new(
+        experiment: &Experiment,
+        watched: Option<(EndpointId, u32)>,
+    ) -> Result<Plan, ConfigError> {
+        Plan::with(experiment, watched, Own::default())
+    }
+
+    /// Assembles a run with parts of one's own.
+    pub fn with(
+        experiment: &Experiment,
+        watched: Option<(EndpointId, u32)>,
+        own: Own,
+    ) -> Result<Plan, ConfigError> {
+        let (network, scheme) = network(experiment, own)?;
+        let network = Arc::new(network);
+        let recording = Recording {
+            scheme: records(experiment, scheme.as_ref())?,
+            ..recording(experiment, &network)
+        };
+        let traffic = traffic(experiment, &network)?;
+        let rated = rated(experiment, &network, &traffic)?;
+        let received = received(experiment, &network)?;
+        let end = experiment.run.end().unwrap_or(LATEST);
+        let completes = experiment.run.until == Until::Completion;
+        // Nothing is left to do once all applications are done, unless other traffic never stops.
+        let endless = |traffic: &Traffic| match traffic.application() {
+            Some(_) => traffic.background,
+            None => traffic.stop == NEVER,
+        };
+        let until_done = completes && traffic.iter().any(endless);
+        if completes {
+            check_foreground(experiment, &traffic)?;
+        }
+        let windows = Windows::new(&network, scheme.as_ref(), &traffic, until_done);
+        let Windows {
+            lookahead,
+            window,
+            haste,
+        } = windows;
+        let patience = patience(&network, window);
+        if scheme.capabilities().retransmits || network.flows.managed {
+            check_lengths(experiment, &traffic, &network)?;
+        }
+        let schedule = Schedule { window, end, haste };
+        let blueprint = Blueprint {
+            network,
+            traffic: Arc::new(traffic),
+            recording,
+            schedule,
+            hurry: haste.is_some(),
+            rated: rated.into(),
+            received: received.into(),
+            seed: experiment.run.seed,
+            watched: watched.map_or(Watched::Nothing, |(source, number)| {
+                Watched::Packet(source, number)
+            }),
+            until_done,
+        };
+        let mut plan = Plan {
+            blueprint,
+            scheme,
+            schedule,
+            completes,
+            lookahead,
+            patience,
+            warnings: Vec::new(),
+            cost: experiment.cost.clone(),
+            traces: notes::traces(experiment),
+        };
+        plan.warnings = warnings(experiment, &plan);
+        Ok(plan)
+    }
+}
+
+fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme>), ConfigError> {
+    let topology = match own.topology {
+        Some(topology) => topology,
+        None => (choose(&experiment.topology, topology::REGISTRY)?.build)(&experiment.topology)?,
+    };
+    let routing = match own.routing {
+        Some(build) => build(&topology),
+        None => {
+            let section = &experiment.routing;
+            let (kind, name) = (experiment.topology.kind()?, section.kind()?);
+            let entry = routing::find(kind, name).ok_or_else(|| {
+                let all = routing::variants().into_iter();
+                let names = all.filter(|one| one.is_for(kind)).map(|one| one.name);
+                section.not_for("topology", kind, names)
+            })?;
+            (entry.build)(section, &topology)?
+        }
+    };
+    let queueing = match own.queueing {
+        Some(build) => build(&topology),
+        None => {
+            let entry = choose(&experiment.queueing, queueing::REGISTRY)?;
+            let network = Divided {
+                topology: &topology,
+                routing: &*routing,
+            };
+            (entry.build)(&experiment.queueing, network)?
+        }
+    };
+    let routing = match queueing.spread() {
+        None => routing,
+        Some(_) if routing.keeps_bubbles() => {
+            return Err(experiment.queueing.refuse(Invalid::new(
+                "scheme",
+                "packets would change their virtual channel within a ring, and a bubble is kept in each",
+                "choose another scheme, or routing.rings = \"dateline\"",
+            )));
+        }
+        Some(spread) => {
+            let spread = spread.over(routing, &topology);
+            spread.map_err(|invalid| experiment.queueing.refuse(invalid))?
+        }
+    };
+    let parameters = parameters(experiment);
+    let routers = routers(experiment, topology.as_ref())?;
+    let (router, port) = topology.attachment(0);
+    let link = topology.link(router, port);
+    let usual = router_parameters(&experiment.router);
+    let input_buffer = parameters.buffer_flits([&usual, &usual], &link);
+    let crossing = |router| routers[topology.router_kind(router).index()].latency;
+    let round_trip = empty::round_trip(topology.as_ref(), routing.as_ref(), &crossing);
+    let mut about = About {
+        flit: parameters.flit,
+        max_packet: parameters.max_packet,
+        bandwidth: link.bandwidth,
+        output_queue: usual.output_flits(&parameters),
+        // More is refused with the network.
+        input_buffer: u32::try_from(input_buffer).unwrap_or(u32::MAX),
+        endpoints: topology.endpoints(),
+        acknowledge: parameters.acknowledge,
+        round_trip,
+        longest_trip: 0,
+        trip_spread: 1.0,
+        circuits: routing.circuits().is_some(),
+    };
+    // The packet, and a flit that acknowledges it.
+    let lengths = about.link_time(u64::from(about.max_packet) + 1);
+    about.round_trip = round_trip.saturating_add(lengths).min(LATEST);
+    let idle = Trips {
+        topology: topology.as_ref(),
+        routing: routing.as_ref(),
+        router: &|router| {
+            let own = &routers[topology.router_kind(router).index()];
+            (own.latency, own.switching == Switching::StoreAndForward)
+        },
+        time: &|flits, bandwidth| about.time_on(flits, bandwidth),
+        max_packet: about.max_packet.into(),
+        back: parameters.control_flags(),
+    };
+    let IdleTrips { longest, spread } = idle.idle();
+    (about.longest_trip, about.trip_spread) = (longest, spread);
+    let scheme = match own.scheme {
+        Some(build) => build(&about),
+        None => {
+            let entry = choose(&experiment.congestion, weir_congestion::REGISTRY)?;
+            (entry.build)(&experiment.congestion, &about)?
+        }
+    };
+    let flows = flows::rules(experiment, routing.as_ref(), scheme.as_ref(), &parameters)?;
+    let discipline = flows::discipline(experiment, scheme.as_ref())?;
+    let mut kinds = scheme.kinds().to_vec();
+    kinds.extend(flow_kinds(&flows, scheme.classes()));
+    let network = Network {
+        classes: scheme.classes(),
+        kinds,
+        flows,
+        discipline,
+        topology,
+        routing,
+        queueing,
+        parameters,
+        routers,
+        about,
+        signals: scheme.capabilities().signals,
+    };
+    limits::check(experiment, &network)?;
+    bubbles::check(experiment, &network)?;
+    check_stages(experiment, &network)?;
+    Ok((network, scheme))
+}
+
+fn recording(experiment: &Experiment, network: &Network) -> Recording {
+    let run = &experiment.run;
+    let to = match (run.measure, run.until) {
+        (Some(measure), _) => run.warmup.0.saturating_add(measure.0),
+        (None, Until::Time(end)) => end.0,
+        (None, Until::Completion) => NEVER,
+    };
+    Recording {
+        window: Span {
+            from: run.warmup.0,
+            to,
+        },
+        bin: experiment.output.bin.0,
+        occupancy: experiment.output.occupancy.map_or(0, |interval| interval.0),
+        rates: (experiment.output.rates.as_ref()).map_or(0, |rates| rates.interval.0),
+        waits: attribution::interval(experiment, network),
+        waits_by_source: experiment.output.attribution == Attribution::Sources,
+        scheme: 0,
+        packets: experiment.output.packets,
+        messages: experiment.output.messages,
+        iterations: experiment.output.iterations || experiment.output.flows,
+        iteration_times: experiment.output.iterations,
+        flows: experiment.output.flows,
+        tasks: false,
+    }
+}
+
+fn traffic(experiment: &Experiment, network: &Network) -> Result<Vec<Traffic>, ConfigError> {
+    let seed = experiment.run.seed;
+    let parties: Vec<Party> = (experiment.workloads.iter())
+        .map(WorkloadConfig::party)
+        .collect();
+    let tasks = members::assign(&parties, &network.topology, seed)?;
+    let workloads = experiment.workloads.iter().zip(tasks).enumerate();
+    // Those that do not run have their endpoints, and no more.
+    let enabled = workloads.filter(|(_, (workload, _))| workload.enabled);
+    enabled
+        .map(|(number, (workload, tasks))| {
+            one_workload(workload, number, tasks, network, experiment)
+        })
+        .collect()
+}
+
+/// A bit for each record of the scheme that is kept.
+fn records(experiment: &Experiment, scheme: &dyn Scheme) -> Result<u32, ConfigError> {
+    let known = scheme.records();
+    let names: Vec<&str> = known.iter().map(|record| record.name).collect();
+    let mut kept = 0;
+    for (at, name) in experiment.output.scheme.iter().enumerate() {
+        let Some(place) = names.iter().position(|known| known == name) else {
+            let message = format!("{:?} has no record {name:?}", scheme.name());
+            let remedy = match names.is_empty() {
+                true => "leave it out: this scheme has none".to_string(),
+                false => suggest(name, "records", &names, '"'),
+            };
+            let invalid = Invalid::new(format!("output.scheme.{at}"), message, remedy);
+            return Err(experiment.file.refuse(invalid));
+        };
+        kept |= 1 << place;
+    }
+    Ok(kept)
+}
+
+/// The endpoints whose allowed rates are recorded: by their numbers, then by workload and task. Workloads that do not run
+/// have none.
+fn rated(
+    experiment: &Experiment,
+    network: &Network,
+    traffic: &[Traffic],
+) -> Result<Vec<Rated>, ConfigError> {
+    let Some(rates) = &experiment.output.rates else {
+        return Ok(Vec::new());
+    };
+    let refuse = |key: String, message: String, last: u32| {
+        let remedy = format!("write a number from 0 to {last}");
+        Err(experiment.file.refuse(Invalid::new(key, message, remedy)))
+    };
+    let mut list = Vec::new();
+    let endpoints = network.topology.endpoints();
+    for (at, &endpoint) in rates.endpoints.iter().enumerate() {
+        if endpoint >= endpoints {
+            let message = format!(
+                "endpoint {endpoint} is beyond the network, which has {endpoints} endpoints"
+            );
+            return refuse(
+                format!("output.rates.endpoints.{at}"),
+                message,
+                endpoints - 1,
+            );
+        }
+        list.push(Rated {
+            endpoint,
+            task: None,
+        });
+    }
+    for (name, tasks) in &rates.tasks {
+        let Some(job) = traffic.iter().position(|one| one.name == *name) else {
+            continue;
+        };
+        let there = &traffic[job].tasks;
+        for (at, &task) in tasks.iter().enumerate() {
+            let Some(&endpoint) = there.get(task as usize) else {
+                let count = there.len();
+                let message = format!("{name:?} has {count} tasks, and {task} is none of them");
+                let key = format!("output.rates.tasks.{name}.{at}");
+                return refuse(key, message, count as u32 - 1);
+            };
+            let task = Some((job as u16, task));
+            list.push(Rated { endpoint, task });
+        }
+    }
+    Ok(list)
+}
+
+/// The endpoints whose received payload is recorded, ascending, each once.
+fn received(experiment: &Experiment, network: &Network) -> Result<Vec<EndpointId>, ConfigError> {
+    let endpoints = network.topology.endpoints();
+    let mut list = match &experiment.output.received {
+        None => Vec::new(),
+        Some(Receivers::Word(AllEndpoints::All)) => (0..endpoints).collect(),
+        Some(Receivers::List(list)) => list.clone(),
+    };
+    if let Some(at) = list.iter().position(|&one| one >= endpoints) {
+        let message = format!(
+            "endpoint {} is beyond the network, which has {endpoints} endpoints",
+            list[at]
+        );
+        let remedy = format!("write a number from 0 to {}", endpoints - 1);
+        let invalid = Invalid::new(format!("output.received.{at}"), message, remedy);
+        return Err(experiment.file.refuse(invalid));
+    }
+    list.sort_unstable();
+    list.dedup();
+    Ok(list)
+}
+
+fn one_workload(
+    workload: &WorkloadConfig,
+    number: usize,
+    tasks: Arc<[EndpointId]>,
+    network: &Network,
+    experiment: &Experiment,
+) -> Result<Traffic, ConfigError> {
+    let seed = own_seed(experiment.run.seed, number);
+    let background = matches!(&workload.drive, DriveConfig::Motif(job) if job.background);
+    let (drive, tasks, stop) = match &workload.drive {
+        DriveConfig::Pattern(pattern) => {
+            let stop = pattern.stop.map_or(NEVER, |stop| stop.0);
+            let drive = open_loop(workload, pattern, &tasks, network, seed)?;
+            (Drive::Pattern(drive), tasks, stop)
+        }
+        DriveConfig::Motif(job) => {
+            let iterations = experiment.output.iterations || experiment.output.flows;
+            let (application, tasks) =
+                application(workload, job, &tasks, network, iterations, seed)?;
+            (Drive::Motif(application), tasks, NEVER)
+        }
+    };
+    if stop <= workload.start.0 {
+        let invalid = Invalid::new(
+            "stop",
+            "the workload stops before it starts",
+            "give a later `stop`",
+        );
+        return Err(workload.section.refuse(invalid));
+    }
+    let members = match tasks.is_sorted() {
+        true => Arc::clone(&tasks),
+        false => {
+            let mut members = tasks.to_vec();
+            members.sort_unstable();
+            members.into()
+        }
+    };
+    Ok(Traffic {
+        name: workload.name.clone(),
+        number: number as u16,
+        tasks,
+        members,
+        drive,
+        start: workload.start.0,
+        stop,
+        background,
+    })
+}
+
+/// A run to completion waits for an application, if there is any: not all of them are in the background.
+fn check_foreground(experiment: &Experiment, traffic: &[Traffic]) -> Result<(), ConfigError> {
+    let foreground = |one: &&Traffic| one.application().is_some() && !one.background;
+    let behind = traffic.iter().find(|one| one.background);
+    let (Some(behind), None) = (behind, traffic.iter().find(foreground)) else {
+        return Ok(());
+    };
+    let section = &experiment.workloads[usize::from(behind.number)].section;
+    Err(section.refuse(Invalid::new(
+        "background",
+        "all applications are in the background: a run to completion would not wait for any",
+        "leave `background` out of one, or give run.until a time",
+    )))
+}
+
+/// The seed of what is drawn once for a workload.
+fn own_seed(seed: u64, number: usize) -> u64 {
+    seed ^ (PATTERN_SEED << 32 | number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+fn open_loop(
+    workload: &WorkloadConfig,
+    config: &PatternConfig,
+    tasks: &[EndpointId],
+    network: &Network,
+    seed: u64,
+) -> Result<Open, ConfigError> {
+    let about = Members {
+        endpoints: tasks,
+        topology: &network.topology,
+        seed,
+        load: config.load,
+    };
+    let pattern = patterns::build(&config.pattern, &about)?;
+    let flit = network.parameters.flit;
+    let refuse = |invalid| workload.section.refuse(invalid);
+    let longest = u64::from(network.parameters.max_packet);
+    let sizes = Sizes::new(&config.message, flit, longest).map_err(refuse)?;
+    let bandwidth = terminal_bandwidth(&network.topology, tasks);
+    let mean = sizes.mean_bits();
+    let injector = Injector::new(config.injection, config.load, mean, bandwidth, flit);
+    Ok(Open {
+        pattern,
+        sizes,
+        injector: injector.map_err(refuse)?,
+    })
+}
+
+/// An application, and the endpoints of its tasks: the first of those that it may have.
+fn application(
+    workload: &WorkloadConfig,
+    config: &ApplicationConfig,
+    endpoints: &Arc<[EndpointId]>,
+    network: &Network,
+    iterations: bool,
+    seed: u64,
+) -> Result<(Application, Arc<[EndpointId]>), ConfigError> {
+    let there = endpoints.len() as u32;
+    let tasks = config.tasks.unwrap_or(there);
+    if tasks > there {
+        let invalid = Invalid::new(
+            "tasks",
+            format!("{tasks} tasks do not fit on {there} endpoints"),
+            "write fewer tasks or more endpoints",
+        );
+        return Err(workload.section.refuse(invalid));
+    }
+    if !(1..=motifs::MOST_ITERATIONS).contains(&config.repetitions) {
+        let invalid = Invalid::new(
+            "repetitions",
+            format!("{} repetitions of a program", config.repetitions),
+            format!("write a number from 1 to {}", motifs::MOST_ITERATIONS),
+        );
+        return Err(workload.section.refuse(invalid));
+    }
+    let endpoints: Arc<[EndpointId]> = endpoints[..tasks as usize].into();
+    let mpi: Mpi = config.mpi.parse()?;
+    let numbers = endpoints.iter().zip(0..).map(|(&at, task)| (at, task));
+    let longest = u64::from(network.parameters.max_packet);
+    let algorithms = mpi.algorithms();
+    let mut motif = match &config.program {
+        ProgramConfig::Motif(motif) => motifs::build(motif, tasks)?,
+        ProgramConfig::Trace(config) => Box::new(Replay::new(config.trace.clone(), algorithms)),
+    };
+    motif.draw(seed);
+    let job = Job {
+        motif,
+        tasks,
+        repetitions: config.repetitions,
+        iterations,
+        protocol: mpi
+            .protocol(network.parameters.flit, longest)
+            .map_err(|invalid| config.mpi.refuse(invalid))?,
+        algorithms,
+        seed,
+    };
+    let application = Application {
+        job,
+        numbers: numbers.collect(),
+    };
+    Ok((application, endpoints))
+}
+
+/// Schemes that send packets again, and flows, name the packets of a message by 32 bits. (Of applications, whose messages are not known before they send
+/// them, the domains check it.)
+fn check_lengths(
+    experiment: &Experiment,
+    traffic: &[Traffic],
+    network: &Network,
+) -> Result<(), ConfigError> {
+    let too_long = |traffic: &Traffic| match &traffic.drive {
+        Drive::Pattern(open) => !network.about.countable(open.sizes.largest()),
+        Drive::Motif(_) => false,
+    };
+    match traffic.iter().find(|one| too_long(one)) {
+        None => Ok(()),
+        Some(Traffic { number, .. }) => Err(experiment.workloads[usize::from(*number)].section.refuse(Invalid::new(
+            "message",
+            "a message of more than 4,294,967,295 packets, with a scheme or a routing that has to count them",
+            "write a smaller message or a larger nic.max_packet, or choose another congestion.scheme or routing",
+        ))),
+    }
+}
+
+/// The bandwidth of the members' links (the first one's: terminal links of a network are alike).
+fn terminal_bandwidth(topology: &Arc<dyn Topology>, tasks: &[EndpointId]) -> Bandwidth {
+    let (router, port) = topology.attachment(tasks.first().copied().unwrap_or(0));
+    topology.link(router, port).bandwidth
+}

@@ -1,0 +1,76 @@
+//! From the sections of routers and NICs to what the fabric takes.
+
+use crate::config::{Experiment, RouterConfig};
+use weir_fabric::{Network, Parameters, RouterParameters};
+use weir_input::{ConfigError, suggest};
+use weir_model::{Invalid, KindName};
+use weir_network::topology::Topology;
+
+/// What is the same in the whole network.
+pub(super) fn parameters(experiment: &Experiment) -> Parameters {
+    Parameters {
+        // What does not fit is refused by `config::check`.
+        flit: experiment.router.flit_size(),
+        max_packet: u16::try_from(experiment.max_packet_flits()).unwrap_or(u16::MAX),
+        injection_vcs: experiment.nic.injection_vcs,
+        order: experiment.nic.order,
+        acknowledge: experiment.nic.acknowledge,
+        control_routes: experiment.nic.control_routes,
+    }
+}
+
+/// The parameters of each kind of router that the network has.
+pub(super) fn routers(
+    experiment: &Experiment,
+    topology: &dyn Topology,
+) -> Result<Vec<RouterParameters>, ConfigError> {
+    let kinds = topology.router_kinds();
+    let given = &experiment.router_kinds;
+    if let Some((name, _)) = given
+        .iter()
+        .find(|(name, _)| !kinds.iter().any(|own| own == name))
+    {
+        let message = format!("the network has no routers of the kind {name:?}");
+        let names: Vec<&str> = kinds.iter().map(|name| &**name).collect();
+        let remedy = suggest(name, "kinds", &names, '`');
+        let invalid = Invalid::new(format!("router.{name}"), message, remedy);
+        return Err(experiment.file.refuse(invalid));
+    }
+    let own = |kind: &KindName| given.iter().find(|(name, _)| name == kind);
+    let of = |kind| own(kind).map_or(&experiment.router, |(_, router)| router);
+    Ok(kinds
+        .iter()
+        .map(|kind| router_parameters(of(kind)))
+        .collect())
+}
+
+/// Refuses a time for what does not happen: with virtual output queues no packet is behind another of another way.
+pub(super) fn check_stages(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
+    let computed = (network.routers.iter()).any(|router| router.route_computation > 0);
+    if !(computed && network.queueing.by_output()) {
+        return Ok(());
+    }
+    Err(experiment.file.refuse(Invalid::new(
+        "router.route_computation",
+        "packets that wait by output have their ways already: the queueing scheme has virtual output queues",
+        "leave it out, or choose a [queueing] scheme without them, such as \"single\"",
+    )))
+}
+
+/// The parameters of routers with such a section.
+pub(super) fn router_parameters(router: &RouterConfig) -> RouterParameters {
+    RouterParameters {
+        latency: router.latency.0,
+        switching: router.switching,
+        credit_delay: router.credit_delay.0,
+        buffer: router.input_buffer,
+        buffer_per: router.buffer_per,
+        speedup: router.speedup,
+        vc_allocation: router.vc_allocation.0,
+        route_computation: router.route_computation.0,
+        output_queue: router.output_queue,
+        credit_at: router.credit_at,
+        arbitration: router.arbitration,
+        backlog: router.backlog,
+    }
+}

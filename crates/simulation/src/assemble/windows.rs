@@ -1,0 +1,88 @@
+//! How long domains run before they exchange mail.
+
+use weir_congestion::{Capabilities, Scheme};
+use weir_engine::Haste;
+use weir_fabric::{Drive, Network, Traffic};
+use weir_model::{NEVER, Time};
+
+/// A network of one domain has no lookahead; its windows are this long.
+const LONE_WINDOW: Time = 10_000_000;
+
+/// The windows of a run.
+pub struct Windows {
+    /// The least time in which anything reaches another domain, ps; [`NEVER`] for a single domain.
+    pub lookahead: Time,
+    /// How long they are, ps.
+    pub window: Time,
+    /// Set if the scheme talks faster than that.
+    pub haste: Option<Haste>,
+}
+
+impl Windows {
+    /// Of a run with this traffic. `until_done`: it ends when its applications are done, though there is more to do.
+    pub fn new(
+        network: &Network,
+        scheme: &dyn Scheme,
+        traffic: &[Traffic],
+        until_done: bool,
+    ) -> Windows {
+        let least = network.lookahead();
+        let lookahead = match least {
+            NEVER => NEVER,
+            // It ends at the end of a window, which is not to depend on what packets there are.
+            _ if until_done => least,
+            _ => least.saturating_add(settled_before(network, scheme, traffic)),
+        };
+        let window = match lookahead {
+            NEVER => LONE_WINDOW,
+            _ => lookahead,
+        };
+        Windows {
+            lookahead,
+            window,
+            haste: haste(network, scheme, least),
+        }
+    }
+}
+
+/// Set if the scheme's notices can take effect before the end of the window in which they are sent. Those that take the
+/// time of an empty network cannot: their way to another domain crosses a link between domains.
+fn haste(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Option<Haste> {
+    let signals = scheme.capabilities().signals;
+    let delay = signals.then(|| scheme.signal_delay())??;
+    (lookahead != NEVER && delay < lookahead).then(|| Haste {
+        delay,
+        reaction: network.latency_range().0.max(1),
+    })
+}
+
+/// By how much more than the latency of a link windows may be longer ([`Network::settled_before`]): not where routers drop or answer
+/// packets, or a scheme talks out of band.
+fn settled_before(network: &Network, scheme: &dyn Scheme, traffic: &[Traffic]) -> Time {
+    let can = scheme.capabilities();
+    let routers_act = can.drops || can.answers || !can.intercepts.is_empty();
+    if routers_act || can.signals || network.flows.managed {
+        return 0;
+    }
+    // Of applications, and of schemes that may send control packets, nothing is known.
+    let alone = can == Capabilities::NONE && !network.parameters.acknowledge;
+    let longest = u64::from(network.parameters.max_packet);
+    let shortest = traffic.iter().map(|traffic| match &traffic.drive {
+        Drive::Pattern(open) if alone => {
+            (open.sizes).shortest_packet(network.parameters.flit, longest)
+        }
+        _ => 1,
+    });
+    network.settled_before(shortest.min().unwrap_or(1))
+}
+
+/// Longer than any packet or credit is under way anywhere: some round trips of the longest link.
+pub fn patience(network: &Network, window: Time) -> Time {
+    let (_, longest) = network.latency_range();
+    // Only compared with a time.
+    let links = longest.saturating_mul(8);
+    let routers = network.longest_crossing().saturating_mul(100);
+    links
+        .saturating_add(routers)
+        .saturating_add(window.saturating_mul(2))
+}

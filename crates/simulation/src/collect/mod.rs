@@ -1,0 +1,477 @@
+//! Puts the reports of all domains together on rank 0, checks that nothing was lost, and makes the result of them.
+
+pub(super) mod attribution;
+pub(super) mod cost;
+mod fluid;
+mod jobs;
+mod phases;
+mod rows;
+
+use serde::{Deserialize, Serialize};
+use weir_fabric::{
+    Compiled, DomainReport, FabricDomain, JobStats, Network, Step, Tally, TaskStep, Totals,
+};
+
+use crate::error::RunError;
+use crate::notes::{inaction, notes};
+use crate::plan::{Plan, Warning};
+use jobs::{Ends, capacity, one_job, share};
+use weir_congestion::{DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
+use weir_engine::{End, Transport, gather};
+use weir_model::{Histogram, Outstanding, PacketKind, Span, Time};
+use weir_result::schema::{ITERATION, LATENCY_CLASSES};
+use weir_result::{Data, Latency, Scheme, Summary};
+
+/// Facts about the run that may differ between runs.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Events processed.
+    pub events: u64,
+    /// Bytes held by the state of all domains, without packets.
+    pub memory_state: u64,
+    /// Bytes held for packets and mail.
+    pub memory_packets: u64,
+    /// Sum of the ranks' peak resident memory, bytes.
+    pub peak_memory_bytes: u64,
+    /// Host of each rank.
+    pub hosts: Vec<String>,
+}
+
+/// What rank 0 knows of a run that is over.
+pub struct Collected {
+    /// What was measured.
+    pub data: Data,
+    /// Facts about this run that may differ between runs.
+    pub facts: Facts,
+    /// The ways of watched packets: by packet, in order.
+    pub steps: Vec<Step>,
+    /// What happened to tasks, by domain, in order; of each domain nothing where that is not kept.
+    pub tasks: Vec<Vec<TaskStep>>,
+}
+
+/// What one rank tells rank 0 at the end of a run.
+#[derive(Serialize, Deserialize)]
+struct RankReport {
+    domains: Vec<DomainReport>,
+    /// Those of watched packets here.
+    steps: Vec<Step>,
+    /// What happened to tasks, by domain.
+    tasks: Vec<Vec<TaskStep>>,
+    peak_memory_bytes: u64,
+    host: String,
+}
+
+/// Collects on rank 0; None on the others.
+pub fn collect<K: Compiled, T: Transport + ?Sized>(
+    domains: &mut [FabricDomain<K>],
+    plan: &Plan,
+    simulated: Time,
+    end: End,
+    transport: &mut T,
+) -> Result<Option<Collected>, RunError> {
+    let steps = domains.iter().flat_map(|domain| domain.steps().to_vec());
+    let mine = RankReport {
+        steps: steps.collect(),
+        tasks: (domains.iter_mut())
+            .map(FabricDomain::take_task_log)
+            .collect(),
+        domains: domains
+            .iter_mut()
+            .map(|one| one.report(simulated))
+            .collect(),
+        peak_memory_bytes: crate::machine::peak_memory_bytes(),
+        host: crate::machine::host(),
+    };
+    let Some(ranks) = gather(transport, mine)? else {
+        return Ok(None);
+    };
+    let (mut list, mut steps, mut hosts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut tasks = Vec::new();
+    let mut peak_memory_bytes = 0;
+    for rank in ranks {
+        list.extend(rank.domains);
+        steps.extend(rank.steps);
+        tasks.extend(rank.tasks);
+        hosts.push(rank.host);
+        peak_memory_bytes += rank.peak_memory_bytes;
+    }
+    // Numbers come again after 2³² packets: by packet, then time, a packet's steps are together.
+    steps.sort_by_key(|step| (step.packet, step.left));
+    check(&list, end)?;
+    check_ports(&list, simulated)?;
+    check_payload(&list, plan)?;
+    let facts = Facts {
+        events: list.iter().map(|report| report.totals.events).sum(),
+        memory_state: list.iter().map(|report| report.totals.memory_state).sum(),
+        memory_packets: list.iter().map(|report| report.totals.memory_packets).sum(),
+        peak_memory_bytes,
+        hosts,
+    };
+    Ok(Some(Collected {
+        data: merge(&list, plan, simulated),
+        facts,
+        steps,
+        tasks,
+    }))
+}
+
+/// Nothing is lost: packets, messages, and (when all is quiet) credits.
+fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
+    let sum = |field: fn(&Totals) -> u64| -> u64 {
+        reports.iter().map(|report| field(&report.totals)).sum()
+    };
+    let (injected, delivered, in_flight) = (
+        sum(|t| t.injected),
+        sum(|t| t.delivered),
+        sum(|t| t.in_flight),
+    );
+    let (dropped, absorbed) = (sum(|t| t.tally.dropped()), sum(|t| t.tally.absorbed));
+    if injected != delivered + dropped + absorbed + in_flight {
+        return Err(RunError::Conservation(format!(
+            "{injected} packets injected, {delivered} delivered, {dropped} dropped, \
+             {absorbed} taken by routers, {in_flight} in flight"
+        )));
+    }
+    let (generated, received) = (sum(|t| t.messages_generated), sum(|t| t.messages_received));
+    let waiting = sum(|t| t.messages_waiting);
+    if received + waiting > generated {
+        return Err(RunError::Conservation(format!(
+            "{generated} messages generated, but {received} received and {waiting} still to be sent"
+        )));
+    }
+    if end != End::Idle {
+        return Ok(());
+    }
+    if in_flight > 0 || waiting > 0 {
+        return Err(RunError::Stuck {
+            simulated_ps: reports.iter().map(|r| r.last_delivery).max().unwrap_or(0),
+            in_flight: in_flight + waiting,
+        });
+    }
+    let mut tasks = reports.iter().flat_map(|report| &report.tasks);
+    if let Some([job, task, .., unclaimed]) = tasks.find(|row| row[5] > 0) {
+        return Err(RunError::Conservation(format!(
+            "task {task} of workload {job} never received {unclaimed} of its messages"
+        )));
+    }
+    if generated != received {
+        return Err(RunError::Conservation(format!(
+            "{generated} messages generated and {received} received, but the network is idle"
+        )));
+    }
+    if reports.iter().any(|report| report.flows_left) {
+        let what = "the network is idle, but routers keep ways of flows";
+        return Err(RunError::Conservation(what.into()));
+    }
+    match reports
+        .iter()
+        .flat_map(|report| &report.credits_missing)
+        .next()
+    {
+        Some(&[router, port, queue, missing]) => Err(RunError::Conservation(format!(
+            "the network is idle but router {router} port {port} queue {queue} lacks {} flits of credit",
+            missing as i64
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// No port was busy and stalled for longer than the run.
+fn check_ports(reports: &[DomainReport], simulated: Time) -> Result<(), RunError> {
+    let mut rows = reports.iter().flat_map(|report| &report.ports);
+    let wrong = rows.find(|[.., busy, stalled, _]| {
+        let left = simulated.checked_sub(*busy);
+        left.is_none_or(|left| left < *stalled)
+    });
+    match wrong {
+        Some([router, port, .., busy, stalled, _]) => Err(RunError::Conservation(format!(
+            "router {router} port {port} was busy for {busy} ps and stalled for {stalled} ps of {simulated} ps"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// No sum of bits is too large for its 64 bits: those of flits and payload cannot be if all packets there were, each time
+/// that one was counted, had the greatest length.
+fn check_payload(reports: &[DomainReport], plan: &Plan) -> Result<(), RunError> {
+    let parameters = &plan.network().parameters;
+    let longest = u128::from(parameters.max_packet) * u128::from(parameters.flit.0);
+    let packets = reports.iter().map(|report| {
+        let totals = &report.totals;
+        u128::from(totals.injected) + u128::from(totals.delivered) + u128::from(totals.hops)
+    });
+    let jobs = reports.iter().flat_map(|report| &report.jobs);
+    let generated: u128 = jobs.map(|job| u128::from(job.generated_bits)).sum();
+    match (packets.sum::<u128>() * longest).max(generated) < u128::from(u64::MAX) {
+        true => Ok(()),
+        false => Err(RunError::Uncounted),
+    }
+}
+
+fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
+    let recording = plan.blueprint.recording;
+    let topology = &plan.network().topology;
+    let window = Span {
+        to: recording.window.to.min(simulated),
+        ..recording.window
+    };
+    let (router, port) = topology.attachment(0);
+    let bandwidth = topology.link(router, port).bandwidth;
+    let sum = |field: fn(&Totals) -> u64| -> u64 {
+        reports.iter().map(|report| field(&report.totals)).sum()
+    };
+    let jobs = &plan.blueprint.traffic;
+    let all = || reports.iter().flat_map(|report| &report.jobs);
+    let generated = all().map(|job| job.generated_bits).sum();
+    let everyone = capacity(bandwidth, topology.endpoints() as usize, window);
+    let mut data = Data {
+        summary: Summary {
+            simulated_ps: simulated,
+            measured_from_ps: window.from,
+            measured_to_ps: window.to,
+            packets_injected: sum(|t| t.injected),
+            packets_delivered: sum(|t| t.delivered),
+            packets_dropped: sum(|t| t.tally.dropped()),
+            packets_in_flight: sum(|t| t.in_flight),
+            messages_generated: sum(|t| t.messages_generated),
+            messages_received: sum(|t| t.messages_received),
+            protocol_messages: Some([
+                all().map(|job| job.protocol_generated).sum(),
+                all().map(|job| job.protocol_received).sum(),
+            ]),
+            packet_hops: sum(|t| t.hops),
+            bytes_delivered: sum(|t| t.delivered_bits) / 8,
+            endpoints: u64::from(topology.endpoints()),
+            endpoint_bandwidth: bandwidth.0,
+            offered_load: share(generated, everyone),
+            accepted_load: share(sum(|t| t.accepted_bits), everyone),
+            notes: 0,
+        },
+        scheme: Scheme {
+            name: plan.scheme.name().into(),
+            records: rows::records(reports, plan),
+            ..scheme(plan.scheme.as_ref(), plan.network(), reports, everyone)
+        },
+        ..Data::default()
+    };
+    let ends = Ends { window, simulated };
+    data.latency.extend(latencies("", all(), ends));
+    for (number, traffic) in jobs.iter().enumerate() {
+        let stats: Vec<&JobStats> = reports.iter().map(|report| &report.jobs[number]).collect();
+        let (name, stats) = (&traffic.name, || stats.iter().copied());
+        data.latency
+            .extend(latencies(&format!("job.{name}."), stats(), ends));
+        if recording.iteration_times && traffic.application().is_some() {
+            data.latency
+                .push((format!("job.{name}.{ITERATION}"), iteration(stats())));
+        }
+        data.jobs
+            .push(one_job(reports, plan, number, bandwidth, ends));
+    }
+    let flit_bits = u64::from(plan.network().parameters.flit.0);
+    data.ports = rows::ports(reports, plan, simulated);
+    data.routers = rows::routers(plan);
+    data.series = rows::series(reports, plan, simulated);
+    data.occupancy = (recording.occupancy > 0).then(|| rows::occupancy(reports, flit_bits));
+    data.rates = (recording.rates > 0).then(|| rows::rates(reports, plan));
+    data.iterations = recording.iterations.then(|| rows::iterations(reports));
+    if recording.flows {
+        let (flows, phases) = phases::tables(reports, plan, &data.jobs);
+        (data.flows, data.phases) = (Some(flows), Some(phases));
+    }
+    data.attribution = (recording.waits > 0).then(|| attribution::table(reports, plan));
+    data.packets = recording.packets.then(|| rows::packets(reports));
+    data.messages = recording.messages.then(|| rows::messages(reports));
+    let network = plan.network();
+    data.cost = (plan.cost.as_ref()).map(|one| cost::cost(one, network, &data.ports));
+    data.notes = plan.warnings.iter().filter_map(Warning::note).collect();
+    data.notes.extend(plan.traces.iter().cloned());
+    let awaited = jobs
+        .iter()
+        .filter(|one| one.application().is_some() && !one.background);
+    let awaited: Vec<&str> = awaited.map(|one| one.name.as_str()).collect();
+    data.notes.extend(notes(&data, &awaited));
+    data.notes
+        .extend(plan.scheme.acts().and_then(|acts| inaction(&acts, &data)));
+    data.summary.notes = data.notes.len() as u64;
+    data
+}
+
+const RESENT_GRANTED: &str = "resent_granted";
+const RESENT_SPECULATIVE: &str = "resent_speculative";
+const ABSORBED: &str = "reservations_absorbed";
+
+/// Of routings that keep circuits: how often a router kept a port for a flow, and how often there was no room to.
+const CIRCUITS: [&str; 2] = ["circuits_kept", "circuits_refused"];
+
+/// Whether a number of `/data/scheme` is recorded by those schemes only that do what it counts, so that it is 0 of all others:
+/// what fabric and schemes count alike.
+pub fn counts_as_nothing(name: &str) -> bool {
+    let counts = [
+        DROPPED_FABRIC,
+        DROPPED_LAST_HOP,
+        RESENT_GRANTED,
+        RESENT_SPECULATIVE,
+        MARKED,
+        HELD_BACK,
+        ABSORBED,
+        CIRCUITS[0],
+        CIRCUITS[1],
+    ];
+    let share = name
+        .strip_prefix("ejected_")
+        .and_then(|rest| rest.strip_suffix("_share"));
+    let kind = name.strip_prefix("packets_").or(share);
+    counts.contains(&name)
+        || kind.is_some_and(|kind| kind == "ack" || weir_congestion::is_shared_kind(kind))
+}
+
+/// The names of the numbers that a run under a scheme has in `/data/scheme`.
+pub fn scheme_numbers(own: &dyn weir_congestion::Scheme, network: &Network) -> Vec<String> {
+    let Scheme {
+        counters, shares, ..
+    } = scheme(own, network, &[], 0.0);
+    let counters = counters.into_iter().map(|(name, _)| name);
+    counters
+        .chain(shares.into_iter().map(|(name, _)| name))
+        .collect()
+}
+
+/// The kinds of packets of a run, with their names in results.
+fn kinds(network: &Network) -> Vec<(PacketKind, &'static str)> {
+    let mut kinds = vec![(PacketKind::DATA, "data")];
+    if network.parameters.acknowledge {
+        kinds.push((PacketKind::ACK, "ack"));
+    }
+    let own = (0..).zip(&network.kinds);
+    kinds.extend(own.map(|(place, kind)| (PacketKind::own(place), kind.name)));
+    kinds
+}
+
+/// What packets were for, and what became of them.
+fn scheme(
+    own: &dyn weir_congestion::Scheme,
+    network: &Network,
+    reports: &[DomainReport],
+    capacity: f64,
+) -> Scheme {
+    let sum = |field: &dyn Fn(&Tally) -> u64| -> u64 {
+        reports.iter().map(|r| field(&r.totals.tally)).sum()
+    };
+    let kinds = kinds(network);
+    let mut counters: Vec<(String, u64)> = kinds
+        .iter()
+        .map(|(kind, name)| {
+            let count = sum(&|tally| tally.injected[kind.index()]);
+            (format!("packets_{name}"), count)
+        })
+        .collect();
+    let can = own.capabilities();
+    // It is for schemes that have nothing else to show that they act.
+    let holds_back = (own.acts()).is_some_and(|acts| acts.responds.counters.contains(&HELD_BACK));
+    let others = [
+        (
+            can.drops,
+            DROPPED_FABRIC,
+            sum(&|tally| tally.dropped_fabric),
+        ),
+        (
+            can.drops,
+            DROPPED_LAST_HOP,
+            sum(&|tally| tally.dropped_last_hop),
+        ),
+        (
+            can.retransmits,
+            RESENT_GRANTED,
+            sum(&|tally| tally.resent_granted),
+        ),
+        (
+            can.retransmits,
+            RESENT_SPECULATIVE,
+            sum(&|tally| tally.resent_speculative),
+        ),
+        (can.marks, MARKED, sum(&|tally| tally.marked)),
+        (holds_back, HELD_BACK, sum(&|tally| tally.held_back)),
+        (
+            !can.intercepts.is_empty(),
+            ABSORBED,
+            sum(&|tally| tally.absorbed),
+        ),
+    ];
+    let others = others.into_iter().filter(|(does, ..)| *does);
+    counters.extend(others.map(|(_, name, count)| (name.to_string(), count)));
+    if network.flows.cache.is_some() {
+        for (at, name) in CIRCUITS.into_iter().enumerate() {
+            let count = reports.iter().map(|report| report.circuits[at]).sum();
+            counters.push((name.into(), count));
+        }
+    }
+    counters.extend(own.counters().iter().enumerate().map(|(at, name)| {
+        let counts = reports.iter().filter_map(|report| report.scheme.get(at));
+        // A sum of times may be too large: then it stays at the largest number.
+        (
+            name.to_string(),
+            counts.fold(0u64, |sum, count| sum.saturating_add(*count)),
+        )
+    }));
+    let shares = kinds.iter().map(|(kind, name)| {
+        let bits = sum(&|tally| tally.ejected_bits[kind.index()]);
+        let name = format!("ejected_{name}_share");
+        (name, share(bits, capacity))
+    });
+    Scheme {
+        counters,
+        shares: shares.collect(),
+        ..Scheme::default()
+    }
+}
+
+/// The classes of latencies of all jobs or of one.
+fn latencies<'a>(
+    prefix: &str,
+    all: impl Iterator<Item = &'a JobStats> + Clone,
+    ends: Ends,
+) -> [(String, Latency); 4] {
+    let network = Latency {
+        arrived: merged(all.clone().flat_map(|job| job.network.by_sending())),
+        missing: merged(all.clone().map(|job| &job.network_missing)),
+    };
+    let arrived = |of: fn(&JobStats) -> [&Histogram; 2]| merged(all.clone().flat_map(of)).into();
+    let classes = [
+        network,
+        arrived(|job| job.network.by_arrival()),
+        message(all.clone(), ends),
+        arrived(|job| job.message.by_arrival()),
+    ];
+    let mut names = LATENCY_CLASSES.iter();
+    classes.map(|latency| {
+        let name = names.next().copied().unwrap_or_default();
+        (format!("{prefix}{name}"), latency)
+    })
+}
+
+/// How long the tasks of a job took for its iterations.
+fn iteration<'a>(all: impl Iterator<Item = &'a JobStats> + Clone) -> Latency {
+    Latency {
+        arrived: merged(all.clone().map(|job| &job.iteration)),
+        missing: merged(all.map(|job| &job.iteration_missing)),
+    }
+}
+
+/// The latencies of messages, and how old those are that have not arrived.
+fn message<'a>(all: impl Iterator<Item = &'a JobStats> + Clone, ends: Ends) -> Latency {
+    let mut missing = Outstanding::default();
+    all.clone()
+        .for_each(|job| missing.merge(&job.message_missing));
+    let since = |time: Time| time.saturating_sub(ends.window.from);
+    Latency {
+        arrived: merged(all.flat_map(|job| job.message.by_sending())),
+        missing: missing.ages(since(ends.simulated), since(ends.window.to)),
+    }
+}
+
+fn merged<'a>(all: impl Iterator<Item = &'a Histogram>) -> Histogram {
+    let mut sum = Histogram::default();
+    all.for_each(|histogram| sum.merge(histogram));
+    sum
+}

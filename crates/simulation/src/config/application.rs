@@ -1,0 +1,293 @@
+//! `[[workload]]` with a `motif` or a `trace`: an application whose tasks wait for each other.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::defaults::{Elsewhere, at_once, is_no, is_yes, yes};
+use crate::config::Catalog;
+use weir_input::tree::{Member, Node, Value};
+use weir_input::{ConfigError, Duration, Section};
+use weir_model::Invalid;
+use weir_workload::open::endpoints::{Endpoints, Placement};
+use weir_workload::replay::Trace;
+
+/// An application.
+#[derive(Clone, Debug)]
+pub struct ApplicationConfig {
+    /// What its tasks do.
+    pub program: ProgramConfig,
+    /// Number of tasks; None: as many as endpoints.
+    pub tasks: Option<u32>,
+    /// How many times the program is run.
+    pub repetitions: u32,
+    /// Whether a run to completion does not wait for it.
+    pub background: bool,
+    /// The section that says how messages travel: `mpi = { preset = "codes" }`. It may be empty.
+    pub mpi: Section,
+}
+
+/// What the tasks of an application do.
+#[derive(Clone, Debug)]
+pub enum ProgramConfig {
+    /// The section of the motif: `motif = { kind = "lammps", … }`.
+    Motif(Section),
+    /// A recorded application.
+    Trace(TraceConfig),
+}
+
+/// A recorded application.
+#[derive(Clone, Debug)]
+pub struct TraceConfig {
+    /// Its section: `trace = { format = "goal", file = "run.goal" }`, with the absolute path and the hash of the file.
+    pub section: Section,
+    /// What it is.
+    pub trace: Arc<Trace>,
+}
+
+impl ProgramConfig {
+    /// The section that says it.
+    pub fn section(&self) -> &Section {
+        match self {
+            ProgramConfig::Motif(section) => section,
+            ProgramConfig::Trace(trace) => &trace.section,
+        }
+    }
+
+    /// The recorded application, if it is one.
+    pub fn trace(&self) -> Option<&Arc<Trace>> {
+        match self {
+            ProgramConfig::Motif(_) => None,
+            ProgramConfig::Trace(config) => Some(&config.trace),
+        }
+    }
+}
+
+/// `[[workload]]` of an application as it is written.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ApplicationSection {
+    /// Its name in results: letters, digits, `_` and `-`. `workload0`, `workload1`, … by default.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Where it runs, in task order: "all", "rest" (those that no other workload names), "16..32" (16 to 31), a list,
+    /// { file = "hosts.txt" } (a list as text: numbers separated by white space, # begins a comment), or { count, placement, seed }. By default as many endpoints as tasks, or all.
+    #[serde(default)]
+    pub endpoints: Option<Endpoints>,
+    /// Number of tasks; as many as endpoints by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<u32>,
+    /// How the endpoints of `tasks` are chosen, instead of `endpoints`: "linear" by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+    /// Seed of that placement; the run's seed by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement_seed: Option<u64>,
+    /// Whether these endpoints may also belong to other workloads.
+    #[serde(default)]
+    pub shared: bool,
+    /// Whether it runs. One that does not keeps its endpoints, so that the others are where they were: a baseline. It is not
+    /// in the results.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
+    /// How many of it there are, each on endpoints of its own: `name-0`, `name-1`, … Only one, called `name`, by default.
+    #[serde(default, skip_serializing)]
+    #[expect(
+        dead_code,
+        reason = "makes `copies` a known key; it is read with the list"
+    )]
+    pub copies: Option<u32>,
+    /// When its tasks begin.
+    #[serde(default = "at_once")]
+    pub start: Duration,
+    /// How many times its program is run, one after the other; at most 1,000,000.
+    #[serde(default = "once")]
+    pub repetitions: u32,
+    /// With `run.until = "completion"`: whether the run ends without it, when all other applications are done.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub background: bool,
+    /// How messages travel between tasks.
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "makes `mpi` a known key; it is read as a section")]
+    pub mpi: Elsewhere,
+    /// What its tasks do: a name, or { kind = "…", … }.
+    #[serde(default, skip_serializing)]
+    #[expect(
+        dead_code,
+        reason = "makes `motif` a known key; it is read as a section"
+    )]
+    pub motif: Elsewhere,
+    /// A recorded application, instead of `motif`: { format = "…", file = "…" }. It says how many tasks there are.
+    #[serde(default, skip_serializing)]
+    #[expect(
+        dead_code,
+        reason = "makes `trace` a known key; it is read as a section"
+    )]
+    pub trace: Elsewhere,
+}
+
+fn once() -> u32 {
+    1
+}
+
+impl ApplicationSection {
+    /// Where it runs; `recorded`: the number of tasks of a trace.
+    ///
+    /// # Errors
+    /// If two keys say so, or a placement has nothing to place; if a trace has not as many tasks as there should be.
+    pub fn place(
+        &self,
+        section: &Section,
+        recorded: Option<u32>,
+    ) -> Result<Endpoints, ConfigError> {
+        let refuse = |key: &str, message: &str, remedy: &str| {
+            Err(section.refuse(Invalid::new(key, message, remedy)))
+        };
+        let placement = match (self.placement, self.placement_seed) {
+            (Some(_), _) => Some("placement"),
+            (None, Some(_)) => Some("placement_seed"),
+            (None, None) => None,
+        };
+        if let (Some(given), Some(recorded)) = (self.tasks, recorded)
+            && given != recorded
+        {
+            let message = format!("the trace has {recorded} tasks, not {given}");
+            return refuse("tasks", &message, "leave `tasks` out");
+        }
+        match (&self.endpoints, self.tasks.or(recorded), placement) {
+            (Some(_), _, Some(key)) => refuse(
+                key,
+                "`endpoints` says already where the job runs",
+                "remove one of the two, or write endpoints = { count, placement, seed }",
+            ),
+            (None, None, Some(key)) => refuse(
+                key,
+                "it is not said how many tasks are to be placed",
+                "add tasks = …",
+            ),
+            (_, Some(0), _) => refuse("tasks", "0 tasks do nothing", "write 1 or more"),
+            (Some(endpoints), _, None) => Ok(endpoints.clone()),
+            (None, None, None) => Ok(Endpoints::All),
+            (None, Some(count), _) => Ok(Endpoints::Count {
+                count,
+                placement: self.placement.unwrap_or(Placement::Linear),
+                seed: self.placement_seed,
+            }),
+        }
+    }
+}
+
+/// The section of the motif of a workload.
+pub(super) fn motif(section: &Section, path: &str) -> Result<Section, ConfigError> {
+    let node = match section.node.get("motif").map(|member| &member.value) {
+        Some(node) if matches!(node.value, Value::Table(_)) => node.clone(),
+        _ => {
+            return Err(section.refuse(Invalid::new(
+                "motif",
+                "expected a name or a table",
+                "write motif = \"lammps\" or motif = { kind = \"lammps\", … } (see `weir list motifs`)",
+            )));
+        }
+    };
+    Ok(Section::new(node, format!("{path}.motif")).choosing_by("kind", Some("motifs")))
+}
+
+/// The recorded application of a workload, read. Its path is relative to `folder`.
+pub(super) fn trace(
+    section: &Section,
+    path: &str,
+    folder: &Path,
+    catalog: &Catalog,
+) -> Result<TraceConfig, ConfigError> {
+    if section.node.get("motif").is_some() {
+        return Err(section.refuse(Invalid::new(
+            "trace",
+            "`motif` says already what the tasks do",
+            "remove one of the two",
+        )));
+    }
+    let mut node = match section.node.get("trace").map(|member| &member.value) {
+        Some(node) if matches!(node.value, Value::Table(_)) => node.clone(),
+        _ => {
+            return Err(section.refuse(Invalid::new(
+                "trace",
+                "expected a table",
+                "write trace = { format = \"…\", file = \"…\" } (see `weir list traces`)",
+            )));
+        }
+    };
+    let own = |node: &Node| {
+        Section::new(node.clone(), format!("{path}.trace")).choosing_by("format", Some("traces"))
+    };
+    absolute(&mut node, folder).map_err(|invalid| own(&node).refuse(invalid))?;
+    // Wrong keys are refused before a long file is read.
+    super::keys::variant(&own(&node), &catalog.traces)?;
+    let trace = (catalog.read_trace)(&own(&node))?;
+    if let Value::Table(members) = &mut node.value
+        && !members.iter().any(|member| member.key == "sha256")
+    {
+        let hash = Node::default(Value::String(trace.sha256.clone()));
+        members.push(Member::default("sha256", hash));
+    }
+    Ok(TraceConfig {
+        section: own(&node),
+        trace,
+    })
+}
+
+/// Makes the path of a trace's `file` absolute: the resolved experiment may be run from anywhere.
+fn absolute(node: &mut Node, folder: &Path) -> Result<(), Invalid> {
+    let Value::Table(members) = &mut node.value else {
+        return Ok(());
+    };
+    let Some(member) = members.iter_mut().find(|member| member.key == "file") else {
+        let remedy = "add file = \"…\"";
+        return Err(Invalid::new("", "the key `file` is missing", remedy));
+    };
+    if let Value::String(name) = &mut member.value.value {
+        let path = std::path::absolute(folder.join(&*name));
+        let path = path.ok().and_then(|path| Some(path.to_str()?.to_string()));
+        match path {
+            Some(path) => *name = path,
+            None => {
+                let message = format!("{name:?} is no path in UTF-8");
+                return Err(Invalid::new("file", message, "write the path of a file"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The section of the protocol; empty if it is not there.
+pub(super) fn mpi(section: &Section, path: &str) -> Section {
+    let node = match section.node.get("mpi") {
+        Some(member) => member.value.clone(),
+        None => Node {
+            value: Value::Table(Vec::new()),
+            origin: section.node.origin.clone(),
+        },
+    };
+    Section::new(node, format!("{path}.mpi"))
+}
+
+/// A workload whose `motif` is a table, also where only its name is written: tables can be laid over each other.
+pub(super) fn with_kind(mut node: Node) -> Node {
+    if let Value::Table(members) = &mut node.value {
+        for member in members.iter_mut().filter(|member| member.key == "motif") {
+            if let Value::String(_) = member.value.value {
+                let kind = Member {
+                    key: "kind".into(),
+                    origin: member.value.origin.clone(),
+                    value: member.value.clone(),
+                };
+                member.value = Node {
+                    origin: member.value.origin.clone(),
+                    value: Value::Table(vec![kind]),
+                };
+            }
+        }
+    }
+    node
+}

@@ -1,0 +1,445 @@
+//! From the text of an experiment file to a checked [`Experiment`].
+
+use std::path::Path;
+
+use super::application::{self, ApplicationConfig, ApplicationSection, ProgramConfig, with_kind};
+use super::experiment::{CostConfig, Experiment, NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::mapping;
+use super::presets;
+use super::sets::copy_name;
+use super::shelf::{Folder, Shelf, file_name, from_file, without_file};
+use super::variant_preset::with_preset;
+use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
+use super::{check, resolve};
+use crate::config::Catalog;
+use weir_input::registry::Family;
+use weir_input::tree::{Member, Node, Value};
+use weir_input::{ConfigError, Section, suggest};
+use weir_model::Invalid;
+
+/// What stands at the top of an experiment file: its sections, and what is laid under them.
+pub(super) const SECTIONS: [&str; 11] = [
+    presets::KEY,
+    "topology",
+    "routing",
+    "queueing",
+    "router",
+    "nic",
+    "congestion",
+    "workload",
+    "run",
+    "output",
+    "cost",
+];
+
+/// The most workloads, copies included: packets carry the number of theirs in 16 bits.
+const MOST_WORKLOADS: usize = u16::MAX as usize;
+
+/// What a job file has besides: see the room `study`.
+pub const STUDY: [&str; 11] = [
+    "title",
+    "axis",
+    "only",
+    "exclude",
+    "seeds",
+    "metrics",
+    "criterion",
+    "figure",
+    "claims",
+    "reduced",
+    "tune",
+];
+
+/// Reads the sections of an experiment. Paths in it are relative to `folder`.
+pub(super) fn sections_to_experiment(
+    root: Node,
+    folder: &Folder,
+    catalog: &Catalog,
+) -> Result<Experiment, ConfigError> {
+    known_sections(&root)?;
+    let file = Section::new(presets::laid_under(root, folder, catalog)?, "");
+    let (router, router_kinds) = router(&file)?;
+    let experiment = Experiment {
+        topology: topology(&file, folder, catalog)?,
+        routing: required(&file, "routing", &catalog.routings)?
+            .choosing_by("algorithm", Some("routings")),
+        queueing: choosing_scheme(&file, "queueing", "voq_sw", "queueing")?,
+        router,
+        router_kinds,
+        nic: section(&file, "nic")?.parse::<NicConfig>()?,
+        congestion: with_preset(
+            choosing_scheme(&file, "congestion", "none", "schemes")?,
+            &catalog.schemes,
+        )?,
+        workloads: workloads(&file, folder, catalog)?,
+        run: run(&file)?,
+        output: section(&file, "output")?.parse::<OutputConfig>()?,
+        cost: match file.has("cost") {
+            true => Some(section(&file, "cost")?.parse::<CostConfig>()?),
+            false => None,
+        },
+        resolved: String::new(),
+        file,
+    };
+    check::variants(&experiment, catalog)?;
+    check::values(&experiment)?;
+    let resolved = resolve::text(&experiment, catalog);
+    Ok(Experiment {
+        resolved,
+        ..experiment
+    })
+}
+
+fn known_sections(root: &Node) -> Result<(), ConfigError> {
+    for member in root.members() {
+        if STUDY.contains(&member.key.as_str()) {
+            return Err(ConfigError::at(
+                &member.origin,
+                format!("`{}` makes this a job file, of many runs", member.key),
+                match member.key.as_str() {
+                    "tune" => "`weir tune FILE --out DIR` searches its parameters",
+                    _ => {
+                        "`weir sweep plan FILE` shows its points, `weir sweep run FILE --out DIR` runs them"
+                    }
+                },
+            ));
+        }
+        if !SECTIONS.contains(&member.key.as_str()) {
+            return Err(ConfigError::at(
+                &member.origin,
+                format!("unknown section `{}`", member.key),
+                suggest(&member.key, "sections", &SECTIONS, '`'),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The section called `name`; empty if it is not in the file.
+fn section(file: &Section, name: &str) -> Result<Section, ConfigError> {
+    let node = match file.node.get(name) {
+        Some(member) => member.value.clone(),
+        None => Node {
+            value: Value::Table(Vec::new()),
+            origin: file.node.origin.clone(),
+        },
+    };
+    if !matches!(node.value, Value::Table(_)) {
+        return Err(file.refuse(Invalid::new(
+            name,
+            format!("expected a section, got {}", node.type_name()),
+            format!("write [{name}] and its keys on the lines below"),
+        )));
+    }
+    Ok(Section::new(node, name))
+}
+
+fn required(file: &Section, name: &str, family: &Family) -> Result<Section, ConfigError> {
+    if file.node.get(name).is_none() {
+        return Err(file.refuse(Invalid::new(
+            "",
+            format!("the section [{name}] is missing"),
+            format!(
+                "add [{name}] with {} = \"…\" (see `weir list {}`)",
+                family.key, family.name
+            ),
+        )));
+    }
+    section(file, name)
+}
+
+/// `[router]`, without a key that it had once, and the tables in it: what is different for routers of a kind.
+fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>), ConfigError> {
+    let mut section = section(file, "router")?;
+    if let Some(old) = section.node.get("voq") {
+        return Err(ConfigError::at(
+            &old.origin,
+            section.about("voq", "this is chosen by [queueing] now"),
+            "write [queueing] with scheme = \"voq_sw\" for voq = true (the default), or scheme = \"single\" for voq = false",
+        ));
+    }
+    let mut tables = Vec::new();
+    if let Value::Table(members) = &mut section.node.value {
+        let is_table = |member: &mut Member| matches!(member.value.value, Value::Table(_));
+        tables.extend(members.extract_if(.., is_table));
+    }
+    let base = section.parse()?;
+    let kinds = tables.into_iter().map(|Member { key, value, .. }| {
+        if let Some(flit) = value.get("flit") {
+            return Err(ConfigError::at(
+                &flit.origin,
+                section.about(
+                    &format!("{key}.flit"),
+                    "flits are of one size in the whole network",
+                ),
+                "write it in [router]",
+            ));
+        }
+        let own = section.node.clone().overlaid(value);
+        let own = Section::new(own, format!("router.{key}")).parse()?;
+        Ok((key, own))
+    });
+    Ok((base, kinds.collect::<Result<_, _>>()?))
+}
+
+/// The section called `name`, which chooses a variant by its `scheme`, and `default` if there is no such key. `list` is what
+/// `weir list` calls the variants.
+fn choosing_scheme(
+    file: &Section,
+    name: &str,
+    default: &str,
+    list: &'static str,
+) -> Result<Section, ConfigError> {
+    let mut section = section(file, name)?;
+    let given = section.node.get("scheme").is_some();
+    if let Value::Table(members) = &mut section.node.value
+        && !given
+    {
+        let default = Node::default(Value::String(default.into()));
+        members.push(Member::default("scheme", default));
+    }
+    Ok(section.choosing_by("scheme", Some(list)))
+}
+
+fn run(file: &Section) -> Result<RunConfig, ConfigError> {
+    if file.node.get("run").is_none() {
+        return Err(file.refuse(Invalid::new(
+            "",
+            "the section [run] is missing",
+            "add [run] with until = \"500 us\" or another time, or until = \"completion\"",
+        )));
+    }
+    section(file, "run")?.parse()
+}
+
+/// `[topology]` with the keys of its `file` below its own.
+fn topology(file: &Section, folder: &Folder, catalog: &Catalog) -> Result<Section, ConfigError> {
+    let mut section = required(file, "topology", &catalog.topologies)?;
+    let inline = section.node.clone();
+    if let Some(name) = file_name(&section)? {
+        let shelf = Shelf {
+            key: "file",
+            ready: catalog.ready,
+            folder: "topologies",
+            what: "ready network",
+            list: "topologies",
+        };
+        let base = from_file(&section, &name, folder, &shelf)?;
+        if let (Some(own), Some(theirs)) = (inline.get("kind"), base.get("kind"))
+            && !same_text(&own.value, &theirs.value)
+        {
+            return Err(section.refuse(Invalid::new(
+                "kind",
+                format!("differs from the kind in the file {name:?}"),
+                "remove `kind`, or remove `file` and give all keys here",
+            )));
+        }
+        let origin = section.node.origin.clone();
+        let node = base.overlaid(without_file(section.node));
+        section.node = Node { origin, ..node };
+    }
+    Ok(section.choosing_by("kind", Some("topologies")))
+}
+
+fn same_text(a: &Node, b: &Node) -> bool {
+    matches!((&a.value, &b.value), (Value::String(a), Value::String(b)) if a == b)
+}
+
+fn workloads(
+    file: &Section,
+    folder: &Folder,
+    catalog: &Catalog,
+) -> Result<Vec<WorkloadConfig>, ConfigError> {
+    let how = "write [[workload]] and its keys on the lines below, once for every workload";
+    let items = match file.node.get("workload").map(|member| &member.value) {
+        Some(Node {
+            value: Value::Array(items),
+            ..
+        }) if !items.is_empty() => items,
+        None
+        | Some(Node {
+            value: Value::Array(_),
+            ..
+        }) => {
+            return Err(file.refuse(Invalid::new("", "there is no [[workload]]", how)));
+        }
+        Some(other) => {
+            return Err(file.refuse(Invalid::new(
+                "workload",
+                format!("expected a list of workloads, got {}", other.type_name()),
+                how,
+            )));
+        }
+    };
+    let mut all = Vec::new();
+    for (index, node) in items.iter().enumerate() {
+        let mut own = workload(index, node, folder, catalog)?;
+        let count = all.len() + own.len();
+        if count > MOST_WORKLOADS {
+            let path = format!("workload.{index}");
+            return Err(Section::new(node.clone(), path).refuse(Invalid::new(
+                "copies",
+                format!("these are {count} workloads with those above"),
+                format!("at most {MOST_WORKLOADS} are possible: write fewer copies"),
+            )));
+        }
+        all.append(&mut own);
+    }
+    Ok(all)
+}
+
+fn workload(
+    index: usize,
+    node: &Node,
+    folder: &Folder,
+    catalog: &Catalog,
+) -> Result<Vec<WorkloadConfig>, ConfigError> {
+    let path = format!("workload.{index}");
+    let mut section = Section::new(with_kind(node.clone()), &path);
+    if let Some(name) = file_name(&section)? {
+        let shelf = Shelf {
+            key: "file",
+            ready: catalog.ready_workloads,
+            folder: "workloads",
+            what: "ready application",
+            list: "motifs",
+        };
+        let base = from_file(&section, &name, folder, &shelf)?;
+        // What is wrong with the whole is wrong where the user wrote it.
+        let origin = section.node.origin.clone();
+        let node = with_kind(base).overlaid(without_file(section.node));
+        section = Section::new(Node { origin, ..node }, &path);
+    }
+    let section = mapping::inlined(section, &path, folder)?;
+    let copies = copies(&section)?;
+    let is_application = ["motif", "trace"].map(|key| section.node.get(key).is_some());
+    of_one_sort(&section, is_application.contains(&true))?;
+    let one = match is_application {
+        [false, false] => open_loop(index, section, &path),
+        _ => application(index, section, &path, folder.path(), catalog),
+    }?;
+    let Some(copies) = copies else {
+        return Ok(vec![one]);
+    };
+    let copy = |number| WorkloadConfig {
+        name: copy_name(&one.name, number),
+        ..one.clone()
+    };
+    Ok((0..copies).map(copy).collect())
+}
+
+/// Keys of applications alone, and of other traffic alone.
+const OF_APPLICATIONS: [&str; 6] = [
+    "tasks",
+    "placement",
+    "placement_seed",
+    "repetitions",
+    "background",
+    "mpi",
+];
+const OF_PATTERNS: [&str; 5] = ["pattern", "load", "message", "injection", "stop"];
+
+/// That a workload has no key of the other sort of workloads.
+fn of_one_sort(section: &Section, application: bool) -> Result<(), ConfigError> {
+    let (others, whose, remedy) = match application {
+        true => (
+            &OF_PATTERNS[..],
+            "traffic with a `pattern`",
+            "remove it, or remove `motif` and `trace`",
+        ),
+        false => (
+            &OF_APPLICATIONS[..],
+            "applications",
+            "remove it, or say what its tasks do: `motif` or `trace` (see `weir list motifs`)",
+        ),
+    };
+    match others.iter().find(|key| section.node.get(key).is_some()) {
+        Some(key) => Err(section.refuse(Invalid::new(
+            *key,
+            format!("this is a key of {whose}"),
+            remedy,
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// How many copies there are of a workload; None if it is not said.
+fn copies(section: &Section) -> Result<Option<u32>, ConfigError> {
+    let Some(member) = section.node.get("copies") else {
+        return Ok(None);
+    };
+    match member.value.value {
+        Value::Integer(count) if (1..=MOST_WORKLOADS as i64).contains(&count) => {
+            Ok(Some(count as u32))
+        }
+        _ => Err(section.refuse(Invalid::new(
+            "copies",
+            "this is no number of copies",
+            format!("write a whole number from 1 to {MOST_WORKLOADS}"),
+        ))),
+    }
+}
+
+fn application(
+    index: usize,
+    section: Section,
+    path: &str,
+    folder: &Path,
+    catalog: &Catalog,
+) -> Result<WorkloadConfig, ConfigError> {
+    let given: ApplicationSection = section.parse()?;
+    check::name(&section, given.name.as_deref())?;
+    let program = match section.node.get("trace") {
+        Some(_) => ProgramConfig::Trace(application::trace(&section, path, folder, catalog)?),
+        None => ProgramConfig::Motif(application::motif(&section, path)?),
+    };
+    let recorded = program.trace().map(|trace| trace.tasks());
+    let endpoints = given.place(&section, recorded)?;
+    check::endpoints(&section, &endpoints)?;
+    Ok(WorkloadConfig {
+        endpoints,
+        name: given.name.unwrap_or_else(|| format!("workload{index}")),
+        shared: given.shared,
+        enabled: given.enabled,
+        start: given.start,
+        drive: DriveConfig::Motif(ApplicationConfig {
+            program,
+            tasks: given.tasks.or(recorded),
+            repetitions: given.repetitions,
+            background: given.background,
+            mpi: application::mpi(&section, path),
+        }),
+        section,
+    })
+}
+
+fn open_loop(index: usize, section: Section, path: &str) -> Result<WorkloadConfig, ConfigError> {
+    let given: TrafficSection = section.parse()?;
+    let pattern = match section.node.get("pattern") {
+        Some(member) if matches!(member.value.value, Value::Table(_)) => member.value.clone(),
+        _ => {
+            return Err(section.refuse(Invalid::new(
+                "pattern",
+                "expected a table",
+                "write pattern = { kind = \"…\" } (see `weir list patterns`)",
+            )));
+        }
+    };
+    check::workload(&section, &given)?;
+    Ok(WorkloadConfig {
+        name: given.name.unwrap_or_else(|| format!("workload{index}")),
+        endpoints: given.endpoints,
+        shared: given.shared,
+        enabled: given.enabled,
+        start: given.start,
+        drive: DriveConfig::Pattern(PatternConfig {
+            stop: given.stop,
+            load: given.load,
+            message: given.message.normalised(),
+            injection: given.injection,
+            pattern: Section::new(pattern, format!("{path}.pattern"))
+                .choosing_by("kind", Some("patterns")),
+        }),
+        section,
+    })
+}

@@ -1,0 +1,44 @@
+//! JSON Schemas of the sections that every experiment has.
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value as Json};
+
+use super::application::ApplicationSection;
+use super::experiment::{CostConfig, NicConfig, OutputConfig, RouterConfig, RunConfig};
+use super::workload::TrafficSection;
+
+/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]` and one `[[workload]]` by name (`workload` of a pattern, `job`
+/// of an application), and their `$defs`. The pattern of a workload is any table; so are motif and mpi of a job.
+pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut sections = Map::new();
+    let mut add = |name: &str, schema: schemars::Schema| {
+        sections.insert(name.to_string(), schema.to_value());
+    };
+    add("router", generator.subschema_for::<RouterConfig>());
+    add("nic", generator.subschema_for::<NicConfig>());
+    add("run", generator.subschema_for::<RunConfig>());
+    add("output", generator.subschema_for::<OutputConfig>());
+    add("cost", generator.subschema_for::<CostConfig>());
+    add("workload", generator.subschema_for::<TrafficSection>());
+    add("job", generator.subschema_for::<ApplicationSection>());
+    let mut definitions = generator.take_definitions(true);
+    if let Some(router) = definitions.get_mut("RouterConfig") {
+        router["additionalProperties"] = of_one_kind(router);
+    }
+    (sections, definitions)
+}
+
+/// What a table in `[router]` may hold, by the schema of `[router]`: all but the size of flits.
+fn of_one_kind(router: &Json) -> Json {
+    let mut own = router.clone();
+    own["description"] = "What is different for routers of this kind.".into();
+    if let Some(properties) = own["properties"].as_object_mut() {
+        properties.remove("flit");
+        // What is left out is as in [router], whatever the default there.
+        for property in properties.values_mut().filter_map(Json::as_object_mut) {
+            property.remove("default");
+        }
+    }
+    own
+}

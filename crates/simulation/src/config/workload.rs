@@ -1,0 +1,138 @@
+//! `[[workload]]`: who sends how much, when, and in which pattern.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::application::ApplicationConfig;
+use super::defaults::{Elsewhere, at_once, is_yes, yes};
+use weir_input::{Duration, Section};
+use weir_workload::open::endpoints::Endpoints;
+use weir_workload::open::injection::Injection;
+use weir_workload::open::members::Party;
+use weir_workload::open::message::Message;
+
+/// One `[[workload]]`.
+#[derive(Clone, Debug)]
+pub struct WorkloadConfig {
+    /// Its name in results; `workload0`, `workload1`, … by default. Unique.
+    pub name: String,
+    /// Who takes part.
+    pub endpoints: Endpoints,
+    /// Whether these endpoints may also belong to other workloads.
+    pub shared: bool,
+    /// Whether it runs; if not it only keeps its endpoints.
+    pub enabled: bool,
+    /// When it begins to send.
+    pub start: Duration,
+    /// What makes it send.
+    pub drive: DriveConfig,
+    /// The whole section, for errors about its keys.
+    pub section: Section,
+}
+
+/// What makes a workload send.
+#[derive(Clone, Debug)]
+pub enum DriveConfig {
+    /// Open-loop traffic of one pattern.
+    Pattern(PatternConfig),
+    /// An application.
+    Motif(ApplicationConfig),
+}
+
+/// Open-loop traffic of one pattern.
+#[derive(Clone, Debug)]
+pub struct PatternConfig {
+    /// When it stops; None: at the end of the run.
+    pub stop: Option<Duration>,
+    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is allowed.
+    pub load: f64,
+    /// Sizes of messages; the shares of a mix sum up to 1.
+    pub message: Message,
+    /// When messages are generated.
+    pub injection: Injection,
+    /// The section of the pattern: `pattern = { kind = "uniform", … }`.
+    pub pattern: Section,
+}
+
+impl WorkloadConfig {
+    /// Its claim to endpoints.
+    pub fn party(&self) -> Party<'_> {
+        Party {
+            name: &self.name,
+            endpoints: &self.endpoints,
+            shared: self.shared,
+            section: &self.section,
+        }
+    }
+
+    /// The pattern, if it is open-loop traffic.
+    pub fn pattern(&self) -> Option<&PatternConfig> {
+        match &self.drive {
+            DriveConfig::Pattern(pattern) => Some(pattern),
+            DriveConfig::Motif(_) => None,
+        }
+    }
+
+    /// The application, if it is one.
+    pub fn job(&self) -> Option<&ApplicationConfig> {
+        match &self.drive {
+            DriveConfig::Pattern(_) => None,
+            DriveConfig::Motif(job) => Some(job),
+        }
+    }
+}
+
+/// `[[workload]]` of a pattern as it is written.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TrafficSection {
+    /// Its name in results: letters, digits, `_` and `-`. `workload0`, `workload1`, … by default.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Who takes part: "all", "rest" (those that no other workload names), "16..32" (16 to 31), a list in task
+    /// order, { file = "hosts.txt" } (such a list, as text), or { count, placement, seed }.
+    #[serde(default = "all")]
+    pub endpoints: Endpoints,
+    /// Whether these endpoints may also belong to other workloads.
+    #[serde(default)]
+    pub shared: bool,
+    /// Whether it runs. One that does not keeps its endpoints, so that the others are where they were: a baseline. It is not
+    /// in the results.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
+    /// How many of it there are, each on endpoints of its own: `name-0`, `name-1`, … Only one, called `name`, by default.
+    #[serde(default, skip_serializing)]
+    #[expect(
+        dead_code,
+        reason = "makes `copies` a known key; it is read with the list"
+    )]
+    pub copies: Option<u32>,
+    /// When it begins to send.
+    #[serde(default = "at_once")]
+    pub start: Duration,
+    /// When it stops; at the end of the run by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is allowed.
+    pub load: f64,
+    /// Size of the messages, or a list of { size, share }: shares of the volume.
+    pub message: Message,
+    /// When messages are generated.
+    #[serde(default = "bernoulli")]
+    pub injection: Injection,
+    /// Which endpoint sends to which: { kind = "…", … }.
+    #[serde(skip_serializing)]
+    #[expect(
+        dead_code,
+        reason = "makes `pattern` a known key; it is read as a section"
+    )]
+    pub pattern: Elsewhere,
+}
+
+fn all() -> Endpoints {
+    Endpoints::All
+}
+
+fn bernoulli() -> Injection {
+    Injection::Bernoulli
+}

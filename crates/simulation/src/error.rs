@@ -1,0 +1,81 @@
+use thiserror::Error;
+
+use weir_engine::TransportError;
+use weir_fabric::{Deadlock, Fault};
+use weir_model::LATEST;
+
+/// Why a run that was well asked for did not come to its end. All are fatal for the run.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// Packets are in flight and can never move again.
+    #[error("the network is deadlocked at {simulated_ps} ps: {deadlock}")]
+    Deadlocked {
+        /// When it was noticed.
+        simulated_ps: u64,
+        /// The cycle.
+        deadlock: Deadlock,
+    },
+    /// The tasks of an application wait for each other, or for messages that nobody sends.
+    #[error(
+        "the application {job:?} hangs at {simulated_ps} ps: {tasks} of its tasks wait for ever, with no message on its \
+         way and nothing to compute: {}{}",
+        waiting.join("; "),
+        if *tasks > waiting.len() as u64 { "; …" } else { "" }
+    )]
+    Hung {
+        /// When it was noticed.
+        simulated_ps: u64,
+        /// The workload's name.
+        job: String,
+        /// Tasks that are not done.
+        tasks: u64,
+        /// The first of them and what they wait for; empty on ranks other than 0.
+        waiting: Vec<String>,
+    },
+    /// Nothing is left to happen but packets are in flight, and no cycle explains it.
+    #[error(
+        "nothing moves at {simulated_ps} ps while {in_flight} packets are in flight, and no deadlock explains it; \
+         this is a defect of weir, please report it with the experiment file"
+    )]
+    Stuck {
+        /// When it was noticed.
+        simulated_ps: u64,
+        /// Packets in flight.
+        in_flight: u64,
+    },
+    /// A run to completion has reached the end of time.
+    #[error(
+        "the run is not complete at {} s of simulated time, which is the latest there is; end it at a time (run.until), \
+         or write shorter times",
+        LATEST / 1_000_000_000_000
+    )]
+    Endless,
+    /// More payload than can be counted.
+    #[error(
+        "the messages or packets of this run may have more than 2^64 bits together, which cannot be counted; end it earlier \
+         (run.until), or write smaller messages and a smaller nic.max_packet"
+    )]
+    Uncounted,
+    /// A count does not come out.
+    #[error(
+        "conservation is violated: {0}; this is a defect of weir, please report it with the experiment file"
+    )]
+    Conservation(String),
+    /// A part of the network cannot go on.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// A message between ranks did not come through.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+}
+
+impl RunError {
+    /// The exit code of the process: 4 for a stall, 2 for what a user can mend, 1 for everything else.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            RunError::Deadlocked { .. } | RunError::Stuck { .. } | RunError::Hung { .. } => 4,
+            RunError::Fault(_) | RunError::Endless | RunError::Uncounted => 2,
+            RunError::Conservation(_) | RunError::Transport(_) => 1,
+        }
+    }
+}

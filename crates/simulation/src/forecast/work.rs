@@ -1,0 +1,327 @@
+//! What an experiment is to do.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::flow::{Amount, Flow, Receivers, bandwidth};
+use crate::Plan;
+use crate::config::Experiment;
+use weir_fabric::{BufferPer, CHUNK, MOST_BINS, Network, Traffic};
+use weir_model::{EndpointId, LinkKind, NEVER};
+use weir_network::topology::Links;
+
+/// Of what is recorded there are so many copies while the result is put together.
+pub(super) const COPIES: f64 = 4.0;
+/// Numbers of the contents of routers in all, at most.
+const MOST_NUMBERS: f64 = (1 << 24) as f64;
+
+/// What an experiment is to do, about: from its numbers and its programs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Work {
+    /// Endpoints of its network.
+    pub endpoints: u32,
+    /// Domains of its network: the most ranks that it can use.
+    pub domains: u32,
+    /// When it ends, ps; None: when its applications are done.
+    pub end: Option<f64>,
+    /// Its workloads, those that run.
+    pub flows: Vec<Flow>,
+    /// Bytes of the state of all domains before anything is sent.
+    pub state: u64,
+    /// Bytes of the traces that are replayed, which all domains share.
+    pub traces: u64,
+    /// How long a packet is under way on a shortest way without load, ps.
+    pub latency: f64,
+    /// Packets that find room in all buffers of the network.
+    pub buffers: f64,
+    /// What is recorded.
+    pub records: Records,
+}
+
+impl Work {
+    /// Of an experiment. About `effort` operations of the programs of all applications are looked at.
+    pub fn of(experiment: &Experiment, plan: &Plan, effort: u64) -> Work {
+        let network = plan.network();
+        let end = experiment.run.end().unwrap_or(NEVER);
+        // However many workloads there are, it takes no longer.
+        let effort = effort / plan.blueprint.traffic.len().max(1) as u64;
+        let enabled = experiment.workloads.iter().filter(|one| one.enabled);
+        let pairs = enabled.zip(&*plan.blueprint.traffic);
+        let (mut flows, receivers): (Vec<Flow>, Vec<Receivers>) = pairs
+            .map(|(workload, traffic)| {
+                let scheme = plan.scheme.as_ref();
+                Flow::of(workload, traffic, network, scheme, end, effort)
+            })
+            .unzip();
+        accept(&mut flows, &receivers, &plan.blueprint.traffic, network);
+        let recording = &plan.blueprint.recording;
+        Work {
+            endpoints: network.topology.endpoints(),
+            domains: network.topology.domains(),
+            end: (end != NEVER).then_some(end as f64),
+            latency: latency(&flows, network),
+            buffers: buffers(&flows, network),
+            flows,
+            state: plan.expected_state(),
+            traces: traces(experiment),
+            records: Records {
+                bin: recording.bin.max(1) as f64,
+                occupancy: recording.occupancy as f64,
+                routers: f64::from(network.topology.routers()),
+                packets: recording.packets,
+                messages: recording.messages,
+                counts: counts(&plan.blueprint.traffic, network.topology.domains()),
+            },
+        }
+    }
+
+    /// Packet-hops of the whole run, if all packets go by shortest ways and receivers take what their links carry.
+    pub fn packet_hops(&self) -> f64 {
+        let end = self.least_end();
+        let hops = |flow: &Flow| flow.bits_until(end) * flow.hops_per_bit;
+        self.flows.iter().map(hops).sum()
+    }
+
+    /// From when on, ps, what arrives tells what the network carries: packets that are sent as soon as anything is have arrived, and answers to
+    /// them, and what these let go. A run that ends sooner never gets there.
+    pub fn settles(&self) -> f64 {
+        /// Ways through the network.
+        const WAYS: f64 = 3.0;
+        let starts = self.flows.iter().map(|flow| flow.start);
+        let first = starts.fold(f64::INFINITY, f64::min);
+        (first + WAYS * self.latency).min(self.end.unwrap_or(f64::INFINITY))
+    }
+
+    /// When the run ends, ps: no application can be done sooner.
+    pub fn least_end(&self) -> f64 {
+        self.end.unwrap_or_else(|| {
+            let least = |flow: &Flow| match flow.amount {
+                Amount::Closed { least, .. } => flow.start + least,
+                // Where all traffic stops, the run ends with the last packet.
+                Amount::Open { .. } if flow.stop.is_finite() => flow.stop,
+                Amount::Open { .. } => 0.0,
+            };
+            self.flows.iter().map(least).fold(0.0, f64::max)
+        })
+    }
+}
+
+/// What a run records.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Records {
+    /// Width of a time bin, ps.
+    pub bin: f64,
+    /// Interval of the contents of routers, ps; 0: they are not recorded.
+    pub occupancy: f64,
+    /// Number of routers.
+    pub routers: f64,
+    /// Whether there is a row for each packet.
+    pub packets: bool,
+    /// Whether there is a row for each message.
+    pub messages: bool,
+    /// Bytes of what is counted of all workloads besides: histograms of latencies mostly, in each domain in which they have tasks.
+    pub counts: f64,
+}
+
+impl Work {
+    /// Hops of a packet on a shortest way, on average.
+    pub fn hops_per_packet(&self) -> f64 {
+        mean_hops(&self.flows)
+    }
+
+    /// Bytes of what is counted of all workloads, when the result is written.
+    pub fn counted(&self) -> f64 {
+        COPIES * self.records.counts
+    }
+
+    /// Bytes of the rows that are recorded until a time, ps, when the result is written.
+    pub fn rows(&self, end: f64) -> f64 {
+        let Records {
+            occupancy,
+            routers,
+            packets,
+            messages,
+            ..
+        } = self.records;
+        let row = |kept: bool, words: f64| if kept { COPIES * 8.0 * words } else { 0.0 };
+        let (packet, message) = (row(packets, 9.0), row(messages, 7.0));
+        let contents = match occupancy > 0.0 {
+            true => COPIES * 8.0 * routers * (end / occupancy).min(MOST_NUMBERS / routers),
+            false => 0.0,
+        };
+        let of_flow = |flow: &Flow| {
+            let bits = flow.bits_until(end);
+            let count = match flow.amount {
+                Amount::Open { message, .. } => bits / message,
+                Amount::Closed { .. } => bits * flow.packets_per_bit,
+            };
+            packet * bits * flow.packets_per_bit + message * count
+        };
+        contents + self.flows.iter().map(of_flow).sum::<f64>()
+    }
+}
+
+impl Records {
+    /// Pieces in which counts by time bin are held, until a time, ps.
+    pub fn chunks(&self, end: f64) -> f64 {
+        (end / self.bin).min(MOST_BINS as f64) / CHUNK as f64 + 1.0
+    }
+}
+
+/// Bytes of histograms of all workloads.
+fn counts(traffic: &[Traffic], domains: u32) -> f64 {
+    /// Of packets and of messages, most of those that are sent and those that arrive in one.
+    const HISTOGRAMS: f64 = 3.0;
+    /// Up to some microseconds, in which most latencies are.
+    const BUCKETS: f64 = 1_200.0;
+    let domains_of = |traffic: &Traffic| traffic.tasks.len().min(domains as usize) as f64;
+    8.0 * BUCKETS * HISTOGRAMS * traffic.iter().map(domains_of).sum::<f64>()
+}
+
+/// Bytes of the traces of all workloads that run, each once.
+fn traces(experiment: &Experiment) -> u64 {
+    let enabled = experiment.workloads.iter().filter(|one| one.enabled);
+    let traces = enabled.filter_map(|one| one.job()?.program.trace());
+    let each: FxHashMap<_, _> = traces.map(|trace| (Arc::as_ptr(trace), trace)).collect();
+    each.values().map(|trace| trace.memory_bytes()).sum()
+}
+
+/// Hops of a packet on a shortest way, on average.
+fn mean_hops(flows: &[Flow]) -> f64 {
+    let packets = flows.iter().map(|flow| flow.copies * flow.packets_per_bit);
+    let hops: f64 = flows.iter().map(|flow| flow.hops_per_bit).sum();
+    hops / packets.sum::<f64>().max(f64::MIN_POSITIVE)
+}
+
+/// How long a packet is under way: its links and routers.
+fn latency(flows: &[Flow], network: &Network) -> f64 {
+    let links = network.topology.links();
+    let count: f64 = links.iter().map(|links| links.count as f64).sum();
+    let sum: f64 = links
+        .iter()
+        .map(|links| links.count as f64 * links.link.latency as f64)
+        .sum();
+    let hops = mean_hops(flows);
+    hops * (sum / count.max(1.0) + network.typical().latency as f64)
+}
+
+/// Packets of a middling length that all buffers hold, of one traffic class.
+fn buffers(flows: &[Flow], network: &Network) -> f64 {
+    let parameters = &network.parameters;
+    let router = network.typical();
+    let output = f64::from(router.output_flits(parameters).unwrap_or(0));
+    let flits = |links: &Links| {
+        let (vcs, ends) = match links.link.kind {
+            LinkKind::TERMINAL => (network.vcs(LinkKind::TERMINAL), 1.0),
+            kind => (network.vcs(kind), 2.0),
+        };
+        let buffers = match router.buffer_per {
+            BufferPer::Port | BufferPer::Divided => 1.0,
+            BufferPer::Vc => f64::from(vcs),
+        };
+        let one = buffers
+            * network
+                .parameters
+                .buffer_flits([router, router], &links.link) as f64
+            + f64::from(vcs) * output;
+        ends * links.count as f64 * one
+    };
+    let flits: f64 = network.topology.links().iter().map(flits).sum();
+    // Packets for each bit, on average over the bits that are offered.
+    let (mut bits, mut packets) = (0.0, 0.0);
+    for flow in flows {
+        let amount = match flow.amount {
+            Amount::Open { offered, .. } => offered,
+            Amount::Closed { bits, least } => bits / least.max(1.0),
+        };
+        bits += amount;
+        packets += amount * flow.packets_per_bit;
+    }
+    let flit = f64::from(parameters.flit.0);
+    let per_packet = (bits / packets.max(f64::MIN_POSITIVE) / flit).ceil();
+    flits / per_packet.clamp(1.0, f64::from(parameters.max_packet))
+}
+
+/// Receivers take no more than their links carry, on which there is control traffic, too: that of what they receive, and that of what they
+/// send themselves, as much of it as of that.
+fn accept(flows: &mut [Flow], receivers: &[Receivers], traffic: &[Traffic], network: &Network) {
+    let mut coming: FxHashMap<EndpointId, f64> = FxHashMap::default();
+    for (flow, receivers) in flows.iter().zip(receivers) {
+        for share in shares(flow, receivers) {
+            *coming.entry(share.endpoint).or_default() += share.bits * (1.0 + flow.control[0]);
+        }
+    }
+    let returning = returning(flows, traffic, network);
+    for (flow, receivers) in flows.iter_mut().zip(receivers) {
+        let taken: f64 = shares(flow, receivers)
+            .map(|share| {
+                let own = returning.get(share.endpoint as usize).copied();
+                let data = coming.get(&share.endpoint).copied().unwrap_or(share.bits);
+                let all = data + own.unwrap_or(0.0);
+                let part = (bandwidth(network, share.endpoint) / all).min(1.0);
+                share.endpoints * share.bits * part
+            })
+            .sum();
+        if let Amount::Open { accepted, .. } = &mut flow.amount {
+            *accepted = taken;
+        }
+    }
+}
+
+/// Bits of control packets that come to each endpoint in a ps for what it sends; empty if there are none.
+fn returning(flows: &[Flow], traffic: &[Traffic], network: &Network) -> Vec<f64> {
+    let mut returning = Vec::new();
+    for (flow, traffic) in flows.iter().zip(traffic) {
+        let Amount::Open { offered, .. } = flow.amount else {
+            continue;
+        };
+        let each = offered * flow.control[1] / traffic.senders().max(1.0);
+        if each > 0.0 {
+            returning.resize(network.topology.endpoints() as usize, 0.0);
+            let senders = traffic.tasks.iter().filter(|&&one| traffic.sends(one));
+            senders.for_each(|&one| returning[one as usize] += each);
+        }
+    }
+    returning
+}
+
+/// What comes to an endpoint, which stands for some.
+struct Share {
+    endpoint: EndpointId,
+    endpoints: f64,
+    /// Bits in a ps, to each.
+    bits: f64,
+}
+
+/// What comes to each receiver. Those to which no more is drawn than by chance, if as much comes to each, are alike, and stand
+/// for those to which nothing is drawn.
+fn shares<'a>(flow: &'a Flow, receivers: &'a Receivers) -> impl Iterator<Item = Share> + 'a {
+    let offered = match flow.amount {
+        Amount::Open { offered, .. } => offered,
+        Amount::Closed { .. } => 0.0,
+    };
+    let all: u32 = receivers.drawn.iter().map(|(_, drawn)| drawn).sum();
+    let all = f64::from(all).max(1.0);
+    let mean = all / receivers.count.max(1) as f64;
+    let most = mean + 6.0 * (1.0 + mean.sqrt());
+    let alike = move |drawn: u32| f64::from(drawn) <= most;
+    let drawn = receivers.drawn.iter();
+    let chosen = drawn.clone().filter(|&&(_, drawn)| !alike(drawn)).count();
+    let of_alike = drawn.clone().filter(|&&(_, drawn)| alike(drawn));
+    let looked = of_alike.clone().count().max(1) as f64;
+    let to_alike: f64 = of_alike.map(|&(_, drawn)| f64::from(drawn)).sum();
+    let others = (receivers.count - chosen.min(receivers.count)).max(1) as f64;
+    drawn.map(move |&(endpoint, drawn)| match alike(drawn) {
+        true => Share {
+            endpoint,
+            endpoints: others / looked,
+            bits: offered * to_alike / all / others,
+        },
+        false => Share {
+            endpoint,
+            endpoints: 1.0,
+            bits: offered * f64::from(drawn) / all,
+        },
+    })
+}

@@ -1,0 +1,26 @@
+//! Assembles a run: experiment → network and domains → engine → results.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+mod assemble;
+pub mod catalog;
+mod collect;
+pub mod config;
+mod error;
+pub mod forecast;
+mod machine;
+mod notes;
+mod plan;
+mod run;
+mod warnings;
+
+pub use assemble::{BuildQueueing, BuildRouting, BuildScheme, Own};
+pub use collect::cost::{area_mm2, buffer_bytes};
+pub use collect::{Facts, counts_as_nothing, scheme_numbers};
+pub use error::RunError;
+pub use machine::{CpuClock, now};
+pub use notes::is_much;
+pub use plan::{Plan, Warning};
+pub use run::{Log, Observer, Outcome, Sample, Trial, run, trial};
+
+pub use weir_model::program::MODEL_VERSION;

@@ -1,0 +1,100 @@
+//! A run that is ready to start.
+
+use std::sync::Arc;
+
+use crate::config::CostConfig;
+use weir_congestion::Scheme;
+use weir_engine::Schedule;
+use weir_fabric::{Blueprint, Drive, FabricDomain, Network, Open, Traffic};
+use weir_input::{ConfigError, Section};
+use weir_model::{Invalid, Time};
+use weir_result::Note;
+
+/// The kind of what is written and not looked at: of that nothing can be seen in the result.
+pub(super) const UNUSED: &str = "unused";
+
+/// A run, ready to start. The same on all ranks.
+pub struct Plan {
+    /// What domains are built from.
+    pub blueprint: Blueprint,
+    /// The congestion-control scheme.
+    pub scheme: Box<dyn Scheme>,
+    /// Windows and end.
+    pub schedule: Schedule,
+    /// Whether the run ends when it is complete. At the end of the schedule it has failed then.
+    pub completes: bool,
+    /// The least time in which anything reaches another domain, ps; [`weir_model::NEVER`] for a single domain.
+    pub lookahead: Time,
+    /// Nothing is under way for longer than this, ps.
+    pub patience: Time,
+    /// What can be run and does nothing, or measures nothing.
+    pub warnings: Vec<Warning>,
+    /// What memory costs, if the experiment says so.
+    pub cost: Option<CostConfig>,
+    /// What its traces hold, and what of that is simulated.
+    pub traces: Vec<Note>,
+}
+
+impl Plan {
+    /// Bytes of the state of all domains at the start, about.
+    pub fn expected_state(&self) -> u64 {
+        FabricDomain::expected_state(&self.blueprint, self.scheme.as_ref())
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.blueprint.network
+    }
+}
+
+/// How many endpoints of a workload send, and how many receive, for its loads.
+pub fn ends(traffic: &Traffic) -> (usize, usize) {
+    let tasks = &traffic.tasks;
+    match &traffic.drive {
+        Drive::Pattern(Open { pattern, .. }) => (
+            tasks.iter().filter(|&&task| pattern.sends(task)).count(),
+            pattern.receivers().map_or(tasks.len(), |list| list.len()),
+        ),
+        Drive::Motif(_) => (tasks.len(), tasks.len()),
+    }
+}
+
+/// Something that an experiment says that can be run and does nothing, or measures nothing.
+#[derive(Clone, Debug)]
+pub struct Warning {
+    /// What kind of thing it is, for programs.
+    pub kind: &'static str,
+    /// The workload that it is about; None: the whole experiment.
+    pub job: Option<String>,
+    /// What, with its key: a sentence without a full stop.
+    pub text: String,
+    /// The same with its place and a remedy, to be shown.
+    pub shown: Arc<ConfigError>,
+}
+
+impl Warning {
+    pub(super) fn new(
+        kind: &'static str,
+        job: Option<&str>,
+        section: &Section,
+        invalid: Invalid,
+    ) -> Warning {
+        let text = section.about(&invalid.key, &invalid.message);
+        Warning {
+            kind,
+            job: job.map(str::to_string),
+            text,
+            shown: Arc::new(section.refuse(invalid).as_warning()),
+        }
+    }
+
+    /// As a note of the result, if it is one about the result.
+    pub(super) fn note(&self) -> Option<Note> {
+        (self.kind != UNUSED).then(|| Note {
+            kind: self.kind.into(),
+            job: self.job.clone(),
+            text: self.text.clone(),
+            numbers: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! Is an application waiting for ever?
+
+use crate::error::RunError;
+use weir_engine::{Transport, gather};
+use weir_fabric::{Compiled, FabricDomain, JobState};
+use weir_model::Time;
+
+/// So many waiting tasks are named.
+const MOST: usize = 8;
+
+/// Adds the states of all applications up over the ranks: one of which tasks are left while none of its messages is on
+/// its way and none of its tasks waits for a time can never go on. `names` are those of the workloads.
+pub fn search_hang<K: Compiled, T: Transport + ?Sized>(
+    domains: &[FabricDomain<K>],
+    names: &[&str],
+    transport: &mut T,
+    now: Time,
+) -> Result<(), RunError> {
+    let mut mine = vec![JobState::default(); names.len()];
+    for domain in domains {
+        for (sum, state) in mine.iter_mut().zip(domain.job_states()) {
+            add(sum, state);
+        }
+    }
+    transport.sum(bytemuck::cast_slice_mut(&mut mine))?;
+    let Some((job, tasks)) = hung(&mine) else {
+        return Ok(());
+    };
+    let waiting = domains
+        .iter()
+        .flat_map(|domain| domain.waiting_tasks(job, MOST));
+    let waiting: Vec<(u32, String)> = waiting
+        .map(|waiting| (waiting.task, waiting.to_string()))
+        .collect();
+    let gathered = gather(transport, waiting)?;
+    Err(RunError::Hung {
+        simulated_ps: now,
+        job: names.get(usize::from(job)).unwrap_or(&"?").to_string(),
+        tasks,
+        waiting: gathered.map_or(Vec::new(), |ranks| first_tasks(ranks.concat())),
+    })
+}
+
+fn add(sum: &mut JobState, state: &JobState) {
+    sum.sent += state.sent;
+    sum.received += state.received;
+    sum.pending += state.pending;
+    sum.unfinished += state.unfinished;
+}
+
+/// The first job that cannot go on, and how many of its tasks are left.
+fn hung(sums: &[JobState]) -> Option<(u16, u64)> {
+    let stuck = |sum: &JobState| sum.unfinished > 0 && sum.pending == 0 && sum.sent == sum.received;
+    let job = sums.iter().position(stuck)?;
+    // No experiment has more jobs than that.
+    Some((job as u16, sums[job].unfinished))
+}
+
+/// What the first tasks by their numbers wait for.
+fn first_tasks(mut waiting: Vec<(u32, String)>) -> Vec<String> {
+    waiting.sort_unstable();
+    waiting.truncate(MOST);
+    waiting.into_iter().map(|(_, what)| what).collect()
+}

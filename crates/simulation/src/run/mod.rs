@@ -1,0 +1,175 @@
+//! Runs a plan on this rank's domains.
+
+mod critical_path;
+mod hang;
+mod trial;
+mod watchman;
+
+pub use critical_path::Log;
+pub use trial::{Sample, Trial, trial};
+
+use std::time::{Duration, Instant};
+
+use crate::collect::{Facts, collect};
+use crate::error::RunError;
+use crate::plan::Plan;
+use watchman::{Watchman, search};
+use weir_engine::{End, Monitor, Progress, Settled, Share, StopReason, Transport};
+use weir_fabric::{Compiled, FabricDomain, Step, TaskStep, with_kind};
+use weir_model::{LATEST, NEVER, Time};
+use weir_result::Data;
+
+/// How a run went, on rank 0.
+pub struct Outcome {
+    /// What was measured.
+    pub data: Data,
+    /// Facts about this run that may differ between runs.
+    pub facts: Facts,
+    /// The ways of watched packets: by packet, in order.
+    pub steps: Vec<Step>,
+    /// What happened to tasks, by domain, if that was kept.
+    pub tasks: Vec<Vec<TaskStep>>,
+    /// From the first window to the last, s.
+    pub wall_seconds: f64,
+    /// Windows run.
+    pub windows: u64,
+    /// Why it ended early, if it did.
+    pub stopped: Option<StopReason>,
+}
+
+/// What the outside sees and says while a run goes on.
+pub trait Observer {
+    /// Called several times a second, and after every window.
+    fn progress(&mut self, progress: Progress, ranks: u32);
+    /// Whether the run is to end now, and why. Asked several times a second, and after every window, on every rank; if one
+    /// says so, all end at the same simulated time, and the result is marked as not complete.
+    fn stop(&mut self) -> Option<StopReason>;
+    /// How soon a wish to stop has to be heeded, wall-clock time. Runs that have to look up often are slower.
+    fn heed_within(&self) -> Duration {
+        Duration::from_secs(5)
+    }
+}
+
+/// Looks after a run on this rank.
+struct Lookout<'a> {
+    watchman: Watchman,
+    observer: &'a mut dyn Observer,
+    ranks: u32,
+}
+
+impl<K: Compiled, T: Transport + ?Sized> Monitor<FabricDomain<K>, T> for Lookout<'_> {
+    type Error = RunError;
+
+    fn stop(&mut self) -> Option<StopReason> {
+        self.observer.stop()
+    }
+
+    fn heed_within(&self) -> Duration {
+        self.observer.heed_within()
+    }
+
+    fn observe(
+        &mut self,
+        settled: &mut Settled<FabricDomain<K>>,
+        transport: &mut T,
+        progress: Progress,
+    ) -> Result<(), RunError> {
+        // Where windows are cut depends on the clock; what is found must not.
+        if progress.window_ended {
+            self.watchman.look(settled, transport, progress)?;
+        }
+        self.observer.progress(progress, self.ranks);
+        Ok(())
+    }
+}
+
+/// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of them.
+///
+/// Not generic: everything below is compiled here, once for each [`Compiled`] of run, and not again for every transport and every crate that runs plans.
+pub fn run(
+    plan: &Plan,
+    transport: &mut dyn Transport,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, RunError> {
+    let scheme = plan.scheme.as_ref();
+    with_kind!(&plan.blueprint, scheme, run_with(plan, transport, observer))
+}
+
+fn run_with<K: Compiled>(
+    plan: &Plan,
+    transport: &mut dyn Transport,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, RunError> {
+    let network = plan.network();
+    let share = Share {
+        domains: network.topology.domains(),
+        ranks: transport.size(),
+    };
+    let mut domains: Vec<FabricDomain<K>> = share
+        .of(transport.rank())
+        .map(|id| FabricDomain::new(id, &plan.blueprint, plan.scheme.as_ref()))
+        .collect();
+    let mut lookout = Lookout {
+        watchman: Watchman::new(plan.patience, plan.blueprint.traffic.clone()),
+        observer,
+        ranks: share.ranks,
+    };
+    let started = Instant::now();
+    let (end, windows) = weir_engine::run(
+        &mut domains,
+        share,
+        plan.schedule,
+        transport,
+        |id| network.neighbours(id),
+        &mut lookout,
+    )?;
+    if end == End::Time && plan.completes && plan.schedule.end == LATEST {
+        return Err(RunError::Endless);
+    }
+    let wall_seconds = started.elapsed().as_secs_f64();
+    let simulated = simulated_time(&domains, plan, end, transport)?;
+    let stopped = match end {
+        End::Asked(_, reason) => Some(reason),
+        _ => None,
+    };
+    if stopped.is_none() {
+        search(&domains, transport, simulated)?;
+        let watchman = &lookout.watchman;
+        watchman.search_hang(&domains, transport, simulated)?;
+    }
+    let collected = collect(&mut domains, plan, simulated, end, transport)?;
+    Ok(collected.map(|all| Outcome {
+        data: all.data,
+        facts: all.facts,
+        steps: all.steps,
+        tasks: all.tasks,
+        wall_seconds,
+        windows,
+        stopped,
+    }))
+}
+
+/// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery or the end of the last
+/// task; at the end of a window, if other traffic goes on; where all domains are, if it was stopped.
+fn simulated_time<K: Compiled, T: Transport + ?Sized>(
+    domains: &[FabricDomain<K>],
+    plan: &Plan,
+    end: End,
+    transport: &mut T,
+) -> Result<Time, RunError> {
+    if end == End::Time || (end == End::Idle && !plan.completes) {
+        return Ok(plan.schedule.end);
+    }
+    if let End::Finished(until) | End::Asked(until, _) = end {
+        return Ok(until);
+    }
+    let last = domains
+        .iter()
+        .map(FabricDomain::last_activity)
+        .max()
+        .unwrap_or(0);
+    // The least of what is left to the end of time is the most.
+    let mut left = [NEVER - last];
+    transport.min(&mut left)?;
+    Ok(NEVER - left[0])
+}

@@ -1,0 +1,193 @@
+//! The beginning of a run, to learn from it what the whole will take.
+
+use std::time::{Duration, Instant};
+
+use crate::error::RunError;
+use crate::machine::CpuClock;
+use crate::plan::Plan;
+use weir_engine::{End, Local, Monitor, Progress, Settled, Share, StopReason};
+use weir_fabric::{Compiled, FabricDomain, with_kind};
+use weir_model::Time;
+
+/// How far a run is, and what it has taken until then.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Processor time since its first window began, s.
+    pub seconds: f64,
+    /// Simulated time, ps.
+    pub until: Time,
+    /// Packet-hops.
+    pub packet_hops: u64,
+    /// Payload that has arrived, by job, bits.
+    pub delivered_bits: Vec<u64>,
+    /// Packets in the network.
+    pub in_flight: u64,
+    /// Messages of which something waits in a NIC.
+    pub waiting: u64,
+    /// Bytes of the counts by time bin; of the last sample only.
+    pub series: u64,
+    /// Bytes of what else is counted of workloads; of the last sample only.
+    pub counts: u64,
+    /// Bytes that the state of all domains holds.
+    pub state: u64,
+    /// Bytes for packets in flight.
+    pub packets: u64,
+}
+
+/// What was seen of a run that was begun.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trial {
+    /// Processor time until the network was built, s.
+    pub build: f64,
+    /// In order of time; the first is that of the beginning, the last that of the end.
+    pub samples: Vec<Sample>,
+    /// Whether the run came to its own end.
+    pub ended: bool,
+}
+
+/// A sample may take up to one part in so many of the time: a domain that holds very many messages is not looked at in no time.
+const SELDOM: u32 = 20;
+
+/// Begins a run in this process, and takes a sample as often as `step` has passed on the clock, or a multiple of what the one before took if
+/// that is longer; with no `step` after each window. `enough` is asked after each.
+///
+/// # Errors
+/// What would end the run itself.
+pub fn trial(
+    plan: &Plan,
+    step: Duration,
+    enough: &mut dyn FnMut(&Sample) -> bool,
+) -> Result<Trial, RunError> {
+    let scheme = plan.scheme.as_ref();
+    with_kind!(&plan.blueprint, scheme, trial_with(plan, step, enough))
+}
+
+fn trial_with<K: Compiled>(
+    plan: &Plan,
+    step: Duration,
+    enough: &mut dyn FnMut(&Sample) -> bool,
+) -> Result<Trial, RunError> {
+    let clock = CpuClock::start();
+    let network = plan.network();
+    let share = Share {
+        domains: network.topology.domains(),
+        ranks: 1,
+    };
+    let domain = |id| FabricDomain::<K>::new(id, &plan.blueprint, plan.scheme.as_ref());
+    let mut domains: Vec<_> = share.of(0).map(domain).collect();
+    let build = clock.seconds();
+    let first = sample(&domains, 0, 0.0);
+    let mut sampler = Sampler {
+        clock: CpuClock::start(),
+        samples: vec![first],
+        looked: Instant::now(),
+        looking: 0.0,
+        pause: step,
+        until: 0,
+        stop: false,
+        step,
+        enough,
+    };
+    let schedule = plan.schedule;
+    let neighbours = |id| network.neighbours(id);
+    let (end, _) = weir_engine::run(
+        &mut domains,
+        share,
+        schedule,
+        &mut Local,
+        neighbours,
+        &mut sampler,
+    )?;
+    let until = match end {
+        End::Asked(until, _) | End::Finished(until) => until,
+        End::Idle if plan.completes => sampler.until,
+        End::Time | End::Idle => schedule.end,
+    };
+    let seconds = sampler.clock.seconds() - sampler.looking;
+    let mut samples = sampler.samples;
+    let mut last = sample(&domains, until, seconds);
+    for domain in &domains {
+        let [series, counts] = domain.stats().memory_bytes();
+        last.series += series as u64;
+        last.counts += counts as u64;
+    }
+    samples.push(last);
+    Ok(Trial {
+        build,
+        samples,
+        ended: !matches!(end, End::Asked(..)),
+    })
+}
+
+struct Sampler<'a> {
+    clock: CpuClock,
+    samples: Vec<Sample>,
+    looked: Instant,
+    /// Processor time that samples have taken, s: it is none of the run's.
+    looking: f64,
+    /// From one to the next.
+    pause: Duration,
+    until: Time,
+    stop: bool,
+    step: Duration,
+    enough: &'a mut dyn FnMut(&Sample) -> bool,
+}
+
+impl<K: Compiled> Monitor<FabricDomain<K>, Local> for Sampler<'_> {
+    type Error = RunError;
+
+    fn stop(&mut self) -> Option<StopReason> {
+        self.stop.then_some(StopReason::MaxWall)
+    }
+
+    /// Longer pieces keep a domain in the cache, as in a whole run: where others have the processor most of the time, pieces of 100 ms have
+    /// made a packet-hop twice as dear.
+    fn heed_within(&self) -> Duration {
+        Duration::from_millis(300)
+    }
+
+    fn observe(
+        &mut self,
+        settled: &mut Settled<FabricDomain<K>>,
+        _: &mut Local,
+        progress: Progress,
+    ) -> Result<(), RunError> {
+        self.until = progress.until;
+        if self.looked.elapsed() >= self.pause {
+            let begun = Instant::now();
+            let seconds = self.clock.seconds() - self.looking;
+            let now = sample(settled.domains(), progress.until, seconds);
+            self.stop = (self.enough)(&now);
+            self.samples.push(now);
+            self.looking = self.clock.seconds() - seconds;
+            self.looked = Instant::now();
+            if !self.step.is_zero() {
+                self.pause = self.step.max(SELDOM * begun.elapsed());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What all domains say together.
+fn sample<K: Compiled>(domains: &[FabricDomain<K>], until: Time, seconds: f64) -> Sample {
+    let mut all = Sample {
+        seconds,
+        until,
+        ..Sample::default()
+    };
+    for domain in domains {
+        let stats = domain.stats();
+        all.delivered_bits.resize(stats.jobs.len(), 0);
+        for (sum, job) in all.delivered_bits.iter_mut().zip(&stats.jobs) {
+            *sum += job.delivered_bits;
+        }
+        all.packet_hops += weir_engine::Domain::moved(domain);
+        all.in_flight += domain.packets_in_flight();
+        all.waiting += domain.messages_waiting() as u64;
+        let (state, packets) = domain.memory_bytes();
+        all.state += state as u64;
+        all.packets += packets as u64;
+    }
+    all
+}

@@ -1,0 +1,94 @@
+//! Looks after a run from outside: does anything still move?
+
+use std::sync::Arc;
+use weir_fabric::{Compiled, FabricDomain, Traffic, Wait, find_deadlock};
+
+use super::hang::search_hang;
+use crate::RunError;
+use weir_engine::{Progress, Settled, Transport, broadcast, gather};
+use weir_model::{NEVER, Time};
+
+/// Windows between two searches for a deadlock while other packets still move, at least …
+const PERIOD: u64 = 512;
+/// … and so much of all windows so far: an eighth. A search looks at every packet that waits, which in a congested network takes as long as
+/// hundreds of windows.
+const SHARE: u64 = 8;
+
+/// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search together.
+pub struct Watchman {
+    /// The end of the last window in which a packet moved, ps.
+    last_move: Time,
+    /// How many windows there had been at the last search.
+    searched: u64,
+    /// How long nothing may move before a search is worth while: longer than anything is under way, ps.
+    patience: Time,
+    traffic: Arc<Vec<Traffic>>,
+}
+
+impl Watchman {
+    /// A watchman for a network where nothing is under way for longer than `patience` ps.
+    pub fn new(patience: Time, traffic: Arc<Vec<Traffic>>) -> Self {
+        Watchman {
+            last_move: 0,
+            searched: 0,
+            patience,
+            traffic,
+        }
+    }
+
+    /// Looks at the run after a window.
+    pub fn look<K: Compiled, T: Transport + ?Sized>(
+        &mut self,
+        settled: &mut Settled<FabricDomain<K>>,
+        transport: &mut T,
+        progress: Progress,
+    ) -> Result<(), RunError> {
+        if progress.moved {
+            self.last_move = progress.until;
+        }
+        let quiet = progress.until - self.last_move > self.patience;
+        if quiet {
+            self.last_move = progress.until;
+        }
+        let since = progress.windows - self.searched;
+        if quiet || progress.next == NEVER || since >= PERIOD.max(progress.windows / SHARE) {
+            self.searched = progress.windows;
+            let domains = settled.domains();
+            search(domains, transport, progress.until)?;
+            self.search_hang(domains, transport, progress.until)?;
+        }
+        Ok(())
+    }
+
+    /// Looks for an application that waits for ever, if there is any application.
+    pub fn search_hang<K: Compiled, T: Transport + ?Sized>(
+        &self,
+        domains: &[FabricDomain<K>],
+        transport: &mut T,
+        now: Time,
+    ) -> Result<(), RunError> {
+        if !self.traffic.iter().any(|one| one.application().is_some()) {
+            return Ok(());
+        }
+        let names: Vec<&str> = self.traffic.iter().map(|one| one.name.as_str()).collect();
+        search_hang(domains, &names, transport, now)
+    }
+}
+
+/// Puts the blocked places of all domains together on rank 0 and looks for a deadlock; all ranks get the verdict.
+pub fn search<K: Compiled, T: Transport + ?Sized>(
+    domains: &[FabricDomain<K>],
+    transport: &mut T,
+    now: Time,
+) -> Result<(), RunError> {
+    let waits: Vec<Wait> = domains.iter().flat_map(FabricDomain::<K>::waits).collect();
+    let gathered = gather(transport, waits)?;
+    let found = gathered.and_then(|ranks| find_deadlock(&ranks.concat()));
+    match broadcast(transport, &found)? {
+        None => Ok(()),
+        Some(deadlock) => Err(RunError::Deadlocked {
+            simulated_ps: now,
+            deadlock,
+        }),
+    }
+}

@@ -1,0 +1,142 @@
+//! What is left of a throughput beside congestion: how much of it, and when it is back.
+//!
+//! Both compare bins of the window with what was there before it: the mean of the bins in the second half of that time (a run begins empty).
+//! Pfister et al. (HPI-DC 2005, end of section IV) call a setting effective if it can "avoid, prevent, or recover from throughput collapse";
+//! as a number, that is how much of the throughput before is there in the mean while congestion lasts.
+
+use super::{Metric, NotAMetric};
+use weir_model::Time;
+use weir_result::{ResultFile, TraceError};
+
+const SERIES: &str = "data/series";
+
+/// What of a throughput.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kept {
+    /// The mean over the bins of what each has of the throughput before, at most all of it.
+    Effectiveness,
+    /// From the beginning of the window until no bin is below so many percent of the throughput before any more.
+    Recovery(u32),
+}
+
+/// The name of the first, and what the second begins with.
+const EFFECTIVENESS: &str = "effectiveness";
+const RECOVERY: &str = "recovery_";
+
+impl Kept {
+    /// What the last part of the name of a metric asks for; None if it asks for something else.
+    pub fn parse(name: &str, last: &str) -> Option<Result<Kept, NotAMetric>> {
+        if last == EFFECTIVENESS {
+            return Some(Ok(Kept::Effectiveness));
+        }
+        let percent = last.strip_prefix(RECOVERY)?;
+        let good = percent
+            .parse()
+            .ok()
+            .filter(|percent| (1..=100).contains(percent));
+        Some(good.map(Kept::Recovery).ok_or_else(|| NotAMetric {
+            message: format!("{name:?}: {percent:?} is no percentage"),
+            remedy: format!("end with a whole number from 1 to 100: `{RECOVERY}90`"),
+        }))
+    }
+
+    /// Its unit.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Kept::Effectiveness => "",
+            Kept::Recovery(_) => "ns",
+        }
+    }
+
+    /// That there is a time before the window to compare with.
+    pub fn check(name: &str, window: Option<(Time, Time)>) -> Result<(), NotAMetric> {
+        match window {
+            Some((from, _)) if from > 0 => Ok(()),
+            _ => Err(NotAMetric {
+                message: format!(
+                    "{name:?} compares the time of congestion with the time before it"
+                ),
+                remedy: format!("write when congestion is, as in \"{name} @ 1 ms..4 ms\""),
+            }),
+        }
+    }
+}
+
+impl Metric {
+    /// Its value. None if nothing arrived before the window, or the throughput is not back at its end.
+    pub(super) fn kept(
+        &self,
+        result: &ResultFile,
+        column: &str,
+        kept: Kept,
+    ) -> Result<Option<f64>, TraceError> {
+        let (Some((from, to)), Some(rows)) = (self.window, result.series(column)?) else {
+            return Ok(None);
+        };
+        let times = result.column(SERIES, "time_ps")?.unwrap_or_default();
+        let bin = result.number(SERIES, "bin_ps")?.unwrap_or_default() as Time;
+        let bins: Vec<(Time, f64)> = (times.iter().zip(rows))
+            .map(|(&time, bytes)| (time, bytes as f64))
+            .collect();
+        Ok(of_bins(&bins, bin, (from, to), kept))
+    }
+}
+
+/// Of the beginnings of bins, ps, with what was counted in each.
+fn of_bins(bins: &[(Time, f64)], bin: Time, (from, to): (Time, Time), kept: Kept) -> Option<f64> {
+    let before = bins
+        .iter()
+        .filter(|(time, _)| *time >= from / 2 && time + bin <= from);
+    let (count, sum) = before.fold((0.0, 0.0), |(n, sum), (_, bytes)| (n + 1.0, sum + bytes));
+    let usual = Some(sum / count).filter(|usual| *usual > 0.0)?;
+    let inside: Vec<_> = bins
+        .iter()
+        .filter(|(time, _)| (from..to).contains(time))
+        .collect();
+    match kept {
+        Kept::Effectiveness => {
+            let shares = inside.iter().map(|(_, bytes)| (bytes / usual).min(1.0));
+            (!inside.is_empty()).then(|| shares.sum::<f64>() / inside.len() as f64)
+        }
+        Kept::Recovery(percent) => {
+            let enough = usual * f64::from(percent) / 100.0;
+            let (last, _) = inside.last()?;
+            match inside.iter().rev().find(|(_, bytes)| *bytes < enough) {
+                None => Some(0.0),
+                Some((time, _)) if time == last => None,
+                Some((time, _)) => Some((time + bin - from) as f64 / 1e3),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bins of 10 ps; congestion from 40 ps on.
+    fn metric(bytes: &[f64], kept: Kept) -> Option<f64> {
+        let bins: Vec<(Time, f64)> = (0..).step_by(10).zip(bytes.iter().copied()).collect();
+        of_bins(&bins, 10, (40, 90), kept)
+    }
+
+    #[test]
+    fn a_collapse_is_measured_against_the_second_half_of_the_time_before_it() {
+        // The run begins empty: 5 and 5 do not count, 100 and 100 do.
+        let collapse = [5.0, 5.0, 100.0, 100.0, 100.0, 20.0, 60.0, 95.0, 130.0];
+        let share = metric(&collapse, Kept::Effectiveness).expect("measured");
+        // What drains later makes up for nothing: (1 + 0.2 + 0.6 + 0.95 + 1) / 5.
+        assert!((share - 0.75).abs() < 1e-12, "{share}");
+        // The bin from 60 to 70 ps is the last one below 90.
+        assert_eq!(metric(&collapse, Kept::Recovery(90)), Some(0.03));
+        assert_eq!(metric(&collapse, Kept::Recovery(50)), Some(0.02));
+        assert_eq!(metric(&collapse, Kept::Recovery(10)), Some(0.0));
+    }
+
+    #[test]
+    fn what_is_not_back_has_no_time_and_nothing_before_no_share() {
+        let lost = [0.0, 0.0, 100.0, 100.0, 100.0, 20.0, 60.0, 95.0, 80.0];
+        assert_eq!(metric(&lost, Kept::Recovery(90)), None);
+        assert_eq!(metric(&[0.0; 9], Kept::Effectiveness), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! Several jobs by one name: `lammps-*`.
+
+use super::NotAMetric;
+use weir_input::suggest;
+
+/// Whether a name is one of those that a pattern means: a `*` stands for any text.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {
+            let ends = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
+            let mut rests = ends.map(|at| &rest[at..]);
+            rests.any(|rest| fits(tail, rest))
+        }),
+    }
+}
+
+/// The jobs that a pattern, or a name, means: at least one.
+pub fn chosen<'a>(pattern: &str, jobs: &'a [String]) -> Result<Vec<&'a str>, NotAMetric> {
+    let all = || jobs.iter().map(String::as_str);
+    let found: Vec<&str> = all().filter(|job| fits(pattern, job)).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let names: Vec<&str> = all().collect();
+    Err(NotAMetric {
+        message: format!("there is no workload called {pattern:?}"),
+        remedy: suggest(pattern, "names", &names, '`'),
+    })
+}
+
+/// The names of what is drawn, one for each job that a pattern in `name` means; `name` itself if there is none in it.
+pub fn each(name: &str, jobs: &[String]) -> Result<Vec<String>, NotAMetric> {
+    let parts: Vec<&str> = name.split('.').collect();
+    let Some(at) = parts.iter().position(|part| part.contains('*')) else {
+        return Ok(vec![name.to_string()]);
+    };
+    let named = chosen(parts[at], jobs)?.into_iter().map(|job| {
+        let mut parts = parts.clone();
+        parts[at] = job;
+        parts.join(".")
+    });
+    Ok(named.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, name, fit) in [
+            ("md", "md", true),
+            ("md", "md-0", false),
+            ("md-*", "md-0", true),
+            ("md-*", "md-", true),
+            ("md-*", "md", false),
+            ("*", "anything", true),
+            ("*", "", true),
+            ("*-1*", "storm-10", true),
+            ("*-1*", "storm-20", false),
+            ("*m-*0", "storm-10", true),
+            ("*m-*0", "storm-11", false),
+        ] {
+            assert_eq!(fits(pattern, name), fit, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn one_name_for_each_job() {
+        let jobs = ["md-0", "storm-0", "storm-1"].map(str::to_string);
+        let each = |name| each(name, &jobs).map_err(|error| error.remedy);
+        assert_eq!(
+            each("latency.job.storm-*.network"),
+            Ok(vec![
+                "latency.job.storm-0.network".to_string(),
+                "latency.job.storm-1.network".to_string()
+            ])
+        );
+        assert_eq!(each("ports.local"), Ok(vec!["ports.local".to_string()]));
+        let error = each("jobs.strom-*.finish").expect_err("nobody");
+        assert!(error.contains("storm-0"), "{error}");
+    }
+}

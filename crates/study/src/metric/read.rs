@@ -1,0 +1,399 @@
+//! The value of a metric in a result.
+
+use super::pattern::fits;
+use super::{Held, How, Metric, Moment, RateStat, What};
+use weir_model::Time;
+use weir_result::schema::{JOB_ENDS, is_port_of};
+use weir_result::{ResultFile, TraceError, Whose, endpoints_of};
+use weir_simulation::counts_as_nothing;
+
+type Outcome = Result<Option<f64>, TraceError>;
+
+const SERIES: &str = "data/series";
+const PORTS: &str = "data/ports";
+
+impl Metric {
+    /// Its value in a result, in its unit. None if the result has no such thing, or nothing was measured (the mean of
+    /// no samples).
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn read(&self, result: &ResultFile) -> Result<Option<f64>, TraceError> {
+        if self.is_past_the_end(result)? {
+            return Ok(None);
+        }
+        let value = match &self.what {
+            What::Attribute {
+                group,
+                attribute,
+                unit,
+            } => attribute_of(result, group, attribute, unit)?,
+            What::Jobs {
+                pattern,
+                attribute,
+                how,
+                unit,
+            } => {
+                let mut values = Vec::new();
+                for (job, _) in jobs(result, pattern)? {
+                    let group = format!("data/jobs/{job}");
+                    values.push(attribute_of(result, &group, attribute, unit)?);
+                }
+                // One that is missing may be the largest. A sum of nothing is nothing: there is no such job here.
+                let values: Option<Vec<f64>> = values.into_iter().collect();
+                let values = values.filter(|values| !values.is_empty());
+                values.and_then(|values| one(*how, values.into_iter()))
+            }
+            What::Iteration {
+                pattern,
+                number,
+                moment,
+                how,
+            } => iteration(result, pattern, *number, *moment, *how)?,
+            What::Phase {
+                job, phase, column, ..
+            } => of_phase(result, job, *phase, column)?,
+            What::Series {
+                column,
+                per_task,
+                how,
+                ..
+            } => {
+                let tasks = match per_task {
+                    Some(job) => result.number(&format!("data/jobs/{job}"), "tasks")?,
+                    None => Some(1.0),
+                };
+                let value = match self.rows(result, column)? {
+                    Some(rows) => one(*how, rows.iter().map(|&x| x as f64)),
+                    None => None,
+                };
+                value.zip(tasks).map(|(value, tasks)| value / tasks)
+            }
+            What::Fairness { column } => self.fairness(result, column)?,
+            What::Kept { column, kept } => self.kept(result, column, *kept)?,
+            // The table makes it.
+            What::Derived { .. } | What::Slowdown(_) => None,
+            What::Mean { sum, count, how } => self.mean(result, sum, count, *how)?,
+            What::Share { kind, column } => share(result, kind, column)?,
+            What::Beyond {
+                kind,
+                column,
+                percent,
+            } => beyond(result, kind, column, *percent)?,
+            What::Occupancy { held } => self.occupancy(result, *held)?,
+            What::Ports {
+                kind, column, how, ..
+            } => {
+                let values = of_kind(result, kind, column)?;
+                one(*how, values.iter().map(|&x| x as f64))
+            }
+            What::Ejection { class } => self.ejection(result, class)?,
+            What::Rates { whose, stat } => self.rate(result, whose, *stat)?,
+            What::Scheme { name } => scheme(result, name)?,
+        };
+        Ok(value.filter(|value| value.is_finite()))
+    }
+
+    /// True if the window ends after the run, which ended before its jobs did: the rest of the window is missing.
+    fn is_past_the_end(&self, result: &ResultFile) -> Result<bool, TraceError> {
+        let end = result.number("data/summary", "simulated_ps")?;
+        let past = |(_, to): (Time, Time)| to as f64 > end.unwrap_or_default();
+        if !self.window.is_some_and(past) {
+            return Ok(false);
+        }
+        for job in result.groups("data/jobs")? {
+            if is_cut_off(result, &format!("data/jobs/{job}"))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The rows of a column of the time series whose bins begin in the window.
+    fn rows(&self, result: &ResultFile, column: &str) -> Result<Option<Vec<u64>>, TraceError> {
+        let Some(rows) = result.series(column)? else {
+            return Ok(None);
+        };
+        let Some((from, to)) = self.window else {
+            return Ok(Some(rows));
+        };
+        let times = result.column(SERIES, "time_ps")?.unwrap_or_default();
+        let inside = times
+            .iter()
+            .zip(rows)
+            .filter(|(time, _)| (from..to).contains(*time));
+        Ok(Some(inside.map(|(_, row)| row).collect()))
+    }
+
+    /// Jain's index of what endpoints received in the window: (Σx)² / (n Σx²).
+    fn fairness(&self, result: &ResultFile, column: &str) -> Outcome {
+        let Some((endpoints, rest)) = endpoints_of(column) else {
+            return Ok(None);
+        };
+        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for endpoint in endpoints {
+            let Some(rows) = self.rows(result, &format!("endpoint.{endpoint}.{rest}"))? else {
+                return Ok(None);
+            };
+            let own = rows.iter().map(|&x| x as f64).sum::<f64>();
+            count += 1.0;
+            sum += own;
+            squares += own * own;
+        }
+        Ok(Some(sum * sum / (count * squares)))
+    }
+
+    fn mean(&self, result: &ResultFile, sum: &str, count: &str, how: How) -> Outcome {
+        let (Some(sums), Some(counts)) = (self.rows(result, sum)?, self.rows(result, count)?)
+        else {
+            return Ok(None);
+        };
+        let ns = |sum: u64, count: u64| sum as f64 / count as f64 / 1e3;
+        if how == How::Mean {
+            let (sum, count) = (sums.iter().sum(), counts.iter().sum());
+            return Ok((count > 0).then(|| ns(sum, count)));
+        }
+        let bins = sums.iter().zip(&counts).filter(|(_, count)| **count > 0);
+        Ok(one(how, bins.map(|(&sum, &count)| ns(sum, count))))
+    }
+
+    /// Of the samples of all routers in the window.
+    fn occupancy(&self, result: &ResultFile, held: Held) -> Outcome {
+        let Some(all) = result.occupancy()? else {
+            return Ok(None);
+        };
+        let (from, to) = self.window.unwrap_or((0, Time::MAX));
+        let rows = all.bytes.chunks_exact(all.routers.max(1));
+        let rows = all.time_ps.iter().zip(rows);
+        let rows = rows.filter(|(time, _)| (from..to).contains(*time));
+        let mut values: Vec<u64> = rows.flat_map(|(_, row)| row).copied().collect();
+        if values.is_empty() {
+            return Ok(None);
+        }
+        Ok(match held {
+            Held::One(how) => one(how, values.iter().map(|&x| x as f64)),
+            Held::Quantile(share) => {
+                values.sort_unstable();
+                let at = (share * values.len() as f64).ceil() as usize;
+                Some(values[at.clamp(1, values.len()) - 1] as f64)
+            }
+        })
+    }
+
+    /// Of the samples in the window.
+    fn rate(&self, result: &ResultFile, whose: &Whose, stat: RateStat) -> Outcome {
+        let Some(rates) = result.rates(whose)? else {
+            return Ok(None);
+        };
+        let (from, to) = self.window.unwrap_or((0, Time::MAX));
+        let rows = rates.time_ps.iter().zip(&rates.share);
+        let rows = rows.filter(|(time, _)| (from..to).contains(*time));
+        let below = |percent: u32| {
+            let limit = f64::from(percent) / 100.0;
+            let times = rows.clone().filter(move |(_, share)| **share < limit);
+            times.map(|(time, _)| *time as f64 / 1e3)
+        };
+        Ok(match stat {
+            RateStat::One(how) => one(how, rows.map(|(_, share)| *share)),
+            RateStat::FirstBelow(percent) => below(percent).next(),
+            RateStat::LastBelow(percent) => below(percent).next_back(),
+        })
+    }
+
+    /// Flits of the class in the window, times the length of a flit, over the time of all ejection channels. All
+    /// channels have one bandwidth, so the length of a flit is their busy time over all flits.
+    fn ejection(&self, result: &ResultFile, class: &str) -> Outcome {
+        let wanted = format!("class.{class}.ejected_flits");
+        let Some(flits) = self.rows(result, &wanted)? else {
+            return Ok(None);
+        };
+        let mut all = 0u64;
+        for column in result.columns(SERIES)? {
+            if column.starts_with("class.") && column.ends_with(".ejected_flits") {
+                let rows = result.column(SERIES, &column)?.unwrap_or_default();
+                all += rows.iter().sum::<u64>();
+            }
+        }
+        let busy = of_kind(result, "terminal", "busy_ps")?;
+        let span = match self.window {
+            Some(_) => {
+                let bin = result.number(SERIES, "bin_ps")?.unwrap_or_default();
+                bin * flits.len() as f64
+            }
+            None => result
+                .number("data/summary", "simulated_ps")?
+                .unwrap_or_default(),
+        };
+        let busy_all: u128 = busy.iter().map(|&time| u128::from(time)).sum();
+        let flit = busy_all as f64 / all as f64;
+        let own = flits.iter().sum::<u64>() as f64;
+        Ok(Some(own * flit / (span * busy.len() as f64)))
+    }
+}
+
+/// True if the run ended before the job whose group this is, so that its finish and communication time are missing.
+pub(super) fn is_cut_off(result: &ResultFile, group: &str) -> Result<bool, TraceError> {
+    let [over, ..] = JOB_ENDS;
+    Ok(result.number(group, over.name)? != Some(1.0))
+}
+
+fn attribute_of(result: &ResultFile, group: &str, attribute: &str, unit: &str) -> Outcome {
+    // The largest of no samples is stored as 0.
+    let samples = |name| result.number(group, name);
+    let empty = match attribute {
+        "max_ps" => samples("samples")? == Some(0.0),
+        "finish_ps" | "communication_ps" => is_cut_off(result, group)?,
+        "max_at_least_ps" => samples("samples")? == Some(0.0) && samples("missing")? == Some(0.0),
+        _ => false,
+    };
+    let value = result.number(group, attribute)?.filter(|_| !empty);
+    Ok(value.map(|value| if unit == "ns" { value / 1e3 } else { value }))
+}
+
+/// The rows of a column of `/data/ports` that belong to ports of a kind.
+fn of_kind(result: &ResultFile, kind: &str, column: &str) -> Result<Vec<u64>, TraceError> {
+    let rows = result.column(PORTS, column)?.unwrap_or_default();
+    if kind == "all" {
+        return Ok(rows);
+    }
+    let kinds = result.port_kinds()?;
+    let chosen = kinds
+        .iter()
+        .zip(rows)
+        .filter(|(own, _)| is_port_of(own, kind));
+    Ok(chosen.map(|(_, row)| row).collect())
+}
+
+fn share(result: &ResultFile, kind: &str, column: &str) -> Outcome {
+    let time = result.number("data/summary", "simulated_ps")?;
+    let values = of_kind(result, kind, column)?;
+    let all = time.unwrap_or_default() * values.len() as f64;
+    let sum: u128 = values.iter().map(|&time| u128::from(time)).sum();
+    Ok(Some(sum as f64 / all))
+}
+
+fn beyond(result: &ResultFile, kind: &str, column: &str, percent: u32) -> Outcome {
+    let time = result.number("data/summary", "simulated_ps")?;
+    let limit = time.unwrap_or_default() * f64::from(percent) / 100.0;
+    let values = of_kind(result, kind, column)?;
+    let beyond = values.iter().filter(|value| **value as f64 > limit).count();
+    Ok(Some(beyond as f64 / values.len() as f64))
+}
+
+/// The jobs of a result that a pattern means, with their index.
+fn jobs(result: &ResultFile, pattern: &str) -> Result<Vec<(String, u64)>, TraceError> {
+    let mut found = Vec::new();
+    for job in result.groups("data/jobs")? {
+        if fits(pattern, &job) {
+            let index = result.number(&format!("data/jobs/{job}"), "index")?;
+            found.extend(index.map(|index| (job, index as u64)));
+        }
+    }
+    Ok(found)
+}
+
+/// One number of those of the jobs. None if one of them did not end it.
+fn iteration(result: &ResultFile, pattern: &str, number: u64, moment: Moment, how: How) -> Outcome {
+    const GROUP: &str = "data/iterations";
+    let column = |name| Ok::<_, TraceError>(result.column(GROUP, name)?.unwrap_or_default());
+    let (job, iteration) = (column("job")?, column("iteration")?);
+    let (begin, end) = (column("begin_ps")?, column("end_ps")?);
+    let (tasks, ended) = (column("tasks")?, column("ended")?);
+    let mut values = Vec::new();
+    for (_, index) in jobs(result, pattern)? {
+        let mut rows = 0..job.len();
+        let Some(row) = rows.find(|&row| job[row] == index && iteration[row] == number) else {
+            return Ok(None);
+        };
+        if moment != Moment::Begin && tasks[row] != ended[row] {
+            return Ok(None);
+        }
+        let ps = match moment {
+            Moment::Begin => begin[row],
+            Moment::End => end[row],
+            Moment::Time => end[row] - begin[row],
+        };
+        values.push(ps as f64 / 1e3);
+    }
+    Ok(one(how, values.into_iter()))
+}
+
+/// A number of a phase of a job; times in ns.
+fn of_phase(result: &ResultFile, job: &str, phase: u64, column: &str) -> Outcome {
+    const GROUP: &str = "data/phases";
+    let Some(index) = result.number(&format!("data/jobs/{job}"), "index")? else {
+        return Ok(None);
+    };
+    let Some([jobs, phases]) = result.table(GROUP, ["job", "phase"])? else {
+        return Ok(None);
+    };
+    let mut rows = 0..jobs.len();
+    let Some(row) = rows.find(|&row| jobs[row] == index as u64 && phases[row] == phase) else {
+        return Ok(None);
+    };
+    let whole = |name: &str| -> Outcome {
+        let rows = result.column(GROUP, name)?;
+        Ok(rows.and_then(|rows| rows.get(row).map(|&x| x as f64)))
+    };
+    match column {
+        "time" => {
+            let (begin, end) = (whole("begin_ps")?, whole("end_ps")?);
+            let time = |(begin, end): (f64, f64)| (end - begin) / 1e3;
+            Ok(begin.zip(end.filter(|end| *end > 0.0)).map(time))
+        }
+        "stretch" | "rate_ratio" | "measured_ratio" | "mean_contention" => {
+            let rows = result.fractions(GROUP, column)?;
+            Ok(rows.and_then(|rows| rows.get(row).copied()))
+        }
+        // The end of a phase that was not over.
+        "end_ps" => Ok(whole(column)?.filter(|end| *end > 0.0).map(|ps| ps / 1e3)),
+        times if times.ends_with("_ps") => Ok(whole(times)?.map(|ps| ps / 1e3)),
+        counts => whole(counts),
+    }
+}
+
+/// A counter; or a record, a column of it, and how to make one number of that.
+fn scheme(result: &ResultFile, name: &str) -> Outcome {
+    const GROUP: &str = "data/scheme";
+    if let Some(value) = result.number(GROUP, name)? {
+        return Ok(Some(value));
+    }
+    if counts_as_nothing(name) {
+        return Ok(Some(0.0));
+    }
+    let Some((how, column, record)) = super::of_record(name) else {
+        return Ok(None);
+    };
+    let rows = result.column(&format!("{GROUP}/{record}"), column)?;
+    Ok(rows.and_then(|rows| one(how, rows.iter().map(|&x| x as f64))))
+}
+
+/// One number of many; None of none, but for a sum.
+pub(super) fn one(how: How, values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values = values;
+    match how {
+        How::Max => values.reduce(f64::max),
+        How::Min => values.reduce(f64::min),
+        How::First => values.next(),
+        How::Last => values.last(),
+        How::Sum => Some(values.sum()),
+        How::Variation => {
+            let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
+            for value in values {
+                count += 1.0;
+                let off = value - mean;
+                mean += off / count;
+                squares += off * (value - mean);
+            }
+            (count > 0.0).then(|| (squares / count).sqrt() / mean)
+        }
+        How::Mean => {
+            let (mut sum, mut count) = (0.0, 0.0);
+            for value in values {
+                sum += value;
+                count += 1.0;
+            }
+            (count > 0.0).then_some(sum / count)
+        }
+    }
+}

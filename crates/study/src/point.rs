@@ -1,0 +1,93 @@
+//! The points of a study: one experiment for each combination of the values of its axes and each seed.
+
+use sha2::{Digest, Sha256};
+
+use super::job_file::Study;
+use weir_result::schema;
+
+/// Hexadecimal digits of a hash.
+const DIGITS: usize = 16;
+
+/// One run of a study. Its experiment is made when it is asked for ([`Study::experiment`]): a study
+/// may have a million points.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Its place in the study, from 0.
+    pub index: usize,
+    /// The index of its value on each axis.
+    pub at: Vec<usize>,
+    /// Its seed.
+    pub seed: u64,
+    /// The name of its directory: a hash of the resolved experiment, the version of the result's schema and that of
+    /// the model.
+    pub hash: String,
+    /// Whether it is a point of the study or what such points are compared with.
+    pub role: Role,
+}
+
+/// What a run of a study is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// One of its points, a row of the table.
+    Own {
+        /// Jobs whose slowdown is asked for, and the place of the run in which each is alone.
+        alone: Vec<(String, usize)>,
+    },
+    /// A job of some points alone. Its place on the axes is that of the first of them.
+    Alone {
+        /// The job.
+        job: String,
+        /// On which axes they differ.
+        varies: Vec<bool>,
+    },
+}
+
+impl Point {
+    /// `routing=minimal load=0.3`: the names of its axes and its labels there; the seed if there are several.
+    /// Of a job alone: what all that are compared with it have in common.
+    pub fn label(&self, study: &Study) -> String {
+        let axes = study.axes.iter().enumerate();
+        let axes = axes.filter_map(|(axis, own)| Some((own, self.value(study, axis)?)));
+        let mut words: Vec<String> = axes
+            .map(|(axis, label)| format!("{}={label}", axis.name))
+            .collect();
+        if study.seeds.as_ref().is_some_and(|seeds| seeds.len() > 1) || words.is_empty() {
+            words.push(format!("seed={}", self.seed));
+        }
+        match &self.role {
+            Role::Own { .. } => words.join(" "),
+            Role::Alone { job, .. } => format!("{job} alone {}", words.join(" ")),
+        }
+    }
+
+    /// The label of its value on an axis; None where it stands for several.
+    pub fn value<'a>(&self, study: &'a Study, axis: usize) -> Option<&'a str> {
+        let one = match &self.role {
+            Role::Own { .. } => true,
+            Role::Alone { varies, .. } => !varies[axis],
+        };
+        let value = &study.axes[axis].values[self.at[axis]];
+        one.then_some(value.label.as_str())
+    }
+
+    /// Whether it is a row of the table.
+    pub fn is_own(&self) -> bool {
+        matches!(self.role, Role::Own { .. })
+    }
+}
+
+/// The directory's name for an experiment.
+pub(super) fn hash_of(resolved: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(format!(
+        "schema {}\nmodel {}\n{resolved}",
+        schema::VERSION,
+        weir_simulation::MODEL_VERSION
+    ));
+    let mut text = String::new();
+    for byte in hash.finalize() {
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text.truncate(DIGITS);
+    text
+}

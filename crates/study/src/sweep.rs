@@ -1,0 +1,399 @@
+//! Runs the points of a study that have no result yet: some processes at once, each alone in its directory.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::dir::{PointDir, Reason, State, StateName, Status, SweepDir, about, write};
+use super::job_file::Study;
+use super::point::Point;
+use weir_engine::StopReason;
+use weir_result::{Lock, began, here, read};
+use weir_simulation::config::Catalog;
+use weir_simulation::now;
+
+/// Between two looks at the runs.
+const TICK: Duration = Duration::from_millis(20);
+/// Between two looks at points that another sweep runs.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// What a run gets to end in good order after it was asked to.
+const GRACE: Duration = Duration::from_secs(10);
+/// The error is looked for in so much of the end of a log, in bytes: a deadlock names all places of its cycle.
+const LAST_WORDS: u64 = 1 << 16;
+/// As much of it is kept as the reason of a failure, in characters.
+const REASON: usize = 2_000;
+
+/// A run that wrote a checkpoint, to be resumed (contract).
+const RESUMABLE: i32 = 85;
+/// A stalled run (contract).
+const STALLED: i32 = 4;
+
+/// What MPI launchers tell their ranks. A run on one rank must not take itself for one of them.
+const LAUNCHED: [&str; 6] = ["PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "MV2_COMM"];
+
+/// How to run the points.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The program, `weir`.
+    pub program: PathBuf,
+    /// Points that run at once, at least 1.
+    pub jobs: usize,
+    /// MPI ranks of each.
+    pub ranks: u32,
+    /// What starts several ranks; their number and the program follow: `mpirun -n`.
+    pub launcher: Vec<String>,
+    /// Whether points that failed run again. Those that were killed always do.
+    pub again: bool,
+}
+
+/// What happens, for whoever watches.
+pub enum Event<'a> {
+    /// It was done or had failed before.
+    Known(&'a Point, &'a State),
+    /// It begins.
+    Started(&'a Point),
+    /// It has ended after so many seconds.
+    Ended(&'a Point, &'a State, f64),
+    /// Another sweep runs it; this one waits for that.
+    Elsewhere(&'a Point),
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Points that have failed, now or before.
+    pub failed: usize,
+    /// Whether it was stopped before its end.
+    pub stopped: bool,
+}
+
+struct Active<'a> {
+    point: &'a Point,
+    dir: PointDir,
+    child: Child,
+    status: Status,
+    since: Instant,
+    /// Held until the outcome is written down.
+    _lock: Lock,
+}
+
+enum Begun<'a> {
+    Running(Box<Active<'a>>),
+    Known(State),
+    Elsewhere,
+}
+
+/// A study that is run.
+#[derive(Clone, Copy)]
+pub struct Running<'a> {
+    /// Its job file.
+    pub study: &'a Study,
+    /// The names in its experiments.
+    pub catalog: &'a Catalog,
+    /// Its directory.
+    pub dir: &'a SweepDir,
+}
+
+/// Runs what is missing of `points`. `stop` ends it early: the runs are ended and can be begun again.
+///
+/// # Errors
+/// If a directory cannot be written or the program cannot be started; the runs are ended.
+pub fn run(
+    points: &[&Point],
+    of: Running,
+    settings: &Settings,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Event),
+) -> io::Result<Outcome> {
+    let mut sweep = Sweep {
+        of,
+        settings,
+        waiting: points.iter().copied().collect(),
+        elsewhere: Vec::new(),
+        running: Vec::new(),
+        looked: Instant::now(),
+        outcome: Outcome::default(),
+    };
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            sweep.end_all();
+            sweep.outcome.stopped = true;
+            return Ok(sweep.outcome);
+        }
+        let step = sweep.reap(tell).and_then(|()| sweep.fill(tell));
+        if let Err(error) = step {
+            sweep.end_all();
+            return Err(error);
+        }
+        if sweep.running.is_empty() && sweep.waiting.is_empty() && sweep.elsewhere.is_empty() {
+            return Ok(sweep.outcome);
+        }
+        std::thread::sleep(TICK);
+    }
+}
+
+struct Sweep<'a> {
+    of: Running<'a>,
+    settings: &'a Settings,
+    waiting: VecDeque<&'a Point>,
+    /// Points that another sweep runs, and whether that was told.
+    elsewhere: Vec<&'a Point>,
+    running: Vec<Active<'a>>,
+    looked: Instant,
+    outcome: Outcome,
+}
+
+impl<'a> Sweep<'a> {
+    /// Takes note of the runs that have ended.
+    fn reap(&mut self, tell: &mut dyn FnMut(Event)) -> io::Result<()> {
+        let mut index = 0;
+        while index < self.running.len() {
+            match self.running[index].child.try_wait()? {
+                None => index += 1,
+                Some(exit) => {
+                    let mut active = self.running.swap_remove(index);
+                    let state = active.conclude(exit)?;
+                    if matches!(state, State::Failed(..)) {
+                        self.outcome.failed += 1;
+                    }
+                    let seconds = active.since.elapsed().as_secs_f64();
+                    tell(Event::Ended(active.point, &state, seconds));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins points until as many run as may.
+    fn fill(&mut self, tell: &mut dyn FnMut(Event)) -> io::Result<()> {
+        let mut again = Vec::new();
+        if self.looked.elapsed() >= PATIENCE {
+            self.looked = Instant::now();
+            again = std::mem::take(&mut self.elsewhere);
+            self.waiting.extend(&again);
+        }
+        while self.running.len() < self.settings.jobs {
+            let Some(point) = self.waiting.pop_front() else {
+                break;
+            };
+            match self.begin(point)? {
+                Begun::Running(active) => {
+                    tell(Event::Started(point));
+                    self.running.push(*active);
+                }
+                Begun::Known(state) => {
+                    if matches!(state, State::Failed(..)) {
+                        self.outcome.failed += 1;
+                    }
+                    tell(Event::Known(point, &state));
+                }
+                Begun::Elsewhere => {
+                    if !again.iter().any(|known| known.index == point.index) {
+                        tell(Event::Elsewhere(point));
+                    }
+                    self.elsewhere.push(point);
+                }
+            }
+        }
+        // Those that found no free place are still somebody else's.
+        for point in again {
+            if let Some(at) = self.waiting.iter().position(|own| own.index == point.index) {
+                self.waiting.remove(at);
+                self.elsewhere.push(point);
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&self, point: &'a Point) -> io::Result<Begun<'a>> {
+        let Running {
+            study,
+            catalog,
+            dir,
+        } = self.of;
+        let dir = dir.point(&point.hash);
+        let Some(lock) = dir.take()? else {
+            return Ok(Begun::Elsewhere);
+        };
+        match dir.settled() {
+            State::Done => return Ok(Begun::Known(State::Done)),
+            State::Running => return Ok(Begun::Elsewhere),
+            State::Failed(reason, message) if !reason.passes() && !self.settings.again => {
+                return Ok(Begun::Known(State::Failed(reason, message)));
+            }
+            _ => {}
+        }
+        let experiment = study.experiment(point, catalog);
+        let experiment = experiment.map_err(|error| io::Error::other(error.to_string()))?;
+        write(&dir.experiment(), experiment.resolved.as_bytes())?;
+        let child = self.start(&dir, &lock)?;
+        let status = Status {
+            state: StateName::Running,
+            point: Some(point.index),
+            reason: None,
+            message: None,
+            exit_code: None,
+            wall_seconds: None,
+            started: now(),
+            host: here(),
+            pid: child.id(),
+            pid_began: began(child.id()).unwrap_or_default(),
+            ranks: self.settings.ranks,
+        };
+        let mut active = Active {
+            point,
+            dir,
+            child,
+            status,
+            since: Instant::now(),
+            _lock: lock,
+        };
+        if let Err(error) = active.dir.write_status(&active.status) {
+            end(std::slice::from_mut(&mut active));
+            return Err(error);
+        }
+        Ok(Begun::Running(Box::new(active)))
+    }
+
+    /// Starts the run. It gets the lock as its standard input, which is empty: so it holds the lock for as long as it
+    /// lives.
+    fn start(&self, dir: &PointDir, lock: &Lock) -> io::Result<Child> {
+        let settings = self.settings;
+        let mut command = match settings.launcher.as_slice() {
+            [launcher, options @ ..] if settings.ranks > 1 => {
+                let mut command = Command::new(launcher);
+                command.args(options).arg(settings.ranks.to_string());
+                command.arg(&settings.program);
+                if settings.jobs > 1 {
+                    // Open MPI would bind the ranks of every run to the same cores.
+                    command.env("OMPI_MCA_hwloc_base_binding_policy", "none");
+                    command.env("PRTE_MCA_hwloc_default_binding_policy", "none");
+                }
+                command
+            }
+            _ => {
+                let mut command = Command::new(&settings.program);
+                for (name, _) in std::env::vars_os() {
+                    let text = name.to_string_lossy();
+                    if LAUNCHED.iter().any(|start| text.starts_with(start)) {
+                        command.env_remove(&name);
+                    }
+                }
+                command
+            }
+        };
+        let log = dir.log();
+        let log = File::create(&log).map_err(about(&log))?;
+        command
+            .args(["run", "experiment.toml", "--out", ".", "--force"])
+            .current_dir(dir.path())
+            .stdin(Stdio::from(lock.file().try_clone()?))
+            .stdout(Stdio::from(log.try_clone()?))
+            .stderr(Stdio::from(log))
+            // Ctrl-C is for the sweep, which ends its runs itself.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| {
+                let name = command.get_program().to_string_lossy().into_owned();
+                // If the directory that it is to run in is gone, the operating system says no more
+                // than if it were the program.
+                match dir.path().is_dir() {
+                    true => {
+                        io::Error::new(error.kind(), format!("{name} cannot be started: {error}"))
+                    }
+                    false => about(&dir.experiment())(error),
+                }
+            })
+    }
+
+    fn end_all(&mut self) {
+        end(&mut self.running);
+        self.running.clear();
+    }
+}
+
+/// Ends runs: first by asking. Their points are waiting again, or done if they were quick.
+fn end(running: &mut [Active]) {
+    let signal = |active: &Active, signal: Signal| {
+        if let Some(pid) = Pid::from_raw(active.child.id() as i32) {
+            // A run that has just ended by itself is no error.
+            let _ = kill_process_group(pid, signal);
+        }
+    };
+    for active in &*running {
+        signal(active, Signal::TERM);
+    }
+    let asked = Instant::now();
+    let alive = |active: &mut Active| matches!(active.child.try_wait(), Ok(None));
+    while running.iter_mut().any(alive) && asked.elapsed() < GRACE {
+        std::thread::sleep(TICK);
+    }
+    for active in running {
+        signal(active, Signal::KILL);
+        let _ = active.child.wait();
+        active.dir.forget_status();
+    }
+}
+
+impl Active<'_> {
+    /// Writes down how the run has ended.
+    fn conclude(&mut self, exit: ExitStatus) -> io::Result<State> {
+        let state = match self.dir.done() {
+            true => State::Done,
+            false => State::Failed(self.reason(exit), self.message(exit)),
+        };
+        let status = &mut self.status;
+        status.exit_code = exit.code();
+        status.wall_seconds = Some(self.since.elapsed().as_secs_f64());
+        match &state {
+            State::Failed(reason, message) => {
+                status.state = StateName::Failed;
+                status.reason = Some(*reason);
+                status.message = Some(message.clone());
+            }
+            _ => status.state = StateName::Done,
+        }
+        self.dir.write_status(status)?;
+        Ok(state)
+    }
+
+    fn reason(&self, exit: ExitStatus) -> Reason {
+        match exit.code() {
+            // A shell or mpirun reports a signal as 128 and its number.
+            None | Some(RESUMABLE) | Some(128..) => Reason::Killed,
+            Some(STALLED) => Reason::Stalled,
+            _ => match self.stopped() {
+                Some(why) if why == StopReason::MaxWall.name() => Reason::TimeLimit,
+                // mpirun has an exit code of its own for ranks that it has asked to end.
+                Some(_) => Reason::Killed,
+                None => Reason::Error,
+            },
+        }
+    }
+
+    /// Why this run ended early, as its result says, if it has left one. What an earlier run has left counts for nothing.
+    fn stopped(&self) -> Option<String> {
+        let run = read(&self.dir.result()).ok()?.run;
+        run.stopped.filter(|_| run.started >= self.status.started)
+    }
+
+    /// What the log says of the error, or else how the process ended.
+    fn message(&self, exit: ExitStatus) -> String {
+        let log = self.dir.last_words(LAST_WORDS);
+        let error = log.rfind("error:").map(|at| log[at..].to_string());
+        let last = || log.lines().last().map(str::to_string);
+        let text = error.or_else(last).unwrap_or_default();
+        match exit.signal() {
+            Some(signal) => format!("ended by signal {signal}"),
+            None if text.is_empty() => format!("exit code {}", exit.code().unwrap_or_default()),
+            None => text.chars().take(REASON).collect(),
+        }
+    }
+}

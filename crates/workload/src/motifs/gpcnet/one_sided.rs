@@ -1,0 +1,175 @@
+use crate::tasks::{
+    Calls, Iteration, Label, Labels, Messages, Motif, Peer, Process, Script, Sequence, Waiting,
+};
+use weir_model::Time;
+
+/// The task whose memory the others use.
+const ROOT: Peer = 0;
+
+/// Puts into or gets from the memory of the first task, each complete (flushed) before the next: a message to it and one back. The first
+/// task's NIC answers, whatever its program does, which is nothing.
+pub struct OneSided {
+    /// Operations of each other task.
+    pub iterations: u32,
+    /// Tasks, the first included.
+    pub tasks: u32,
+    /// What goes to the first task, bytes.
+    pub request: u64,
+    /// What comes back, bytes.
+    pub reply: u64,
+}
+
+impl Motif for OneSided {
+    fn part(&self, part: u32, script: &mut Script) -> bool {
+        if part >= self.iterations {
+            return false;
+        }
+        let mark = script.mark();
+        if script.task() == ROOT {
+            // What it does in all, for those who count; not in this order.
+            for from in 1..self.tasks {
+                script.irecv(from, 0);
+                script.isend(from, self.reply, 0);
+            }
+        } else {
+            script.irecv(ROOT, 0);
+            script.isend(ROOT, self.request, 0);
+        }
+        script.wait_all(script.since(mark));
+        true
+    }
+
+    fn process(&self, task: Peer) -> Box<dyn Process> {
+        match task {
+            ROOT => Box::new(Target::new(self)),
+            _ => Box::new(Sequence::new(task)),
+        }
+    }
+}
+
+/// Answers each request when it comes.
+#[derive(Debug)]
+struct Target {
+    tasks: u32,
+    reply: u64,
+    /// Requests of each task that are to come, in a repetition of the program.
+    each: u32,
+    /// By task: requests that are to come. Empty before the start.
+    left: Vec<u64>,
+    /// Tasks whose requests are here.
+    asked: Vec<Peer>,
+    /// Requests to come, and replies on their way.
+    open: u64,
+    next: Label,
+}
+
+/// Labels of receives are the numbers of their tasks; those of replies go round from there to here.
+const LAST: Label = 1 << 30;
+
+impl Target {
+    fn new(motif: &OneSided) -> Target {
+        Target {
+            tasks: motif.tasks,
+            reply: motif.reply,
+            each: motif.iterations,
+            left: Vec::new(),
+            asked: Vec::new(),
+            open: 0,
+            next: motif.tasks,
+        }
+    }
+
+    fn begin(&mut self, calls: &mut Calls) {
+        let each = u64::from(self.each) * u64::from(calls.job.repetitions);
+        self.left = vec![each; self.tasks as usize];
+        self.open = each * u64::from(self.tasks - 1);
+        if each > 0 {
+            for from in 1..self.tasks {
+                self.expect(from, calls);
+            }
+        }
+    }
+
+    fn expect(&mut self, from: Peer, calls: &mut Calls) {
+        if calls.receive(Some(from), Some(0), from) {
+            self.asked.push(from);
+        }
+    }
+
+    fn answer(&mut self, to: Peer, calls: &mut Calls) {
+        calls.messages.forget(to);
+        calls.send(to, self.reply, 0, self.next);
+        self.next += 1;
+        if self.next == LAST {
+            self.next = self.tasks;
+        }
+        let left = &mut self.left[to as usize];
+        *left -= 1;
+        if *left > 0 {
+            self.expect(to, calls);
+        }
+    }
+}
+
+impl Process for Target {
+    fn proceed(&mut self, calls: &mut Calls) -> bool {
+        if self.left.is_empty() {
+            self.begin(calls);
+        }
+        while let Some(to) = self.asked.pop() {
+            self.answer(to, calls);
+        }
+        self.open == 0
+    }
+
+    fn woken(&mut self, _now: Time) {}
+
+    fn completed(&mut self, label: Label, messages: &mut Messages) {
+        if label < self.tasks {
+            self.asked.push(label);
+        } else {
+            messages.forget(label);
+            self.open -= 1;
+        }
+    }
+
+    fn waiting(&self, messages: &Messages) -> Option<Waiting> {
+        Some(messages.waiting(Labels::ALL))
+    }
+
+    fn computed(&self) -> Time {
+        0
+    }
+
+    fn iterations(&self) -> &[Iteration] {
+        &[]
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of::<Target>() + self.left.capacity() * 8 + self.asked.capacity() * 4
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::motif;
+    use crate::tasks::ideal::{Ideal, job};
+
+    /// A task that is near makes more of its requests than one that is far, in the same time: nobody waits for another.
+    #[test]
+    fn requests_are_answered_as_they_come() {
+        let mut job = job(motif("gpcnet_put_incast", "iterations = 4", 5), 5);
+        job.repetitions = 3;
+        let mut ideal = Ideal::new(job);
+        // Every third message is late.
+        ideal.jitter = |number| if number % 3 == 0 { 50_000 } else { 0 };
+        let ideal = ideal.finish();
+        for task in 1..5 {
+            assert_eq!(ideal.sent_by(task).len(), 12);
+        }
+        let replies: Vec<u32> = ideal.sent_by(0).iter().map(|sent| sent.0).collect();
+        let half = &replies[..24];
+        let of = |task: u32| half.iter().filter(|&&to| to == task).count();
+        assert!((1..5).any(|task| of(task) != of(1)), "{half:?}");
+    }
+}

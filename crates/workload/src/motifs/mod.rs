@@ -1,0 +1,137 @@
+//! Motifs: what the tasks of well-known applications send to each other. One file per motif.
+//!
+//! A motif's parameters stand at the top of its file with the published values as their defaults; ready sets are in
+//! `workloads/`. Its tests compare what it sends with what is published.
+
+use super::tasks::Motif;
+use weir_input::registry::{self, Entry};
+use weir_input::{ConfigError, Section, Size};
+use weir_model::{Invalid, LONGEST_MESSAGE};
+
+mod compute;
+mod grid;
+#[cfg(test)]
+mod testing;
+
+mod allreduce;
+mod alltoall;
+mod fft3d;
+mod fixed_pairs;
+mod gpcnet;
+mod halo2d;
+mod halo3d;
+mod halo3d26;
+mod incast;
+mod lammps;
+mod milc;
+mod nearest_neighbor;
+mod nekbone;
+mod periodic_aggressor;
+mod permutations;
+mod ping_pong;
+mod ptrans;
+mod script;
+mod spread;
+mod sweep3d;
+
+/// Builds a motif from its section for so many tasks.
+pub type Build = fn(&Section, u32) -> Result<Box<dyn Motif>, ConfigError>;
+
+/// All motifs.
+pub const REGISTRY: &[Entry<Build>] = &[
+    lammps::ENTRY,
+    milc::ENTRY,
+    nekbone::ENTRY,
+    nearest_neighbor::ENTRY,
+    incast::ENTRY,
+    periodic_aggressor::ENTRY,
+    fixed_pairs::ENTRY,
+    spread::ENTRY,
+    permutations::ENTRY,
+    allreduce::ENTRY,
+    halo3d26::ENTRY,
+    halo3d::ENTRY,
+    halo2d::ENTRY,
+    sweep3d::ENTRY,
+    alltoall::ENTRY,
+    ping_pong::ENTRY,
+    ptrans::ENTRY,
+    fft3d::ENTRY,
+    gpcnet::ring::ENTRY,
+    gpcnet::bw_sync::ENTRY,
+    gpcnet::allreduce::ENTRY,
+    gpcnet::alltoall::ENTRY,
+    gpcnet::incast::ENTRY,
+    gpcnet::put_incast::ENTRY,
+    gpcnet::get_broadcast::ENTRY,
+    script::ENTRY,
+];
+
+/// More iterations than this are a slip of the hand. Programs that repeat all the time have `repetitions`, too.
+pub const MOST_ITERATIONS: u32 = 1_000_000;
+
+// Parts are counted in 32 bits; no motif has more than a hundred of them for an iteration.
+const _: () = assert!(MOST_ITERATIONS as u64 * 100 < u32::MAX as u64);
+
+/// The keys by which motifs are told how often they do what they do.
+const COUNTS: [&str; 3] = ["iterations", "rounds", "steps"];
+
+/// Builds the motif that `section` names, for `tasks` tasks.
+///
+/// Errors: an unknown name, unknown or wrong parameters, a number of tasks for which the motif is not defined.
+pub fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
+    for key in COUNTS {
+        let count = section.given(key).and_then(|given| given.whole());
+        at_most(section, key, count.map_or(0, |count| count.max(0) as u64))?;
+    }
+    (registry::choose(section, REGISTRY)?.build)(section, tasks)
+}
+
+/// Refuses more iterations than there can be, which `key` decides.
+fn at_most(section: &Section, key: &str, count: u64) -> Result<(), ConfigError> {
+    if count <= u64::from(MOST_ITERATIONS) {
+        return Ok(());
+    }
+    let message = format!("{count} {key} are too many");
+    let remedy = format!("write at most {MOST_ITERATIONS}");
+    Err(section.refuse(Invalid::new(key, message, remedy)))
+}
+
+/// A size in whole bytes. Motifs are not made for a certain network: flits and packets mean nothing to them.
+fn bytes(section: &Section, key: &str, size: Size) -> Result<u64, ConfigError> {
+    match size {
+        Size::Bits(bits) if bits % 8 == 0 => length(section, key, u128::from(bits / 8)),
+        _ => Err(section.refuse(Invalid::new(
+            key,
+            format!("{size} is not a number of bytes"),
+            "write a size in bytes, for example \"4 KiB\"",
+        ))),
+    }
+}
+
+/// The length of a message in bytes, which `key` decides: not more than there can be.
+fn length(section: &Section, key: &str, bytes: u128) -> Result<u64, ConfigError> {
+    match u64::try_from(bytes) {
+        Ok(bytes) if bytes <= LONGEST_MESSAGE / 8 => Ok(bytes),
+        _ => Err(section.refuse(Invalid::new(
+            key,
+            format!(
+                "a message would have {bytes} bytes; at most {} are possible",
+                LONGEST_MESSAGE / 8
+            ),
+            "write less",
+        ))),
+    }
+}
+
+/// Refuses fewer tasks than a motif needs.
+fn at_least(section: &Section, tasks: u32, least: u32) -> Result<(), ConfigError> {
+    if tasks >= least {
+        return Ok(());
+    }
+    Err(section.refuse(Invalid::new(
+        "",
+        format!("this motif needs {least} tasks or more, and there are {tasks}"),
+        "give the job more tasks",
+    )))
+}

@@ -1,0 +1,55 @@
+//! What the tests of motifs share.
+
+use super::build;
+use crate::tasks::ideal::{self, Ideal};
+use crate::tasks::{Motif, Op, Peer};
+use weir_input::Section;
+
+/// A motif with these parameters.
+pub fn motif(kind: &str, parameters: &str, tasks: u32) -> Box<dyn Motif> {
+    let text = format!("kind = \"{kind}\"\n{parameters}");
+    let section = Section::from_toml(&text).expect("TOML");
+    build(&section, tasks).unwrap_or_else(|error| panic!("{}", error.render(false)))
+}
+
+/// What is said when it is refused.
+pub fn refusal(kind: &str, parameters: &str, tasks: u32) -> String {
+    let text = format!("kind = \"{kind}\"\n{parameters}");
+    let section = Section::from_toml(&text).expect("TOML");
+    let Err(error) = build(&section, tasks) else {
+        panic!("{parameters:?} should be refused");
+    };
+    let words = error.render(false);
+    words
+        .split_whitespace()
+        .filter(|w| *w != "│")
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// All tasks of a motif on the ideal network: all finish and nothing is left over.
+pub fn run(kind: &str, parameters: &str, tasks: u32) -> Ideal {
+    Ideal::new(ideal::job(motif(kind, parameters, tasks), tasks)).finish()
+}
+
+/// The program of a task.
+pub fn ops(kind: &str, parameters: &str, task: Peer, tasks: u32) -> Vec<Op> {
+    ideal::ops(motif(kind, parameters, tasks).as_ref(), task, tasks)
+}
+
+/// A program as text, one word per operation: `Irecv<3`, `Isend>3=160`, `Send>3=160`, `Recv<3`, `Wait*8`, `Compute=25000`,
+/// `Allreduce=8`.
+pub fn words(ops: &[Op]) -> Vec<String> {
+    let source = |from: &Option<Peer>| from.map_or("any".to_string(), |from| from.to_string());
+    let word = |op: &Op| match op {
+        Op::Compute(time) => format!("Compute={time}"),
+        Op::Send { to, bytes, .. } => format!("Send>{to}={bytes}"),
+        Op::Isend { to, bytes, .. } => format!("Isend>{to}={bytes}"),
+        Op::Recv { from, .. } => format!("Recv<{}", source(from)),
+        Op::Irecv { from, .. } => format!("Irecv<{}", source(from)),
+        Op::WaitAll(labels) => format!("Wait*{}", labels.count()),
+        Op::WaitAny(labels) => format!("Any*{}", labels.count()),
+        Op::Collective(one) => format!("{:?}={}", one.kind, one.bytes),
+    };
+    ops.iter().map(word).collect()
+}

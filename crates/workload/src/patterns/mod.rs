@@ -1,0 +1,86 @@
+//! Open-loop traffic patterns: which endpoint sends to which. One file per pattern.
+
+use std::sync::Arc;
+
+use weir_input::registry::{self, Entry};
+use weir_input::{ConfigError, Section};
+use weir_model::{EndpointId, Rng, Time};
+use weir_network::topology::Topology;
+
+mod groups;
+mod tasks;
+#[cfg(test)]
+pub(crate) mod testing;
+
+mod bit_complement;
+mod fixed_pairs;
+mod hot_background;
+mod hotspot;
+mod neighbor_group;
+pub(crate) mod permutation;
+mod tornado;
+mod transpose;
+mod uniform;
+mod wc_hot;
+mod worst_case;
+mod zipf;
+
+/// What a pattern is built for.
+pub struct Members<'a> {
+    /// The endpoints of the workload, in the order of its tasks (task i runs on `endpoints[i]`); none twice.
+    pub endpoints: &'a [EndpointId],
+    /// The network.
+    pub topology: &'a Arc<dyn Topology>,
+    /// Seed for choices that are made once (a random permutation, the sources of a hot spot): the run's seed mixed
+    /// with the workload's number. Draw from `model::stream(seed, &[…])`.
+    pub seed: u64,
+    /// The load of its sources, as a fraction of their links.
+    pub load: f64,
+}
+
+/// Who sends to whom.
+///
+/// A `source` is always a member of the workload. Whether and where a message goes depends on nothing but the
+/// arguments, so a pattern can be shared by all domains.
+pub trait Pattern: Send + Sync {
+    /// False for a member that never sends under this pattern (the destinations of a hot spot).
+    fn sends(&self, source: EndpointId) -> bool {
+        let _ = source;
+        true
+    }
+    /// Where the next message of `source`, generated at `now`, goes. None: this message is not sent.
+    fn destination(&self, source: EndpointId, now: Time, rng: &mut Rng) -> Option<EndpointId>;
+    /// The endpoints that this pattern sends to, for the accepted load at the receiving end; None means all members.
+    fn receivers(&self) -> Option<Vec<EndpointId>> {
+        None
+    }
+}
+
+/// Builds a pattern from its section for the members of a workload.
+pub type Build = fn(&Section, &Members) -> Result<Box<dyn Pattern>, ConfigError>;
+
+/// All patterns.
+pub const REGISTRY: &[Entry<Build>] = &[
+    uniform::ENTRY,
+    hotspot::ENTRY,
+    hot_background::ENTRY,
+    permutation::ENTRY,
+    bit_complement::ENTRY,
+    transpose::ENTRY,
+    tornado::ENTRY,
+    worst_case::ENTRY,
+    wc_hot::ENTRY,
+    neighbor_group::ENTRY,
+    fixed_pairs::ENTRY,
+    zipf::ENTRY,
+];
+
+/// Builds the pattern that `section` names, for the members of a workload.
+///
+/// Errors: an unknown name, unknown or wrong parameters, members for which the pattern is not defined.
+pub fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, ConfigError> {
+    (registry::choose(section, REGISTRY)?.build)(section, members)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,478 @@
+//! The calls of a process: `MPI_Name:begin:argument:argument:…:end`.
+
+use super::super::graph::ANY;
+use super::super::mpi::{Processes, shown};
+use super::super::operations::{Call, Wrong};
+use super::super::{Node, Scale, signed_task};
+use super::arguments::{Arguments, Communicator, time, wrong};
+use super::groups::Handles;
+use super::names;
+use super::requests::Requests;
+use super::{Library, Params};
+use crate::tasks::collectives::Kind;
+use crate::tasks::{Peer, VectorKind};
+
+/// Reads the calls of a process.
+pub struct Calls<'a> {
+    processes: &'a mut Processes,
+    handles: Handles,
+    task: Peer,
+    /// Picoseconds of a unit of time.
+    unit: f64,
+    compute: Scale,
+    /// Any source, and no process at all.
+    any: i64,
+    nobody: i64,
+    /// When the call before ended.
+    then: Option<f64>,
+    finalized: bool,
+    requests: Requests,
+}
+
+/// Why what is done in a communicator cannot be simulated.
+const UNKNOWN: &str = "the trace does not say who is in communicators that are not made by MPI_Comm_split or MPI_Comm_dup";
+
+/// The tag that receives any.
+const ANY_TAG: i64 = -1;
+
+/// Calls that have no effect on others.
+const LOCAL: &[&str] = &[
+    "MPI_Comm_rank",
+    "MPI_Comm_size",
+    "MPI_Comm_free",
+    "MPI_Get_count",
+    "MPI_Initialized",
+    "MPI_Wtime",
+    "MPI_Wtick",
+    "MPI_Get_processor_name",
+    "MPI_Type_size",
+    "MPI_Type_extent",
+    "MPI_Type_commit",
+    "MPI_Type_free",
+    "MPI_Type_contiguous",
+    "MPI_Type_vector",
+    "MPI_Type_indexed",
+    "MPI_Type_struct",
+    "MPI_Address",
+    "MPI_Op_create",
+    "MPI_Op_free",
+    "MPI_Errhandler_set",
+    "MPI_Get_version",
+    "MPI_Finalized",
+];
+
+impl<'a> Calls<'a> {
+    /// Of this process.
+    pub fn new(
+        processes: &'a mut Processes,
+        handles: Handles,
+        task: Peer,
+        params: &Params,
+        compute: Scale,
+    ) -> Calls<'a> {
+        let (any, nobody) = match params.library {
+            Library::OpenMpi => (-1, -2),
+            Library::Mpich => (-2, -1),
+        };
+        Calls {
+            processes,
+            handles,
+            task,
+            unit: params.unit.0 as f64,
+            compute,
+            any,
+            nobody,
+            then: None,
+            finalized: false,
+            requests: Requests::new(params.request_bytes),
+        }
+    }
+
+    /// The file is over.
+    ///
+    /// # Errors
+    /// If the process does not come to its end.
+    pub fn end(&self) -> Result<(), Wrong> {
+        match self.finalized {
+            true => Ok(()),
+            false => Err(wrong(
+                format!("process {} does not end with MPI_Finalize", self.task),
+                "the trace is not complete",
+            )),
+        }
+    }
+
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// If it is no call, or one that cannot be.
+    pub fn line(&mut self, text: &str, line: u64) -> Result<(), Wrong> {
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('#') {
+            return Ok(());
+        }
+        let fields: Vec<&str> = text.split(':').map(str::trim).collect();
+        let [name, begin, arguments @ .., end] = fields.as_slice() else {
+            return Err(wrong(
+                format!("{} is no call", shown(text)),
+                "write `MPI_Name:begin:arguments:end`",
+            ));
+        };
+        if !name.starts_with("MPI_") {
+            return Err(wrong(
+                format!("{} is no call of MPI", shown(name)),
+                "calls begin with MPI_",
+            ));
+        }
+        if self.finalized {
+            return Err(wrong("a call after MPI_Finalize", "remove it"));
+        }
+        match *name {
+            "MPI_Init" | "MPI_Init_thread" if self.then.is_none() => {
+                self.then = Some(time(end)?);
+                return Ok(());
+            }
+            "MPI_Init" | "MPI_Init_thread" => {
+                return Err(wrong("a second MPI_Init", "write one trace to each file"));
+            }
+            "MPI_Finalize" => self.finalized = true,
+            _ => {}
+        }
+        let begin = time(begin)?;
+        self.computes_until(begin, line)?;
+        if *name == "MPI_Finalize" {
+            return Ok(());
+        }
+        let end = time(end)?;
+        if end < begin {
+            let message = format!("a call that begins at {begin} and ends at {end}");
+            return Err(wrong(message, "times go up in a trace"));
+        }
+        self.then = Some(end);
+        self.call(name, &Arguments { fields: arguments }, line)
+    }
+
+    /// The time since the call before is computation.
+    fn computes_until(&mut self, begin: f64, line: u64) -> Result<(), Wrong> {
+        let Some(then) = self.then else {
+            return Err(wrong("a call before MPI_Init", "the trace is not complete"));
+        };
+        if begin < then {
+            return Err(wrong(
+                format!("a call at {begin} that the one before, until {then}, is not over for"),
+                "times go up in a trace",
+            ));
+        }
+        // Casts saturate.
+        let ps = ((begin - then) * self.unit).round() as u128;
+        let time = self.compute.of(ps).ok_or_else(|| {
+            wrong(
+                "the time since the last call is longer than can be simulated",
+                "at most 1,000,000 s are: look at `unit`",
+            )
+        })?;
+        self.processes.compute(self.task, time, line)
+    }
+
+    fn call(&mut self, name: &str, arguments: &Arguments, line: u64) -> Result<(), Wrong> {
+        match name {
+            "MPI_Send" | "MPI_Ssend" | "MPI_Rsend" | "MPI_Bsend" => {
+                self.message(arguments, [1, 2, 3, 4, 5], Way::Send, line)?;
+            }
+            "MPI_Recv" => _ = self.message(arguments, [1, 2, 3, 4, 5], Way::Receive, line)?,
+            "MPI_Isend" | "MPI_Issend" | "MPI_Irsend" | "MPI_Ibsend" => {
+                let request = self.renew(arguments.address(6)?);
+                let node = self.message(arguments, [1, 2, 3, 4, 5], Way::Isend, line)?;
+                self.request(request, node);
+            }
+            "MPI_Irecv" => {
+                let request = self.renew(arguments.address(6)?);
+                let node = self.message(arguments, [1, 2, 3, 4, 5], Way::Ireceive, line)?;
+                self.request(request, node);
+            }
+            "MPI_Sendrecv" => {
+                let receive = self.message(arguments, [6, 7, 8, 9, 10], Way::Ireceive, line)?;
+                let send = self.message(arguments, [1, 2, 3, 4, 10], Way::Isend, line)?;
+                self.wait([receive, send]);
+            }
+            "MPI_Sendrecv_replace" => {
+                let receive = self.message(arguments, [1, 2, 5, 6, 7], Way::Ireceive, line)?;
+                let send = self.message(arguments, [1, 2, 3, 4, 7], Way::Isend, line)?;
+                self.wait([receive, send]);
+            }
+            "MPI_Wait" => {
+                let node = self.requests.take(arguments.address(0)?);
+                if node.is_none() {
+                    let coverage = &mut self.processes.coverage;
+                    coverage.ignored("waits for nothing", 1, 0, "nothing is open");
+                }
+                self.wait([node, None]);
+            }
+            "MPI_Waitall" => {
+                let (count, first) = arguments.requests()?;
+                let nodes = self.requests.take_all(count, first);
+                self.wait_for(nodes);
+            }
+            "MPI_Waitany" | "MPI_Waitsome" => {
+                let (count, first) = arguments.requests()?;
+                let nodes = self.requests.any(count, first);
+                self.wait_for(nodes);
+                let coverage = &mut self.processes.coverage;
+                coverage.simulated("waits for any, as far as known", 1, 0);
+            }
+            "MPI_Request_free" => _ = self.requests.take(arguments.address(0)?),
+            "MPI_Test" | "MPI_Testall" | "MPI_Testany" | "MPI_Testsome" | "MPI_Iprobe"
+            | "MPI_Probe" => {
+                match name {
+                    "MPI_Test" => self.requests.look(1, arguments.address(0)?),
+                    "MPI_Iprobe" | "MPI_Probe" => {}
+                    _ => {
+                        let (count, first) = arguments.requests()?;
+                        self.requests.look(count, first);
+                    }
+                }
+                let why = "what they look for is over at the next wait, or when its request is used again";
+                self.processes
+                    .coverage
+                    .ignored("tests and probes", 1, 0, why);
+            }
+            name if names::MAKERS.contains(&name) => {
+                let why = "what the library sends for them is not known";
+                let coverage = &mut self.processes.coverage;
+                coverage.ignored("calls that make communicators", 1, 0, why);
+            }
+            name if LOCAL.contains(&name) => {
+                let why = "they are local";
+                self.processes
+                    .coverage
+                    .ignored("calls without messages", 1, 0, why);
+            }
+            name => return self.collective(name, arguments, line),
+        }
+        Ok(())
+    }
+
+    /// A request gets another operation: the one that it had is over.
+    fn renew(&mut self, address: u64) -> u64 {
+        if let Some(node) = self.requests.reuse(address) {
+            self.processes.wait(self.task, node);
+        }
+        address
+    }
+
+    fn request(&mut self, address: u64, node: Option<u32>) {
+        if let Some(node) = node {
+            self.requests.start(address, node);
+        }
+    }
+
+    fn wait(&mut self, nodes: [Option<u32>; 2]) {
+        for node in nodes.into_iter().flatten() {
+            self.processes.wait(self.task, node);
+        }
+    }
+
+    fn wait_for(&mut self, nodes: Vec<u32>) {
+        for node in nodes {
+            self.processes.wait(self.task, node);
+        }
+    }
+
+    /// The group that a communicator is, if that is known.
+    fn group(&mut self, communicator: &Communicator, line: u64) -> Result<Option<usize>, Wrong> {
+        let (size, tasks) = (communicator.size, self.processes.count());
+        if size > u64::from(tasks) {
+            return Err(wrong(
+                format!("a communicator of {size} processes, and there are files of {tasks}"),
+                format!("complete the trace: the file of process {tasks} is missing"),
+            ));
+        }
+        Ok(self.handles.group(line, communicator))
+    }
+
+    /// A message: the places of count, type, partner, tag and communicator. None if there is none.
+    fn message(
+        &mut self,
+        arguments: &Arguments,
+        [count, kind, partner, tag, communicator]: [usize; 5],
+        way: Way,
+        line: u64,
+    ) -> Result<Option<u32>, Wrong> {
+        let bytes = arguments.bytes(count, kind)?;
+        let communicator = arguments.communicator(communicator)?;
+        let (partner, tag) = (arguments.integer(partner)?, arguments.integer(tag)?);
+        let name = way.name();
+        if partner == self.nobody {
+            let coverage = &mut self.processes.coverage;
+            coverage.ignored("messages with nobody", 1, 0, "MPI_PROC_NULL");
+            return Ok(None);
+        }
+        let Some(group) = self.group(&communicator, line)? else {
+            let coverage = &mut self.processes.coverage;
+            coverage.ignored(way.within_some(), 1, bytes, UNKNOWN);
+            return Ok(None);
+        };
+        let members = self.processes.operations.members(group);
+        let any = way.receives() && partner == self.any;
+        let peer = match any {
+            true => ANY,
+            false => members[signed_task(partner, members.len() as u32)? as usize],
+        };
+        let tag = match u32::try_from(tag) {
+            Ok(tag) => own_tag(tag, group, self.processes.all),
+            Err(_) if way.receives() && tag == ANY_TAG => ANY,
+            Err(_) => {
+                return Err(wrong(format!("{tag} is no tag"), "write 0 or more"));
+            }
+        };
+        self.processes.coverage.simulated(name, 1, bytes);
+        let node = match way.receives() {
+            true => Node::receive(peer, bytes, tag),
+            false => Node::send(peer, bytes, tag),
+        };
+        let node = match way {
+            Way::Send | Way::Receive => self.processes.call(self.task, node, line)?,
+            Way::Isend | Way::Ireceive => self.processes.start(self.task, node, line)?,
+        };
+        Ok(Some(node))
+    }
+
+    fn collective(&mut self, name: &str, all: &Arguments, line: u64) -> Result<(), Wrong> {
+        let Some(named) = names::collective(name, all.fields.len()) else {
+            let why = "this is no call that is simulated";
+            self.processes.coverage.ignored("other calls", 1, 0, why);
+            return Ok(());
+        };
+        let fields = &all.fields[..=named.communicator];
+        let arguments = Arguments { fields };
+        let communicator = arguments.communicator(named.communicator)?;
+        let Some(group) = self.group(&communicator, line)? else {
+            let coverage = &mut self.processes.coverage;
+            coverage.ignored("parts in operations of some of the tasks", 1, 0, UNKNOWN);
+            return Ok(());
+        };
+        let Some(call) = self.operation(&named.name, &arguments, &communicator)? else {
+            let why = "the trace does not say how much goes to whom";
+            let coverage = &mut self.processes.coverage;
+            coverage.ignored("parts in operations without sizes", 1, 0, why);
+            return Ok(());
+        };
+        let request = match named.request {
+            Some(at) => Some(self.renew(all.address(at)?)),
+            None => None,
+        };
+        let goes_on = request.is_some();
+        let node = self
+            .processes
+            .collective(self.task, group, call, goes_on, line)?;
+        if let Some(address) = request {
+            self.request(address, Some(node));
+        }
+        Ok(())
+    }
+
+    /// What a collective operation is; None if the sizes are missing.
+    fn operation(
+        &self,
+        name: &str,
+        arguments: &Arguments,
+        communicator: &Communicator,
+    ) -> Result<Option<Call>, Wrong> {
+        let plain = |kind, root, bytes| Some(Call::Plain { kind, root, bytes });
+        let root = |at: usize| {
+            let tasks = u32::try_from(communicator.size).unwrap_or(u32::MAX);
+            signed_task(arguments.integer(at)?, tasks)
+        };
+        // Lists of counts follow their address in a field of their own, if they are there.
+        let listed = |plain: usize, lists: usize| arguments.fields.len() == plain + lists;
+        Ok(match name {
+            "Barrier" => plain(Kind::Barrier, 0, 0),
+            "Bcast" => plain(Kind::Bcast, root(3)?, arguments.bytes(1, 2)?),
+            "Reduce" => plain(Kind::Reduce, root(5)?, arguments.bytes(2, 3)?),
+            "Allreduce" => plain(Kind::Allreduce, 0, arguments.bytes(2, 3)?),
+            "Scan" | "Exscan" => plain(Kind::Scan, 0, arguments.bytes(2, 3)?),
+            "Reduce_scatter_block" => plain(Kind::ReduceScatter, 0, arguments.bytes(2, 3)?),
+            "Allgather" => plain(Kind::Allgather, 0, arguments.bytes(1, 2)?),
+            "Alltoall" => plain(Kind::Alltoall, 0, arguments.bytes(1, 2)?),
+            "Gather" => plain(Kind::Gather, root(6)?, arguments.bytes(1, 2)?),
+            "Scatter" => plain(Kind::Scatter, root(6)?, arguments.bytes(4, 5)?),
+            "Gatherv" if listed(9, 2) => {
+                let root = root(9)?;
+                let size = arguments.size_of(8)?;
+                Some(Call::Rooted {
+                    kind: VectorKind::Gatherv,
+                    root,
+                    own: arguments.bytes(1, 2)?,
+                    all: match u64::from(root) == communicator.rank {
+                        true => Some(arguments.sizes(5, size)?),
+                        false => None,
+                    },
+                })
+            }
+            "Scatterv" if listed(9, 2) => {
+                let root = root(9)?;
+                let size = arguments.size_of(5)?;
+                Some(Call::Rooted {
+                    kind: VectorKind::Scatterv,
+                    root,
+                    own: arguments.bytes(7, 8)?,
+                    all: match u64::from(root) == communicator.rank {
+                        true => Some(arguments.sizes(2, size)?),
+                        false => None,
+                    },
+                })
+            }
+            "Allgatherv" if listed(8, 2) => Some(Call::Known {
+                kind: VectorKind::Allgatherv,
+                all: arguments.sizes(5, arguments.size_of(8)?)?,
+            }),
+            "Alltoallv" if listed(9, 4) => Some(Call::Alltoallv {
+                sends: arguments.sizes(2, arguments.size_of(5)?)?,
+                receives: arguments.sizes(8, arguments.size_of(11)?)?,
+            }),
+            "Reduce_scatter" if listed(6, 1) => Some(Call::Known {
+                kind: VectorKind::ReduceScatter,
+                all: arguments.sizes(3, arguments.size_of(4)?)?,
+            }),
+            _ => None,
+        })
+    }
+}
+
+/// The same tag in another communicator is another tag, as long as there is room for that.
+fn own_tag(tag: u32, group: usize, all: usize) -> u32 {
+    const PLAIN: u32 = 1 << 24;
+    match u32::try_from(group) {
+        Ok(number) if group != all && tag < PLAIN && number < 127 => tag + (number + 1) * PLAIN,
+        _ => tag,
+    }
+}
+
+/// What is done with a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Send,
+    Isend,
+    Receive,
+    Ireceive,
+}
+
+impl Way {
+    fn receives(self) -> bool {
+        matches!(self, Way::Receive | Way::Ireceive)
+    }
+
+    fn name(self) -> &'static str {
+        match self.receives() {
+            true => "receives",
+            false => "sends",
+        }
+    }
+
+    fn within_some(self) -> &'static str {
+        match self.receives() {
+            true => "receives from some of the tasks",
+            false => "sends to some of the tasks",
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! `chakra`: execution traces of MLCommons' Chakra.
+
+mod groups;
+mod node;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+use super::check::check;
+use super::files::rank_files;
+use super::graph::{ANY, MOST_OPERATIONS};
+use super::input::{Fault, Input, hexadecimal};
+use super::mpi::length;
+use super::operations::{Call, Operations};
+use super::{Build, Builder, Content, Coverage, Places, Refusal, Scale, signed_task};
+use crate::tasks::Peer;
+use crate::tasks::collectives::Kind as CollectiveKind;
+use groups::Groups;
+use node::{Kind, Node};
+use weir_input::Section;
+use weir_input::registry::Entry;
+use weir_model::US;
+use wire::damaged;
+
+keys! {
+    /// What each NPU of a training run did, as a graph: computation, sends, receives and collective operations. A file for each, of which
+    /// `file` is that of number 0: the last 0 in its name stands for the number.
+    struct Params {
+        /// Who is in which communicator, as ASTRA-sim has it: a JSON file, `{ "1": [0, 1], … }`, relative to the trace. Traces may say so
+        /// themselves, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        groups: Option<String>,
+    }
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "chakra",
+    summary: "Chakra execution traces: computation and communication of each NPU as a graph.",
+    source: "MLCommons Chakra (Sridharan et al., 2023); ASTRA-sim",
+    examples: &[r#"file = "allreduce.0.et""#],
+    parameters: || schema_for!(Params),
+    build,
+};
+
+/// Processors: of what runs on the host, of what computes on the accelerator, and of what communicates on it.
+const CPUS: [u8; 3] = [0, 1, 2];
+
+fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refusal> {
+    let params: Params = section.parse()?;
+    let files = rank_files(path)?;
+    let tasks = files.len() as u32;
+    let mut reader = Reader {
+        tasks,
+        compute,
+        operations: Operations::default(),
+        groups: Groups::new(tasks),
+        builders: Vec::new(),
+        places: Places::of_bytes(),
+        coverage: Coverage::default(),
+    };
+    let mut hash = Sha256::default();
+    if let Some(file) = &params.groups {
+        let file = path.parent().unwrap_or(Path::new("")).join(file);
+        hash = reader.groups.file(&file, hash)?;
+    }
+    for (path, own) in files.iter().zip(0..) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        reader.places.files.push(name.clone().into_owned());
+        reader.builders.push(Builder::default());
+        let read = reader.file(path, own, hash);
+        hash = read.map_err(|fault| fault.within(&name))?;
+    }
+    let places = &reader.places;
+    reader
+        .operations
+        .finish(&mut reader.builders, &mut reader.coverage, places)?;
+    let mut graphs: Vec<_> = reader.builders.into_iter().map(Builder::build).collect();
+    check(&mut graphs, &|task, node| places.of(task, node))?;
+    Ok(Content::new(graphs, reader.coverage, hexadecimal(hash)))
+}
+
+struct Reader {
+    tasks: u32,
+    compute: Scale,
+    operations: Operations,
+    groups: Groups,
+    builders: Vec<Builder>,
+    places: Places,
+    coverage: Coverage,
+}
+
+/// Messages of a file are no longer than this.
+const LONGEST: u64 = 64 << 20;
+
+/// A file as messages with their lengths before them.
+struct Messages {
+    reader: BufReader<Input>,
+    at: u64,
+    buffer: Vec<u8>,
+}
+
+impl Messages {
+    /// The next message, and its first byte. None at the end of the file.
+    fn next(&mut self) -> Result<Option<(&[u8], u64)>, Fault> {
+        let begin = self.at;
+        let (mut length, mut place) = (0u64, 0);
+        loop {
+            let mut byte = [0];
+            match self.reader.read(&mut byte) {
+                Ok(0) if place == 0 => return Ok(None),
+                Ok(0) => return Err(damaged(begin, "the file ends within a length")),
+                Ok(_) => {}
+                Err(e) => return Err(damaged(begin, &format!("it cannot be read: {e}"))),
+            }
+            self.at += 1;
+            length |= u64::from(byte[0] & 0x7f) << (7 * place);
+            place += 1;
+            if byte[0] < 0x80 {
+                break;
+            }
+            if place == 5 {
+                return Err(damaged(begin, "this is no length of a message"));
+            }
+        }
+        if length > LONGEST {
+            return Err(damaged(begin, &format!("a message of {length} bytes")));
+        }
+        let first = self.at;
+        self.buffer.clear();
+        let mut limited = (&mut self.reader).take(length);
+        let read = limited.read_to_end(&mut self.buffer);
+        read.map_err(|e| damaged(first, &format!("it cannot be read: {e}")))?;
+        if self.buffer.len() as u64 != length {
+            let message = format!(
+                "the file ends after {} of {length} bytes of a message",
+                self.buffer.len()
+            );
+            return Err(damaged(first, &message));
+        }
+        self.at += length;
+        Ok(Some((&self.buffer, first)))
+    }
+}
+
+/// The operations of a file by the names of their nodes, and who waits for which name.
+#[derive(Default)]
+struct Names {
+    nodes: FxHashMap<u64, u32>,
+    after: Vec<(u32, u64)>,
+}
+
+impl Reader {
+    fn file(&mut self, path: &Path, own: Peer, hash: Sha256) -> Result<Sha256, Fault> {
+        let mut messages = Messages {
+            reader: BufReader::new(Input::open_after(path, hash)?),
+            at: 0,
+            buffer: Vec::new(),
+        };
+        // The first message says what the trace is; it has the form of any, and nothing that is needed.
+        let Some((first, at)) = messages.next()? else {
+            return Err(Fault::new("it is empty", "give a Chakra trace"));
+        };
+        let mut first = wire::Message::new(first, at);
+        while first.field()?.is_some() {}
+        let mut names = Names::default();
+        while let Some((bytes, at)) = messages.next()? {
+            let node = Node::read(bytes, at)?;
+            let operation = self.node(own, &node)?;
+            if names.nodes.insert(node.id, operation).is_some() {
+                let message = format!("there is a node {} already", node.id);
+                return Err(damaged(at, &message));
+            }
+            let after = node.after.iter().map(|&id| (operation, id));
+            names.after.extend(after);
+        }
+        let builder = &mut self.builders[own as usize];
+        for (operation, id) in names.after {
+            match names.nodes.get(&id) {
+                Some(&before) => {
+                    self.coverage.simulated("dependencies", 1, 0);
+                    builder.requires(operation, before);
+                }
+                None => {
+                    let why = "they are on nodes that the file lacks";
+                    self.coverage.ignored("dependencies", 1, 0, why);
+                }
+            }
+        }
+        Ok(messages.reader.into_inner().hasher())
+    }
+
+    /// The operation that a node is.
+    fn node(&mut self, own: Peer, node: &Node) -> Result<u32, Fault> {
+        if self.builders[own as usize].count() >= MOST_OPERATIONS {
+            return Err(damaged(node.at, "there are too many nodes"));
+        }
+        let kind = node.kind()?;
+        // Those that call a kernel have no size; the kernel has.
+        let calls = kind == Kind::Collective && node.number("comm_size").is_none();
+        let on_host = node.number("is_cpu_op").unwrap_or(1) != 0;
+        let refuse = |(message, remedy): (String, String)| Fault {
+            place: format!("byte {}", node.at),
+            message,
+            remedy,
+        };
+        let one = match kind {
+            Kind::Compute => {
+                self.coverage.simulated("computations", 1, 0);
+                let cpu = if on_host { CPUS[0] } else { CPUS[1] };
+                super::Node::compute(self.duration(node)?).on(cpu)
+            }
+            Kind::Collective if calls => {
+                let name = "calls of collective operations";
+                self.coverage.simulated(name, 1, 0);
+                super::Node::compute(self.duration(node)?).on(CPUS[0])
+            }
+            Kind::Memory if node.duration > 0 => {
+                self.coverage.simulated("operations on memory", 1, 0);
+                super::Node::delay(self.duration(node)?)
+            }
+            Kind::Memory => {
+                let why = "the trace does not say how long they take";
+                self.coverage.ignored("operations on memory", 1, 0, why);
+                super::Node::delay(0)
+            }
+            Kind::Metadata | Kind::Invalid => {
+                if let Some(values) = &node.values {
+                    self.groups.inline(values);
+                }
+                self.coverage.simulated("nodes without work", 1, 0);
+                super::Node::delay(0)
+            }
+            Kind::Send => {
+                let to = signed_task(node.need("comm_dst")? as i64, self.tasks).map_err(refuse)?;
+                let (bytes, tag) = self.message(node).map_err(refuse)?;
+                self.coverage.simulated("sends", 1, bytes);
+                super::Node::send(to, bytes, tag).on(CPUS[2])
+            }
+            Kind::Receive => {
+                let from =
+                    signed_task(node.need("comm_src")? as i64, self.tasks).map_err(refuse)?;
+                let (bytes, tag) = self.message(node).map_err(refuse)?;
+                self.coverage.simulated("receives", 1, bytes);
+                super::Node::receive(from, bytes, tag).on(CPUS[2])
+            }
+            Kind::Collective => {
+                let operation = self.collective(own, node)?;
+                self.places.set(own, operation, node.at);
+                return Ok(operation);
+            }
+        };
+        let operation = self.builders[own as usize].add(one);
+        self.places.set(own, operation, node.at);
+        Ok(operation)
+    }
+
+    fn duration(&self, node: &Node) -> Result<u64, Fault> {
+        let time = u128::from(node.duration) * u128::from(US);
+        self.compute.of(time).ok_or_else(|| Fault {
+            place: format!("byte {}", node.at),
+            message: format!("node {} takes {} us", node.id, node.duration),
+            remedy: "at most 1,000,000 s can be simulated: look at `compute`".into(),
+        })
+    }
+
+    /// Bytes and tag.
+    fn message(&mut self, node: &Node) -> Result<(u64, u32), (String, String)> {
+        let bytes = match node.number("comm_size") {
+            Some(size) => bytes(node, size)?,
+            None => {
+                let why = "nodes lack `comm_size`, and their messages are empty";
+                self.coverage.ignored("sizes of messages", 1, 0, why);
+                0
+            }
+        };
+        let tag = node.number("comm_tag").unwrap_or(0);
+        match u32::try_from(tag).ok().filter(|&tag| tag != ANY) {
+            Some(tag) => Ok((bytes, tag)),
+            None => Err((
+                format!("the tag {} is none", tag as i64),
+                "write 0 to 4294967294".into(),
+            )),
+        }
+    }
+
+    fn collective(&mut self, own: Peer, node: &Node) -> Result<u32, Fault> {
+        let refuse = |(message, remedy): (String, String)| Fault {
+            place: format!("byte {}", node.at),
+            message,
+            remedy,
+        };
+        let name = ["pg_name", "comm_group"]
+            .into_iter()
+            .find_map(|key| node.text(key))
+            .filter(|name| !name.is_empty());
+        let group = self
+            .groups
+            .find(name.as_deref(), &mut self.operations)
+            .map_err(refuse)?;
+        let tasks = self.operations.members(group).len() as u64;
+        let size = bytes(node, node.need("comm_size")?).map_err(refuse)?;
+        let root = ["comm_root", "root_rank", "root"];
+        let root = root.into_iter().find_map(|key| node.number(key));
+        let root = || signed_task(root.unwrap_or(0) as i64, tasks as u32).map_err(refuse);
+        // What a size means is what ASTRA-sim takes it for: of an alltoall and a reduce-scatter all that a task has.
+        let (kind, root, bytes) = match node.need("comm_type")? {
+            0 => (CollectiveKind::Allreduce, 0, size),
+            1 => (CollectiveKind::Reduce, root()?, size),
+            2 => (CollectiveKind::Allgather, 0, size),
+            3 => (CollectiveKind::Gather, root()?, size),
+            4 => (CollectiveKind::Scatter, root()?, size),
+            5 => (CollectiveKind::Bcast, root()?, size),
+            6 => (CollectiveKind::Alltoall, 0, size.div_ceil(tasks)),
+            7 | 8 => (CollectiveKind::ReduceScatter, 0, size.div_ceil(tasks)),
+            9 => (CollectiveKind::Barrier, 0, 0),
+            kind => {
+                let message = format!("node {} is of collective type {kind}", node.id);
+                return Err(refuse((message, "0 to 9 are known".into())));
+            }
+        };
+        if tasks == 1 {
+            let name = "collective operations of a single task";
+            self.coverage.simulated(name, 1, 0);
+        }
+        let builder = &mut self.builders[own as usize];
+        let call = Call::Plain { kind, root, bytes };
+        let operation = self
+            .operations
+            .part(builder, own, group, call, &self.places)
+            .map_err(refuse)?;
+        builder.put_on(operation, CPUS[2]);
+        Ok(operation)
+    }
+}
+
+/// A size that can be simulated. Attributes are signed.
+fn bytes(node: &Node, size: u64) -> Result<u64, (String, String)> {
+    match size as i64 {
+        negative @ ..0 => Err((
+            format!("node {} has {negative} bytes", node.id),
+            "write 0 or more".into(),
+        )),
+        _ => length(u128::from(size)),
+    }
+}

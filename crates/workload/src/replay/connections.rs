@@ -1,0 +1,491 @@
+//! `connections`: the connection matrices of htsim.
+
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::input::Lines;
+use super::table::{Flow, most_tasks};
+use super::{Build, Builder, Content, Coverage, Fault, Node, Refusal, Scale, task};
+use weir_input::registry::Entry;
+use weir_input::{Duration, Section};
+
+keys! {
+    /// `Nodes N`, `Connections M`, and a line `source->destination start T size B` for each message, which may name triggers that
+    /// start it, or that its end fires.
+    struct Params {
+        /// The unit of `start`. (Old versions of htsim have other ones.)
+        #[serde(default = "picosecond")]
+        unit: Duration,
+    }
+}
+
+fn picosecond() -> Duration {
+    Duration(1)
+}
+
+pub const ENTRY: Entry<Build> = Entry {
+    name: "connections",
+    summary: "A connection matrix of htsim: messages with their times, or started by the ends of others.",
+    source: "htsim (Raiciu et al.; Ultra Ethernet Consortium)",
+    examples: &[r#"file = "perm.cm""#],
+    parameters: || schema_for!(Params),
+    build,
+};
+
+/// A connection as it is written.
+#[derive(Default)]
+struct Connection {
+    line: u64,
+    /// After the start of the workload, ps.
+    start: Option<u128>,
+    bytes: Option<u64>,
+    trigger: Option<u64>,
+    send_done: Option<u64>,
+    receive_done: Option<u64>,
+}
+
+/// The events at which a trigger starts the messages that name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fires {
+    /// All of them, after this many events.
+    After(u64),
+    /// One of them at each event.
+    Each,
+}
+
+type Triggers = FxHashMap<u64, Fires>;
+
+/// The content of a file.
+#[derive(Default)]
+struct File {
+    nodes: Option<u64>,
+    /// The numbers of connections and triggers in its header.
+    announced: [Option<u64>; 2],
+    connections: Vec<((u32, u32), Connection)>,
+    triggers: Triggers,
+    coverage: Coverage,
+}
+
+fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refusal> {
+    let params: Params = section.parse()?;
+    let mut lines = Lines::open(path)?;
+    let mut file = File::default();
+    while lines.advance()? {
+        let words: Vec<&str> = lines.text()?.split_whitespace().collect();
+        let read = file.line(&words, lines.number(), params.unit.0);
+        read.map_err(|(message, remedy)| lines.fault(message, remedy))?;
+    }
+    let File {
+        nodes,
+        announced,
+        connections,
+        triggers,
+        mut coverage,
+    } = file;
+    let most = most_tasks(connections.len());
+    let Some(nodes) = nodes.filter(|nodes| (1..=most).contains(nodes)) else {
+        let remedy = "a connection matrix begins with `Nodes N`";
+        return Err(Fault::new("there is no number of nodes that can be simulated", remedy).into());
+    };
+    let there = [connections.len(), triggers.len()];
+    for (what, at) in ["Connections", "Triggers"].into_iter().zip(0..) {
+        let there = there[at];
+        if let Some(said) = announced[at].filter(|&said| said != there as u64) {
+            let message = format!("`{what} {said}`, and there are {there}");
+            let remedy = "the file is not complete, or has the wrong number";
+            return Err(Fault::new(message, remedy).into());
+        }
+    }
+    let graphs = graphs(&connections, &triggers, nodes as u32, compute)?;
+    for (_, connection) in &connections {
+        coverage.simulated("messages", 1, connection.bytes.unwrap_or(0));
+    }
+    coverage.simulated("triggers", triggers.len() as u64, 0);
+    Ok(Content::new(graphs, coverage, lines.hash()))
+}
+
+type Wrong = (String, String);
+
+fn short(word: &str) -> String {
+    word.chars().take(40).collect()
+}
+
+fn number(word: &str) -> Result<u64, Wrong> {
+    word.parse().map_err(|_| {
+        (
+            format!("`{}` is no number", short(word)),
+            "write a whole number".into(),
+        )
+    })
+}
+
+/// A time in units of this many ps, rounded to a ps.
+fn time(word: &str, unit: u64) -> Result<u128, Wrong> {
+    if let Ok(whole) = word.parse::<u64>() {
+        return Ok(u128::from(whole) * u128::from(unit));
+    }
+    let time: Option<f64> = word.parse().ok();
+    match time.map(|time| time * unit as f64) {
+        Some(ps) if (0.0..1e19).contains(&ps) => Ok(ps.round() as u128),
+        _ => Err((
+            format!("`{}` is no time", short(word)),
+            "write a number, 0 or more".into(),
+        )),
+    }
+}
+
+/// The events at which a trigger of this kind fires.
+fn fires(kind: &[&str]) -> Result<Fires, Wrong> {
+    match kind {
+        ["oneshot"] => Ok(Fires::After(1)),
+        ["multishot"] => Ok(Fires::Each),
+        ["barrier", "count", count] | ["barrier", count] => number(count).map(Fires::After),
+        other => Err((
+            format!("a trigger `{}` is not known", short(&other.join(" "))),
+            "`oneshot`, `multishot` and `barrier count N` are".into(),
+        )),
+    }
+}
+
+/// `3->4`.
+fn ends(pair: &str, tasks: u32) -> Result<(u32, u32), Wrong> {
+    let (from, to) = pair.split_once("->").unwrap_or((pair, ""));
+    Ok((task(number(from)?, tasks)?, task(number(to)?, tasks)?))
+}
+
+impl File {
+    fn line(&mut self, words: &[&str], line: u64, unit: u64) -> Result<(), Wrong> {
+        match words {
+            [] => {}
+            [comment, ..] if comment.starts_with('#') => {}
+            ["Nodes", count] => self.nodes = Some(number(count)?),
+            ["Connections", count] => self.announced[0] = Some(number(count)?),
+            ["Triggers", count] => self.announced[1] = Some(number(count)?),
+            ["Failures", "0"] => {}
+            ["Failures" | "failure", ..] => {
+                return Err((
+                    "failures of links and switches are not simulated".into(),
+                    "leave them out, and write `Failures 0`".into(),
+                ));
+            }
+            ["trigger", "id", id, kind @ ..] => {
+                self.triggers.insert(number(id)?, fires(kind)?);
+            }
+            [pair, rest @ ..] if pair.contains("->") => {
+                let tasks = u32::try_from(self.nodes.unwrap_or(0)).unwrap_or(u32::MAX);
+                let ends = ends(pair, tasks)?;
+                let mut connection = self.options(rest, unit)?;
+                connection.line = line;
+                self.connections.push((ends, connection));
+            }
+            [word, ..] => {
+                return Err((
+                    format!("`{}` is no statement", short(word)),
+                    "write `Nodes N`, `Connections M`, `src->dst start T size B` or \
+                     `trigger id N oneshot`"
+                        .into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn options(&mut self, words: &[&str], unit: u64) -> Result<Connection, Wrong> {
+        let mut connection = Connection::default();
+        let mut words = words.iter().copied().peekable();
+        while let Some(key) = words.next() {
+            if key == "msg" {
+                // The message's number, which may be left out.
+                words.next_if(|word| word.parse::<u64>().is_ok());
+                continue;
+            }
+            const KEYS: [&str; 7] = [
+                "id",
+                "start",
+                "size",
+                "trigger",
+                "send_done_trigger",
+                "recv_done_trigger",
+                "prio",
+            ];
+            if !KEYS.contains(&key) {
+                return Err((
+                    format!("`{}` is not known", short(key)),
+                    format!("`{}` and `msg` are", KEYS.join("`, `")),
+                ));
+            }
+            let Some(value) = words.next() else {
+                return Err((format!("`{key}` has no value"), "write it".into()));
+            };
+            let within = |(message, remedy)| (format!("`{key}`: {message}"), remedy);
+            if key == "start" {
+                connection.start = Some(time(value, unit).map_err(within)?);
+                continue;
+            }
+            let value = Some(number(value).map_err(within)?);
+            match key {
+                "size" => connection.bytes = value,
+                "trigger" => connection.trigger = value,
+                "send_done_trigger" => connection.send_done = value,
+                "recv_done_trigger" => connection.receive_done = value,
+                "prio" => self
+                    .coverage
+                    .ignored("priorities", 1, 0, "messages have none"),
+                _ => {}
+            }
+        }
+        match (connection.start, connection.trigger, connection.bytes) {
+            (_, _, None) => Err((
+                "a connection without `size` never ends".into(),
+                "write `size` and the bytes".into(),
+            )),
+            (None, None, _) => Err((
+                "it is not said when the connection starts".into(),
+                "write `start T` or `trigger N`".into(),
+            )),
+            _ => Ok(connection),
+        }
+    }
+}
+
+/// What each task does.
+fn graphs(
+    connections: &[((u32, u32), Connection)],
+    triggers: &Triggers,
+    tasks: u32,
+    compute: Scale,
+) -> Result<Vec<super::TaskGraph>, Fault> {
+    let mut builders: Vec<Builder> = Vec::new();
+    builders.resize_with(tasks as usize, Builder::default);
+    // Who fires a trigger: task and operation.
+    let mut fired: FxHashMap<u64, Vec<(u32, u32)>> = FxHashMap::default();
+    let mut waiting = Vec::new();
+    for &((from, to), ref connection) in connections {
+        let start = connection.start.unwrap_or(0);
+        let flow = Flow {
+            from,
+            to,
+            bytes: connection.bytes.unwrap_or(0),
+            start: compute.of(start).unwrap_or(u64::MAX),
+        };
+        flow.check()
+            .map_err(|(message, remedy)| Fault::at_line(connection.line, message, remedy))?;
+        let delay = (flow.start > 0).then(|| builders[from as usize].add(Node::delay(flow.start)));
+        let send = builders[from as usize].add(Node::send(to, flow.bytes, 0));
+        let first = delay.unwrap_or(send);
+        if let Some(delay) = delay {
+            builders[from as usize].requires(send, delay);
+        }
+        let receive = builders[to as usize].add(Node::receive(from, flow.bytes, 0));
+        if let Some(trigger) = connection.send_done {
+            fired.entry(trigger).or_default().push((from, send));
+        }
+        if let Some(trigger) = connection.receive_done {
+            fired.entry(trigger).or_default().push((to, receive));
+        }
+        if let Some(trigger) = connection.trigger {
+            waiting.push((trigger, from, first, connection.line));
+        }
+    }
+    let mut started: FxHashMap<u64, u64> = FxHashMap::default();
+    for (trigger, ..) in &waiting {
+        *started.entry(*trigger).or_default() += 1;
+    }
+    for (trigger, task, node, line) in waiting {
+        let refuse = |message: String, remedy: &str| Err(Fault::at_line(line, message, remedy));
+        let events = fired.get(&trigger).map_or(0, Vec::len) as u64;
+        let needed = match triggers.get(&trigger) {
+            None => {
+                let message = format!("there is no trigger {trigger}");
+                return refuse(message, "write `trigger id N oneshot`");
+            }
+            Some(Fires::Each) if events > 1 || started[&trigger] > 1 => {
+                let message = format!(
+                    "the trigger {trigger} starts one of {} messages at each of {events} events, \
+                     in an order that the file does not say",
+                    started[&trigger]
+                );
+                return refuse(message, "write a `oneshot` trigger for each of them");
+            }
+            Some(Fires::Each) => 1,
+            Some(&Fires::After(events)) => events,
+        };
+        if needed != events {
+            let message = format!(
+                "the trigger {trigger} fires after {needed} events, and there are {events}"
+            );
+            return refuse(message, "a barrier counts all connections that name it");
+        }
+        for &(owner, before) in &fired[&trigger] {
+            if owner != task {
+                let message = format!(
+                    "the trigger {trigger} is fired by task {owner} and starts a message of task {task}, which cannot know"
+                );
+                return refuse(
+                    message,
+                    "use a `recv_done_trigger` of a message to that task",
+                );
+            }
+            builders[task as usize].requires(node, before);
+        }
+    }
+    let graphs: Vec<_> = builders.into_iter().map(Builder::build).collect();
+    match graphs
+        .iter()
+        .zip(0..)
+        .find(|(graph, _)| graph.cycle().is_some())
+    {
+        None => Ok(graphs),
+        Some((_, task)) => Err(Fault::new(
+            format!("messages of task {task} wait for each other over their triggers"),
+            "remove one of the triggers",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{read_bytes, refused, replay};
+    use weir_model::NS;
+
+    const MATRIX: &str = "Nodes 4\nConnections 3\n0->1 id 1 start 500 size 100 recv_done_trigger 7\n\
+        1->2 trigger 7 size 200 prio 3\n3->2 start 0 size 300\ntrigger id 7 oneshot\n";
+
+    #[test]
+    fn connections_start_at_their_times_and_by_triggers() {
+        let trace = read_bytes("connections", "", MATRIX.as_bytes()).unwrap();
+        let run = replay(&trace).finish();
+        let mut sent: Vec<_> = run
+            .messages
+            .iter()
+            .map(|sent| (sent.from, sent.at))
+            .collect();
+        sent.sort_unstable();
+        assert_eq!(sent, [(0, 500), (1, 500 + 100 + NS), (3, 0)]);
+        assert_eq!(
+            trace.coverage.to_string(),
+            "1 priorities (ignored: messages have none), 3 messages of 600 bytes in all, 1 triggers"
+        );
+    }
+
+    #[test]
+    fn spellings_of_other_versions_are_read() {
+        let sent = |text: &str| {
+            let trace = read_bytes("connections", "", text.as_bytes()).unwrap();
+            let run = replay(&trace).finish();
+            let mut sent: Vec<_> = run
+                .messages
+                .iter()
+                .map(|sent| (sent.at, sent.bytes))
+                .collect();
+            sent.sort_unstable();
+            sent
+        };
+        // The number of a message may be left out.
+        let numbered = "Nodes 2\nConnections 2\nTriggers 0\n0->1 id 1 msg 1 start 5 size 40\n\
+            0->1 id 1 msg 2 start 5 size 40\n";
+        assert_eq!(sent(numbered), [(5, 40), (5, 40)]);
+        let plain = numbered.replace("msg 1", "msg").replace("msg 2", "msg");
+        assert_eq!(sent(&plain), [(5, 40), (5, 40)]);
+        let decimal = |start: &str| sent(&format!("Nodes 2\n0->1 start {start} size 40\n"));
+        assert_eq!(decimal("1500.75"), [(1_501, 40)]);
+        assert_eq!(decimal("1500.25"), [(1_500, 40)]);
+        assert_eq!(decimal("1.5e3"), [(1_500, 40)]);
+        // One event and one message: it does not matter that the trigger may fire again.
+        let again = MATRIX.replace("oneshot", "multishot");
+        assert_eq!(sent(&again), sent(MATRIX));
+    }
+
+    #[test]
+    fn what_is_wrong_is_refused_with_its_line() {
+        for (from, to, parts) in [
+            ("0->1", "0->9", ["line 3", "no task 9", "from 0 to 3"]),
+            ("0->1", "0=>1", ["line 3", "no statement", "src->dst"]),
+            (
+                "Connections 3",
+                "Connections 4",
+                ["Connections 4", "there are 3", "not complete"],
+            ),
+            ("Nodes 4\n", "", ["line 2", "no task 0 among 0", ""]),
+            ("size 300", "", ["line 5", "never ends", "`size`"]),
+            (
+                "start 0 ",
+                "",
+                ["line 5", "when the connection starts", "`trigger N`"],
+            ),
+            (
+                "trigger 7 size",
+                "trigger 8 size",
+                ["line 4", "no trigger 8", "oneshot"],
+            ),
+            (
+                "recv_done",
+                "send_done",
+                ["line 4", "fired by task 0", "recv_done_trigger"],
+            ),
+            (
+                "oneshot",
+                "barrier count 2",
+                ["line 4", "2 events, and there are 1", "barrier counts"],
+            ),
+            (
+                "oneshot",
+                "bishot",
+                ["line 6", "`bishot` is not known", "barrier count"],
+            ),
+            (
+                "Nodes 4",
+                "Nodes 4\nTriggers 2",
+                ["`Triggers 2`, and there are 1", "not complete", ""],
+            ),
+            (
+                "Nodes 4",
+                "Nodes 4\nFailures 1",
+                ["line 2", "failures of links", "`Failures 0`"],
+            ),
+            (
+                "start 500",
+                "start -500",
+                ["line 3", "`start`: `-500` is no time", "0 or more"],
+            ),
+            (
+                "size 100",
+                "size -100",
+                ["line 3", "`size`: `-100` is no number", "whole number"],
+            ),
+            (
+                "start 500",
+                "msg starts 500",
+                ["line 3", "`starts` is not known", "`msg`"],
+            ),
+            (
+                "prio 3",
+                "color 3",
+                ["line 4", "`color` is not known", "`prio`"],
+            ),
+            (
+                "prio 3",
+                "prio",
+                ["line 4", "`prio` has no value", "write it"],
+            ),
+        ] {
+            assert!(MATRIX.contains(from));
+            let said = refused("connections", "", &MATRIX.replacen(from, to, 1));
+            for part in parts {
+                assert!(said.contains(part), "{to:?}: {said:?} lacks {part:?}");
+            }
+        }
+        let two = MATRIX.replace("start 0 size", "trigger 7 size");
+        let said = refused("connections", "", &two.replace("oneshot", "multishot"));
+        for part in [
+            "line 4",
+            "one of 2 messages at each of 1 events",
+            "`oneshot`",
+        ] {
+            assert!(said.contains(part), "{said:?} lacks {part:?}");
+        }
+    }
+}

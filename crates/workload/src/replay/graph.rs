@@ -1,0 +1,389 @@
+//! What a task of a trace does, as a graph: operations, and which waits for which.
+
+use std::sync::Arc;
+
+use crate::tasks::collectives::Kind as CollectiveKind;
+use crate::tasks::{Algorithms, Collective, Group, Op, Peer, Vector, VectorKind};
+use weir_model::Time;
+
+/// Any task, or any tag.
+pub const ANY: u32 = u32::MAX;
+
+/// Tasks have fewer operations than this.
+pub const MOST_OPERATIONS: usize = (1 << 31) - 2;
+
+/// In the list of who waits: for the start, not the end.
+const AFTER_START: u32 = 1 << 31;
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Sends `amount` bytes to `peer`.
+    Send,
+    /// Receives from `peer`, which may be `ANY`.
+    Receive,
+    /// Keeps its processor for `amount` ps.
+    Compute,
+    /// Lets `amount` ps pass.
+    Delay,
+    /// Takes part in a collective operation; `amount` is its place in [`TaskGraph::collectives`].
+    Collective,
+}
+
+/// An operation. (24 bytes: traces have millions.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Bytes, ps or a number, as [`Kind`] says.
+    pub amount: u64,
+    /// The other task.
+    pub peer: Peer,
+    /// The tag; of a receive it may be `ANY`.
+    pub tag: u32,
+    /// What it does.
+    pub kind: Kind,
+    /// The processor that starts it.
+    pub cpu: u8,
+}
+
+impl Node {
+    /// A send of `bytes`.
+    pub fn send(to: Peer, bytes: u64, tag: u32) -> Node {
+        Node {
+            amount: bytes,
+            peer: to,
+            tag,
+            kind: Kind::Send,
+            cpu: 0,
+        }
+    }
+
+    /// A receive of `bytes`; `from` and `tag` may be `ANY`.
+    pub fn receive(from: Peer, bytes: u64, tag: u32) -> Node {
+        Node {
+            kind: Kind::Receive,
+            ..Node::send(from, bytes, tag)
+        }
+    }
+
+    /// A computation of `time` ps.
+    pub fn compute(time: Time) -> Node {
+        Node {
+            kind: Kind::Compute,
+            ..Node::send(0, time, 0)
+        }
+    }
+
+    /// A time of `time` ps that keeps no processor.
+    pub fn delay(time: Time) -> Node {
+        Node {
+            kind: Kind::Delay,
+            ..Node::send(0, time, 0)
+        }
+    }
+
+    /// The same on another processor.
+    pub fn on(self, cpu: u8) -> Node {
+        Node { cpu, ..self }
+    }
+}
+
+/// A part in a collective operation of a group.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The operation; its tasks are places in `members`.
+    pub what: What,
+    /// The place of this task.
+    pub place: u32,
+    /// The tasks of the group, by their places.
+    pub members: Arc<[Peer]>,
+    /// The number of the operation among all of the trace.
+    pub number: u32,
+}
+
+/// What is done together.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// All tasks have as many bytes.
+    Plain(Collective),
+    /// They have different numbers of them.
+    Vector(Vector),
+}
+
+/// Whose beginning the end of a part needs for certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nobody's, or not always.
+    Nobody,
+    /// That of the task at this place.
+    One(u32),
+    /// Everybody's.
+    All,
+}
+
+impl Part {
+    /// A part of the task at `place` of `members`; `number` is that of the operation among all of the trace.
+    pub fn new(
+        kind: CollectiveKind,
+        members: &Arc<[Peer]>,
+        place: u32,
+        root: u32,
+        bytes: u64,
+        number: u32,
+    ) -> Part {
+        let collective = Collective {
+            kind,
+            group: Group::all(members.len() as u32),
+            root,
+            bytes,
+        };
+        Part {
+            what: What::Plain(collective),
+            place,
+            members: members.clone(),
+            number,
+        }
+    }
+
+    /// Writes the operations of step `step` to `ops`. False if there are fewer steps.
+    pub fn step(&self, algorithms: &Algorithms, step: u32, ops: &mut Vec<Op>) -> bool {
+        let before = ops.len();
+        let more = match &self.what {
+            What::Plain(collective) => collective.step(algorithms, self.place, step, ops),
+            What::Vector(vector) => vector.step(algorithms, self.place, step, ops),
+        };
+        // Tells the messages of operations that go on at the same time from each other.
+        let own = Op::collective_tag(u64::from(self.number));
+        for op in &mut ops[before..] {
+            match op {
+                Op::Send { to, tag, .. } | Op::Isend { to, tag, .. } => {
+                    *to = self.members[*to as usize];
+                    *tag = own;
+                }
+                Op::Recv { from, tag } | Op::Irecv { from, tag, .. } => {
+                    *from = from.map(|place| self.members[place as usize]);
+                    *tag = Some(own);
+                }
+                _ => {}
+            }
+        }
+        more
+    }
+
+    /// The names of the operation and of the algorithm.
+    pub fn names(&self, algorithms: &Algorithms) -> (&'static str, &'static str) {
+        match &self.what {
+            What::Plain(collective) => (collective.kind.name(), collective.algorithm(algorithms)),
+            What::Vector(vector) => (vector.kind.name(), vector.algorithm(algorithms)),
+        }
+    }
+
+    /// Whose beginning its end needs, whatever the algorithm.
+    pub fn needs(&self) -> Needs {
+        if self.members.len() < 2 {
+            return Needs::Nobody;
+        }
+        match &self.what {
+            What::Plain(collective) => {
+                let root = collective.root == self.place;
+                match collective.kind {
+                    CollectiveKind::Bcast | CollectiveKind::Scatter if root => Needs::Nobody,
+                    CollectiveKind::Bcast | CollectiveKind::Scatter => Needs::One(collective.root),
+                    CollectiveKind::Reduce | CollectiveKind::Gather if root => Needs::All,
+                    CollectiveKind::Reduce | CollectiveKind::Gather | CollectiveKind::Scan => {
+                        Needs::Nobody
+                    }
+                    _ => Needs::All,
+                }
+            }
+            What::Vector(vector) => self.vector_needs(vector),
+        }
+    }
+
+    /// Where a task gets nothing there is no message.
+    fn vector_needs(&self, vector: &Vector) -> Needs {
+        let place = self.place as usize;
+        let others = |bytes: &[u64]| {
+            let mut others = bytes.iter().enumerate().filter(|&(at, _)| at != place);
+            match others.all(|(_, &bytes)| bytes > 0) {
+                true => Needs::All,
+                false => Needs::Nobody,
+            }
+        };
+        match vector.kind {
+            VectorKind::Gatherv if vector.root == self.place => others(&vector.bytes),
+            VectorKind::Scatterv if vector.root != self.place && vector.bytes[place] > 0 => {
+                Needs::One(vector.root)
+            }
+            VectorKind::Gatherv | VectorKind::Scatterv => Needs::Nobody,
+            VectorKind::Allgatherv => Needs::All,
+            VectorKind::ReduceScatter if vector.bytes[place] > 0 => Needs::All,
+            VectorKind::ReduceScatter => Needs::Nobody,
+            VectorKind::Alltoallv => others(&vector.receives),
+        }
+    }
+}
+
+/// The operations of one task.
+#[derive(Debug, Default)]
+pub struct TaskGraph {
+    /// The operations.
+    pub nodes: Vec<Node>,
+    /// Its parts in collective operations.
+    pub collectives: Vec<Part>,
+    /// Processors.
+    pub cpus: u16,
+    /// Where those that wait for an operation begin in `waiting`, and where they end.
+    first: Vec<u32>,
+    waiting: Vec<u32>,
+    /// The tags of the file by the tags of the nodes, if they differ.
+    pub tags: Vec<u32>,
+}
+
+impl TaskGraph {
+    /// The part in a collective operation that a node stands for.
+    pub fn part(&self, node: &Node) -> &Part {
+        &self.collectives[node.amount as usize]
+    }
+
+    /// Calls `each` for those that wait for an operation: its start (true) or its end.
+    pub fn dependents(&self, node: u32, mut each: impl FnMut(u32, bool)) {
+        let (from, to) = (self.first[node as usize], self.first[node as usize + 1]);
+        for &one in &self.waiting[from as usize..to as usize] {
+            each(one & !AFTER_START, one & AFTER_START > 0);
+        }
+    }
+
+    /// For how many others each operation waits.
+    pub fn degrees(&self) -> Vec<u32> {
+        let mut degrees = vec![0; self.nodes.len()];
+        for one in &self.waiting {
+            degrees[(one & !AFTER_START) as usize] += 1;
+        }
+        degrees
+    }
+
+    /// How many dependencies there are.
+    pub fn dependencies(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// An operation that waits for itself, over others or not; None if none does.
+    pub fn cycle(&self) -> Option<u32> {
+        let mut left = self.degrees();
+        let mut ready: Vec<u32> = (0..self.nodes.len() as u32)
+            .filter(|&node| left[node as usize] == 0)
+            .collect();
+        let mut done = 0;
+        while let Some(node) = ready.pop() {
+            done += 1;
+            self.dependents(node, |after, _| {
+                left[after as usize] -= 1;
+                if left[after as usize] == 0 {
+                    ready.push(after);
+                }
+            });
+        }
+        if done == self.nodes.len() {
+            return None;
+        }
+        // What waits for nothing but a cycle is left, too: go back from it until something comes again.
+        let mut before = vec![u32::MAX; self.nodes.len()];
+        for node in (0..self.nodes.len() as u32).filter(|&node| left[node as usize] > 0) {
+            self.dependents(node, |after, _| before[after as usize] = node);
+        }
+        let mut at = left.iter().position(|&left| left > 0)? as u32;
+        for _ in 0..self.nodes.len() {
+            at = before[at as usize];
+        }
+        Some(at)
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>()
+            + (self.first.capacity() + self.waiting.capacity() + self.tags.capacity()) * 4
+            + self.collectives.capacity() * size_of::<Part>()
+    }
+}
+
+/// Takes down the operations of a task.
+#[derive(Debug, Default)]
+pub struct Builder {
+    nodes: Vec<Node>,
+    collectives: Vec<Part>,
+    /// Who waits for whom.
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Builder {
+    /// Adds an operation; its number. There may be `MOST_OPERATIONS`.
+    pub fn add(&mut self, node: Node) -> u32 {
+        self.nodes.push(node);
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Adds a part in a collective operation.
+    pub fn add_collective(&mut self, part: Part) -> u32 {
+        let place = self.collectives.len() as u64;
+        self.collectives.push(part);
+        self.add(Node {
+            kind: Kind::Collective,
+            ..Node::send(0, place, 0)
+        })
+    }
+
+    /// Says now what a part in a collective operation is.
+    pub fn set_collective(&mut self, node: u32, part: Part) {
+        let place = self.nodes[node as usize].amount;
+        self.collectives[place as usize] = part;
+    }
+
+    /// An operation is started by this processor.
+    pub fn put_on(&mut self, node: u32, cpu: u8) {
+        self.nodes[node as usize].cpu = cpu;
+    }
+
+    /// How many operations there are.
+    pub fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// `after` waits until `before` is complete.
+    pub fn requires(&mut self, after: u32, before: u32) {
+        self.pairs.push((before, after));
+    }
+
+    /// `after` waits until `before` has started.
+    pub fn requires_start(&mut self, after: u32, before: u32) {
+        self.pairs.push((before, after | AFTER_START));
+    }
+
+    /// The graph. Those that wait for the same operation go on in the order in which it was said that they wait.
+    pub fn build(mut self) -> TaskGraph {
+        let mut first = vec![0u32; self.nodes.len() + 1];
+        for &(before, _) in &self.pairs {
+            first[before as usize + 1] += 1;
+        }
+        for at in 1..first.len() {
+            first[at] += first[at - 1];
+        }
+        let mut next = first.clone();
+        let mut waiting = vec![0; self.pairs.len()];
+        for &(before, after) in &self.pairs {
+            let place = &mut next[before as usize];
+            waiting[*place as usize] = after;
+            *place += 1;
+        }
+        self.nodes.shrink_to_fit();
+        let cpus = self.nodes.iter().map(|node| u16::from(node.cpu) + 1).max();
+        TaskGraph {
+            nodes: self.nodes,
+            collectives: self.collectives,
+            cpus: cpus.unwrap_or(1),
+            first,
+            waiting,
+            tags: Vec::new(),
+        }
+    }
+}

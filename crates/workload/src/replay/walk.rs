@@ -1,0 +1,442 @@
+//! The process of a task that carries out a graph of operations.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::graph::{ANY, Kind, TaskGraph};
+use crate::tasks::{Calls, Iteration, Label, Labels, Messages, Obstacle, Op, Process, Waiting};
+use weir_model::Time;
+
+/// The first label of the messages of collective operations; those of sends and receives are their numbers.
+const FIRST_OF_COLLECTIVES: Label = 1 << 31;
+
+/// So many labels there are for them.
+const LABELS: Label = 1 << 30;
+
+/// Carries out the graph of a task, as often as its job says.
+///
+/// An operation that waits for nothing any more is started by its processor, in the order in which operations came so
+/// far. A computation keeps its processor until it is over, the start of a message for as long as the protocol says.
+#[derive(Debug)]
+pub struct Walk {
+    graph: Arc<TaskGraph>,
+    repetition: u32,
+    /// For how many others each operation waits.
+    left: Vec<u32>,
+    /// Operations that are not complete.
+    open: usize,
+    /// Operations that wait for nothing, to be given to their processors.
+    ready: VecDeque<u32>,
+    cpus: Vec<Cpu>,
+    timers: BinaryHeap<Reverse<(Time, u64, Due)>>,
+    next_timer: u64,
+    /// When it will be woken.
+    wakes: BinaryHeap<Reverse<Time>>,
+    /// Messages that are complete.
+    complete: VecDeque<Label>,
+    /// What times that are over were for.
+    over: VecDeque<Due>,
+    /// Collective operations that go on.
+    running: Vec<Option<Running>>,
+    /// Which of them a message belongs to.
+    owners: FxHashMap<Label, usize>,
+    next_label: Label,
+    computed: Time,
+    /// Until when some processor computes.
+    computes_until: Time,
+    iterations: Vec<Iteration>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Cpu {
+    busy: bool,
+    queue: VecDeque<u32>,
+}
+
+/// What a time is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    /// An operation is complete.
+    Node(u32),
+    /// A computation is complete, and its processor free.
+    Computed(u32),
+    /// A processor is free.
+    Cpu(u8),
+    /// A collective operation goes on.
+    Collective(usize),
+}
+
+/// A collective operation that goes on.
+#[derive(Debug)]
+struct Running {
+    node: u32,
+    step: u32,
+    ops: Vec<Op>,
+    next: usize,
+    /// Its messages that are not complete.
+    open: u32,
+    held: Held,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    No,
+    /// By a time.
+    Busy,
+    /// Until this message is complete.
+    One(Label),
+    /// Until all its messages are complete.
+    All,
+}
+
+impl Walk {
+    /// Before its start.
+    pub fn new(graph: Arc<TaskGraph>) -> Walk {
+        Walk {
+            repetition: 0,
+            left: Vec::new(),
+            open: 0,
+            ready: VecDeque::new(),
+            cpus: vec![Cpu::default(); usize::from(graph.cpus)],
+            timers: BinaryHeap::new(),
+            next_timer: 0,
+            wakes: BinaryHeap::new(),
+            complete: VecDeque::new(),
+            over: VecDeque::new(),
+            running: Vec::new(),
+            owners: FxHashMap::default(),
+            next_label: 0,
+            computed: 0,
+            computes_until: 0,
+            iterations: Vec::new(),
+            graph,
+        }
+    }
+
+    /// Bytes that carrying a graph out takes, besides the graph: for each operation how many others it waits for.
+    pub fn bytes(graph: &TaskGraph) -> usize {
+        size_of::<Walk>()
+            + usize::from(graph.cpus) * size_of::<Cpu>()
+            + graph.nodes.len() * size_of::<u32>()
+    }
+
+    /// Begins the graph, again or for the first time. False if that was done often enough.
+    fn begin(&mut self, calls: &Calls) -> bool {
+        if let Some(last) = self.iterations.last_mut() {
+            last.end.get_or_insert(calls.now);
+        }
+        if self.repetition >= calls.job.repetitions || self.graph.nodes.is_empty() {
+            self.left = Vec::new();
+            return false;
+        }
+        self.repetition += 1;
+        if calls.job.iterations {
+            self.iterations.push(Iteration {
+                begin: calls.now,
+                end: None,
+                idle: false,
+                counts: true,
+            });
+        }
+        self.left = self.graph.degrees();
+        self.open = self.left.len();
+        let ready = self.left.iter().zip(0..).filter(|(left, _)| **left == 0);
+        self.ready.extend(ready.map(|(_, node)| node));
+        true
+    }
+
+    /// An operation does not wait for one of the others any more.
+    fn release(&mut self, node: u32, started: bool) {
+        let Walk {
+            graph, left, ready, ..
+        } = self;
+        graph.dependents(node, |after, start| {
+            if start == started {
+                let left = &mut left[after as usize];
+                *left -= 1;
+                if *left == 0 {
+                    ready.push_back(after);
+                }
+            }
+        });
+    }
+
+    fn finish(&mut self, node: u32) {
+        self.open -= 1;
+        self.release(node, false);
+    }
+
+    fn time(&mut self, at: Time, due: Due) {
+        self.timers.push(Reverse((at, self.next_timer, due)));
+        self.next_timer += 1;
+    }
+
+    /// An operation comes to its processor.
+    fn come(&mut self, node: u32, calls: &mut Calls) {
+        let one = self.graph.nodes[node as usize];
+        let cpu = &mut self.cpus[usize::from(one.cpu)];
+        if cpu.busy && one.kind != Kind::Delay {
+            cpu.queue.push_back(node);
+        } else {
+            self.start(node, calls);
+        }
+    }
+
+    /// A processor is free, and starts what waits for it.
+    fn free(&mut self, cpu: u8, calls: &mut Calls) {
+        self.cpus[usize::from(cpu)].busy = false;
+        while let cpu = &mut self.cpus[usize::from(cpu)]
+            && !cpu.busy
+            && let Some(node) = cpu.queue.pop_front()
+        {
+            self.start(node, calls);
+        }
+    }
+
+    fn start(&mut self, node: u32, calls: &mut Calls) {
+        let one = self.graph.nodes[node as usize];
+        self.release(node, true);
+        match one.kind {
+            Kind::Compute if one.amount > 0 => {
+                let until = calls.now + one.amount;
+                self.computed += until - self.computes_until.clamp(calls.now, until);
+                self.computes_until = self.computes_until.max(until);
+                self.cpus[usize::from(one.cpu)].busy = true;
+                self.time(until, Due::Computed(node));
+            }
+            Kind::Delay if one.amount > 0 => self.time(calls.now + one.amount, Due::Node(node)),
+            Kind::Compute | Kind::Delay => self.finish(node),
+            Kind::Send => {
+                calls.send(one.peer, one.amount, one.tag, node);
+                self.call(one.cpu, calls);
+            }
+            Kind::Receive => {
+                let some = |number: u32| (number != ANY).then_some(number);
+                if calls.receive(some(one.peer), some(one.tag), node) {
+                    self.complete.push_back(node);
+                }
+                self.call(one.cpu, calls);
+            }
+            Kind::Collective => {
+                let running = Some(Running {
+                    node,
+                    step: 0,
+                    ops: Vec::new(),
+                    next: 0,
+                    open: 0,
+                    held: Held::No,
+                });
+                let free = self.running.iter().position(Option::is_none);
+                let slot = free.unwrap_or(self.running.len());
+                match free {
+                    Some(slot) => self.running[slot] = running,
+                    None => self.running.push(running),
+                }
+                self.go_on(slot, calls);
+            }
+        }
+    }
+
+    /// The start of a message keeps its processor.
+    fn call(&mut self, cpu: u8, calls: &Calls) {
+        let time = calls.job.protocol.per_call;
+        if time > 0 {
+            self.cpus[usize::from(cpu)].busy = true;
+            self.time(calls.now + time, Due::Cpu(cpu));
+        }
+    }
+
+    /// A collective operation goes on until it has to wait.
+    fn go_on(&mut self, slot: usize, calls: &mut Calls) {
+        let graph = self.graph.clone();
+        while let Some(Some(running)) = self.running.get_mut(slot) {
+            match running.held {
+                Held::No => {}
+                Held::All if running.open == 0 => running.held = Held::No,
+                _ => return,
+            }
+            let Some(&op) = running.ops.get(running.next) else {
+                let part = graph.nodes[running.node as usize].amount;
+                let part = &graph.collectives[part as usize];
+                running.ops.clear();
+                running.next = 0;
+                let step = running.step;
+                running.step += 1;
+                if !part.step(&calls.job.algorithms, step, &mut running.ops) {
+                    if running.open > 0 {
+                        running.step -= 1;
+                        running.held = Held::All;
+                        continue;
+                    }
+                    let node = running.node;
+                    self.running[slot] = None;
+                    self.finish(node);
+                }
+                continue;
+            };
+            running.next += 1;
+            self.one_of_collective(slot, op, calls);
+        }
+    }
+
+    fn one_of_collective(&mut self, slot: usize, op: Op, calls: &mut Calls) {
+        let label = FIRST_OF_COLLECTIVES + self.next_label;
+        let Some(Some(running)) = self.running.get_mut(slot) else {
+            return;
+        };
+        let (complete, blocking) = match op {
+            Op::Send { to, bytes, tag } | Op::Isend { to, bytes, tag, .. } => {
+                calls.send(to, bytes, tag, label);
+                (false, matches!(op, Op::Send { .. }))
+            }
+            Op::Recv { from, tag } | Op::Irecv { from, tag, .. } => (
+                calls.receive(from, tag, label),
+                matches!(op, Op::Recv { .. }),
+            ),
+            Op::Compute(time) => {
+                running.held = Held::Busy;
+                return self.time(calls.now + time, Due::Collective(slot));
+            }
+            Op::WaitAll(_) | Op::WaitAny(_) => {
+                running.held = Held::All;
+                return;
+            }
+            // Steps of collective operations have no others inside.
+            Op::Collective(_) => return,
+        };
+        self.next_label = (self.next_label + 1) % LABELS;
+        running.open += 1;
+        self.owners.insert(label, slot);
+        let per_call = calls.job.protocol.per_call;
+        if blocking {
+            running.held = Held::One(label);
+        } else if per_call > 0 {
+            running.held = Held::Busy;
+            self.time(calls.now + per_call, Due::Collective(slot));
+        }
+        if complete {
+            self.complete.push_back(label);
+        }
+    }
+
+    /// A message is complete.
+    fn message_complete(&mut self, label: Label, calls: &mut Calls) {
+        calls.messages.forget(label);
+        let Some(slot) = self.owners.remove(&label) else {
+            return self.finish(label);
+        };
+        if let Some(Some(running)) = self.running.get_mut(slot) {
+            running.open -= 1;
+            if running.held == Held::One(label) {
+                running.held = Held::No;
+            }
+            self.go_on(slot, calls);
+        }
+    }
+
+    fn time_over(&mut self, due: Due, calls: &mut Calls) {
+        match due {
+            Due::Node(node) => self.finish(node),
+            Due::Computed(node) => {
+                self.finish(node);
+                self.free(self.graph.nodes[node as usize].cpu, calls);
+            }
+            Due::Cpu(cpu) => self.free(cpu, calls),
+            Due::Collective(slot) => {
+                if let Some(Some(running)) = self.running.get_mut(slot) {
+                    running.held = Held::No;
+                    self.go_on(slot, calls);
+                }
+            }
+        }
+    }
+
+    /// Does one thing that can be done now. False if there is none.
+    fn one(&mut self, calls: &mut Calls) -> bool {
+        if let Some(due) = self.over.pop_front() {
+            self.time_over(due, calls);
+        } else if let Some(label) = self.complete.pop_front() {
+            self.message_complete(label, calls);
+        } else if let Some(node) = self.ready.pop_front() {
+            self.come(node, calls);
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
+impl Process for Walk {
+    fn proceed(&mut self, calls: &mut Calls) -> bool {
+        loop {
+            while self.one(calls) {}
+            if self.open > 0 {
+                break;
+            }
+            // Processors may be kept by the starts of messages that are complete.
+            if self.timers.is_empty() && !self.begin(calls) {
+                return true;
+            }
+            if self.ready.is_empty() {
+                break;
+            }
+        }
+        if let Some(&Reverse((next, ..))) = self.timers.peek()
+            && self.wakes.peek().is_none_or(|&Reverse(wake)| next < wake)
+        {
+            self.wakes.push(Reverse(next));
+            calls.wake(next - calls.now);
+        }
+        false
+    }
+
+    fn woken(&mut self, now: Time) {
+        self.wakes.pop();
+        while let Some(&Reverse((at, _, due))) = self.timers.peek()
+            && at <= now
+        {
+            self.timers.pop();
+            self.over.push_back(due);
+        }
+    }
+
+    fn completed(&mut self, label: Label, _messages: &mut Messages) {
+        self.complete.push_back(label);
+    }
+
+    fn waiting(&self, messages: &Messages) -> Option<Waiting> {
+        if !self.timers.is_empty() {
+            return None;
+        }
+        let mut waiting = messages.waiting(Labels::ALL);
+        for obstacle in &mut waiting.obstacles {
+            if let Obstacle::Message { tag: Some(tag), .. } = obstacle
+                && let Some(&own) = self.graph.tags.get(*tag as usize)
+            {
+                *tag = own;
+            }
+        }
+        Some(waiting)
+    }
+
+    fn computed(&self) -> Time {
+        self.computed
+    }
+
+    fn iterations(&self) -> &[Iteration] {
+        &self.iterations
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let queues: usize = self.cpus.iter().map(|cpu| cpu.queue.capacity()).sum();
+        size_of::<Walk>()
+            + self.left.capacity() * size_of::<u32>()
+            + (queues + self.ready.capacity() + self.complete.capacity()) * size_of::<u32>()
+            + self.timers.capacity() * size_of::<(Time, u64, Due)>()
+            + self.cpus.capacity() * size_of::<Cpu>()
+            + self.iterations.capacity() * size_of::<Iteration>()
+    }
+}

@@ -1,0 +1,118 @@
+use super::Tag;
+use super::op::COLLECTIVE_TAG;
+use weir_model::Stamp;
+
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EnvelopeKind {
+    /// A short message with its content.
+    Eager = 1,
+    /// Asks for leave to send a long message.
+    Request = 2,
+    /// Gives leave to send it.
+    Clear = 3,
+    /// The content of a long message.
+    Data = 4,
+    /// Says that it has come.
+    Received = 5,
+}
+
+impl EnvelopeKind {
+    /// Whether such a message carries content, and not only what the protocol says.
+    pub fn has_content(self) -> bool {
+        matches!(self, EnvelopeKind::Eager | EnvelopeKind::Data)
+    }
+
+    /// From its number.
+    pub fn from_u8(number: u8) -> Option<EnvelopeKind> {
+        match number {
+            1 => Some(EnvelopeKind::Eager),
+            2 => Some(EnvelopeKind::Request),
+            3 => Some(EnvelopeKind::Clear),
+            4 => Some(EnvelopeKind::Data),
+            5 => Some(EnvelopeKind::Received),
+            _ => None,
+        }
+    }
+}
+
+/// What travels with a message between tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// What the message is for.
+    pub kind: EnvelopeKind,
+    /// Its tag. Of `Eager` and `Request`.
+    pub tag: Tag,
+    /// The number of the message among those from its sender to its receiver, from 0, with [`Envelope::BITS`] bits; of
+    /// `Clear`, `Data` and `Received`: the number of the request.
+    pub number: u32,
+}
+
+impl Envelope {
+    /// Bits of a number; after the last one comes 0 again.
+    pub const BITS: u32 = 20;
+    /// By so many places a message may overtake others from the same task. More ends the run, long before numbers could be
+    /// taken for each other: those that overtake come nearly in order.
+    pub const MOST_AHEAD: u32 = 1 << (Envelope::BITS - 1);
+    const TAG_BITS: u32 = COLLECTIVE_TAG.ilog2() + 1;
+
+    /// The number after another.
+    pub fn next(number: u32) -> u32 {
+        (number + 1) & ((1 << Envelope::BITS) - 1)
+    }
+
+    /// How many numbers after `expected` a number is.
+    pub fn ahead(number: u32, expected: u32) -> u32 {
+        number.wrapping_sub(expected) & ((1 << Envelope::BITS) - 1)
+    }
+
+    /// Whether the message carries content from one task to another, and not what tasks agree by: requests, or steps of collective
+    /// operations (of those that ask for leave first the content counts).
+    pub fn is_content(self) -> bool {
+        match self.kind {
+            EnvelopeKind::Eager => self.tag < COLLECTIVE_TAG,
+            EnvelopeKind::Data => true,
+            EnvelopeKind::Request | EnvelopeKind::Clear | EnvelopeKind::Received => false,
+        }
+    }
+
+    /// As a stamp that is not [`Stamp::NONE`].
+    pub fn to_stamp(self) -> Stamp {
+        let above_tag = u64::from(self.kind as u8) << Envelope::BITS | u64::from(self.number);
+        Stamp::new(above_tag << Envelope::TAG_BITS | u64::from(self.tag))
+    }
+
+    /// The inverse of [`Envelope::to_stamp`]; None for [`Stamp::NONE`] and others that make no sense.
+    pub fn from_stamp(stamp: Stamp) -> Option<Envelope> {
+        let word = stamp.word();
+        Some(Envelope {
+            kind: EnvelopeKind::from_u8((word >> (Envelope::TAG_BITS + Envelope::BITS)) as u8)?,
+            tag: word as u32 & ((1 << Envelope::TAG_BITS) - 1),
+            number: (word >> Envelope::TAG_BITS) as u32 & ((1 << Envelope::BITS) - 1),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_envelope_is_a_stamp() {
+        for kind in [
+            EnvelopeKind::Eager,
+            EnvelopeKind::Request,
+            EnvelopeKind::Clear,
+            EnvelopeKind::Data,
+            EnvelopeKind::Received,
+        ] {
+            for (tag, number) in [(0, 0), (65_535, 7), (COLLECTIVE_TAG, (1 << 20) - 1)] {
+                let envelope = Envelope { kind, tag, number };
+                assert_eq!(Envelope::from_stamp(envelope.to_stamp()), Some(envelope));
+            }
+        }
+        assert_eq!(Envelope::from_stamp(Stamp::NONE), None);
+        assert_eq!(Envelope::next((1 << 20) - 1), 0);
+    }
+}

@@ -1,0 +1,241 @@
+//! A network for tests: every endpoint sends at a fixed rate, one message after the other in the order of the calls, and
+//! the wire takes a fixed time. It records what was sent.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Algorithms, Envelope, EnvelopeKind, Job, Motif, MpiPreset, Peer, Protocol, Script};
+use super::{Task, Wire};
+use weir_model::Time;
+
+/// A message on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub from: Peer,
+    pub to: Peer,
+    pub bytes: u64,
+    pub envelope: Envelope,
+    /// When it was handed over, ps.
+    pub at: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Wake(Peer),
+    Out(Sent),
+    Left(Sent),
+    Arrive(Sent),
+    Copied(Sent),
+}
+
+/// A run of one job.
+pub struct Ideal {
+    pub job: Job,
+    pub tasks: Vec<Task>,
+    pub messages: Vec<Sent>,
+    pub now: Time,
+    /// Latency of the wire, ps.
+    pub latency: Time,
+    /// Of each byte, ps.
+    pub per_byte: Time,
+    /// Adds to the latency of a message, by its number in the order of sending: lets messages overtake.
+    pub jitter: fn(u64) -> Time,
+    free: Vec<Time>,
+    events: BinaryHeap<Reverse<(Time, u64)>>,
+    content: std::collections::HashMap<u64, Event>,
+    count: u64,
+}
+
+struct Line<'a> {
+    ideal: &'a mut Queue,
+    from: Peer,
+    now: Time,
+}
+
+#[derive(Default)]
+struct Queue {
+    new: Vec<(Time, Event)>,
+}
+
+impl Wire for Line<'_> {
+    fn send(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time) {
+        let at = self.now + delay;
+        let sent = Sent {
+            from: self.from,
+            to,
+            bytes,
+            envelope,
+            at,
+        };
+        self.ideal.new.push((at, Event::Out(sent)));
+    }
+    fn wake(&mut self, delay: Time) {
+        self.ideal
+            .new
+            .push((self.now + delay, Event::Wake(self.from)));
+    }
+    fn copied(&mut self, to: Peer, envelope: Envelope, delay: Time) {
+        let at = self.now + delay;
+        let sent = Sent {
+            from: self.from,
+            to,
+            bytes: 0,
+            envelope,
+            at,
+        };
+        self.ideal.new.push((at, Event::Copied(sent)));
+    }
+}
+
+/// A motif that is a function.
+pub struct Program<F>(pub F);
+
+impl<F: Fn(u32, &mut Script) -> bool + Send + Sync> Motif for Program<F> {
+    fn part(&self, part: u32, script: &mut Script) -> bool {
+        (self.0)(part, script)
+    }
+}
+
+/// A program of a single part.
+pub fn once(program: impl Fn(&mut Script) + Send + Sync + 'static) -> Box<dyn Motif> {
+    Box::new(Program(move |part, script: &mut Script| {
+        if part == 0 {
+            program(script);
+        }
+        part == 0
+    }))
+}
+
+/// A job with the plain protocol and the usual algorithms.
+pub fn job(motif: Box<dyn Motif>, tasks: u32) -> Job {
+    Job {
+        motif,
+        tasks,
+        repetitions: 1,
+        iterations: false,
+        protocol: MpiPreset::Plain.protocol(),
+        algorithms: Algorithms::default(),
+        seed: 1,
+    }
+}
+
+impl Ideal {
+    /// 1 ns of latency and 1 ps for each byte.
+    pub fn new(job: Job) -> Ideal {
+        Ideal {
+            tasks: (0..job.tasks).map(|task| Task::new(&job, task)).collect(),
+            free: vec![0; job.tasks as usize],
+            job,
+            messages: Vec::new(),
+            now: 0,
+            latency: 1_000,
+            per_byte: 1,
+            jitter: |_| 0,
+            events: BinaryHeap::new(),
+            content: Default::default(),
+            count: 0,
+        }
+    }
+
+    pub fn with(mut self, protocol: Protocol) -> Ideal {
+        self.job.protocol = protocol;
+        self
+    }
+
+    /// Runs until nothing is left to do.
+    pub fn run(mut self) -> Ideal {
+        let mut queue = Queue::default();
+        for task in &mut self.tasks {
+            let mut line = Line {
+                ideal: &mut queue,
+                from: task.number(),
+                now: 0,
+            };
+            task.start(&self.job, 0, &mut line);
+        }
+        self.schedule(&mut queue);
+        while let Some(Reverse((now, number))) = self.events.pop() {
+            self.now = now;
+            let event = self.content.remove(&number).expect("scheduled");
+            self.process(event, &mut queue);
+            self.schedule(&mut queue);
+        }
+        self
+    }
+
+    /// Runs, and expects that every task comes to its end and every message is received.
+    pub fn finish(self) -> Ideal {
+        let ideal = self.run();
+        for task in &ideal.tasks {
+            if let Some(waiting) = task.waiting() {
+                panic!("{waiting}");
+            }
+            assert!(task.finished().is_some(), "task {}", task.number());
+            assert_eq!(task.unclaimed(), (0, 0), "task {}", task.number());
+        }
+        ideal
+    }
+
+    fn schedule(&mut self, queue: &mut Queue) {
+        for (time, event) in queue.new.drain(..) {
+            self.events.push(Reverse((time, self.count)));
+            self.content.insert(self.count, event);
+            self.count += 1;
+        }
+    }
+
+    fn process(&mut self, event: Event, queue: &mut Queue) {
+        let (now, job) = (self.now, &self.job);
+        let mut call = |task: Peer, then: &mut dyn FnMut(&mut Task, &mut Line)| {
+            let mut line = Line {
+                ideal: queue,
+                from: task,
+                now,
+            };
+            then(&mut self.tasks[task as usize], &mut line);
+        };
+        match event {
+            Event::Wake(task) => call(task, &mut |task, line| task.wake(job, now, line)),
+            Event::Out(sent) => {
+                let free = &mut self.free[sent.from as usize];
+                *free = (*free).max(now) + sent.bytes * self.per_byte;
+                let left = *free;
+                let late = (self.jitter)(self.messages.len() as u64);
+                self.messages.push(sent);
+                queue.new.push((left, Event::Left(sent)));
+                let there = left + self.latency + late;
+                queue.new.push((there, Event::Arrive(sent)));
+            }
+            Event::Left(sent) | Event::Copied(sent) => call(sent.from, &mut |task, line| {
+                task.sent(job, sent.to, sent.envelope, now, line)
+            }),
+            Event::Arrive(sent) => call(sent.to, &mut |task, line| {
+                task.arrived(job, sent.from, sent.envelope, now, line)
+            }),
+        }
+    }
+
+    /// What a task sent, without requests and answers: to whom, how much, tag; in the order of the calls.
+    pub fn sent_by(&self, task: Peer) -> Vec<(Peer, u64, u32)> {
+        let own = self.messages.iter().filter(|sent| sent.from == task);
+        let payload = own
+            .filter(|sent| matches!(sent.envelope.kind, EnvelopeKind::Eager | EnvelopeKind::Data));
+        payload
+            .map(|sent| (sent.to, sent.bytes, sent.envelope.tag))
+            .collect()
+    }
+}
+
+/// All operations of a task, in the order of its program; collective operations are not expanded.
+pub fn ops(motif: &dyn Motif, task: Peer, tasks: u32) -> Vec<super::Op> {
+    let mut all = Vec::new();
+    for part in 0.. {
+        let mut ops = Vec::new();
+        let more = motif.part(part, &mut Script::new(&mut ops, task, tasks));
+        if !more {
+            break;
+        }
+        all.append(&mut ops);
+    }
+    all
+}

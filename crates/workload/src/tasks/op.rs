@@ -1,0 +1,168 @@
+//! Operations of tasks.
+
+use super::group::{Group, Peer};
+use weir_model::Time;
+
+/// The tag of a message: from 0 to 65,535. (MPI promises no more than 32,767.)
+pub type Tag = u32;
+
+/// The tag of the messages of collective operations. A receive of any tag does not take them.
+pub(super) const COLLECTIVE_TAG: Tag = 1 << 16;
+
+/// The name of an operation that goes on while the task does other things (MPI's request), unique among those of its
+/// task that are not waited for yet.
+pub type Label = u32;
+
+/// The label of blocking operations, of which a task has one at a time.
+pub(super) const BLOCKING: Label = u32::MAX - 1;
+
+/// The first label of those that collective operations use.
+pub(super) const FIRST_COLLECTIVE: Label = 1 << 31;
+
+/// Labels from the first to the one before the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Labels {
+    /// The first.
+    pub first: Label,
+    /// The one after the last.
+    pub end: Label,
+}
+
+impl Labels {
+    /// Every label there is.
+    pub const ALL: Labels = Labels {
+        first: 0,
+        end: Label::MAX,
+    };
+
+    /// A single label.
+    pub fn one(label: Label) -> Labels {
+        Labels {
+            first: label,
+            end: label + 1,
+        }
+    }
+
+    /// True if `label` is among them.
+    pub fn contains(self, label: Label) -> bool {
+        (self.first..self.end).contains(&label)
+    }
+
+    /// How many there are.
+    pub fn count(self) -> u32 {
+        self.end.saturating_sub(self.first)
+    }
+}
+
+impl Op {
+    /// The tag of the messages of a collective operation that may go on at the same time as others; `number` tells them
+    /// from each other.
+    pub fn collective_tag(number: u64) -> Tag {
+        COLLECTIVE_TAG + (number % u64::from(COLLECTIVE_TAG)) as Tag
+    }
+}
+
+/// What a task does next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Op {
+    /// Computes for so many ps.
+    Compute(Time),
+    /// Sends, and goes on when the send is complete.
+    Send {
+        /// To whom.
+        to: Peer,
+        /// Payload.
+        bytes: u64,
+        /// Tag.
+        tag: Tag,
+    },
+    /// Starts to send.
+    Isend {
+        /// To whom.
+        to: Peer,
+        /// Payload.
+        bytes: u64,
+        /// Tag.
+        tag: Tag,
+        /// The name of this operation.
+        label: Label,
+    },
+    /// Receives, and goes on when the message is in.
+    Recv {
+        /// From whom; None: from anybody.
+        from: Option<Peer>,
+        /// Tag; None: any but that of collective operations.
+        tag: Option<Tag>,
+    },
+    /// Starts to receive.
+    Irecv {
+        /// From whom; None: from anybody.
+        from: Option<Peer>,
+        /// Tag; None: any but that of collective operations.
+        tag: Option<Tag>,
+        /// The name of this operation.
+        label: Label,
+    },
+    /// Goes on when all of these are complete.
+    WaitAll(Labels),
+    /// Goes on when one of these is complete (at once if there is none), and forgets that one.
+    WaitAny(Labels),
+    /// An operation of a group of tasks.
+    Collective(Collective),
+}
+
+/// A collective operation that has been called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collective {
+    /// Which.
+    pub kind: Kind,
+    /// Who takes part.
+    pub group: Group,
+    /// The place of the root, where there is one.
+    pub root: u32,
+    /// Bytes of each task (of each pair for an alltoall; of a reduce_scatter, the share of a task).
+    pub bytes: u64,
+}
+
+/// Collective operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// All wait for each other.
+    Barrier,
+    /// From the root to all.
+    Bcast,
+    /// Combined at the root.
+    Reduce,
+    /// Combined for all.
+    Allreduce,
+    /// All get the bytes of each.
+    Allgather,
+    /// Combined, and each gets its part.
+    ReduceScatter,
+    /// From each to each.
+    Alltoall,
+    /// From all to the root.
+    Gather,
+    /// From the root to all, each its own.
+    Scatter,
+    /// Each gets what those before it have, combined (with its own or without: the messages are the same).
+    Scan,
+}
+
+impl Kind {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Barrier => "barrier",
+            Kind::Bcast => "bcast",
+            Kind::Reduce => "reduce",
+            Kind::Allreduce => "allreduce",
+            Kind::Allgather => "allgather",
+            Kind::ReduceScatter => "reduce_scatter",
+            Kind::Alltoall => "alltoall",
+            Kind::Gather => "gather",
+            Kind::Scatter => "scatter",
+            Kind::Scan => "scan",
+        }
+    }
+}

@@ -1,0 +1,203 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Algorithms;
+use super::collectives::Choices;
+use weir_input::{Duration, Size};
+use weir_model::{FlitSize, Invalid, LONGEST_MESSAGE, Time};
+
+/// How messages between tasks travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocol {
+    /// Messages of so many bytes or more ask for leave first (rendezvous); shorter ones go at once (eager).
+    pub rendezvous_from: u64,
+    /// Length of a request, of an answer to it, or of a notice that all has come, bytes.
+    pub control_bytes: u64,
+    /// What goes before the content of a message (not of a control message), bytes.
+    pub header_bytes: u64,
+    /// From a task's call (or the answer to a request) until the message is handed to the NIC, ps. Other sends of the
+    /// task are not held up.
+    pub send_delay: Time,
+    /// Up to how much longer that takes, drawn for each message, ps.
+    pub send_jitter: Time,
+    /// The same for each byte of an eager message, ps.
+    pub copy_per_byte: Time,
+    /// From the arrival of a message until its task hears of it, ps.
+    pub receive_delay: Time,
+    /// For how long the start of an operation in the background (isend, irecv) keeps its task, ps.
+    pub per_call: Time,
+    /// When an eager send is complete.
+    pub completes: Completes,
+    /// When a rendezvous send is complete.
+    pub rendezvous_completes: RendezvousCompletes,
+}
+
+impl Protocol {
+    /// Length of a message with this content, bytes.
+    pub fn with_header(&self, content: u64) -> u64 {
+        content.saturating_add(self.header_bytes)
+    }
+}
+
+/// When an eager send is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Completes {
+    /// When its last bit has left the endpoint; with a scheme that drops packets, when all of it is acknowledged: until
+    /// then the NIC may have to send it again.
+    Sent,
+    /// When it is handed to the NIC.
+    Copied,
+}
+
+/// When a rendezvous send is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RendezvousCompletes {
+    /// As an eager one that is complete when it is sent.
+    Sent,
+    /// When its receiver has said, by a control message (FIN), that all of it has come.
+    Received,
+}
+
+/// Ready protocols.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MpiPreset {
+    /// Hosts take no time; rendezvous from 8,192 bytes, with control messages of 64 bytes.
+    #[default]
+    Plain,
+    /// As CODES carries MPI: the same thresholds, 3,510 ns of host overhead for each send and 0.55 ns for each byte of
+    /// an eager one.
+    Codes,
+    /// As SST's Firefly, without its host delays: rendezvous from 12,001 bytes, complete when the receiver says so; eager
+    /// sends complete at once; headers and control messages of 45 bytes; collectives on a binary tree, alltoall by a ring
+    /// shift.
+    // Firefly's headers are 13 bytes of the NIC and 32 of MPI, its control messages 45, 13 and 15 bytes: the last two, and
+    // the header of a long message's content (13), are a flit of 32 bytes shorter there.
+    Ember,
+}
+
+/// `mpi = { … }` of a job: a preset, and what differs from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mpi {
+    /// The values of what is not said here: "plain" (hosts take no time; rendezvous from 8,192 bytes), "codes" (3,510 ns
+    /// for each send, 0.55 ns for each byte of an eager one) or "ember" (rendezvous from 12,001 bytes, headers of 45
+    /// bytes, collectives on trees).
+    pub preset: MpiPreset,
+    /// Messages of this length or more ask for leave first (rendezvous); shorter ones go at once (eager).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rendezvous_from: Option<Size>,
+    /// Length of such a request, of the answer, and of the receiver's notice that all has come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<Size>,
+    /// Length of what goes before the content of each other message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<Size>,
+    /// From a task's call (or the answer to a request) until the message is handed to the NIC. Other sends of the task
+    /// are not held up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_delay: Option<Duration>,
+    /// Up to how much longer that takes, drawn for each message with the same chance for each time: messages that are sent in the
+    /// same moment reach the NIC in random order. CODES draws from 0.5 ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_jitter: Option<Duration>,
+    /// The same for each byte of an eager message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy_per_byte: Option<Duration>,
+    /// From the arrival of a message until its task hears of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_delay: Option<Duration>,
+    /// For how long the start of an operation in the background (isend, irecv) keeps its task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_call: Option<Duration>,
+    /// When an eager send is complete: "sent" (its last bit has left the endpoint; with a scheme that drops packets, all
+    /// of it is acknowledged) or "copied" (it is handed to the NIC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completes: Option<Completes>,
+    /// When a rendezvous send is complete: "sent" (as above) or "received" (its receiver has said, by a control message,
+    /// that all of it has come).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rendezvous_completes: Option<RendezvousCompletes>,
+    /// Algorithms of collective operations; the preset's where nothing is said.
+    pub collectives: Choices,
+}
+
+impl Mpi {
+    /// The protocol, on a network with these flits and longest packets (in flits).
+    ///
+    /// # Errors
+    /// A control message or header that is longer than any message can be. (A threshold that is has no effect.)
+    pub fn protocol(&self, flit: FlitSize, longest: u64) -> Result<Protocol, Invalid> {
+        let preset = self.preset.protocol();
+        let bytes = |size: Option<Size>, other: u64| {
+            size.map_or(other, |size| size.bits(flit, longest).div_ceil(8))
+        };
+        let time = |time: Option<Duration>, other: Time| time.map_or(other, |time| time.0);
+        let part = |key, size, other| match bytes(size, other) {
+            bytes if bytes > LONGEST_MESSAGE / 8 => {
+                let message = format!("{bytes} bytes are too long for a message");
+                let remedy = "write a size such as \"64 B\"";
+                Err(Invalid::new(key, message, remedy))
+            }
+            bytes => Ok(bytes),
+        };
+        Ok(Protocol {
+            rendezvous_from: bytes(self.rendezvous_from, preset.rendezvous_from),
+            control_bytes: part("control", self.control, preset.control_bytes)?,
+            header_bytes: part("header", self.header, preset.header_bytes)?,
+            send_delay: time(self.send_delay, preset.send_delay),
+            send_jitter: time(self.send_jitter, preset.send_jitter),
+            copy_per_byte: time(self.copy_per_byte, preset.copy_per_byte),
+            receive_delay: time(self.receive_delay, preset.receive_delay),
+            per_call: time(self.per_call, preset.per_call),
+            completes: self.completes.unwrap_or(preset.completes),
+            rendezvous_completes: self
+                .rendezvous_completes
+                .unwrap_or(preset.rendezvous_completes),
+        })
+    }
+
+    /// The algorithms of collective operations: the preset's where nothing is said.
+    pub fn algorithms(&self) -> Algorithms {
+        match self.preset {
+            MpiPreset::Ember => self.collectives.over(Algorithms::EMBER),
+            MpiPreset::Plain | MpiPreset::Codes => self.collectives.over(Algorithms::default()),
+        }
+    }
+}
+
+impl MpiPreset {
+    /// Its protocol.
+    pub fn protocol(self) -> Protocol {
+        let plain = Protocol {
+            rendezvous_from: 8_192,
+            control_bytes: 64,
+            header_bytes: 0,
+            send_delay: 0,
+            send_jitter: 0,
+            copy_per_byte: 0,
+            receive_delay: 0,
+            per_call: 0,
+            completes: Completes::Sent,
+            rendezvous_completes: RendezvousCompletes::Sent,
+        };
+        match self {
+            MpiPreset::Plain => plain,
+            MpiPreset::Codes => Protocol {
+                send_delay: (10 + 2_500 + 1_000) * weir_model::NS,
+                copy_per_byte: 550,
+                ..plain
+            },
+            MpiPreset::Ember => Protocol {
+                rendezvous_from: 12_001,
+                control_bytes: 45,
+                header_bytes: 45,
+                completes: Completes::Copied,
+                rendezvous_completes: RendezvousCompletes::Received,
+                ..plain
+            },
+        }
+    }
+}

@@ -1,0 +1,277 @@
+use super::messages::Messages;
+use super::op::{BLOCKING, Labels};
+use super::process::{Calls, Process};
+use super::{Iteration, Label, Op, Peer, Script, Trouble, Waiting};
+use weir_model::{NEVER, Time};
+
+/// A process that carries out the program of its job's motif, one operation after the other.
+#[derive(Debug)]
+pub struct Sequence {
+    number: Peer,
+    state: State,
+    repetition: u32,
+    /// The part whose operations are in `ops`, or the next one if there are none.
+    part: u32,
+    ops: Vec<Op>,
+    next: u32,
+    /// The collective operation that is going on: its next step, and the operations of the one before.
+    step: u32,
+    step_ops: Vec<Op>,
+    step_next: u32,
+    /// If the job wants them written down.
+    iterations: Vec<Iteration>,
+    /// Parts and repetitions begun at a time, and that time.
+    begun: (Time, u32),
+    /// No longer than the run and one computation.
+    computed: Time,
+}
+
+/// So many parts or repetitions may follow each other in no time.
+const MOST_AT_ONCE: u32 = 1_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Not started, or between two operations.
+    Ready,
+    /// A time has to pass.
+    Busy,
+    /// All of these have to be complete; so many are not.
+    All(Labels, u32),
+    /// One of these has to be complete.
+    Any(Labels),
+    /// The program is over.
+    Finished,
+}
+
+impl Sequence {
+    /// The program of a task before its start.
+    pub fn new(number: Peer) -> Sequence {
+        Sequence {
+            number,
+            state: State::Ready,
+            repetition: 0,
+            part: 0,
+            ops: Vec::new(),
+            next: 0,
+            step: 0,
+            step_ops: Vec::new(),
+            step_next: 0,
+            iterations: Vec::new(),
+            begun: (NEVER, 0),
+            computed: 0,
+        }
+    }
+
+    fn may_go_on(&mut self, messages: &mut Messages) -> bool {
+        match self.state {
+            State::Ready => true,
+            State::Busy | State::Finished => false,
+            State::All(_, left) if left > 0 => false,
+            State::All(labels, _) => {
+                messages.requests.settle(labels);
+                self.state = State::Ready;
+                true
+            }
+            State::Any(labels) => {
+                let one = messages.requests.settle_one(labels);
+                if one {
+                    self.state = State::Ready;
+                }
+                one
+            }
+        }
+    }
+
+    /// The next operation of its program; None at the end of the program, or of a part after which something is left
+    /// to be waited for.
+    fn next_op(&mut self, calls: &mut Calls) -> Option<Op> {
+        let job = calls.job;
+        loop {
+            if let Some(&op) = self.step_ops.get(self.step_next as usize) {
+                self.step_next += 1;
+                return Some(op);
+            }
+            match self.ops.get(self.next as usize).copied() {
+                Some(Op::Collective(collective)) => {
+                    self.step_ops.clear();
+                    self.step_next = 0;
+                    let (number, step) = (self.number, self.step);
+                    self.step += 1;
+                    if !collective.step(&job.algorithms, number, step, &mut self.step_ops) {
+                        self.step = 0;
+                        self.next += 1;
+                    }
+                }
+                Some(op) => {
+                    self.next += 1;
+                    return Some(op);
+                }
+                None if !calls.messages.requests.is_empty() || !self.next_part(calls) => {
+                    return None;
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Has the next part of the program written. False if it is over.
+    fn next_part(&mut self, calls: &mut Calls) -> bool {
+        let (job, now) = (calls.job, calls.now);
+        self.ops.clear();
+        self.next = 0;
+        while self.repetition < job.repetitions {
+            if !self.takes_time(calls) {
+                break;
+            }
+            let mut script = Script::new(&mut self.ops, self.number, job.tasks);
+            if job.motif.part(self.part, &mut script) {
+                if job.iterations {
+                    let begins = job.motif.begins_iteration(self.part);
+                    self.note_part(begins.then(|| job.motif.counts(self.part)), now);
+                }
+                self.part += 1;
+                return true;
+            }
+            self.part = 0;
+            self.repetition += 1;
+        }
+        self.end_iteration(now);
+        self.ops.shrink_to_fit();
+        false
+    }
+
+    /// Whether the program has not gone on for too long in no time.
+    fn takes_time(&mut self, calls: &mut Calls) -> bool {
+        let now = calls.now;
+        if self.begun.0 != now {
+            self.begun = (now, 0);
+        }
+        self.begun.1 += 1;
+        if self.begun.1 > MOST_AT_ONCE {
+            calls.messages.stop(Trouble::Idle);
+        }
+        self.begun.1 <= MOST_AT_ONCE
+    }
+
+    /// A part begins, and perhaps an iteration with it, which counts or does not.
+    fn note_part(&mut self, begins: Option<bool>, now: Time) {
+        if let Some(counts) = begins {
+            self.end_iteration(now);
+            self.iterations.push(Iteration {
+                begin: now,
+                end: None,
+                idle: true,
+                counts,
+            });
+        }
+        if let Some(iteration) = self.iterations.last_mut() {
+            iteration.idle &= self.ops.is_empty();
+        }
+    }
+
+    fn end_iteration(&mut self, now: Time) {
+        if let Some(iteration) = self.iterations.last_mut() {
+            iteration.end.get_or_insert(now);
+        }
+    }
+
+    fn perform(&mut self, op: Op, calls: &mut Calls) {
+        match op {
+            Op::Compute(time) => {
+                self.computed += time;
+                self.busy(time, calls);
+            }
+            Op::Send { to, bytes, tag } => {
+                calls.send(to, bytes, tag, BLOCKING);
+                self.wait_all(Labels::one(BLOCKING), calls.messages);
+            }
+            Op::Isend {
+                to,
+                bytes,
+                tag,
+                label,
+            } => {
+                calls.send(to, bytes, tag, label);
+                self.busy(calls.job.protocol.per_call, calls);
+            }
+            Op::Recv { from, tag } => {
+                calls.receive(from, tag, BLOCKING);
+                self.wait_all(Labels::one(BLOCKING), calls.messages);
+            }
+            Op::Irecv { from, tag, label } => {
+                calls.receive(from, tag, label);
+                self.busy(calls.job.protocol.per_call, calls);
+            }
+            Op::WaitAll(labels) => self.wait_all(labels, calls.messages),
+            Op::WaitAny(labels) => self.state = State::Any(labels),
+            // Steps of collective operations have no others inside.
+            Op::Collective(_) => {}
+        }
+    }
+
+    fn busy(&mut self, time: Time, calls: &mut Calls) {
+        if time > 0 {
+            self.state = State::Busy;
+            calls.wake(time);
+        }
+    }
+
+    fn wait_all(&mut self, labels: Labels, messages: &mut Messages) {
+        let left = messages.requests.settle(labels);
+        if left > 0 {
+            self.state = State::All(labels, left);
+        }
+    }
+}
+
+impl Process for Sequence {
+    /// Does one operation after the other until one has to wait.
+    fn proceed(&mut self, calls: &mut Calls) -> bool {
+        while self.may_go_on(calls.messages) {
+            match self.next_op(calls) {
+                Some(op) => self.perform(op, calls),
+                None if calls.messages.requests.is_empty() => {
+                    self.state = State::Finished;
+                    return true;
+                }
+                None => self.wait_all(Labels::ALL, calls.messages),
+            }
+        }
+        false
+    }
+
+    fn woken(&mut self, _now: Time) {
+        debug_assert_eq!(self.state, State::Busy);
+        self.state = State::Ready;
+    }
+
+    fn completed(&mut self, label: Label, _messages: &mut Messages) {
+        if let State::All(labels, left) = &mut self.state
+            && labels.contains(label)
+        {
+            *left -= 1;
+        }
+    }
+
+    fn waiting(&self, messages: &Messages) -> Option<Waiting> {
+        let labels = match self.state {
+            State::All(labels, _) | State::Any(labels) => labels,
+            State::Ready | State::Busy | State::Finished => return None,
+        };
+        Some(messages.waiting(labels))
+    }
+
+    fn computed(&self) -> Time {
+        self.computed
+    }
+
+    fn iterations(&self) -> &[Iteration] {
+        &self.iterations
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of::<Sequence>()
+            + (self.ops.capacity() + self.step_ops.capacity()) * size_of::<Op>()
+            + self.iterations.capacity() * size_of::<Iteration>()
+    }
+}

@@ -1,0 +1,176 @@
+use super::messages::Messages;
+use super::process::{Calls, Process};
+use super::{Envelope, Job, Peer, Waiting};
+use weir_model::Time;
+
+/// Where the messages and the times of a task go. Whoever implements it calls the task back: [`Task::arrived`] at the
+/// receiver when the whole message is there, [`Task::sent`] at the sender when its content is not needed any more (its
+/// last bit has left, or all of it is acknowledged), [`Task::wake`] when a time is over.
+pub trait Wire {
+    /// After `delay` ps, hands a message to the network.
+    fn send(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time);
+    /// After `delay` ps, calls [`Task::wake`].
+    fn wake(&mut self, delay: Time);
+    /// After `delay` ps, calls [`Task::sent`] for a message that has been copied.
+    fn copied(&mut self, to: Peer, envelope: Envelope, delay: Time);
+}
+
+/// One task of a job: its process and its messages.
+#[derive(Debug)]
+pub struct Task {
+    messages: Messages,
+    process: Box<dyn Process>,
+    started: Option<Time>,
+    finished: Option<Time>,
+}
+
+/// Why a task cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Its program takes no time, and does not end.
+    Idle,
+    /// Messages from a task have overtaken each other by more than their numbers can tell.
+    Overtaken(Peer),
+}
+
+/// An iteration of one task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    /// When it began, ps.
+    pub begin: Time,
+    /// When everything in it was done, ps; None if it is not.
+    pub end: Option<Time>,
+    /// Whether the task had nothing to do in it.
+    pub idle: bool,
+    /// Whether its time counts: a motif may warm up.
+    pub counts: bool,
+}
+
+impl Task {
+    /// A task before its start.
+    pub fn new(job: &Job, number: Peer) -> Task {
+        Task {
+            messages: Messages::new(number),
+            process: job.motif.process(number),
+            started: None,
+            finished: None,
+        }
+    }
+
+    /// Its number in the job.
+    pub fn number(&self) -> Peer {
+        self.messages.task()
+    }
+
+    /// Why the run has to end, if it has to.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.messages.trouble()
+    }
+
+    /// When its work was over, ps; None if it is not.
+    pub fn finished(&self) -> Option<Time> {
+        self.finished
+    }
+
+    /// Time from its start to its end that it did not compute, ps; None before its end.
+    pub fn communicated(&self) -> Option<Time> {
+        Some(self.finished? - self.started? - self.process.computed())
+    }
+
+    /// The same, or up to `now` if it is not at its end; None before its start. (A computation that goes on counts
+    /// whole.)
+    pub fn communicated_until(&self, now: Time) -> Option<Time> {
+        let end = self.finished.unwrap_or(now);
+        let spent = end.saturating_sub(self.started?);
+        Some(spent.saturating_sub(self.process.computed()))
+    }
+
+    /// The number of the first iteration that it has not begun and may still begin. None if it will begin no more: it is
+    /// done, or its process has no iterations.
+    pub fn next_iteration(&self) -> Option<u64> {
+        let begun = self.process.iterations().len() as u64;
+        // A process with iterations begins the first one when it starts.
+        (self.finished.is_none() && (self.started.is_none() || begun > 0)).then_some(begun)
+    }
+
+    /// Its iterations so far, if the job has them written down.
+    pub fn iterations(&self) -> &[Iteration] {
+        self.process.iterations()
+    }
+
+    /// Messages that came and that nobody received: whole ones, and requests for long ones.
+    pub fn unclaimed(&self) -> (usize, usize) {
+        self.messages.unclaimed()
+    }
+
+    /// What keeps it from going on; None if it goes on by itself or is over.
+    pub fn waiting(&self) -> Option<Waiting> {
+        match self.finished {
+            Some(_) => None,
+            None => self.process.waiting(&self.messages),
+        }
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<Task>() + self.process.memory_bytes() + self.messages.memory_bytes()
+    }
+
+    /// Begins its work.
+    pub fn start(&mut self, job: &Job, now: Time, wire: &mut dyn Wire) {
+        self.started = Some(now);
+        self.proceed(job, now, wire);
+    }
+
+    /// A time that it had to wait is over.
+    pub fn wake(&mut self, job: &Job, now: Time, wire: &mut dyn Wire) {
+        self.process.woken(now);
+        self.proceed(job, now, wire);
+    }
+
+    /// A message of its own has left.
+    pub fn sent(
+        &mut self,
+        job: &Job,
+        to: Peer,
+        envelope: Envelope,
+        now: Time,
+        wire: &mut dyn Wire,
+    ) {
+        if let Some(label) = self.messages.sent(job, to, envelope) {
+            self.process.completed(label, &mut self.messages);
+            self.proceed(job, now, wire);
+        }
+    }
+
+    /// A message for it is here.
+    pub fn arrived(
+        &mut self,
+        job: &Job,
+        from: Peer,
+        envelope: Envelope,
+        now: Time,
+        wire: &mut dyn Wire,
+    ) {
+        let process = &mut self.process;
+        let mut complete = |messages: &mut Messages, label| process.completed(label, messages);
+        self.messages
+            .arrived(job, from, envelope, wire, &mut complete);
+        self.proceed(job, now, wire);
+    }
+
+    fn proceed(&mut self, job: &Job, now: Time, wire: &mut dyn Wire) {
+        if self.finished.is_some() {
+            return;
+        }
+        let mut calls = Calls {
+            job,
+            messages: &mut self.messages,
+            now,
+            wire,
+        };
+        if self.process.proceed(&mut calls) {
+            self.finished = Some(now);
+        }
+    }
+}
