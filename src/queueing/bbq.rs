@@ -18,7 +18,7 @@ use crate::registry::Entry;
 struct Params {
     /// Queues of each virtual channel, one for each band; as many as the last dimension has coordinates at most.
     queues: u32,
-    /// Whether the packets of each queue wait by output, too (`voq_sw`).
+    /// True if each queue is also divided by output (`voq_sw`).
     voq_sw: bool,
 }
 

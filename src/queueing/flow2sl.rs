@@ -16,7 +16,7 @@ use crate::registry::Entry;
 struct Params {
     /// Queues of each virtual channel, and groups of leaf routers: no more than there are of these.
     queues: u32,
-    /// Whether the packets of each queue wait by output, too (`voq_sw`).
+    /// True if each queue is also divided by output (`voq_sw`).
     voq_sw: bool,
 }
 
