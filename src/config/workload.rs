@@ -18,7 +18,7 @@ pub struct WorkloadConfig {
     pub name: String,
     /// Who takes part.
     pub endpoints: Endpoints,
-    /// Whether these endpoints may also belong to other workloads.
+    /// True if these endpoints may also belong to other workloads.
     pub shared: bool,
     /// Whether it runs; if not it only keeps its endpoints.
     pub enabled: bool,
@@ -89,18 +89,19 @@ pub(super) struct TrafficSection {
     /// Its name in results: letters, digits, `_` and `-`. `workload0`, `workload1`, … by default.
     #[serde(default)]
     pub name: Option<String>,
-    /// Who takes part: "all", "rest" (those that no other workload names), "16..32" (16 to 31), a list in task
-    /// order, { file = "hosts.txt" } (such a list, as text), or { count, placement, seed }.
+    /// Members: "all", "rest" (endpoints that no other workload names), "16..32" (16 to 31), a list
+    /// in task order, { file = "hosts.txt" } (such a list, as text), or { count, placement, seed }.
     #[serde(default = "all")]
     pub endpoints: Endpoints,
-    /// Whether these endpoints may also belong to other workloads.
+    /// True if these endpoints may also belong to other workloads.
     #[serde(default)]
     pub shared: bool,
-    /// Whether it runs. One that does not keeps its endpoints, so that the others are where they were: a baseline. It is not
-    /// in the results.
+    /// True if it runs. Otherwise it keeps its endpoints, so that the others stay where they are: a
+    /// baseline. It is then not in the results.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
-    /// How many of it there are, each on endpoints of its own: `name-0`, `name-1`, … Only one, called `name`, by default.
+    /// Number of copies, on different endpoints: `name-0`, `name-1`, … One, called `name`, by
+    /// default.
     #[serde(default, skip_serializing)]
     #[expect(
         dead_code,
