@@ -14,7 +14,7 @@ struct Text {
 }
 
 /// Folders with pages of the manual.
-const MANUAL: [&str; 2] = ["docs", "docs/experiment-file"];
+const MANUAL: [&str; 3] = ["docs", "docs/experiment-file", "docs/model"];
 
 /// The pages of the manual: those of its folders, README.md and CONTRIBUTING.md.
 fn pages() -> Vec<(String, String)> {
