@@ -2,7 +2,7 @@
 
 usage: schemes.py picture.png
 
-The numbers are those of the table in docs/results/reference-applications.md, which says what was run. Of a scheme that is there with
+The numbers are those of the table in docs/results/reference-applications-schemes.md, which says what was run. Of a scheme that is there with
 parameters adapted to its packets, too, these are drawn.
 """
 
@@ -14,7 +14,7 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-PAGE = "docs/results/reference-applications.md"
+PAGE = "docs/results/reference-applications-schemes.md"
 COLOURS = {"LAMMPS": "#0072b2", "fixed pairs": "#e69f00"}
 
 
