@@ -21,7 +21,7 @@ COLOURS = {"LAMMPS": "#0072b2", "fixed pairs": "#e69f00"}
 def rows():
     """Of each scheme: LAMMPS and fixed pairs alone without a scheme, and both beside the others under it, ms."""
     with open(PAGE, encoding="utf-8") as page:
-        section = page.read().split("## Under congestion control")[1].split("```")[0]
+        section = page.read().split("```")[0]
     found = {}
     for line in re.findall(r"^\| (\w+(?:, adapted)?) \| (.*) \|$", section, re.MULTILINE):
         numbers = line[1].split(" | ")
