@@ -78,7 +78,7 @@ pub(super) struct ApplicationSection {
     /// task, or all.
     #[serde(default)]
     pub endpoints: Option<Endpoints>,
-    /// Number of tasks; as many as endpoints by default.
+    /// Number of tasks; one for each endpoint by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<u32>,
     /// Choice of the endpoints of `tasks`, instead of `endpoints`; "linear" by default.
@@ -102,7 +102,7 @@ pub(super) struct ApplicationSection {
         reason = "makes `copies` a known key; it is read with the list"
     )]
     pub copies: Option<u32>,
-    /// When its tasks begin.
+    /// Start of its tasks.
     #[serde(default = "at_once")]
     pub start: Duration,
     /// Number of runs of its program, one after the other; at most 1,000,000.

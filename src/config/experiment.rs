@@ -150,10 +150,11 @@ impl Default for NicConfig {
 pub struct RunConfig {
     /// When the run ends: a time, or "completion" when all workloads have stopped and everything has arrived.
     pub until: Until,
-    /// With `until = "completion"`: the simulated time at which it ends in any case. What has not arrived, or is not over, by then is missing.
+    /// With `until = "completion"`: the simulated time at which it ends in any case. Messages and
+    /// jobs not finished by then are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Duration>,
-    /// What is generated before this is not measured.
+    /// Traffic generated before this is not measured.
     #[serde(default = "no_time")]
     pub warmup: Duration,
     /// Length of the measurement window; to the end by default.
@@ -200,25 +201,29 @@ pub struct OutputConfig {
     pub packets: bool,
     /// Record `/data/messages`.
     pub messages: bool,
-    /// Record `/data/iterations`: when the iterations of applications began and ended.
+    /// Record `/data/iterations`: start and end of the iterations of applications.
     #[serde(skip_serializing_if = "is_no")]
     pub iterations: bool,
-    /// Record `/data/flows`, every message and its rate, and `/data/phases`, the optimum of all of them together for the ways that they took.
-    /// Messages shorter than `nic.flow_from` do not count.
+    /// Record `/data/flows`, every message and its rate, and `/data/phases`, the optimum of all of
+    /// them together for their routes. Messages shorter than `nic.flow_from` do not count.
     #[serde(skip_serializing_if = "is_no")]
     pub flows: bool,
-    /// Record `/data/attribution`, from which `weir explain` works out what causes congestion and whom it holds up: whose data waits at which
-    /// ports, job by job ("jobs"), also by source and destination ("sources"), or not at all ("none").
+    /// Record `/data/attribution`, the data waiting at each port, from which `weir explain` finds
+    /// causes and victims of congestion. "jobs": by job. "sources": also by source and destination.
+    /// "none": not recorded.
     #[serde(skip_serializing_if = "Attribution::is_default")]
     pub attribution: Attribution,
-    /// Record `/data/rates`: at which share of their link's bandwidth the congestion control lets endpoints inject.
+    /// Record `/data/rates`: the share of their link's bandwidth at which congestion control lets
+    /// endpoints inject.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<RatesConfig>,
-    /// Which records of the congestion-control scheme are kept, by name: each is a table `/data/scheme/NAME` with a row for each
-    /// thing that the scheme notes, such as "grants" of `srp`. A name that the scheme does not know is refused with those that it knows.
+    /// Records of the congestion control scheme to keep, by name: each is a table
+    /// `/data/scheme/NAME` with a row for each event, such as "grants" of `srp`. An unknown name is
+    /// refused with the known ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scheme: Vec<String>,
-    /// Whose payload received is recorded in `/data/series`, bin by bin: "all" endpoints, or a list of their numbers.
+    /// Endpoints whose received payload is recorded in `/data/series`, bin by bin: "all", or a list
+    /// of their numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received: Option<Receivers>,
 }
@@ -270,10 +275,10 @@ pub enum AllEndpoints {
 pub struct RatesConfig {
     /// Least interval, doubled like that of `occupancy`.
     pub interval: Duration,
-    /// Whose: tasks by the names of their workloads, such as { storm = [0, 1] }.
+    /// Tasks by the names of their workloads, such as { storm = [0, 1] }.
     #[serde(default)]
     pub tasks: BTreeMap<String, Vec<u32>>,
-    /// Whose: endpoints by their numbers.
+    /// Endpoints by their numbers.
     #[serde(default)]
     pub endpoints: Vec<u32>,
 }
@@ -305,9 +310,9 @@ pub struct CostConfig {
     pub memory: Size,
     /// Its area, mm2.
     pub area_mm2: f64,
-    /// What is read or written at once.
+    /// Unit of an access.
     pub access: Size,
-    /// The energy of that, nJ. A write is taken to cost what a read does.
+    /// The energy of an access, nJ. A write costs as much as a read.
     pub access_nj: f64,
 }
 

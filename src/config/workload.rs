@@ -22,7 +22,7 @@ pub struct WorkloadConfig {
     pub shared: bool,
     /// Whether it runs; if not it only keeps its endpoints.
     pub enabled: bool,
-    /// When it begins to send.
+    /// Time of its first message.
     pub start: Duration,
     /// What makes it send.
     pub drive: DriveConfig,
@@ -48,7 +48,7 @@ pub struct PatternConfig {
     pub load: f64,
     /// Sizes of messages; the shares of a mix sum up to 1.
     pub message: Message,
-    /// When messages are generated.
+    /// Generation times of messages.
     pub injection: Injection,
     /// The section of the pattern: `pattern = { kind = "uniform", … }`.
     pub pattern: Section,
@@ -108,17 +108,17 @@ pub(super) struct TrafficSection {
         reason = "makes `copies` a known key; it is read with the list"
     )]
     pub copies: Option<u32>,
-    /// When it begins to send.
+    /// Time of its first message.
     #[serde(default = "at_once")]
     pub start: Duration,
-    /// When it stops; at the end of the run by default.
+    /// Time of its end; the end of the run by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
     /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is allowed.
     pub load: f64,
     /// Size of the messages, or a list of { size, share }: shares of the volume.
     pub message: Message,
-    /// When messages are generated.
+    /// Generation times of messages.
     #[serde(default = "bernoulli")]
     pub injection: Injection,
     /// Which endpoint sends to which: { kind = "…", … }.

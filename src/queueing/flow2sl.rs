@@ -14,7 +14,8 @@ use crate::registry::Entry;
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// Queues of each virtual channel, and groups of leaf routers: no more than there are of these.
+    /// Queues of each virtual channel, and groups of leaf routers; at most one for each leaf
+    /// router.
     queues: u32,
     /// True if each queue is also divided by output (`voq_sw`).
     voq_sw: bool,

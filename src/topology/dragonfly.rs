@@ -45,8 +45,8 @@ pub struct Params {
     /// - 1, modulo the number of groups.
     #[serde(default)]
     pub arrangement: Arrangement,
-    /// Links between each pair of groups. Default: as many as there are global ports for, ⌊a·h / (g - 1)⌋. Global
-    /// ports that are left over are unused.
+    /// Links between each pair of groups. Default: the maximum for the global ports, ⌊a·h / (g -
+    /// 1)⌋. Remaining global ports are unused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links_between_groups: Option<u32>,
     /// The links between endpoints and routers.
