@@ -23,7 +23,7 @@ use crate::registry::range::{packet_times, round_trips, shares};
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
-    /// Share of `buffer` queued for an output from which packets are marked, more than 0.
+    /// Share of `buffer` queued for an output beyond which packets are marked, more than 0.
     #[schemars(extend("x-range" = shares(0.1, 1.0)))]
     threshold: f64,
     /// Buffer that `threshold` refers to, in flits or packets. "auto": the output queue of one

@@ -23,8 +23,8 @@ use crate::registry::range::{Range, counts, factors, packet_times, packets};
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
-    /// Flits of all classes queued for an endpoint in its router from which speculative packets are
-    /// dropped.
+    /// Flits of all classes queued for an endpoint in its router beyond which speculative packets
+    /// are dropped.
     #[schemars(extend("x-range" = packets(4.0, 100.0)))]
     threshold: Size,
     /// True if routers before the last also drop packets that were in queues for longer than

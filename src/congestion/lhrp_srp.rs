@@ -26,8 +26,8 @@ struct Parameters {
     /// Minimum size of messages that start with a reservation (SRP); smaller ones do not (LHRP).
     #[schemars(extend("x-range" = packets(1.0, 16.0)))]
     reserve_from: Size,
-    /// Flits of all classes queued for an endpoint in its router from which speculative packets are
-    /// dropped.
+    /// Flits of all classes queued for an endpoint in its router beyond which speculative packets
+    /// are dropped.
     #[schemars(extend("x-range" = packets(4.0, 100.0)))]
     threshold: Size,
     /// True if routers before the last also drop packets that were in queues for longer than
