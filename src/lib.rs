@@ -52,7 +52,7 @@
 //! | run studies with axes, tables, claims | [`study`] |
 //! | run parts of your own | [`simulation::Own`]; the traits [`congestion::Scheme`], [`routing::Routing`], [`topology::Topology`] |
 //! | see what there is | [`catalog::catalog`], as `weir list` |
-//! | know how it is built | `docs/design.md`, `docs/model.md`; to add a variant to weir itself, `CONTRIBUTING.md` |
+//! | know how it is built | `docs/design.md`, `docs/model/`; to add a variant to weir itself, `CONTRIBUTING.md` |
 // All that is printed goes through cli/console.rs, which lets no control character of others out.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

@@ -1,4 +1,4 @@
-//! With its default parameters no congestion-control scheme slows down what nothing congests by more than docs/model.md says:
+//! With its default parameters no congestion-control scheme slows down what nothing congests by more than docs/model/schemes.md says:
 //! lone flows between random endpoints, one after the other, and pairs of neighbours at once, on every ready network.
 
 use std::fs;
@@ -18,12 +18,12 @@ const APART_US: u32 = 2_000;
 /// The round trips that each scheme costs a message, and the share of its time, as the manual's table says; None where it is
 /// the scheme's purpose.
 fn documented(scheme: &str) -> Option<(f64, f64)> {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/model.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/model/schemes.md");
     let page = fs::read_to_string(page).expect("the page");
     let row = page
         .lines()
         .find(|line| line.starts_with(&format!("| `{scheme}` |")));
-    let row = row.unwrap_or_else(|| panic!("docs/model.md says nothing of {scheme}"));
+    let row = row.unwrap_or_else(|| panic!("docs/model/schemes.md says nothing of {scheme}"));
     let cell = |at: usize| row.split('|').nth(at)?.trim().parse().ok();
     Some((cell(2)?, cell(3)?))
 }

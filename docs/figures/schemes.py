@@ -2,7 +2,7 @@
 
 usage: schemes.py picture.png
 
-The numbers are those of the table in docs/results/reference-applications.md, which says what was run. Of a scheme that is there with
+The numbers are those of the table in docs/results/reference-applications-schemes.md, which says what was run. Of a scheme that is there with
 parameters adapted to its packets, too, these are drawn.
 """
 
@@ -14,14 +14,14 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-PAGE = "docs/results/reference-applications.md"
+PAGE = "docs/results/reference-applications-schemes.md"
 COLOURS = {"LAMMPS": "#0072b2", "fixed pairs": "#e69f00"}
 
 
 def rows():
     """Of each scheme: LAMMPS and fixed pairs alone without a scheme, and both beside the others under it, ms."""
     with open(PAGE, encoding="utf-8") as page:
-        section = page.read().split("## Under congestion control")[1].split("```")[0]
+        section = page.read().split("```")[0]
     found = {}
     for line in re.findall(r"^\| (\w+(?:, adapted)?) \| (.*) \|$", section, re.MULTILINE):
         numbers = line[1].split(" | ")

@@ -261,7 +261,7 @@ pub const WIDTH: usize = 100;
 /// Lines wider than that. Most are comments, which rustfmt does not wrap.
 pub const WIDE_LINES: Count = Count {
     name: "WIDE_LINES",
-    limit: 2737,
+    limit: 2602,
     slack: 50,
     remedy: "Wrap the lines you added: git diff -U0 main | grep -E '^[+].{101}'. Lines by file:",
 };
@@ -280,7 +280,7 @@ pub const OPENING_WORDS: &[&str] = &["What", "Whether", "How", "When", "Of", "Wh
 /// Paragraphs of doc comments (`///`) that open with one of these words, of 1000 paragraphs.
 pub const OPENINGS: Count = Count {
     name: "OPENINGS",
-    limit: 176,
+    limit: 164,
     slack: 3,
     remedy: "Name the thing first in the comments you added: not \"Whether packets may wait\" but \
              \"True if packets may wait\". Such paragraphs by file:",
@@ -292,7 +292,7 @@ pub const SENTENCE_WORDS: usize = 40;
 /// Sentences of the manual with more words than that.
 pub const LONG_SENTENCES: Count = Count {
     name: "LONG_SENTENCES",
-    limit: 97,
+    limit: 23,
     slack: 3,
     remedy: "Make two sentences of one:",
 };
@@ -302,30 +302,30 @@ pub const PHRASES: &[(&str, &str, usize, usize)] = &[
     (
         "so many",
         "Write \"a number of\", or name the number.",
-        13,
-        175,
+        2,
+        168,
     ),
     (
         "as many as",
         "Say what is counted: \"one for each task\".",
+        1,
         11,
-        18,
     ),
-    ("those that", "Name them: \"packets that\".", 24, 133),
-    ("those who", "Name them: \"sources that\".", 1, 11),
-    ("of its own", "Write \"separate\", or leave it out.", 38, 68),
-    ("goes by", "Write \"uses\" or \"depends on\".", 4, 8),
-    ("in place of", "Write \"instead of\".", 16, 32),
+    ("those that", "Name them: \"packets that\".", 11, 129),
+    ("those who", "Name them: \"sources that\".", 0, 10),
+    ("of its own", "Write \"separate\", or leave it out.", 9, 56),
+    ("goes by", "Write \"uses\" or \"depends on\".", 2, 8),
+    ("in place of", "Write \"instead of\".", 7, 30),
     (
         "what waits",
         "Write \"queued packets\" or \"backlog\".",
-        18,
-        49,
+        2,
+        42,
     ),
     ("is begun", "Write \"starts\".", 0, 6),
-    ("comes to", "Write \"amounts to\" or \"is\".", 2, 14),
-    ("stands at", "Write \"is listed in\" or \"is\".", 2, 4),
-    ("is there", "Write \"exists\", or say where.", 8, 32),
+    ("comes to", "Write \"amounts to\" or \"is\".", 0, 14),
+    ("stands at", "Write \"is listed in\" or \"is\".", 0, 4),
+    ("is there", "Write \"exists\", or say where.", 2, 31),
     ("as ever", "Write \"as before\", or leave it out.", 0, 0),
 ];
 

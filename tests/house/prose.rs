@@ -13,12 +13,15 @@ struct Text {
     text: String,
 }
 
-/// The pages of the manual: docs/*.md, README.md and CONTRIBUTING.md.
+/// Folders with pages of the manual.
+const MANUAL: [&str; 3] = ["docs", "docs/experiment-file", "docs/model"];
+
+/// The pages of the manual: those of its folders, README.md and CONTRIBUTING.md.
 fn pages() -> Vec<(String, String)> {
-    let docs = folders("docs")
-        .into_iter()
-        .find(|folder| folder.path == "docs");
-    let mut paths = docs.expect("the folder docs").files;
+    let docs = folders("docs").into_iter();
+    let docs = docs.filter(|folder| MANUAL.contains(&folder.path.as_str()));
+    let mut paths: Vec<_> = docs.flat_map(|folder| folder.files).collect();
+    assert!(!paths.is_empty(), "no pages in docs");
     paths.retain(|path| path.extension().is_some_and(|end| end == "md"));
     paths.extend(["README.md", "CONTRIBUTING.md"].map(|name| root().join(name)));
     paths.sort();

@@ -1,10 +1,11 @@
-"""Makes the reference part of docs/experiment-file.md or docs/job-file.md from `weir schema`, and checks the page.
+"""Makes the tables of docs/experiment-file/ and docs/job-file-keys.md from `weir schema`, and checks these pages.
 
-usage: experiment_page.py [--check] weir page.md
+usage: experiment_page.py [--check] weir page.md|folder
 
-Without --check the part between the two marks of the page is written anew. With it nothing is written: the program
-fails if that part is not what it should be, or if an example of the page (a block of toml with a whole experiment) is
-refused by `weir check`, or `weir sweep plan` and `weir tune --plan` for job files.
+A page has blocks between `<!-- made from weir schema: SECTION … -->` and `<!-- end -->`. Without --check they are
+written anew. With it nothing is written: the program fails if a block is not what it should be, if a section is in no
+block of a folder or in several, or if an example (a block of toml with a whole experiment) is refused by `weir check`,
+or `weir sweep plan` and `weir tune --plan` for job files.
 """
 
 import json
@@ -14,24 +15,31 @@ import subprocess
 import sys
 import tempfile
 
-BEGIN, END = "<!-- made from weir schema -->\n", "<!-- end -->\n"
-# What quantities are called, and sections that list variants: the key that chooses, and the name for `weir list`.
+BLOCK = re.compile(r"<!-- made from weir schema: ([^>]*) -->\n.*?<!-- end -->\n", re.DOTALL)
 QUANTITIES = {"Duration": "time", "TimeSpan": "time", "Rate": "bandwidth", "Size": "amount of data"}
+# Sections that list variants: the key that chooses.
 CHOSEN_BY = {"topology": "kind", "routing": "algorithm", "queueing": "scheme", "congestion": "scheme", "pattern": "kind", "motif": "kind", "trace": "format"}
 # Keys at the top that are no sections.
 KEYS = ["preset"]
-# What only job files have.
+# Sections of job files alone.
 STUDY = ["title", "seeds", "metrics", "axis", "only", "exclude", "criterion", "figure", "claims", "reduced", "tune"]
+# Blocks of a workload: its two forms, and keys that both have.
+WORKLOAD = ["workload", "traffic", "application", "pattern", "motif", "trace"]
 TYPES = {"integer": "whole number", "boolean": "`true` or `false`", "string": "text", "number": "number", "object": "table"}
+HEAD = ["| key | value | default | meaning |", "| --- | --- | --- | --- |"]
+# A meaning with more words than this is given once on a page.
+LONG_MEANING = 12
 
 
 class Page:
     def __init__(self, schema):
         self.schema = schema
         self.lines = []
+        # Rows with a long meaning, and the variant that has them.
+        self.told = {}
 
     def follow(self, schema):
-        """What a schema refers to, and the T of an optional T."""
+        """The definition that a schema refers to, and the T of an optional T."""
         if "$ref" in schema:
             return self.follow(self.schema["$defs"][schema["$ref"].removeprefix("#/$defs/")])
         some = [one for one in self.alternatives(schema) if one.get("type") != "null"]
@@ -43,7 +51,13 @@ class Page:
     def alternatives(schema):
         return schema.get("anyOf") or schema.get("oneOf") or []
 
+    @staticmethod
+    def is_link(schema):
+        return schema.get("$ref") == "#/$defs/LinkParams" or any(map(Page.is_link, Page.alternatives(schema)))
+
     def type_of(self, schema):
+        if self.is_link(schema):
+            return "[link](#links)"
         name = schema.get("$ref", "").removeprefix("#/$defs/").split(".")[-1]
         if name in QUANTITIES:
             return QUANTITIES[name]
@@ -65,15 +79,16 @@ class Page:
         )
 
     def meaning(self, schema):
-        """The description, and what each word of a choice means."""
+        """The description, and the meaning of each word of a choice that the description does not name."""
         inner = self.follow(schema)
         text = schema.get("description") or inner.get("description") or ""
         words = [one for one in self.alternatives(inner) if "const" in one and "description" in one]
-        if words:
+        if not all(f'"{one["const"]}"' in text for one in words):
             text += " " + " ".join(f"`{one['const']}`: {one['description']}" for one in words)
         return " ".join(text.split()).replace("|", "\\|")
 
     def rows(self, table, path=""):
+        """Key, type, default and meaning of each parameter."""
         required = table.get("required", [])
         for key, schema in table.get("properties", {}).items():
             if "const" in schema or (not path and key in CHOSEN_BY):
@@ -85,77 +100,144 @@ class Page:
                 text = ""
             else:
                 text = f"`{json.dumps(default, ensure_ascii=False)}`"
-            yield f"| `{path}{key}` | {self.type_of(schema)} | {text} | {self.meaning(schema)} |"
+            yield f"`{path}{key}`", self.type_of(schema), text, self.meaning(schema)
             inner = self.follow(schema)
-            if "properties" in inner:
+            if "properties" in inner and not self.is_link(schema):
                 yield from self.rows(inner, f"{path}{key}.")
 
-    def table(self, schema):
-        rows = list(self.rows(schema))
-        if rows:
-            self.lines += ["| key | value | default | meaning |", "| --- | --- | --- | --- |", *rows, ""]
-        else:
-            self.lines += ["No parameters.", ""]
+    def table(self, schema, variant=None, without=()):
+        """The parameters; `variant` is the heading above them, `without` are rows that are told elsewhere."""
+        rows = [row for row in self.rows(schema) if row not in without]
+        if not rows:
+            return
+        self.lines += HEAD
+        for key, kind, default, meaning in rows:
+            if variant and len(meaning.split()) > LONG_MEANING:
+                first = self.told.setdefault((key, kind, meaning), variant)
+                if first != variant:
+                    meaning = f"As for [{first}](#{anchor(first)})."
+            self.lines.append(f"| {key} | {kind} | {default} | {meaning} |")
+        self.lines.append("")
 
-    def variants(self, header, section, schema):
+    def variants(self, section, schema):
+        """A table of all variants, then the parameters of each that has some."""
         key = CHOSEN_BY[section]
-        for variant in self.alternatives(self.follow(schema)):
-            properties = variant.get("properties", {})
-            if "const" not in properties.get(key, {}):
-                continue
-            name = properties[key]["const"]
-            topologies = variant.get("x-topologies")
-            chosen = f'{section} = {{ {key} = "{name}", … }}' if section in ("pattern", "motif", "trace") else f'{key} = "{name}"'
-            made_for = f" for {' and '.join(f'`{kind}`' for kind in topologies)}" if topologies else ""
-            self.lines += [f"{header} `{chosen}`{made_for}", "", " ".join(variant.get("description", "").split()), ""]
-            self.table(variant)
+        found = [one for one in self.alternatives(self.follow(schema)) if "const" in one.get("properties", {}).get(key, {})]
+        names = [one["properties"][key]["const"] for one in found]
+        every = [set(self.rows(one)) for one in found]
+        # Rows of each variant stand once, before all.
+        common = [row for row in self.rows(found[0]) if all(row in rows for rows in every)]
+        made_for = any("x-topologies" in one for one in found)
+        self.lines += [
+            f"| `{key}` |{' for |' if made_for else ''} description | source |",
+            f"| --- |{' --- |' if made_for else ''} --- | --- |",
+        ]
+        headings = []
+        for variant, name in zip(found, names):
+            topologies = variant.get("x-topologies", [])
+            heading = f"{name} ({', '.join(topologies)})" if names.count(name) > 1 else name
+            headings.append(heading)
+            own = any(row not in common for row in self.rows(variant))
+            linked = f"[`{name}`](#{anchor(heading)})" if own else f"`{name}`"
+            text, source = apart(" ".join(variant.get("description", "").split()).replace("|", "\\|"))
+            self.lines.append(f"| {linked} |{' ' + ', '.join(topologies) + ' |' if made_for else ''} {text} | {source} |")
+        self.lines.append("")
+        if common:
+            self.lines += [f"Keys for each `{key}`:", "", *HEAD]
+            self.lines += [f"| {' | '.join(row)} |" for row in common] + [""]
+        for variant, heading in zip(found, headings):
+            if any(row not in common for row in self.rows(variant)):
+                self.lines += [f"### {heading}", ""]
+                self.table(variant, heading, common)
 
-    def section(self, name, schema):
-        if schema.get("type") == "array" and name not in STUDY:
-            self.listed(name, schema["items"])
+    def workload(self, block):
+        forms = [self.follow(one) for one in self.alternatives(self.schema["properties"]["workload"]["items"])]
+        traffic = next(one for one in forms if "pattern" in one["properties"])
+        application = next(one for one in forms if "motif" in one["properties"])
+        theirs = set(self.rows(application))
+        common = [row for row in self.rows(traffic) if row in theirs]
+        if block == "workload":
+            self.lines += HEAD + [f"| {' | '.join(row)} |" for row in common] + [""]
+        elif block == "traffic":
+            self.table(traffic, without=common)
+        elif block == "application":
+            self.table(application, without=common)
+        else:
+            self.variants(block, (traffic if block == "pattern" else application)["properties"][block])
+
+    def section(self, name):
+        """A section of an experiment; its heading is on the page."""
+        if name in WORKLOAD:
+            self.workload(name)
             return
-        several = schema.get("type") == "array" and schema["items"].get("type") != "string"
-        if name in KEYS or name in STUDY and not several and "properties" not in self.follow(schema):
-            self.lines += [f"### `{name}`", "", schema["description"], ""]
+        if name == "links":
+            self.table(self.schema["$defs"]["LinkParams"])
             return
-        schema = self.follow(schema["items"] if several else schema)
-        self.lines += [f"### `[[{name}]]`" if several else f"### `[{name}]`", ""]
-        if name in CHOSEN_BY:
+        schema = self.schema["properties"][name]
+        if name in KEYS:
+            self.lines += [schema["description"], ""]
+        elif name in CHOSEN_BY:
             self.lines += [schema.get("description", ""), ""]
-            self.variants("####", name, schema)
-            return
-        if name in STUDY:
-            self.lines += [" ".join(schema.get("description", "").split()), ""]
-            if "properties" not in schema:
-                return
-        self.table(schema)
+            self.variants(name, schema)
+        else:
+            self.table(self.follow(schema))
 
-    def listed(self, name, items):
-        """A section that there may be several of, in one or more forms. A form that is only a file is told in words."""
-        for form in self.alternatives(items) or [items]:
-            schema = self.follow(form)
-            properties = schema.get("properties", {})
-            if list(properties) == ["file"]:
+    def study(self):
+        for name in study_order(self.schema):
+            schema = self.schema["properties"][name]
+            several = schema.get("type") == "array" and schema["items"].get("type") != "string"
+            if not several and "properties" not in self.follow(schema):
+                self.lines += [f"## `{name}`", "", schema["description"], ""]
                 continue
-            chosen = [key for key in ("pattern", "motif", "trace") if key in properties]
-            self.lines += [f"### `[[{name}]]`" + " or".join(f" with a {key}" for key in chosen), ""]
-            self.table(schema)
-            for key in chosen:
-                self.variants("####", key, properties[key])
+            schema = self.follow(schema["items"] if several else schema)
+            self.lines += [f"## `[[{name}]]`" if several else f"## `[{name}]`", ""]
+            # Its first words are the heading in a terminal.
+            text = " ".join(schema.get("description", "").split())
+            text = re.sub(r"^`\[+\w+\]+`: ", "", text)
+            self.lines += [text[:1].upper() + text[1:], ""]
+            if "properties" in schema:
+                self.table(schema)
 
-    def text(self, study):
-        for name, schema in self.schema["properties"].items():
-            if (name in STUDY) == study:
-                self.section(name, schema)
+    def block(self, names):
+        self.lines = []
+        for name in names:
+            if name == "study":
+                self.study()
+            else:
+                self.section(name)
         return "\n".join(self.lines).strip() + "\n\n"
 
 
-def check_examples(program, page, text):
-    examples = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    whole = [example for example in examples if "[topology]" in example and "[run]" in example]
-    if not whole:
-        sys.exit(f"{page} has no whole experiment as an example")
-    for example in whole:
+def study_order(schema):
+    return [name for name in schema["properties"] if name in STUDY]
+
+
+def anchor(heading):
+    """The anchor that GitHub gives to a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def apart(description):
+    """The text, and the source in the brackets at its end."""
+    depth = 0
+    for at in range(len(description) - 1, -1, -1):
+        depth += (description[at] == ")") - (description[at] == "(")
+        if depth == 0:
+            break
+    if not description.endswith(")") or at == 0:
+        return description, ""
+    return description[:at].strip(), description[at + 1 : -1]
+
+
+def sections(schema):
+    """All blocks that the pages of a folder must have."""
+    return {*schema["properties"], *WORKLOAD, "links"} - set(STUDY)
+
+
+def check_examples(program, pages):
+    texts = {page: re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) for page, text in pages.items()}
+    whole = [(page, one) for page, some in texts.items() for one in some if "[run]" in one and "topology" in one]
+    for page, example in whole:
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file, tempfile.TemporaryDirectory() as out:
             file.write(example)
             file.flush()
@@ -169,20 +251,32 @@ def check_examples(program, page, text):
     print(f"{len(whole)} examples are good experiments")
 
 
-def main(check, program, page):
+def main(check, program, place):
     schema = json.loads(subprocess.run([program, "schema"], check=True, capture_output=True).stdout)
-    with open(page, encoding="utf-8") as file:
-        text = file.read()
-    study = os.path.basename(page) == "job-file.md"
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    new = before + BEGIN + "\n" + Page(schema).text(study) + END + after
-    if not check:
-        with open(page, "w", encoding="utf-8") as file:
-            file.write(new)
-    elif new != text:
-        sys.exit(f"{page} is not what weir schema says; run tests/python/experiment_page.py {program} {page}")
-    check_examples(program, page, new)
+    paths = [place]
+    if os.path.isdir(place):
+        paths = sorted(os.path.join(place, name) for name in os.listdir(place) if name.endswith(".md"))
+    pages, blocks = {}, []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        page = Page(schema)
+
+        def made(found):
+            names = found[1].split()
+            blocks.extend(names)
+            return f"<!-- made from weir schema: {found[1]} -->\n\n{page.block(names)}<!-- end -->\n"
+
+        pages[path] = BLOCK.sub(made, text)
+        if pages[path] == text:
+            continue
+        if check:
+            sys.exit(f"{path} is not what weir schema says; run tests/python/experiment_page.py {program} {place}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(pages[path])
+    if os.path.isdir(place) and sorted(blocks) != sorted(sections(schema)):
+        sys.exit(f"{place} has the blocks {sorted(blocks)}, not once each {sorted(sections(schema))}")
+    check_examples(program, pages)
 
 
 if __name__ == "__main__":

@@ -23,27 +23,29 @@ use weir_model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time}
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
-    /// Mark when more than this share of `buffer` is queued for an output, over 0.
+    /// Share of `buffer` queued for an output beyond which packets are marked, more than 0.
     #[schemars(extend("x-range" = shares(0.1, 1.0)))]
     threshold: f64,
-    /// What `threshold` is a share of: "auto" is the output queue of one virtual channel (one longest packet if there are
-    /// no output queues), otherwise a size in flits or packets.
+    /// Buffer that `threshold` refers to, in flits or packets. "auto": the output queue of one
+    /// virtual channel, or one longest packet without output queues.
     buffer: Buffer,
-    /// What each mark adds to the delay between packets to its destination, from the tail of one to the head of the next.
+    /// Delay that each mark adds between packets to its destination, from the tail of one to the
+    /// head of the next.
     #[schemars(extend("x-range" = packet_times(0.25, 64.0)))]
     increment: TimeSpan,
-    /// How often the delay shrinks.
+    /// Period after which the delay shrinks.
     #[schemars(extend("x-range" = packet_times(1.0, 64.0)))]
     decrement_timer: TimeSpan,
-    /// By how much it shrinks each time.
+    /// Amount by which it shrinks each time.
     #[schemars(extend("x-range" = packet_times(0.01, 1.0)))]
     decrement: TimeSpan,
     /// The longest delay; without limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = packet_times(10.0, 1_000.0)))]
     max_delay: Option<TimeSpan>,
-    /// The least time between two increments of one delay: marks that come sooner are ignored. Every mark counts by default, as
-    /// the paper's table says; one round trip keeps packets that were all under way at once from being counted one by one.
+    /// Minimum time between two increments of one delay; marks that come sooner are ignored. By
+    /// default every mark counts, as in the paper's table. With one round trip, packets under way
+    /// at the same time count once.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = round_trips(0.25, 4.0)))]
     min_interval: Option<TimeSpan>,

@@ -14,7 +14,7 @@ use weir_model::{Classes, EndpointId, Invalid, Time};
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
-    /// The rate of a flow as a share of its endpoint's link: more than 0, at most 1.
+    /// Rate of a flow as a share of its endpoint's link: more than 0, at most 1.
     #[schemars(extend("x-range" = shares(0.01, 1.0)))]
     share: f64,
 }

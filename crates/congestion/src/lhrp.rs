@@ -23,24 +23,25 @@ use weir_model::{Classes, ControlKind, Origin, PacketKind, Time};
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
-    /// Flits queued for an endpoint in its router, of all classes, beyond which speculative packets are dropped.
+    /// Flits of all classes queued for an endpoint in its router beyond which speculative packets
+    /// are dropped.
     #[schemars(extend("x-range" = packets(4.0, 100.0)))]
     threshold: Size,
-    /// Whether routers before the last drop, too: packets that have been in queues for longer than `timeout`. They give no
-    /// time, and the packet is sent speculatively again.
+    /// True if routers before the last also drop packets that were in queues for longer than
+    /// `timeout`. They give no time, and the packet is sent speculatively again.
     fabric_drop: bool,
-    /// With `fabric_drop`: how long a speculative packet may be in queues before the last router; at most 16 us. (The paper's 1 us
-    /// are 42 packet times of its network.)
+    /// With `fabric_drop`: maximum time of a speculative packet in queues before the last router;
+    /// at most 16 us. (The paper's 1 us are 42 packet times of its network.)
     #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
     timeout: TimeSpan,
-    /// How often a packet is sent again speculatively before all such packets for its destination go together with a
-    /// reservation, 0 to 200. The paper says "repeated".
+    /// Speculative retries of a packet before all such packets for its destination go together with
+    /// a reservation, 0 to 200. The paper says "repeated".
     #[schemars(extend("x-range" = counts(1.0, 16.0)))]
     retries: u8,
-    /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    /// Time that a schedule books for each requested flit, over its time on the link; at least 1.
     #[schemars(extend("x-range" = factors(1.0, 1.5)))]
     slack: f64,
-    /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    /// Probability that a router drops a speculative packet, 0 to 1; tests recovery.
     #[schemars(extend("x-range" = Range::Fixed("for tests of recovery")))]
     loss: f64,
 }

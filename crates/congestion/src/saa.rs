@@ -28,7 +28,8 @@ use weir_model::{
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
-    /// How often a flow asks the links on its way by a control packet of its own. Default: never; data packets ask instead.
+    /// Period after which a flow asks the links on its way by a separate control packet. Default:
+    /// never; data packets ask instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = round_trips(1.0, 64.0)))]
     period: Option<Duration>,

@@ -26,19 +26,20 @@ use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 struct Parameters {
-    /// How long a speculative packet may be in queues, summed over all routers; at most 16 us. (The paper's 1 us are 42 packet times of
-    /// its network; where packets are longer, it would drop them beside any other that uses the same link.)
+    /// Maximum time of a speculative packet in queues, summed over all routers; at most 16 us. The
+    /// paper's 1 us are 42 packet times of its network; with longer packets, 1 us would drop them
+    /// beside any other on the same link.
     #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
     timeout: TimeSpan,
-    /// How many dropped packets of one queue pair may be on their way to be sent again, from the reservation to the
-    /// acknowledgement; others wait for their turn, and new packets go on speculatively. 0: any number. The paper does
-    /// not say.
+    /// Maximum number of dropped packets of a queue pair in recovery, from reservation to
+    /// acknowledgement. Others wait, and new packets go on speculatively. 0: any number. Not given
+    /// in the paper.
     #[schemars(extend("x-range" = counts(1.0, 64.0)))]
     reservations: u32,
-    /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    /// Time that a schedule books for each requested flit, over its time on the link; at least 1.
     #[schemars(extend("x-range" = factors(1.0, 1.5)))]
     slack: f64,
-    /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    /// Probability that a router drops a speculative packet, 0 to 1; tests recovery.
     #[schemars(extend("x-range" = Range::Fixed("for tests of recovery")))]
     loss: f64,
 }

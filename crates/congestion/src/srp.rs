@@ -26,13 +26,13 @@ use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 pub(super) struct Parameters {
-    /// How long a speculative packet may be in queues, summed over all routers; at most 16 us.
+    /// Maximum time of a speculative packet in queues, summed over all routers; at most 16 us.
     #[schemars(extend("x-range" = packet_times(4.0, 100.0)))]
     pub timeout: TimeSpan,
-    /// How much time a schedule books for each flit that is asked for, over the time that it takes; at least 1.
+    /// Time that a schedule books for each requested flit, over its time on the link; at least 1.
     #[schemars(extend("x-range" = factors(1.0, 1.5)))]
     pub slack: f64,
-    /// The probability with which every router drops a speculative packet, 0 to 1: to test recovery.
+    /// Probability that a router drops a speculative packet, 0 to 1; tests recovery.
     #[schemars(extend("x-range" = Range::Fixed("for tests of recovery")))]
     pub loss: f64,
 }

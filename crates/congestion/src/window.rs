@@ -20,8 +20,8 @@ use weir_model::{Classes, EndpointId, Invalid, NEVER, Origin, PacketKind, Time};
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
-    /// The largest window in packets: 1 or more. With 1 it never changes. Default: the longest packets that fill the longest round
-    /// trip of the empty network twice.
+    /// Largest window in packets, 1 or more. 1: it never changes. Default: the number of longest
+    /// packets that fills the longest round trip of the empty network twice.
     #[schemars(extend("x-range" = counts(1.0, 64.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<u32>,

@@ -38,9 +38,9 @@ pub struct Figure {
     pub ratio: Option<Ratio>,
     /// What whiskers and bands show.
     pub interval: Interval,
-    /// Of the horizontal axis.
+    /// Scale of the horizontal axis.
     pub x_scale: ScaleKind,
-    /// Of the vertical axis.
+    /// Scale of the vertical axis.
     pub y_scale: ScaleKind,
     /// Below the horizontal axis.
     pub x_label: Option<String>,

@@ -20,14 +20,14 @@ pub struct Options {
     pub reduced: bool,
 }
 
-/// `[[axis]]`: what differs from point to point. The points are all combinations of the values of all axes; the last
-/// axis changes fastest.
+/// `[[axis]]`: a difference between points. The points are all combinations of the values of all
+/// axes; the last axis changes fastest.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AxisFile {
     /// Its name in tables, figures and claims: letters, digits, `_` and `-`.
     pub name: String,
-    /// What figures call it; the name by default.
+    /// Its name in figures; the name by default.
     #[serde(default)]
     pub label: Option<String>,
     /// The key of the experiment that it changes, as for `--set`.
@@ -40,7 +40,7 @@ pub struct AxisFile {
     /// `key` and `keys` a value is a table: a `label`, and what it sets, the keys in quotes.
     #[expect(dead_code, reason = "read with its place")]
     pub values: Elsewhere,
-    /// What tables and figures call the values; by default the values themselves.
+    /// Names of the values in tables and figures; by default the values themselves.
     #[serde(default)]
     pub labels: Option<Vec<String>>,
 }
@@ -90,8 +90,9 @@ impl Scale {
     }
 }
 
-/// `[[criterion]]`: what points are ranked by. The table gets a column for each, and one with their score: the weighted mean of
-/// their grades. The grade is 1 where the criterion is `best` or better, 0 where it is `worst` or worse, and in proportion between.
+/// `[[criterion]]`: a measure by which points are ranked. The table gets a column for each, and one
+/// with their score: the weighted mean of their grades. The grade is 1 at `best` or better, 0 at
+/// `worst` or worse, and in proportion between.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CriterionFile {
@@ -103,13 +104,14 @@ pub struct CriterionFile {
     /// for the same metric there.
     #[serde(default)]
     pub of: Option<BoundFile>,
-    /// Which way is better; needed where `best` and `worst` are not both given.
+    /// Better direction; needed where `best` and `worst` are not both given.
     #[serde(default)]
     pub goal: Option<Goal>,
-    /// What has the full grade; by default the best value that any point has.
+    /// Value with the full grade; by default the best value of any point.
     #[serde(default)]
     pub best: Option<BoundFile>,
-    /// What has none; by default the worst value that any point has, but at least a quarter worse than the best.
+    /// Value with grade 0; by default the worst value of any point, but at least a quarter worse
+    /// than the best.
     #[serde(default)]
     pub worst: Option<BoundFile>,
     /// Its weight in the score, more than 0.
@@ -191,7 +193,7 @@ pub enum Names {
     Several(Vec<String>),
 }
 
-/// `[[figure]]`: what `weir report` draws.
+/// `[[figure]]`: a figure of `weir report`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FigureFile {
@@ -226,13 +228,13 @@ pub struct FigureFile {
     /// Divide each value of `y` by the same of other points, or by another metric, seed by seed.
     #[serde(default)]
     pub ratio: Option<ReferenceFile>,
-    /// What whiskers and bands show where points have several seeds.
+    /// Whiskers and bands where points have several seeds.
     #[serde(default)]
     pub interval: Interval,
-    /// Of the horizontal axis.
+    /// Scale of the horizontal axis.
     #[serde(default)]
     pub x_scale: ScaleKind,
-    /// Of the vertical axis.
+    /// Scale of the vertical axis.
     #[serde(default)]
     pub y_scale: ScaleKind,
     /// Below the horizontal axis.
@@ -265,7 +267,7 @@ pub enum BoundFile {
     Quantity(String),
 }
 
-/// `[[claims]]`: something that the table must show.
+/// `[[claims]]`: a statement that is checked against the table.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimFile {
@@ -279,10 +281,10 @@ pub struct ClaimFile {
     #[serde(default, rename = "where")]
     #[expect(dead_code, reason = "read with its place")]
     pub points: Option<Elsewhere>,
-    /// At which scale it is checked; at both by default.
+    /// Scale at which it is checked; both by default.
     #[serde(default)]
     pub scale: Option<Scale>,
-    /// How several seeds become one number.
+    /// Reduction of several seeds to one number.
     #[serde(default)]
     pub seeds: SeedsBy,
     /// The axis along which `take` or `first` makes one number of many.
@@ -416,7 +418,7 @@ pub struct ReducedFile {
     #[serde(default)]
     #[expect(dead_code, reason = "read with its place")]
     pub tune: Option<Elsewhere>,
-    /// In place of the study's seeds.
+    /// Instead of the study's seeds.
     #[serde(default)]
     #[expect(dead_code, reason = "read with its place")]
     pub seeds: Option<Elsewhere>,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The tables and the figure of this page, from the tables of the sweeps.
+"""The tables and the figure of these pages, from the tables of the sweeps.
 
     tables.py keep OUT/table.csv >schemes.csv     the columns that are used here
     tables.py tuned OUT/tune/* >tune.csv           what the searches have tried
-    tables.py                                     schemes.csv, gpcnet.csv -> summary.csv, impact.csv, comparison.svg, the tables of this page and of README
+    tables.py                                     schemes.csv, gpcnet.csv -> summary.csv, impact.csv, comparison.svg, the tables of these pages and of README
 
 Needs nothing but Python. What the numbers are is said on the page.
 """
@@ -193,7 +193,9 @@ def main():
     write_csv("impact.csv", head, lines)
     (HERE / "comparison.svg").write_text(figure(found), encoding="utf-8")
     short = in_short(found)
-    fill(HERE / "README.md", {"in short": short, **{network: whole(found, network) for network in NETWORKS}, "gpcnet": gpcnet(impact)})
+    fill(HERE / "README.md", {"in short": short})
+    fill(HERE / "numbers.md", {network: whole(found, network) for network in NETWORKS})
+    fill(HERE / "gpcnet.md", {"gpcnet": gpcnet(impact)})
     fill(HERE.parent.parent.parent / "README.md", {"the comparison in short": short})
 
 

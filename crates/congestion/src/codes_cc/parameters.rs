@@ -19,48 +19,53 @@ use weir_model::Invalid;
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 pub(super) struct Parameters {
-    /// A port is congested when more than this share of `buffer` waits for it.
+    /// Share of `buffer` queued for a port beyond which it is congested.
     #[schemars(extend("x-range" = shares(0.05, 0.9)))]
     pub threshold: f64,
-    /// It is not congested any more when no more than this share of `buffer` waits, and the time is over that draining
-    /// it to there takes.
-    /// Adaptive routing that allows a minimal way a longer queue than this (PAR's `bias`: 4 packets) keeps ports congested that it could relieve.
+    /// Share of `buffer` at which the port stops being congested, once the time to drain to it is
+    /// over. Adaptive routing that allows a minimal path a longer queue than this (PAR's `bias`: 4
+    /// packets) keeps ports congested that it could relieve.
     #[schemars(extend("x-range" = shares(0.0, 0.05)))]
     pub release: f64,
-    /// What the two are shares of: "auto" is all output queues of the port, otherwise a size.
+    /// Buffer that the two refer to. "auto": all output queues of the port.
     pub buffer: Buffer,
-    /// To what a throttled endpoint is limited.
+    /// Limit of a throttled endpoint.
     pub limit: Limit,
-    /// Which endpoints are counted for the least share.
+    /// Endpoints counted for the least share.
     pub cardinality: Cardinality,
-    /// The least share itself, where it does not depend on a number of endpoints: the authors' public code has 0.01.
+    /// Least share as a constant, independent of the number of endpoints; 0.01 in the authors'
+    /// public code.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = factors(0.001, 0.1)))]
     pub minimum: Option<f64>,
-    /// So much less than that a throttled endpoint sends, as a share of it, so that what waits in the network drains. The paper has
-    /// none.
+    /// Fraction of that by which a throttled endpoint sends less, so that the backlog in the
+    /// network drains. The paper has none.
     #[schemars(extend("x-range" = shares(0.0, 0.8)))]
     pub headroom: f64,
-    /// Endpoints count what is delivered of theirs over periods of this length, 3,000 packet times by default … All of them together should see
-    /// many packets even at the least share: a share that is rounded to whole packets and then not less than the least is above it in the
-    /// mean, and the queue grows. (The paper gives no length. With 10 µs, as in the authors' public code, 5 periods see 3 packets of 4 KiB
-    /// at 1/100 of 25 GB/s, and 99 sources send 1.2 times what one endpoint takes.)
+    /// Length of the periods over which endpoints count what is delivered of theirs; 3,000 packet
+    /// times by default. All periods together should see many packets even at the least share. A
+    /// share rounded to whole packets, and at least the least share, is above it on average, and
+    /// the queue grows. (The paper gives no length. With 10 µs, as in the authors' public code, 5
+    /// periods see 3 packets of 4 KiB at 1/100 of 25 GB/s, and 99 sources send 1.2 times what one
+    /// endpoint takes.)
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = packet_times(100.0, 10_000.0)))]
     pub period: Option<TimeSpan>,
-    /// … and take the mean of so many; 5 by default.
+    /// Number of periods whose mean is the rate; 5 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = counts(1.0, 20.0)))]
     pub periods: Option<u32>,
-    /// In place of periods: the rate is that of so many of the endpoint's last packets, over the time in which any were under way.
+    /// Instead of periods: number of the endpoint's last packets that give the rate, over the time
+    /// in which any were under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = counts(4.0, 256.0)))]
     pub packets: Option<u32>,
-    /// How long all signals are under way. Less than the least latency between domains (groups, pods) is exact on one
-    /// rank, and refused on several.
+    /// Delay of all signals. Less than the minimum latency between domains (groups, pods) is exact
+    /// on one rank, and refused on several.
     #[schemars(extend("x-range" = Range::Fixed("of the machine, not of the scheme")))]
     pub latency: Duration,
-    /// The ports that are watched: "all" ports of routers, or those of the "last_hop", which endpoints are attached to.
+    /// Watched ports: "all" ports of routers, or those of the "last_hop", which endpoints are
+    /// attached to.
     pub ports: Ports,
 }
 
@@ -80,15 +85,17 @@ const PRESETS: &[Preset] = &[
     },
 ];
 
-/// To what a throttled endpoint is limited.
+/// Limit of a throttled endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Limit {
-    /// The rate at which its packets are ejected, or the least share if that is more (the paper's). Sources that lately got more than the
-    /// others keep it while those have the least share: together they send all that their destination takes, or more, and what waits
-    /// in the network hardly drains, least of all where rates are measured over short periods.
+    /// The rate at which its packets are ejected, or the least share if that is more (the paper's).
+    /// Sources that recently got more than others keep it while the others have the least share.
+    /// Together they send all that their destination takes or more, and the backlog hardly drains,
+    /// least where rates are measured over short periods.
     Ejection,
-    /// The least share, whatever is ejected: the destination takes a little more than they send, and what waits drains.
+    /// The least share, whatever is ejected. The destination takes a little more than the sources
+    /// send, and the backlog drains.
     Minimum,
 }
 

@@ -24,52 +24,53 @@ use weir_model::{Invalid, LATEST};
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 pub struct Parameters {
-    /// The switch threshold of all ports, from 0 (nothing is marked) and 1 (marks late) to 15 (marks early).
+    /// Switch threshold of all ports: 0 (no marks), 1 (marks late) to 15 (marks early).
     #[schemars(extend("x-range" = counts(1.0, 15.0)))]
     threshold: u8,
-    /// The threshold of ports to endpoints, if it is another one.
+    /// Threshold of ports to endpoints, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = counts(1.0, 15.0)))]
     endpoint_threshold: Option<u8>,
-    /// What threshold 1 means: the share of `buffer` that waits for the port, more than 0. Threshold t means (16 - t) / 15 of it.
-    /// InfiniBand leaves the meaning to the switch; Pfister et al.: 90%.
+    /// Share of `buffer` queued for the port at threshold 1, more than 0. Threshold t is (16 - t) /
+    /// 15 of it. InfiniBand leaves the meaning to the switch; Pfister et al.: 90%.
     #[schemars(extend("x-range" = shares(0.1, 1.0)))]
     threshold_share: f64,
-    /// What `threshold_share` is a share of: "auto" is the input buffer of one virtual lane at an endpoint's router port, otherwise a size.
-    /// What waits is counted in all input buffers and output queues of the router, on all virtual lanes.
+    /// Buffer that `threshold_share` refers to. "auto": the input buffer of one virtual lane at an
+    /// endpoint's router port. The backlog is counted in all input buffers and output queues of the
+    /// router, on all virtual lanes.
     buffer: Buffer,
-    /// The ports at which victims of congestion are marked as well: packets that leave by a port whose link has no credits left for
-    /// another longest packet, because what is congested lies behind it.
+    /// Ports at which victims are marked as well: packets that leave by a port without credits for
+    /// another longest packet, because the congestion lies behind it.
     victim_mask: VictimMask,
-    /// So many packets that would be marked leave a port unmarked between two that are marked.
+    /// Number of eligible packets that leave a port unmarked between two marked ones.
     #[schemars(extend("x-range" = counts(1.0, 64.0)))]
     marking_rate: u16,
-    /// Packets with less payload are not marked.
+    /// Minimum payload of a marked packet.
     #[schemars(extend("x-range" = Range::Fixed("what may be marked is no question of tuning")))]
     packet_size: Allowance,
-    /// How a source is told.
+    /// Notification of a source.
     becn: Becn,
-    /// The length of a notification of its own (`becn = "cn"`).
+    /// Length of a separate notification (`becn = "cn"`).
     #[schemars(extend("x-range" = Range::Fixed("of the machine, not of the scheme")))]
     cn_size: Size,
-    /// 1: acknowledgements and notifications share the virtual lane of the data, as in the paper. 2: they have one of their own, which
-    /// goes first.
+    /// 1: acknowledgements and notifications share the virtual lane of the data, as in the paper.
+    /// 2: they have a separate one, which goes first.
     #[schemars(extend("x-range" = Range::Fixed("of the machine, not of the scheme")))]
     virtual_lanes: u8,
-    /// What a notification slows.
+    /// Scope of a notification.
     reaction: Reaction,
-    /// The congestion control table: how delays grow with the index, or the list of them.
+    /// Congestion control table: growth of delays with the index, or the list of delays.
     table: Shape,
     /// Entries of the table, 2 to 16,384 (default: 128).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = counts(16.0, 1024.0)))]
     entries: Option<u16>,
-    /// The last entry, from the tail of a packet to the head of the next. Default: all other endpoints can inject a longest packet each
-    /// (21 us on the paper's 32 endpoints).
+    /// Last entry, from the tail of a packet to the head of the next. Default: time in which all
+    /// other endpoints inject a longest packet each (21 us on the paper's 32 endpoints).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = packet_times(4.0, 1_000.0)))]
     max_ipd: Option<TimeSpan>,
-    /// What a notification adds to the index, 1 or more.
+    /// Amount that a notification adds to the index, 1 or more.
     #[schemars(extend("x-range" = counts(1.0, 128.0)))]
     ccti_increase: u16,
     /// The largest index (default: the last of the table).
@@ -79,11 +80,12 @@ pub struct Parameters {
     /// The smallest index.
     #[schemars(extend("x-range" = Range::Fixed("more than 0 slows who meets no congestion")))]
     ccti_min: u16,
-    /// How often the index shrinks. Default: half the delay at the largest index, which is 10.5 us on the paper's 32 endpoints.
+    /// Period after which the index shrinks. Default: half the delay at the largest index (10.5 us
+    /// on the paper's 32 endpoints).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = packet_times(1.0, 256.0)))]
     recovery_timer: Option<TimeSpan>,
-    /// By how much it shrinks each time, 1 or more.
+    /// Amount by which it shrinks each time, 1 or more.
     #[schemars(extend("x-range" = counts(1.0, 16.0)))]
     recovery_decrease: u16,
 }
@@ -104,7 +106,7 @@ enum Becn {
     Cn,
 }
 
-/// What a notification slows.
+/// Scope of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Reaction {

@@ -21,34 +21,39 @@ use weir_input::{Buffer, Size};
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
 pub struct Parameters {
-    /// So many sources or more make an incast …
+    /// Minimum number of active sources that count as an incast.
     #[schemars(extend("x-range" = counts(2.0, 64.0)))]
     pub streams: u32,
-    /// … if so much or more waits in the last router.
+    /// Minimum backlog at the last-hop router that counts as an incast.
     #[schemars(extend("x-range" = packets(2.0, 128.0)))]
     pub threshold: Size,
-    /// The pause, as a multiple of the time that what waits takes on the endpoint's link.
+    /// Pause, as a multiple of the time that the backlog takes on the endpoint's link.
     #[schemars(extend("x-range" = factors(0.25, 32.0)))]
     pub pause: f64,
-    /// Who pauses when a source joins while control is on: "joining" (that source) or "all".
+    /// Sources that pause when a source joins while control is on. "joining": that source. "all":
+    /// all sources, each time by the whole backlog.
     pub pauses: Pauses,
     /// A source may send at 1/(N + spare) of its link.
     #[schemars(extend("x-range" = counts(1.0, 32.0)))]
     pub spare: u32,
-    /// A source counts no more when nothing has come from it for so many times N times the time of `mtu` on the link.
+    /// Time without packets after which a source does not count, as a multiple of N times the time
+    /// of `mtu` on the link.
     #[schemars(extend("x-range" = factors(0.5, 100.0)))]
     pub timeout: f64,
     /// The same while control is on; as `timeout` by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-range" = factors(0.5, 100.0)))]
     pub timeout_active: Option<f64>,
-    /// When sources are found to be timed out: "due" or "departures".
+    /// Check for timed-out sources. "due": as soon as they are; a source's pauses do not count.
+    /// "departures": when the port sends a packet, with N + 1 instead of N; only the first pause
+    /// told to a source postpones its time-out, and it may time out during a later one.
     pub expiry: Expiry,
-    /// When a source that is limited no more sends: "at_once" or "after_pause".
+    /// Restart of a source whose limit ends. "at_once": at once. "after_pause": when it might have
+    /// sent its next packet under the limit, since nothing wakes its NIC before in SST.
     pub release: Release,
-    /// The longest packet that sources are reckoned to send: "auto" is nic.max_packet.
+    /// Assumed longest packet of the sources. "auto": nic.max_packet.
     pub mtu: Buffer,
-    /// Shorter packets do not make their sender one of the sources.
+    /// Minimum size of packets that make their sender one of the sources.
     #[schemars(extend("x-range" = Range::Fixed("what counts as data is no question of tuning")))]
     pub smallest: Size,
 }

@@ -42,7 +42,7 @@ pub enum CreditAt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Backlog {
-    /// What goes before the packet: its own traffic class and those of higher priority.
+    /// Packets ahead of the packet: its own traffic class and those of higher priority.
     Ahead,
     /// Every class: packets that may be dropped turn others away from a queue, too.
     All,

@@ -16,9 +16,10 @@ use weir_model::{Invalid, LinkKind};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// Queues of each virtual channel, one for each band; as many as the last dimension has coordinates at most.
+    /// Queues of each virtual channel, one for each band; at most one for each coordinate of the
+    /// last dimension.
     queues: u32,
-    /// Whether the packets of each queue wait by output, too (`voq_sw`).
+    /// True if each queue is also divided by output (`voq_sw`).
     voq_sw: bool,
 }
 

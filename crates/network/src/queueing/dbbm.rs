@@ -15,7 +15,7 @@ use weir_model::LinkKind;
 struct Params {
     /// Queues of each virtual channel, from 1 to 65,536.
     queues: u32,
-    /// Whether the packets of each queue wait by output, too (`voq_sw`).
+    /// True if each queue is also divided by output (`voq_sw`).
     voq_sw: bool,
 }
 

@@ -19,7 +19,7 @@ struct Params {
     /// Queues of each virtual channel, one for each band: those of a virtual network, of which each channel belongs to one. As many
     /// as the first and the last dimension have coordinates at most.
     queues: u32,
-    /// Whether the packets of each queue wait by output, too (`voq_sw`).
+    /// True if each queue is also divided by output (`voq_sw`).
     voq_sw: bool,
 }
 

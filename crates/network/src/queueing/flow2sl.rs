@@ -14,9 +14,10 @@ use weir_model::{EndpointId, Invalid, LinkKind};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// Queues of each virtual channel, and groups of leaf routers: no more than there are of these.
+    /// Queues of each virtual channel, and groups of leaf routers; at most one for each leaf
+    /// router.
     queues: u32,
-    /// Whether the packets of each queue wait by output, too (`voq_sw`).
+    /// True if each queue is also divided by output (`voq_sw`).
     voq_sw: bool,
 }
 

@@ -17,10 +17,11 @@ use weir_model::{Invalid, LinkKind};
 struct Params {
     /// Virtual channels in place of each of the routing's, from 1 to 64.
     count: u8,
-    /// Which of them a packet takes: "most_free" (the default), the one with most room behind its link when the packet is routed, and
-    /// while it waits any that it can have; or "random", one that is drawn, whatever is in it.
+    /// Choice among them. "most_free": the one with most room behind its link when the packet is
+    /// routed, and any with room while the packet waits. "random": a random one, whatever its
+    /// backlog.
     choice: Choice,
-    /// Whether the packets of each virtual channel wait by output, too (`voq_sw`).
+    /// True if each virtual channel is also divided by output (`voq_sw`).
     voq_sw: bool,
 }
 

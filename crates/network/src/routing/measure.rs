@@ -7,14 +7,15 @@ use super::{Here, Hop, Queue};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// What waits for the port in this router (input and output queues) and in the buffer behind it, less what merely fills the
-    /// link's round trip.
+    /// Backlog of the port in this router (input and output queues) and in the buffer behind it,
+    /// less the content of the link's round trip.
     #[default]
     Backlog,
-    /// What has left the input queues of this router by the port and whose credit is not back: output queues, link, buffer behind it,
-    /// credits on their way (BookSim2, which takes the credit of a flit when it crosses).
+    /// Packets that have left the input queues of this router by the port and whose credit is not
+    /// back: output queues, link, buffer behind it, credits on their way (BookSim2, which takes the
+    /// credit of a flit when it crosses).
     Credits,
-    /// The same and what waits for the port in input queues here (CODES).
+    /// The same plus the backlog of the port in input queues here (CODES).
     Occupancy,
     /// The output queue alone, of the virtual channel that the packet would take (merlin of SST).
     OutputQueue,

@@ -40,11 +40,13 @@ pub struct Params {
     pub global_links_per_router: u32,
     /// Groups (g), from 2 to a·h + 1.
     pub groups: u32,
-    /// Which global port leads to which group: "absolute" (default), "relative" or "palmtree".
+    /// Group that the global port with offset d of group G leads to. "absolute": group d, or d + 1
+    /// from G on. "relative": group G + d + 1, modulo the number of groups. "palmtree": group G - d
+    /// - 1, modulo the number of groups.
     #[serde(default)]
     pub arrangement: Arrangement,
-    /// Links between each pair of groups. Default: as many as there are global ports for, ⌊a·h / (g - 1)⌋. Global
-    /// ports that are left over are unused.
+    /// Links between each pair of groups. Default: the maximum for the global ports, ⌊a·h / (g -
+    /// 1)⌋. Remaining global ports are unused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links_between_groups: Option<u32>,
     /// The links between endpoints and routers.

@@ -47,7 +47,7 @@ pub struct Params {
     pub s: u32,
     /// The link inside a node, between the endpoint and the ports of its interface.
     pub terminal: LinkParams,
-    /// The links between nodes and lines, in every dimension that has none of its own.
+    /// The links between nodes and lines, in every dimension without a separate table.
     pub link: LinkParams,
     /// The links between nodes and lines of dimension x.
     #[serde(default, skip_serializing_if = "Option::is_none")]

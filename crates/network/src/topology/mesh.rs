@@ -26,7 +26,7 @@ pub struct Params {
     pub links_between_routers: Option<Vec<u32>>,
     /// The links between endpoints and routers.
     pub terminal: LinkParams,
-    /// The links between routers, in every dimension that has none of its own.
+    /// The links between routers, in every dimension without a separate table.
     pub link: LinkParams,
     /// The links of dimension x.
     #[serde(default, skip_serializing_if = "Option::is_none")]

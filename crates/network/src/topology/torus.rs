@@ -30,12 +30,15 @@ pub struct Params {
     /// Links between two neighbours, for each dimension. Default: 1 in each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links_between_routers: Option<Vec<u32>>,
-    /// How long the links of a ring are: "equal" (default), "folded" or "straight".
+    /// Lengths of the links of a ring. "equal": all have the given latency. "folded": every other
+    /// router on the way there, the rest on the way back; all links have twice the given latency,
+    /// except the two at the turns. "straight": routers in a row; the link that closes a ring of k
+    /// routers has k - 1 times the given latency.
     #[serde(default)]
     pub layout: Layout,
     /// The links between endpoints and routers.
     pub terminal: LinkParams,
-    /// The links between routers, in every dimension that has none of its own.
+    /// The links between routers, in every dimension without a separate table.
     pub link: LinkParams,
     /// The links of dimension x.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -72,43 +72,47 @@ pub(super) struct ApplicationSection {
     /// Its name in results: letters, digits, `_` and `-`. `workload0`, `workload1`, … by default.
     #[serde(default)]
     pub name: Option<String>,
-    /// Where it runs, in task order: "all", "rest" (those that no other workload names), "16..32" (16 to 31), a list,
-    /// { file = "hosts.txt" } (a list as text: numbers separated by white space, # begins a comment), or { count, placement, seed }. By default as many endpoints as tasks, or all.
+    /// Endpoints, in task order: "all", "rest" (endpoints that no other workload names), "16..32"
+    /// (16 to 31), a list, { file = "hosts.txt" } (a list as text: numbers separated by white
+    /// space, # begins a comment), or { count, placement, seed }. Default: one endpoint for each
+    /// task, or all.
     #[serde(default)]
     pub endpoints: Option<Endpoints>,
-    /// Number of tasks; as many as endpoints by default.
+    /// Number of tasks; one for each endpoint by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<u32>,
-    /// How the endpoints of `tasks` are chosen, instead of `endpoints`: "linear" by default.
+    /// Choice of the endpoints of `tasks`, instead of `endpoints`; "linear" by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// Seed of that placement; the run's seed by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement_seed: Option<u64>,
-    /// Whether these endpoints may also belong to other workloads.
+    /// True if these endpoints may also belong to other workloads.
     #[serde(default)]
     pub shared: bool,
-    /// Whether it runs. One that does not keeps its endpoints, so that the others are where they were: a baseline. It is not
-    /// in the results.
+    /// True if it runs. Otherwise it keeps its endpoints, so that the others stay where they are: a
+    /// baseline. It is then not in the results.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
-    /// How many of it there are, each on endpoints of its own: `name-0`, `name-1`, … Only one, called `name`, by default.
+    /// Number of copies, on different endpoints: `name-0`, `name-1`, … One, called `name`, by
+    /// default.
     #[serde(default, skip_serializing)]
     #[expect(
         dead_code,
         reason = "makes `copies` a known key; it is read with the list"
     )]
     pub copies: Option<u32>,
-    /// When its tasks begin.
+    /// Start of its tasks.
     #[serde(default = "at_once")]
     pub start: Duration,
-    /// How many times its program is run, one after the other; at most 1,000,000.
+    /// Number of runs of its program, one after the other; at most 1,000,000.
     #[serde(default = "once")]
     pub repetitions: u32,
-    /// With `run.until = "completion"`: whether the run ends without it, when all other applications are done.
+    /// With `run.until = "completion"`: true if the run ends without it, when all other
+    /// applications are done.
     #[serde(default, skip_serializing_if = "is_no")]
     pub background: bool,
-    /// How messages travel between tasks.
+    /// Messages between tasks.
     #[serde(default, skip_serializing)]
     #[expect(dead_code, reason = "makes `mpi` a known key; it is read as a section")]
     pub mpi: Elsewhere,

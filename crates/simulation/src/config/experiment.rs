@@ -24,38 +24,44 @@ pub struct RouterConfig {
     pub flit: Size,
     /// From the head at an input (of "store_and_forward" routers: the tail) to the head at the output link of an idle router.
     pub latency: Duration,
-    /// Whether a router passes a packet on while it is still coming in, or when all of it is there.
+    /// Earliest time at which a router forwards a packet. "cut_through": when its head has come.
+    /// "store_and_forward": when its tail has come, as in CODES; a packet then takes its
+    /// serialization time on every link.
     pub switching: Switching,
-    /// What a router adds to the link's latency before a credit can be used upstream.
+    /// Time added to the link's latency before a credit can be used upstream.
     pub credit_delay: Duration,
     /// Input buffer of one virtual channel (or one port and traffic class, see `buffer_per`), which its queues (`[queueing]`)
     /// divide equally; "auto" covers the credit round trip of its link plus two longest packets, for each queue.
     pub input_buffer: Buffer,
-    /// Whether each virtual channel has a buffer of its own ("vc"), or all of a traffic class share one per port ("port"), or have equal
-    /// parts of one per port to themselves ("divided"). Shared
-    /// buffers do not keep virtual channels apart: a routing that avoids deadlock by several of them (every routing of
-    /// dragonflies) can deadlock then, which ends the run with a diagnosis.
+    /// Owner of an input buffer. "vc": one virtual channel. "port": all virtual channels of one
+    /// traffic class at one port share it. "divided": the same, but virtual channels and queues
+    /// have equal parts of it, so their number does not change the memory. Shared buffers do not
+    /// separate virtual channels: a routing that avoids deadlock by several of them (every
+    /// dragonfly routing) can then deadlock, which ends the run with a diagnosis.
     pub buffer_per: BufferPer,
     /// Speedup of the crossbar over the link, 1 or more, or "infinite".
     pub speedup: Speedup,
-    /// The part of the latency in which the virtual channel of an output is allocated to a packet (BookSim2's `vc_alloc_delay`, there in cycles). So much later than
-    /// the tail of a packet the next one on that virtual channel can cross, and a packet that was behind another in its input queue (without
-    /// virtual output queues) so much and `route_computation` later than that one's tail. A port to an endpoint has `nic.injection_vcs`
-    /// virtual channels for this, of which a packet takes any. 0: it is done ahead.
+    /// Part of the latency that allocates a virtual channel of the output (BookSim2's
+    /// `vc_alloc_delay`, there in cycles). The next packet on that virtual channel crosses this
+    /// much after the tail of the one before. Without virtual output queues, a packet behind
+    /// another in its input queue crosses this and `route_computation` after that one's tail. A
+    /// port to an endpoint has `nic.injection_vcs` virtual channels for this; a packet takes any.
+    /// 0: allocated ahead.
     pub vc_allocation: Duration,
-    /// The part of the latency in which the way of a packet is computed, if that begins when it is first in its queue: BookSim2's
-    /// `routing_delay`; 0 where the router before has done it ("look-ahead").
+    /// Part of the latency that computes the route, if that starts when the packet is first in its
+    /// queue (BookSim2's `routing_delay`). 0: the router before has done it ("look-ahead").
     pub route_computation: Duration,
     /// Output queue per queue of the next input buffer (per virtual channel, unless `[queueing]` divides those); "none": the input queues feed the link directly; "unlimited".
     pub output_queue: OutputQueue,
-    /// When a packet takes its place in the input buffer behind the link: at the "link", when its head leaves the output queue; or at
-    /// the "crossing" to that, which it then waits for in its input queue (BookSim2, CODES). An unlimited output queue so holds no
-    /// more than the buffers behind it, and what it holds back can be seen. Without output queues it is the same.
+    /// Time at which a packet takes its place in the input buffer behind the link. "link": when its
+    /// head leaves the output queue. "crossing": when it crosses to the output queue; it waits for
+    /// the place in its input queue (BookSim2, CODES), so an unlimited output queue holds no more
+    /// than the buffers behind it. Without output queues both are the same.
     pub credit_at: CreditAt,
-    /// Which waiting queue an output serves next, within a traffic class.
+    /// Queue that an output serves next, within a traffic class.
     pub arbitration: Arbitration,
-    /// Which packets adaptive routing counts when it compares queues. It has an effect under schemes that drop packets; under all others
-    /// every class counts.
+    /// Packets that adaptive routing counts when it compares queues. Matters under schemes that
+    /// drop packets; under others every class counts.
     pub backlog: Backlog,
 }
 
@@ -95,22 +101,31 @@ impl RouterConfig {
 pub struct NicConfig {
     /// The longest packet; longer messages are segmented. At least one flit, at most 65,535.
     pub max_packet: Size,
-    /// Whether every data packet is acknowledged by a packet of one flit in a traffic class of its own.
+    /// True if every data packet is acknowledged by a packet of one flit in a separate traffic
+    /// class.
     pub acknowledge: bool,
-    /// Which ways acknowledgements and the other control packets take, those of routers too: the minimal ones, as in the simulator of
-    /// Jiang et al., or such as the routing algorithm chooses for data. Where one link joins two groups, minimal answers share it.
+    /// Routes of acknowledgements and other control packets, those of routers included. "minimal":
+    /// minimal routes whatever waits there, as in the simulator of Jiang et al.; where one link
+    /// joins two groups, the answers share it. "as_data": the routing algorithm's, in their own
+    /// traffic classes.
     pub control_routes: ControlRoutes,
     /// Virtual channels per traffic class on the link from the NIC to its router, used in turn. `[queueing]` divides them into
     /// queues like others.
     pub injection_vcs: u8,
-    /// Which message goes first: "fair" takes each queue pair (of a job and a destination) in turn, "fifo" messages in the order in which they were posted,
-    /// "message" each message in turn.
+    /// Order of messages. "fair": each queue pair (of a job and a destination) in turn, a packet at
+    /// a time; messages of one queue pair in the order posted. "fifo": one message after the other
+    /// in the order posted, as in CODES; one that may not be sent yet blocks all others. "message":
+    /// each message in turn, a packet at a time, also of those to one destination.
     pub order: NicOrder,
-    /// By which flows are sent whose rates the congestion control sets: "ipd" (the default), "svc" or "ps". Of schemes that set rates only.
+    /// Pacing of flows, under schemes that set rates. "ipd" (default), inter-packet delay: each
+    /// flow by itself, a packet every d / r. "svc", shaped virtual clock: the same; of the flows
+    /// that may send, the one with the least D / r. "ps", periodic selection: a packet every d / R,
+    /// R the sum of the rates of the NIC's flows, from the flow with the least D / r.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discipline: Option<Discipline>,
-    /// Where flows are managed (routing "adaptive_flow", schemes that announce flows): shorter messages are no flows. They go at
-    /// once, by default ports and at no rate. Default: every message is a flow.
+    /// Where flows are managed (routing "adaptive_flow", schemes that announce flows): minimum size
+    /// of a flow. Shorter messages go at once, by default ports and without a rate. Default: every
+    /// message is a flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_from: Option<Size>,
 }
@@ -135,10 +150,11 @@ impl Default for NicConfig {
 pub struct RunConfig {
     /// When the run ends: a time, or "completion" when all workloads have stopped and everything has arrived.
     pub until: Until,
-    /// With `until = "completion"`: the simulated time at which it ends in any case. What has not arrived, or is not over, by then is missing.
+    /// With `until = "completion"`: the simulated time at which it ends in any case. Messages and
+    /// jobs not finished by then are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Duration>,
-    /// What is generated before this is not measured.
+    /// Traffic generated before this is not measured.
     #[serde(default = "no_time")]
     pub warmup: Duration,
     /// Length of the measurement window; to the end by default.
@@ -185,25 +201,29 @@ pub struct OutputConfig {
     pub packets: bool,
     /// Record `/data/messages`.
     pub messages: bool,
-    /// Record `/data/iterations`: when the iterations of applications began and ended.
+    /// Record `/data/iterations`: start and end of the iterations of applications.
     #[serde(skip_serializing_if = "is_no")]
     pub iterations: bool,
-    /// Record `/data/flows`, every message and its rate, and `/data/phases`, the optimum of all of them together for the ways that they took.
-    /// Messages shorter than `nic.flow_from` do not count.
+    /// Record `/data/flows`, every message and its rate, and `/data/phases`, the optimum of all of
+    /// them together for their routes. Messages shorter than `nic.flow_from` do not count.
     #[serde(skip_serializing_if = "is_no")]
     pub flows: bool,
-    /// Record `/data/attribution`, from which `weir explain` works out what causes congestion and whom it holds up: whose data waits at which
-    /// ports, job by job ("jobs"), also by source and destination ("sources"), or not at all ("none").
+    /// Record `/data/attribution`, the data waiting at each port, from which `weir explain` finds
+    /// causes and victims of congestion. "jobs": by job. "sources": also by source and destination.
+    /// "none": not recorded.
     #[serde(skip_serializing_if = "Attribution::is_default")]
     pub attribution: Attribution,
-    /// Record `/data/rates`: at which share of their link's bandwidth the congestion control lets endpoints inject.
+    /// Record `/data/rates`: the share of their link's bandwidth at which congestion control lets
+    /// endpoints inject.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<RatesConfig>,
-    /// Which records of the congestion-control scheme are kept, by name: each is a table `/data/scheme/NAME` with a row for each
-    /// thing that the scheme notes, such as "grants" of `srp`. A name that the scheme does not know is refused with those that it knows.
+    /// Records of the congestion control scheme to keep, by name: each is a table
+    /// `/data/scheme/NAME` with a row for each event, such as "grants" of `srp`. An unknown name is
+    /// refused with the known ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scheme: Vec<String>,
-    /// Whose payload received is recorded in `/data/series`, bin by bin: "all" endpoints, or a list of their numbers.
+    /// Endpoints whose received payload is recorded in `/data/series`, bin by bin: "all", or a list
+    /// of their numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received: Option<Receivers>,
 }
@@ -255,10 +275,10 @@ pub enum AllEndpoints {
 pub struct RatesConfig {
     /// Least interval, doubled like that of `occupancy`.
     pub interval: Duration,
-    /// Whose: tasks by the names of their workloads, such as { storm = [0, 1] }.
+    /// Tasks by the names of their workloads, such as { storm = [0, 1] }.
     #[serde(default)]
     pub tasks: BTreeMap<String, Vec<u32>>,
-    /// Whose: endpoints by their numbers.
+    /// Endpoints by their numbers.
     #[serde(default)]
     pub endpoints: Vec<u32>,
 }
@@ -290,9 +310,9 @@ pub struct CostConfig {
     pub memory: Size,
     /// Its area, mm2.
     pub area_mm2: f64,
-    /// What is read or written at once.
+    /// Unit of an access.
     pub access: Size,
-    /// The energy of that, nJ. A write is taken to cost what a read does.
+    /// The energy of an access, nJ. A write costs as much as a read.
     pub access_nj: f64,
 }
 

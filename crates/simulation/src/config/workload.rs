@@ -18,11 +18,11 @@ pub struct WorkloadConfig {
     pub name: String,
     /// Who takes part.
     pub endpoints: Endpoints,
-    /// Whether these endpoints may also belong to other workloads.
+    /// True if these endpoints may also belong to other workloads.
     pub shared: bool,
     /// Whether it runs; if not it only keeps its endpoints.
     pub enabled: bool,
-    /// When it begins to send.
+    /// Time of its first message.
     pub start: Duration,
     /// What makes it send.
     pub drive: DriveConfig,
@@ -48,7 +48,7 @@ pub struct PatternConfig {
     pub load: f64,
     /// Sizes of messages; the shares of a mix sum up to 1.
     pub message: Message,
-    /// When messages are generated.
+    /// Generation times of messages.
     pub injection: Injection,
     /// The section of the pattern: `pattern = { kind = "uniform", … }`.
     pub pattern: Section,
@@ -89,35 +89,36 @@ pub(super) struct TrafficSection {
     /// Its name in results: letters, digits, `_` and `-`. `workload0`, `workload1`, … by default.
     #[serde(default)]
     pub name: Option<String>,
-    /// Who takes part: "all", "rest" (those that no other workload names), "16..32" (16 to 31), a list in task
-    /// order, { file = "hosts.txt" } (such a list, as text), or { count, placement, seed }.
+    /// Members: "all", "rest" (endpoints that no other workload names), "16..32" (16 to 31), a list
+    /// in task order, { file = "hosts.txt" } (such a list, as text), or { count, placement, seed }.
     #[serde(default = "all")]
     pub endpoints: Endpoints,
-    /// Whether these endpoints may also belong to other workloads.
+    /// True if these endpoints may also belong to other workloads.
     #[serde(default)]
     pub shared: bool,
-    /// Whether it runs. One that does not keeps its endpoints, so that the others are where they were: a baseline. It is not
-    /// in the results.
+    /// True if it runs. Otherwise it keeps its endpoints, so that the others stay where they are: a
+    /// baseline. It is then not in the results.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
-    /// How many of it there are, each on endpoints of its own: `name-0`, `name-1`, … Only one, called `name`, by default.
+    /// Number of copies, on different endpoints: `name-0`, `name-1`, … One, called `name`, by
+    /// default.
     #[serde(default, skip_serializing)]
     #[expect(
         dead_code,
         reason = "makes `copies` a known key; it is read with the list"
     )]
     pub copies: Option<u32>,
-    /// When it begins to send.
+    /// Time of its first message.
     #[serde(default = "at_once")]
     pub start: Duration,
-    /// When it stops; at the end of the run by default.
+    /// Time of its end; the end of the run by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
     /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is allowed.
     pub load: f64,
     /// Size of the messages, or a list of { size, share }: shares of the volume.
     pub message: Message,
-    /// When messages are generated.
+    /// Generation times of messages.
     #[serde(default = "bernoulli")]
     pub injection: Injection,
     /// Which endpoint sends to which: { kind = "…", … }.

@@ -33,18 +33,20 @@ const MOST_VALUES: u32 = 9;
 /// The key of the scheme's parameters.
 const SECTION: &str = "congestion";
 
-/// `[tune]`: which parameters of `[congestion]` `weir tune` searches, and how far.
+/// `[tune]`: the parameters of `[congestion]` that `weir tune` searches, and their ranges.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TuneFile {
-    /// The parameters: names, or tables { key, from, to, scale, grid } with a range of their own, "linear" or "log" steps and the number
-    /// of values on the grid. By default those with a declared range (`weir list`), the first ones that the runs are enough for.
+    /// The parameters: names, or tables { key, from, to, scale, grid } with a range, "linear" or
+    /// "log" steps and the number of values on the grid. Default: the parameters with a declared
+    /// range (`weir list`), as far as the runs suffice.
     #[serde(default)]
     pub parameters: Option<Elsewhere>,
     /// Runs at most, every seed and what it is compared with included.
     #[serde(default = "runs")]
     pub runs: u32,
-    /// Values of each parameter on the grid; by default as many as two thirds of the runs are enough for, and no more than 9.
+    /// Values of each parameter on the grid; by default the number for which two thirds of the runs
+    /// suffice, at most 9.
     #[serde(default)]
     pub grid: Option<u32>,
     /// The two parameters of the map, that to the right first; by default the first two.

@@ -13,9 +13,9 @@ use weir_model::Time;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// How many.
+    /// Number of operations.
     iterations: u32,
-    /// What each task contributes.
+    /// Contribution of each task.
     bytes: Size,
     /// Time before each.
     compute: Duration,

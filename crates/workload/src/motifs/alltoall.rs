@@ -13,7 +13,7 @@ use weir_model::Time;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// How many.
+    /// Number of operations.
     iterations: u32,
     /// From each task to each other.
     bytes: Size,

@@ -21,7 +21,7 @@ struct Params {
     /// Tasks in a column; must divide the number of tasks. By default the divisor that is nearest to its root from below.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<u32>,
-    /// How often.
+    /// Repetitions.
     iterations: u32,
     /// Time of a computation for each number of a task, ns.
     ns_per_point: f64,

@@ -19,7 +19,7 @@ struct Params {
     /// Tasks along x and y; the most even grid by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<[u32; 2]>,
-    /// How often.
+    /// Repetitions.
     iterations: u32,
     /// Messages to the east and the west.
     bytes_x: Size,

@@ -27,7 +27,7 @@ struct Params {
     fields: u32,
     /// Bytes of a value.
     width: u32,
-    /// How often.
+    /// Repetitions.
     iterations: u32,
     /// Time of the computation; by default what `flops_per_cell` and `flops` say.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ struct Params {
     flops: f64,
     /// Time of copying after the exchange.
     copy: Duration,
-    /// Whether an allreduce ends an iteration.
+    /// True if an allreduce ends an iteration.
     reduce: bool,
 }
 

@@ -19,7 +19,7 @@ struct Params {
     /// Tasks along each dimension; the most even grid by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<[u32; 4]>,
-    /// How often.
+    /// Repetitions.
     iterations: u32,
     /// Each message. Published: 6,144, 31,104, 98,304, 497,664 or 1,572,864 bytes (1.5 L³).
     bytes: Size,

@@ -18,7 +18,7 @@ struct Params {
     /// Tasks along x, y and z, x the fastest; the most even grid by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<[u32; 3]>,
-    /// How often.
+    /// Repetitions.
     iterations: u32,
     /// Each message.
     bytes: Size,

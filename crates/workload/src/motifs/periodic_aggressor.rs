@@ -20,9 +20,9 @@ struct Params {
     iterations: u32,
     /// Each of its messages.
     bytes: Size,
-    /// How many send: tasks 0 to senders - 1, to task `senders`.
+    /// Number of senders: tasks 0 to senders - 1, to task `senders`.
     senders: u32,
-    /// How often calm and incast take turns (a calm step ends it).
+    /// Rounds of calm and incast (a calm step ends it).
     rounds: u32,
 }
 

@@ -21,7 +21,7 @@ use weir_model::{Invalid, Rng, stream, unit};
 struct Params {
     /// Permutations of each phase: flows that every task sends and receives.
     permutations: u32,
-    /// Phases. Each has permutations of its own.
+    /// Phases, each with different permutations.
     phases: u32,
     /// The size of a flow in bytes, or sizes with their shares of the volume, from which the size of each is drawn.
     bytes: Message,

@@ -13,7 +13,7 @@ use weir_model::Invalid;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// How often there and back.
+    /// Number of round trips.
     iterations: u32,
     /// Each message.
     bytes: Size,

@@ -23,7 +23,7 @@ struct Params {
     grid: Option<[u32; 2]>,
     /// Rows of the matrix, a multiple of the least common multiple of P and Q.
     order: u64,
-    /// How often it is transposed.
+    /// Number of transpositions.
     iterations: u32,
     /// Time of the sum, after each transposition.
     compute: Duration,

@@ -14,7 +14,7 @@ use weir_model::Time;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// How often.
+    /// Repetitions.
     iterations: u32,
     /// Each message.
     bytes: Size,

@@ -27,7 +27,7 @@ struct Params {
     fields: u32,
     /// Bytes of a value.
     width: u32,
-    /// How often.
+    /// Repetitions.
     iterations: u32,
     /// Time for a layer of one field; by default what `flops_per_cell` and `flops` say.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -20,7 +20,7 @@ pub enum Endpoints {
     List(Vec<u32>),
     /// `{ count = 60, placement = "random" }`.
     Count {
-        /// How many.
+        /// Number of operations.
         count: u32,
         /// Which.
         placement: Placement,

@@ -25,7 +25,7 @@ const PS: f64 = 18_446_744_073_709_551_616.0; // 2^64
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Injection {
-    /// In each flit time with the same chance.
+    /// In each flit time with the same probability.
     Bernoulli,
     /// After exponentially distributed times.
     Poisson,

@@ -17,7 +17,7 @@ use weir_model::{EndpointId, Invalid, Rng, Time};
 #[derive(Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// Whether task N/2 + i also sends to task i (default: false).
+    /// True if task N/2 + i also sends to task i.
     bidirectional: bool,
 }
 

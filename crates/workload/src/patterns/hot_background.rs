@@ -33,13 +33,14 @@ struct Params {
     /// The hot endpoint, a member (default: drawn at random among the members).
     #[serde(skip_serializing_if = "Option::is_none")]
     hot: Option<EndpointId>,
-    /// How many members divert, drawn at random among all but the hot endpoint, or "all" of these (default: "all").
+    /// Number of diverting members, drawn at random among all but the hot endpoint, or "all" of
+    /// these (default: "all").
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<Sources>,
-    /// How many members divert, as a fraction of all members, more than 0 and at most 1 (instead of `sources`).
+    /// Fraction of all members that divert, more than 0 and at most 1 (instead of `sources`).
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<f64>,
-    /// Which members divert, by number of endpoint (instead of `sources`).
+    /// Diverting members, by number of endpoint (instead of `sources`).
     #[serde(skip_serializing_if = "Option::is_none")]
     source_list: Option<Vec<EndpointId>>,
     /// The fraction of its messages that a diverting source sends to the hot endpoint, more than 0 and at most 1
@@ -49,9 +50,9 @@ struct Params {
     /// Instead of `hot_fraction`: the load offered to the hot endpoint during the diversion, as a multiple of its link; more than `load`.
     #[serde(skip_serializing_if = "Option::is_none")]
     severity: Option<f64>,
-    /// When the diversion begins, from the start of the run (default: 0 ps).
+    /// Start of the diversion, from the start of the run.
     from: Duration,
-    /// When it ends (default: never).
+    /// Its end (default: never).
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Duration>,
 }

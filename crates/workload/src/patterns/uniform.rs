@@ -13,11 +13,11 @@ use weir_model::{EndpointId, Invalid, Rng, Time, below};
 #[derive(Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// Whether an endpoint may draw itself (default: false). Only for comparison with simulators that allow it, such
+    /// True if an endpoint may draw itself. Only for comparison with simulators that allow it, such
     /// as BookSim.
     include_self: bool,
-    /// Whom messages go to: other "members" (default), or any endpoint of the "network", whether it takes part in this workload or not:
-    /// for traffic of which some endpoints send and all receive.
+    /// Receivers: other "members", or any endpoint of the "network", also outside of this workload,
+    /// for traffic that some endpoints send and all receive.
     to: To,
 }
 

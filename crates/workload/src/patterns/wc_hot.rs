@@ -20,8 +20,9 @@ use weir_model::{EndpointId, Invalid, Rng, Time, below, stream};
 struct Params {
     /// The n of WC-Hotn: destinations in each group (default: 1).
     destinations: u32,
-    /// Which members of a group are its destinations (default: "random"). The paper does not say; "first" puts those
-    /// of a dragonfly on one router, so that its links within the group are shared as well.
+    /// Destinations in a group. "random": drawn once per group. "first": the first ones in task
+    /// order; on a dragonfly they share one router and its links within the group. The paper does
+    /// not say.
     choice: Choice,
 }
 

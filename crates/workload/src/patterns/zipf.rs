@@ -20,7 +20,7 @@ use weir_model::{EndpointId, Invalid, Rng, Time, stream, unit};
 struct Params {
     /// The exponent s, from 0 to 16 (default: 1).
     s: f64,
-    /// Whether a source that draws itself sends to itself (default: false: it draws again).
+    /// True if a source that draws itself sends to itself. False: it draws again.
     include_self: bool,
 }
 

@@ -15,8 +15,8 @@ keys! {
     /// A CSV file with a line for each source and in it a number for each destination: bytes. Nothing, 0 and `-` are no message.
     /// `repetitions` of the workload sends all of it again and again.
     struct Params {
-        /// When a task sends: "at_once" (everything at the beginning) or "phases" (in phase k to the task k places after it, when
-        /// what it sends and receives in the phase before is complete).
+        /// Order of a task's messages. "at_once": all at the beginning. "phases": in phase k to the
+        /// task k places after it, when its sends and receives of the phase before are complete.
         #[serde(default)]
         order: Order,
     }

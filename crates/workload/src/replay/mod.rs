@@ -17,8 +17,9 @@ macro_rules! keys {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[allow(dead_code)]
             sha256: Option<String>,
-            /// How many times as long as in the file computation takes; where messages have times, how many times as long after the
-            /// start of the workload, or after what they wait for, they leave.
+            /// Factor of the computation times in the file; where messages have times, factor of
+            /// the time from the start of the workload, or from the events they wait for, until
+            /// they leave.
             #[serde(default)]
             #[allow(dead_code)]
             compute: Scale,

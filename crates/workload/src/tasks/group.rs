@@ -11,7 +11,7 @@ pub struct Group {
     pub first: Peer,
     /// From one to the next.
     pub stride: u32,
-    /// How many.
+    /// Number of operations.
     pub count: u32,
 }
 

@@ -82,45 +82,50 @@ pub enum MpiPreset {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mpi {
-    /// The values of what is not said here: "plain" (hosts take no time; rendezvous from 8,192 bytes), "codes" (3,510 ns
-    /// for each send, 0.55 ns for each byte of an eager one) or "ember" (rendezvous from 12,001 bytes, headers of 45
-    /// bytes, collectives on trees).
+    /// Values of keys that are not given. "plain": hosts take no time; rendezvous from 8,192 bytes,
+    /// control messages of 64 bytes. "codes", as CODES carries MPI: the same thresholds, 3,510 ns
+    /// of host overhead for each send, 0.55 ns for each byte of an eager one. "ember", as SST's
+    /// Firefly without its host delays: rendezvous from 12,001 bytes, complete when the receiver
+    /// says so; eager sends complete at once; headers and control messages of 45 bytes; collectives
+    /// on a binary tree, alltoall by a ring shift.
     pub preset: MpiPreset,
-    /// Messages of this length or more ask for leave first (rendezvous); shorter ones go at once (eager).
+    /// Minimum length of messages that send a request first (rendezvous); shorter ones go at once
+    /// (eager).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rendezvous_from: Option<Size>,
-    /// Length of such a request, of the answer, and of the receiver's notice that all has come.
+    /// Length of such a request, of its answer, and of the receiver's notice of arrival.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<Size>,
-    /// Length of what goes before the content of each other message.
+    /// Length of the header of each other message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Size>,
-    /// From a task's call (or the answer to a request) until the message is handed to the NIC. Other sends of the task
-    /// are not held up.
+    /// Time from a task's call, or the answer to a request, until the NIC has the message. It does
+    /// not delay other sends of the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_delay: Option<Duration>,
-    /// Up to how much longer that takes, drawn for each message with the same chance for each time: messages that are sent in the
-    /// same moment reach the NIC in random order. CODES draws from 0.5 ns.
+    /// Maximum extra time, drawn uniformly for each message: messages sent at the same moment reach
+    /// the NIC in random order. CODES draws from 0.5 ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_jitter: Option<Duration>,
     /// The same for each byte of an eager message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy_per_byte: Option<Duration>,
-    /// From the arrival of a message until its task hears of it.
+    /// Time from the arrival of a message until its task hears of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_delay: Option<Duration>,
-    /// For how long the start of an operation in the background (isend, irecv) keeps its task.
+    /// Time that the start of a nonblocking operation (isend, irecv) takes of its task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_call: Option<Duration>,
-    /// When an eager send is complete: "sent" (its last bit has left the endpoint; with a scheme that drops packets, all
-    /// of it is acknowledged) or "copied" (it is handed to the NIC).
+    /// End of an eager send. "sent": its last bit has left the endpoint; with a scheme that drops
+    /// packets all of it is acknowledged, since the NIC may have to send it again. "copied": the
+    /// NIC has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completes: Option<Completes>,
-    /// When a rendezvous send is complete: "sent" (as above) or "received" (its receiver has said, by a control message,
-    /// that all of it has come).
+    /// End of a rendezvous send. "sent": as of an eager send. "received": its receiver has
+    /// confirmed, by a control message (FIN), that all of it has come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rendezvous_completes: Option<RendezvousCompletes>,
-    /// Algorithms of collective operations; the preset's where nothing is said.
+    /// Algorithms of collective operations; the preset's by default.
     pub collectives: Choices,
 }
 

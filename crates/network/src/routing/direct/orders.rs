@@ -20,14 +20,19 @@ const MOST_ORDERS: usize = 16;
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OneOrder {
-    /// The dimensions in the order in which packets take them, such as "yx". Default: x first ("xyz").
+    /// Order in which packets take the dimensions, such as "yx". Default: x first ("xyz").
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
-    /// Virtual channels of each link. Default: as many as freedom from deadlock needs, 2 on a torus and 1 elsewhere. More on a torus
-    /// are divided equally between two classes; of those of its class a packet takes any that has room.
+    /// Virtual channels of each link. Default: as freedom from deadlock needs, 2 on a torus and 1
+    /// elsewhere. More on a torus are divided equally between two classes; a packet takes any of
+    /// its class that has room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vcs: Option<u8>,
-    /// On a torus: what keeps packets from waiting for each other round a ring, "dateline" (default) or "bubble".
+    /// On a torus: deadlock avoidance in rings. "dateline" (default): two classes of virtual
+    /// channels, for packets that cross the dateline of a ring and for others. "bubble": one place
+    /// stays free in each ring; a packet enters, from its NIC or another dimension, only if the
+    /// buffer ahead has room for two. One class of virtual channels is then enough. A buffer has
+    /// places of `nic.max_packet`; each packet takes one, however short.
     #[serde(skip_serializing_if = "is_default")]
     pub rings: Rings,
 }
@@ -57,17 +62,22 @@ pub struct SeveralOrders {
     /// The orders of dimensions, one for each virtual network. Default: x first and y first (["xy", "yx"], ["xyz", "yxz"]).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orders: Option<Vec<String>>,
-    /// Virtual channels of each link. Default: as many as freedom from deadlock needs, for each order 2 on a torus and 1
-    /// elsewhere. More are divided equally among orders and, on a torus, two classes.
+    /// Virtual channels of each link. Default: as freedom from deadlock needs, 2 for each order on
+    /// a torus and 1 elsewhere. More are divided equally among orders and, on a torus, two classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vcs: Option<u8>,
-    /// Where a packet's order is chosen. "router" (default): at its first router, where packets of all orders come from the NIC by the same
-    /// queues. "nic": in the NIC; the link to the router has virtual channels for each order (`nic.injection_vcs` of them), which
-    /// are the injection queues of Yebenes et al., TACO 2019, sections 3.2 and 5. "generation" (of `oblivious`): there, too, but already when
-    /// a message is generated, from its number and the packet's in it: a packet whose order has no room waits, and what is behind it in its queue pair waits
-    /// with it, while "nic" gives the next turn to whichever queue pair has a packet with room.
+    /// Place where a packet's order is chosen. "router": its first router; packets of all orders
+    /// share the queues of the NIC. "nic": the NIC; its link has `nic.injection_vcs` virtual
+    /// channels for each order, the injection queues of Yebenes et al., TACO 2019, sections 3.2 and
+    /// 5, and the next turn goes to any queue pair that has a packet with room. "generation"
+    /// (`oblivious` only): the NIC, when the message is generated, from the numbers of message and
+    /// packet; a packet whose order has no room blocks its queue pair.
     pub choose_at: ChooseAt,
-    /// On a torus: what keeps packets from waiting for each other round a ring, "dateline" (default) or "bubble".
+    /// On a torus: deadlock avoidance in rings. "dateline" (default): two classes of virtual
+    /// channels, for packets that cross the dateline of a ring and for others. "bubble": one place
+    /// stays free in each ring; a packet enters, from its NIC or another dimension, only if the
+    /// buffer ahead has room for two. One class of virtual channels is then enough. A buffer has
+    /// places of `nic.max_packet`; each packet takes one, however short.
     #[serde(skip_serializing_if = "is_default")]
     pub rings: Rings,
 }

@@ -21,15 +21,15 @@ use weir_model::{Flight, LinkKind, PortId};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// What ports are compared by; default "backlog". CODES has "occupancy".
+    /// Measure by which ports are compared. CODES: "occupancy".
     pub measure: Measure,
-    /// What the nonminimal path's counts for; default 2, because that path is about twice as long.
+    /// Factor of the nonminimal path's measure; 2 because that path is about twice as long.
     pub weight: u32,
-    /// In flits or packets, default "4 packets": how much longer the queue of the minimal path may be.
+    /// Flits or packets by which the queue of the minimal path may be longer.
     pub bias: Allowance,
-    /// What nonminimal paths lead to before they go on minimally: "router" (the default; PAR-6/2), a random router of a random group;
-    /// "group" (CODES), the router by which they come into a random group. By way of a group a packet makes one local hop in each
-    /// group at most: its second router takes the test with a link of its own.
+    /// Intermediate target of nonminimal paths. "router": a random router of a random group
+    /// (PAR-6/2). "group": the router of entry into a random group (CODES); a packet then makes at
+    /// most one local hop in each group, and its second router compares with its own global link.
     pub via: Via,
 }
 

@@ -18,31 +18,31 @@ use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// What ports are compared by; default "backlog". BookSim2 has "credits", merlin of SST "output_queue".
+    /// Measure by which ports are compared. BookSim2: "credits"; merlin of SST: "output_queue".
     pub measure: Measure,
-    /// "hops" (the default): each path's measure counts for the links between routers on it. A number: the Valiant path's
-    /// counts for that, the minimal one's for 1. BookSim2 and merlin have 2.
+    /// Factor of a path's measure. "hops": links between routers on the path. A number: factor of
+    /// the Valiant path, against 1 for the minimal one. BookSim2 and merlin: 2.
     pub weight: Weight,
-    /// How many random Valiant paths are drawn, the best of which is compared with the minimal one: from 1 to 64,
-    /// default 2. BookSim2 and merlin have 1.
+    /// Number of random Valiant paths, 1 to 64; the best is compared with the minimal path.
+    /// BookSim2 and merlin: 1.
     pub candidates: u32,
-    /// In flits or packets, default "0 flits": added once, whatever the lengths of the paths. BookSim2 has 30 flits,
-    /// merlin 50.
+    /// Flits or packets added once, whatever the lengths of the paths. BookSim2: 30 flits, merlin:
+    /// 50.
     pub threshold: Allowance,
-    /// In flits or packets, default "0 flits": how much longer than on the Valiant path the queue of the minimal path
-    /// may be if both were equally long.
+    /// Flits or packets by which the queue of the minimal path may exceed that of a Valiant path of
+    /// equal length.
     pub bias: Allowance,
-    /// What Valiant paths lead to before they go on minimally: "group" (the default; merlin), the router by which they come into
-    /// a random group; "router", a random router; "endpoint", the router of a random endpoint (BookSim2).
+    /// Intermediate target of Valiant paths. "group": the router of entry into a random group
+    /// (merlin). "router": a random router. "endpoint": the router of a random endpoint (BookSim2).
     pub via: Via,
-    /// Among which groups that is drawn: "third" (the default; merlin), all but the source's and the destination's; "all" (BookSim2):
-    /// a path by way of the source's own group is the minimal one.
+    /// Groups among which it is drawn. "third": all but those of source and destination (merlin).
+    /// "all": every group (BookSim2); a path through the source's group is the minimal one.
     pub draw: Groups,
-    /// Whether packets inside a group may go by way of a third router of it: "adaptive" (the default; merlin) or "minimal"
-    /// (BookSim2).
+    /// Paths inside a group. "adaptive": also through a third router (merlin). "minimal": only the
+    /// direct link (BookSim2).
     pub inside: Inside,
-    /// "shared" (the default; merlin): virtual channels are counted from the start of a path, minimal or not. "separate" (as in
-    /// BookSim2): packets on their way to an intermediate place have virtual channels of their own.
+    /// Virtual channels on the way to an intermediate target. "shared": counted from the start of a
+    /// path, minimal or not (merlin). "separate": not those of other packets (BookSim2).
     pub vcs: Channels,
 }
 

@@ -19,10 +19,10 @@ use weir_model::{Flight, LinkKind, PortId};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// In flits or packets, default "0 flits": added once, whatever the lengths of the routes.
+    /// Flits or packets added once, whatever the lengths of the routes.
     pub threshold: Allowance,
-    /// In flits or packets, default "0 flits": how much longer than on the Valiant route the queue of the minimal route may be if
-    /// both were equally long.
+    /// Flits or packets by which the queue of the minimal route may exceed that of a Valiant route
+    /// of equal length.
     pub bias: Allowance,
 }
 

@@ -38,8 +38,8 @@ struct Params {
     /// Flows for which an input port can keep another port than the default one. Default: any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     cache: Option<u32>,
-    /// Horizontal hops of a flow on one level, at most. Default: to the end of the logical node, or as many as make a route of 255
-    /// routers.
+    /// Maximum horizontal hops of a flow on one level. Default: to the end of the logical node, or
+    /// up to a route of 255 routers.
     #[serde(skip_serializing_if = "Option::is_none")]
     horizontal_hops: Option<u32>,
 }

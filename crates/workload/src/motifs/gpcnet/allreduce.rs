@@ -17,7 +17,7 @@ struct Params {
     warm_up: u32,
     /// Iterations after that. GPCNeT has 200.
     iterations: u32,
-    /// What each task contributes.
+    /// Contribution of each task.
     bytes: Size,
 }
 

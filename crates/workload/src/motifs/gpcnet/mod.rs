@@ -34,7 +34,8 @@ const BYTES: u64 = 4_096;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Congestor {
-    /// Iterations of a pass. Default: 512 of up to 32 tasks, of more tasks so many fewer, 16,384 over the tasks.
+    /// Iterations of a pass. Default: 512 for up to 32 tasks, otherwise 16,384 over the number of
+    /// tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     iterations: Option<u32>,
     /// Each message.

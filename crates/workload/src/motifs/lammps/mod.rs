@@ -38,18 +38,18 @@ pub(super) struct LammpsParams {
     pub replicas: [u32; 3],
     /// Points of the mesh along x, y and z.
     pub mesh: [u32; 3],
-    /// Atoms so near to a face are sent to the neighbour, Å.
+    /// Distance from a face within which atoms are sent to the neighbour, Å.
     pub cutoff: f64,
     /// Bytes for each Å³ of such a layer.
     pub ghost_bytes: f64,
     /// The same when owners have changed.
     pub border_bytes: f64,
-    /// Bytes of the atoms that change their owner for each Å² of a face. (Not published; this is two atoms for a face of a
-    /// job with 2,048 tasks.)
+    /// Bytes of atoms that change their owner, for each Å² of a face. (Not published; two atoms for
+    /// a face of a job with 2,048 tasks.)
     pub exchange_bytes: f64,
     /// Time of the computation at the beginning of a step. As published the motif computes next to nothing.
     pub compute: Duration,
-    /// Whether the transposes send blocking.
+    /// True if the transposes use blocking sends.
     pub blocking_fft: bool,
 }
 

@@ -27,13 +27,13 @@ use weir_model::{Invalid, LATEST, Time};
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-notation" = NOTATION))]
 struct Params {
-    /// How often all phases come.
+    /// Repetitions of all phases.
     #[serde(default = "one")]
     rounds: u32,
     /// Names for numbers: { width = 4 }.
     #[serde(default)]
     constants: BTreeMap<String, i64>,
-    /// What a task does in a round, one after the other.
+    /// Phases of a task in a round, one after the other.
     phases: Vec<PhaseParams>,
 }
 

@@ -32,7 +32,8 @@ keys! {
         /// The unit of times.
         #[serde(default = "microsecond")]
         unit: Duration,
-        /// Which library the program was run with: "open_mpi" or "mpich", whose numbers for any source and for no process differ.
+        /// MPI library of the recorded program. "open_mpi": any source is -1, no process -2.
+        /// "mpich": any source is -2, no process -1; requests have 4 bytes.
         #[serde(default)]
         library: Library,
         /// Bytes from one request to the next in an array of them.

@@ -34,8 +34,8 @@ keys! {
     /// What each NPU of a training run did, as a graph: computation, sends, receives and collective operations. A file for each, of which
     /// `file` is that of number 0: the last 0 in its name stands for the number.
     struct Params {
-        /// Who is in which communicator, as ASTRA-sim has it: a JSON file, `{ "1": [0, 1], … }`, relative to the trace. Traces may say so
-        /// themselves, too.
+        /// Members of communicators, as in ASTRA-sim: a JSON file, `{ "1": [0, 1], … }`, relative
+        /// to the trace. Traces may also list them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         groups: Option<String>,
     }
