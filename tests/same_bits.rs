@@ -1,16 +1,30 @@
 //! The same bits for any number of ranks, and other bits for another seed.
 
-use crate::support::{Experiment, difference};
+use crate::support::{Experiment, difference, run_on, run_plan};
 
 /// Everything under `/data` of one process, and of as many ranks as the network allows, up to 8.
 fn same_on_all_ranks(experiment: &Experiment) {
-    same_on(&[1, 2, 3, 4, 8], experiment);
+    same_on(&[2, 3, 4, 8], experiment);
 }
 
+/// The ranks are threads here.
 pub fn same_on(ranks: &[u32], experiment: &Experiment) {
-    let alone = experiment.cli().succeeds();
-    let domains = experiment.plan().network().topology.domains();
+    let (plan, text) = (experiment.plan(), experiment.text());
+    let alone = run_plan(&plan).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let domains = plan.network().topology.domains();
     for &ranks in ranks.iter().filter(|&&n| n <= domains) {
+        let shared = run_on(ranks, &plan).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert!(
+            shared == alone.data,
+            "{ranks} ranks differ from one process in\n{text}"
+        );
+    }
+}
+
+/// The same with results that the program wrote, started by mpirun.
+fn same_over_mpi(ranks: &[u32], experiment: &Experiment) {
+    let alone = experiment.cli().succeeds();
+    for &ranks in ranks {
         let shared = experiment.cli().ranks(ranks).succeeds();
         let found = difference(&alone, &shared);
         assert_eq!(
@@ -43,7 +57,9 @@ pub fn busy(experiment: Experiment) -> Experiment {
 #[test]
 fn a_full_dragonfly() {
     // 9 groups: 2, 4 and 8 ranks have shares of unequal size.
-    same_on_all_ranks(&busy(Experiment::dragonfly(2, 4, 2).routing("par")));
+    let experiment = busy(Experiment::dragonfly(2, 4, 2).routing("par"));
+    same_on_all_ranks(&experiment);
+    same_over_mpi(&[1, 2, 8], &experiment);
 }
 
 #[test]

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 
 # Simulated time of a shortened run: long enough for packets to cross the networks that come with weir.
 SHORT_US = 3.0
@@ -202,8 +203,20 @@ def main(program, out, *files):
     os.makedirs(out, exist_ok=True)
     files = files or files_below("topologies") + files_below("workloads") + files_below("jobs")
     kinds = {"topologies": run_network, "workloads": run_application}
-    for file in files:
-        kinds.get(file.split(os.sep)[0], run_job)(program, file, out)
+
+    def ready(file):
+        own = os.path.join(out, file.replace(os.sep, "-").removesuffix(".toml"))
+        os.makedirs(own, exist_ok=True)
+        kinds.get(file.split(os.sep)[0], run_job)(program, file, own)
+
+    # One run for each core; the first failure ends all.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for end in [pool.submit(ready, file) for file in files]:
+            try:
+                end.result()
+            except SystemExit:
+                pool.shutdown(cancel_futures=True)
+                raise
     print(f"{len(files)} files")
 
 
