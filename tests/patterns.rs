@@ -15,6 +15,9 @@ const NETWORK: &str = r#"
     routers_per_group = 4
     global_links_per_router = 1
     groups = 4
+    terminal = { bandwidth = "100 Gbps", latency = "5 ns" }
+    local = { bandwidth = "100 Gbps", latency = "50 ns" }
+    global = { bandwidth = "100 Gbps", latency = "1 us" }
     [routing]
     algorithm = "minimal"
     [run]

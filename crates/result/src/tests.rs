@@ -422,7 +422,7 @@ fn reference() -> String {
 fn the_manual_describes_the_schema() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/result-file.md");
     let manual = fs::read_to_string(path).expect("docs/result-file.md");
-    let (start, end) = ("<!-- made from src/trace/schema.rs -->\n", "<!-- end -->");
+    let (start, end) = ("<!-- made from crates/result/src/schema.rs -->\n", "<!-- end -->");
     let (before, rest) = manual
         .split_once(start)
         .expect("the start of the reference");
@@ -460,7 +460,7 @@ fn h5py_reads_it_and_the_examples_of_the_manual_run() {
         fs::create_dir(dir.path().join(sub)).expect("creates");
         write_sample(dir.path(), &format!("{sub}/result.h5"));
     }
-    let root = env!("CARGO_MANIFEST_DIR");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let at = dir.path().to_str().expect("UTF-8");
     let check = format!("{root}/tests/python/check_result.py");
     let file = format!("{at}/a/result.h5");

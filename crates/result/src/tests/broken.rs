@@ -143,7 +143,7 @@ fn a_full_disk_is_an_error_and_leaves_nothing() {
             .arg(blocks.to_string())
             .arg(&program)
             .args(["--ignored", "--exact", "--nocapture", "--test-threads=1"])
-            .arg("trace::tests::broken::writes_into_the_directory_it_is_given")
+            .arg("tests::broken::writes_into_the_directory_it_is_given")
             .env("WEIR_TEST_DIR", dir.path())
             .output()
             .expect("sh");
