@@ -12,6 +12,7 @@
 
 use super::setup::plain::Compiled;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::domain::FabricDomain;
 use super::endpoint::nic::blank;
@@ -92,7 +93,7 @@ impl FlowKinds {
 }
 
 /// How far a flow is, at its source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// Its way is set up.
     Opening,
@@ -105,7 +106,7 @@ enum Stage {
 }
 
 /// A flow at its source.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Flow {
     stage: Stage,
     /// Whether a probe is under way.
@@ -115,7 +116,7 @@ struct Flow {
 }
 
 /// The flows of a domain.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Flows {
     /// By NIC and destination.
     sending: FxHashMap<(u32, EndpointId), Flow>,
@@ -143,6 +144,12 @@ impl Flows {
             cache: cache.unwrap_or(0),
             ..Flows::default()
         }
+    }
+
+    /// True if they are of as many ports as others.
+    pub fn fit(&self, other: &Flows) -> bool {
+        (self.kept.len(), self.passing.len(), self.cache)
+            == (other.kept.len(), other.passing.len(), other.cache)
     }
 
     /// Flows that go by an output.
@@ -219,14 +226,18 @@ impl<K: Compiled> FabricDomain<K> {
     /// A message is the first of its queue pair, and nothing of it is sent.
     pub(super) fn begin_flow(&mut self, nic: u32, pair: u32, now: Time) {
         let (to, first) = (
-            self.sends.pair(pair).destination,
-            self.sends.pair(pair).first,
+            self.ends.sends.pair(pair).destination,
+            self.ends.sends.pair(pair).first,
         );
         // The end of the flow before it calls again.
-        if self.flows.sending.contains_key(&(nic, to)) {
+        if self.ends.flows.sending.contains_key(&(nic, to)) {
             return;
         }
-        let origin = self.sends.message(first).origin(self.nics[nic as usize].id);
+        let origin = self
+            .ends
+            .sends
+            .message(first)
+            .origin(self.ends.nics[nic as usize].id);
         if origin.message_bits < self.fixed.flows.from_bits {
             return;
         }
@@ -235,7 +246,7 @@ impl<K: Compiled> FabricDomain<K> {
             probing: false,
             origin,
         };
-        self.flows.sending.insert((nic, to), flow);
+        self.ends.flows.sending.insert((nic, to), flow);
         self.pool.hold_header(NO_PACKET);
         if self.fixed.flows.announced {
             self.at_nic(nic, now, |scheme, nic| {
@@ -247,7 +258,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// The last packet of a message has been sent.
     pub(super) fn flow_is_sent(&mut self, nic: u32, to: EndpointId, now: Time) {
-        let Some(flow) = self.flows.sending.get_mut(&(nic, to)) else {
+        let Some(flow) = self.ends.flows.sending.get_mut(&(nic, to)) else {
             return;
         };
         flow.stage = Stage::Sent;
@@ -257,7 +268,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     fn end_flow(&mut self, nic: u32, to: EndpointId, now: Time) {
-        let Some(flow) = self.flows.sending.get_mut(&(nic, to)) else {
+        let Some(flow) = self.ends.flows.sending.get_mut(&(nic, to)) else {
             return;
         };
         flow.stage = Stage::Closing;
@@ -271,7 +282,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// A scheme asks the links of an open flow, unless it does so already. With the header that the pool holds.
     pub(super) fn probe_flow(&mut self, nic: u32, to: EndpointId, now: Time) {
-        match self.flows.sending.get_mut(&(nic, to)) {
+        match self.ends.flows.sending.get_mut(&(nic, to)) {
             Some(flow) if flow.stage == Stage::Open && !flow.probing => flow.probing = true,
             _ => return,
         }
@@ -280,7 +291,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Sends a control packet on the way of a flow, with the header that the pool holds.
     fn send_step(&mut self, nic: u32, to: EndpointId, step: FlowStep, now: Time) {
-        let flow = self.flows.sending[&(nic, to)];
+        let flow = self.ends.flows.sending[&(nic, to)];
         let kind = self.fixed.flow_kinds.of(step);
         let class = self.fixed.class_of[kind.index()];
         let origin = Origin {
@@ -295,7 +306,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let index = self.pool.insert(packet, origin);
         self.pool.give_header(index);
-        let nic = &mut self.nics[nic as usize];
+        let nic = &mut self.ends.nics[nic as usize];
         match step {
             FlowStep::End => nic.ends.push(&mut self.pool, index),
             FlowStep::Start | FlowStep::Probe => {
@@ -317,9 +328,9 @@ impl<K: Compiled> FabricDomain<K> {
         let to = self.pool.get(index).flight.destination;
         let flow = (self.pool.origin(index).source, to);
         if self.fixed.flows.held && step == FlowStep::Start {
-            self.flows.hold(input, flow, hop);
+            self.ends.flows.hold(input, flow, hop);
         }
-        self.flows.pass(step, input, output, flow);
+        self.ends.flows.pass(step, input, output, flow);
     }
 
     /// The way that is kept for the flow of a packet at an input.
@@ -327,7 +338,7 @@ impl<K: Compiled> FabricDomain<K> {
         let flight = &self.pool.get(index).flight;
         let source = self.pool.origin(index).source;
         let follows = flight.goes_by_circuits() && !flight.is_setup();
-        follows.then(|| self.flows.circuit(input, source, flight.destination))?
+        follows.then(|| self.ends.flows.circuit(input, source, flight.destination))?
     }
 
     /// A control packet of a flow is at its endpoint; its header is the one that the pool holds.
@@ -341,13 +352,14 @@ impl<K: Compiled> FabricDomain<K> {
         if let Some(step) = packet.flight.flow_step() {
             match step {
                 FlowStep::Start => {
-                    self.flows
+                    self.ends
+                        .flows
                         .receiving
                         .insert((nic, origin.source), (origin.message, 0));
                 }
                 FlowStep::Probe => {}
                 FlowStep::End => {
-                    self.flows.receiving.remove(&(nic, origin.source));
+                    self.ends.flows.receiving.remove(&(nic, origin.source));
                 }
             }
             // The number of the step goes back with it.
@@ -371,7 +383,7 @@ impl<K: Compiled> FabricDomain<K> {
         let Some(step) = FlowStep::ALL.into_iter().find(of) else {
             return;
         };
-        let Some(flow) = self.flows.sending.get_mut(&(nic, to)) else {
+        let Some(flow) = self.ends.flows.sending.get_mut(&(nic, to)) else {
             return;
         };
         match step {
@@ -388,9 +400,9 @@ impl<K: Compiled> FabricDomain<K> {
             FlowStep::Probe if sent => self.end_flow(nic, to, now),
             FlowStep::Probe => {}
             FlowStep::End => {
-                self.flows.sending.remove(&(nic, to));
-                let ring = self.nics[nic as usize].ring;
-                if let Some(pair) = self.sends.find_pair(nic, &ring, to, 0) {
+                self.ends.flows.sending.remove(&(nic, to));
+                let ring = self.ends.nics[nic as usize].ring;
+                if let Some(pair) = self.ends.sends.find_pair(nic, &ring, to, 0) {
                     self.begin_flow(nic, pair, now);
                 }
             }
@@ -400,7 +412,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// A data packet of a flow has arrived: each behind the one that was sent before it, or something is wrong with the program.
     #[inline]
     pub(super) fn check_order(&mut self, nic: u32, origin: &Origin) {
-        if let Some((message, next)) = self.flows.receiving.get_mut(&(nic, origin.source)) {
+        if let Some((message, next)) = self.ends.flows.receiving.get_mut(&(nic, origin.source)) {
             if *message != origin.message {
                 return;
             }

@@ -1,5 +1,6 @@
 //! Packets that a source sends again, those that were given a time and those that try their luck once more, and how its NIC does.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -10,7 +11,7 @@ use crate::setup::plain::Compiled;
 use weir_model::{Classes, EndpointId, NEVER, Origin, PacketIndex, PacketKind, Time};
 
 /// A packet to be sent again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Resend {
     /// Where to.
     pub to: EndpointId,
@@ -22,7 +23,7 @@ pub struct Resend {
 pub const TIMED_PACKET: usize = size_of::<Timed>();
 
 /// A packet with its time. Of equal times the one that was given first comes first.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Timed {
     at: Time,
     order: u64,
@@ -56,7 +57,7 @@ impl Ord for Timed {
 }
 
 /// What one NIC has to send again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Resends {
     /// Without loss, at its time.
     timed: BinaryHeap<Reverse<Timed>>,
@@ -123,7 +124,7 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
         blocked: &mut Blocked,
     ) -> Option<(PacketIndex, u16)> {
-        let list = &self.resends[nic as usize];
+        let list = &self.ends.resends[nic as usize];
         if !lossy && list.due() > now {
             blocked.again = blocked.again.min(list.due());
             return None;
@@ -145,19 +146,19 @@ impl<K: Compiled> FabricDomain<K> {
         };
         match self.injection_queue(output, sending, now) {
             Ok(queue) => {
-                self.resends[nic as usize].pop(lossy);
+                self.ends.resends[nic as usize].pop(lossy);
                 let origin = Origin {
-                    source: self.nics[nic as usize].id,
+                    source: self.ends.nics[nic as usize].id,
                     kind: PacketKind::DATA.number(),
                     ..origin.with_payload(payload as u32)
                 };
-                self.stats.resent(lossy);
+                self.records.stats.resent(lossy);
                 if self.fixed.can.reserves {
                     let (ring, which) = (
-                        &mut self.nics[nic as usize].ring,
+                        &mut self.ends.nics[nic as usize].ring,
                         (origin.job, origin.message, origin.part),
                     );
-                    let first = self.sends.sent_withdrawn(nic, ring, to, which);
+                    let first = self.ends.sends.sent_withdrawn(nic, ring, to, which);
                     self.begin_message(nic, first, now);
                 }
                 let packet = blank(to, class, 0, flits, now);

@@ -1,6 +1,7 @@
 //! Where queue pairs stand in the ring of their NIC, by group: a NIC that is full has thousands, most of which have no credits, and looks
 //! here for the next one that may have some in place of passing all those before it.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::groups::{MOST, UNKNOWN};
@@ -10,13 +11,20 @@ use super::send_queues::{PairRing, SendQueues};
 const FAR: u32 = 256;
 
 /// Places in rings. A place is a number that grows along the ring from any queue pair to the next, and begins again after its end.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct RingOrder {
     /// (NIC, group) → place → queue pair.
     places: rustc_hash::FxHashMap<(u32, u8), BTreeMap<u64, u32>>,
 }
 
 impl RingOrder {
+    /// All queue pairs whose places are known.
+    pub fn pairs(&self) -> impl Iterator<Item = u32> {
+        self.places
+            .values()
+            .flat_map(|places| places.values().copied())
+    }
+
     /// A queue pair of a NIC and group has this place.
     pub fn enter(&mut self, (nic, group): (u32, u8), place: u64, pair: u32) {
         let before = self

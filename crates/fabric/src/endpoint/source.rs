@@ -1,4 +1,5 @@
 use crate::setup::plain::Compiled;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::hosts::Application;
@@ -78,6 +79,7 @@ impl Traffic {
 }
 
 /// One endpoint that generates messages for one workload.
+#[derive(Serialize, Deserialize)]
 pub struct Source {
     nic: u32,
     job: u16,
@@ -89,6 +91,11 @@ impl Source {
     /// The NIC that sends what it generates, as its place in the domain.
     pub fn nic(&self) -> u32 {
         self.nic
+    }
+
+    /// True if another one is the same workload's at the same NIC.
+    pub fn same_place(&self, other: &Source) -> bool {
+        (self.nic, self.job) == (other.nic, other.job)
     }
 
     /// A source, its first message not generated; None if the workload is no open-loop traffic. Its random numbers depend
@@ -118,8 +125,8 @@ impl Source {
 impl<K: Compiled> FabricDomain<K> {
     /// Schedules the first message of every source.
     pub(crate) fn start_sources(&mut self) {
-        for index in 0..self.sources.len() {
-            let source = &self.sources[index];
+        for index in 0..self.ends.sources.len() {
+            let source = &self.ends.sources[index];
             let (first, job) = (source.clock.time(), usize::from(source.job));
             if first < self.traffic[job].stop {
                 self.schedule(EventKind::Generate, index as u32, first);
@@ -129,12 +136,12 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// A source generates a message, and the time of its next one is drawn.
     pub(crate) fn generate(&mut self, index: u32, now: Time) {
-        let source = &mut self.sources[index as usize];
+        let source = &mut self.ends.sources[index as usize];
         let traffic = &self.traffic[usize::from(source.job)];
         let Drive::Pattern(open) = &traffic.drive else {
             return;
         };
-        let from = self.nics[source.nic as usize].id;
+        let from = self.ends.nics[source.nic as usize].id;
         let destination = open.pattern.destination(from, now, &mut source.rng);
         let bits = open.sizes.draw(&mut source.rng);
         let next = open.injector.next(&mut source.clock, &mut source.rng);

@@ -2,6 +2,7 @@
 //! reads them in one go, in the order in which they were written, and holds only those of its own routers in its pool.
 
 use crate::setup::plain::Compiled;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use super::post::{PacketMail, SHORT};
@@ -12,7 +13,7 @@ use weir_model::PacketIndex;
 use weir_slots::prefetch;
 
 /// The packets that are on their way from a neighbouring domain, in order of arrival, if they all come by one wire.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Inbox {
     /// The input at the end of that wire. None: there are several, and packets go to the pool at once. (Mail would have to
     /// be sorted, which takes longer.)
@@ -90,6 +91,12 @@ impl Inbox {
         self.letters.iter().flatten().skip(self.read)
     }
 
+    /// True if so many packets of the first letter can have arrived.
+    pub fn is_sound(&self) -> bool {
+        let first = self.letters.front().map_or(1, Vec::len);
+        self.read < first && self.letters.iter().all(|letter| !letter.is_empty())
+    }
+
     /// Number of packets.
     pub fn len(&self) -> usize {
         self.letters.iter().map(Vec::len).sum::<usize>() - self.read
@@ -110,7 +117,7 @@ impl<K: Compiled> FabricDomain<K> {
         mail: &mut Vec<PacketMail>,
         headers: &[u64],
     ) {
-        let inbox = &mut self.inboxes[neighbour];
+        let inbox = &mut self.mail.inboxes[neighbour];
         let Some(input) = inbox.entrance else {
             return self.take_into_pool(mail, headers);
         };
@@ -138,7 +145,9 @@ impl<K: Compiled> FabricDomain<K> {
                 let header = &headers[at * words..][..words];
                 self.pool.header_mut(index).copy_from_slice(header);
             }
-            self.inputs[input as usize].wire.push(&mut self.pool, index);
+            self.ports.inputs[input as usize]
+                .wire
+                .push(&mut self.pool, index);
             self.schedule(EventKind::Arrive, input, one.packet.head);
         }
     }
@@ -146,7 +155,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Takes the packet that arrives on the only wire from a neighbour. Of all that are on such a wire only the first has an
     /// event.
     pub(crate) fn next_of_inbox(&mut self, neighbour: u32, input: InIndex) -> Option<PacketIndex> {
-        let inbox = &mut self.inboxes[neighbour as usize];
+        let inbox = &mut self.mail.inboxes[neighbour as usize];
         let pool = &mut self.pool;
         let index = inbox.pop(&mut self.paper, |mail| {
             pool.insert(mail.packet, mail.origin)

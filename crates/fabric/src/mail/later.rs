@@ -1,6 +1,7 @@
 //! What a scheme does at a NIC at a later time: timers, and control packets that are not to be sent yet.
 
 use crate::setup::plain::Compiled;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -11,7 +12,7 @@ use weir_congestion::Control;
 use weir_model::{NO_PACKET, Origin, PacketIndex, Time};
 
 /// Timers and control packets of a domain's NICs, by time.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Later {
     /// Time, NIC, number.
     timers: BinaryHeap<Reverse<(Time, u32, u64)>>,
@@ -23,6 +24,12 @@ pub struct Later {
 }
 
 impl Later {
+    /// The NICs at which something is to be done.
+    pub fn nics(&self) -> impl Iterator<Item = u32> {
+        let all = self.timers.iter().chain(self.controls.iter());
+        all.map(|Reverse((_, nic, _))| *nic)
+    }
+
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         24 * (self.timers.capacity() + self.controls.capacity())
@@ -36,15 +43,15 @@ impl<K: Compiled> FabricDomain<K> {
         let output = self.first_nic_output + nic;
         while let Some((time, number)) = self.actions.timers.pop() {
             let time = time.max(now);
-            self.later.timers.push(Reverse((time, nic, number)));
+            self.mail.later.timers.push(Reverse((time, nic, number)));
             self.schedule(EventKind::Scheme, output, time);
         }
         for at in 0..self.actions.later.len() {
             let (time, control) = self.actions.later[at];
-            let (time, order) = (time.max(now), self.later.next);
-            self.later.next += 1;
-            self.later.controls.push(Reverse((time, nic, order)));
-            self.later.packets.insert(order, control);
+            let (time, order) = (time.max(now), self.mail.later.next);
+            self.mail.later.next += 1;
+            self.mail.later.controls.push(Reverse((time, nic, order)));
+            self.mail.later.packets.insert(order, control);
             self.schedule(EventKind::Scheme, output, time);
         }
         self.actions.later.clear();
@@ -55,19 +62,19 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Does everything that is due at `now`, at whatever NIC, in the order of NICs; the events of the others find nothing.
     pub(crate) fn do_what_is_due(&mut self, now: Time) {
-        while let Some(&Reverse((time, nic, order))) = self.later.controls.peek()
+        while let Some(&Reverse((time, nic, order))) = self.mail.later.controls.peek()
             && time <= now
         {
-            self.later.controls.pop();
-            if let Some(control) = self.later.packets.remove(&order) {
+            self.mail.later.controls.pop();
+            if let Some(control) = self.mail.later.packets.remove(&order) {
                 self.queue_control(nic, &control, now);
                 self.kick_nic(nic, now);
             }
         }
-        while let Some(&Reverse((time, nic, number))) = self.later.timers.peek()
+        while let Some(&Reverse((time, nic, number))) = self.mail.later.timers.peek()
             && time <= now
         {
-            self.later.timers.pop();
+            self.mail.later.timers.pop();
             self.pool.hold_header(NO_PACKET);
             self.at_nic(nic, now, |scheme, context| {
                 scheme.on_nic_timer(context, number);
@@ -94,7 +101,7 @@ impl<K: Compiled> FabricDomain<K> {
         );
         let index = self.pool.insert(packet, origin);
         let list = usize::from(class - self.fixed.classes.control);
-        let lists = &mut self.nics[nic as usize].control;
+        let lists = &mut self.ends.nics[nic as usize].control;
         lists.push(list, index, &mut self.pool);
         index
     }

@@ -1,6 +1,7 @@
 //! What schemes say out of band: from a router or an endpoint to an endpoint, past all queues.
 
 use crate::setup::plain::Compiled;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -11,7 +12,7 @@ use crate::state::{OutIndex, Wire};
 use weir_model::{EndpointId, LATEST, PortId, RouterId, Signal, Time};
 
 /// The signals of a domain.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Signals {
     /// For this domain's endpoints, those that have not taken effect.
     due: BinaryHeap<Reverse<Signal>>,
@@ -28,6 +29,11 @@ impl Signals {
             hurry,
             ..Signals::default()
         }
+    }
+
+    /// All that have not taken effect.
+    pub fn all(&self) -> impl Iterator<Item = &Signal> {
+        self.due.iter().map(|Reverse(signal)| signal)
     }
 
     /// Bytes of memory held.
@@ -51,10 +57,10 @@ impl<K: Compiled> FabricDomain<K> {
             return self.port_timer(output, now);
         }
         // All that are due, for whatever NIC, in the order of what they say; their other events find nothing.
-        while let Some(&Reverse(signal)) = self.signals.due.peek()
+        while let Some(&Reverse(signal)) = self.mail.signals.due.peek()
             && signal.time <= now
         {
-            self.signals.due.pop();
+            self.mail.signals.due.pop();
             let nic = self.nic_of(signal.to);
             self.scheme.on_signal(nic, &signal);
             self.kick_nic(nic, now);
@@ -71,7 +77,7 @@ impl<K: Compiled> FabricDomain<K> {
                 (router, router, port)
             }
             Speaker::Nic(nic) => {
-                let id = self.nics[nic as usize].id;
+                let id = self.ends.nics[nic as usize].id;
                 (self.network.topology.attachment(id).0, id, Signal::ENDPOINT)
             }
         };
@@ -96,8 +102,8 @@ impl<K: Compiled> FabricDomain<K> {
             // Every other domain is a neighbour where there are signals.
             let neighbour = domain - u32::from(domain > self.id);
             let post = &mut self.outboxes[neighbour as usize];
-            if self.signals.hurry && post.signals.is_empty() {
-                self.signals.urgent.push(neighbour);
+            if self.mail.signals.hurry && post.signals.is_empty() {
+                self.mail.signals.urgent.push(neighbour);
             }
             post.signal(signal);
         }
@@ -108,7 +114,7 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn take_signal(&mut self, signal: Signal) {
         let nic = self.nic_of(signal.to);
         if !self.scheme.absorb_signal(nic, &signal) {
-            self.signals.due.push(Reverse(signal));
+            self.mail.signals.due.push(Reverse(signal));
             self.schedule(EventKind::Scheme, self.first_nic_output + nic, signal.time);
         }
     }
@@ -116,7 +122,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// The place of an endpoint of this domain among its NICs.
     fn nic_of(&self, endpoint: EndpointId) -> u32 {
         let (router, port) = self.network.topology.attachment(endpoint);
-        match self.outputs[self.flat_port(router, port) as usize].wire {
+        match self.ports.outputs[self.flat_port(router, port) as usize].wire {
             Wire::Endpoint(nic) => nic,
             _ => unreachable!("endpoints are attached to their router's port"),
         }

@@ -5,6 +5,7 @@
 //! 2004, chapter 16). So a step is lost between two packets on one channel, which is seen where packets are short and ports are full.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
@@ -12,7 +13,7 @@ use crate::state::{InIndex, OutIndex, Wire};
 use weir_model::{PacketIndex, Time};
 
 /// From when on virtual channels can take another packet. Those that have carried none are not in it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Allocation {
     /// Queues of inputs without virtual output queues: when the next packet may cross, ps.
     inputs: FxHashMap<(InIndex, u16), Time>,
@@ -24,6 +25,11 @@ pub struct Allocation {
 }
 
 impl Allocation {
+    /// True if it can be of so many channels.
+    pub fn fits(&self, channels: usize) -> bool {
+        self.outputs.len() <= channels && self.ends.keys().all(|&channel| channel < channels)
+    }
+
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         let ends = self
@@ -45,7 +51,7 @@ impl<K: Compiled> FabricDomain<K> {
             inputs,
             outputs,
             ends,
-        } = &self.allocation;
+        } = &self.ports.allocation;
         let input = inputs.get(&place).copied().unwrap_or(0);
         let output = match ends.get(&channel) {
             Some(times) => times.iter().min().copied(),
@@ -67,14 +73,14 @@ impl<K: Compiled> FabricDomain<K> {
         let free = leave + timing.vc_allocation;
         let next = free + timing.route_computation;
         let queue = self.pool.get(index).queue;
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let (base, to_endpoint) = (out.channel_base, matches!(out.wire, Wire::Endpoint(_)));
         let channel = self.channel(base, queue);
         let Allocation {
             inputs,
             outputs,
             ends,
-        } = &mut self.allocation;
+        } = &mut self.ports.allocation;
         if to_endpoint {
             let vcs = usize::from(self.fixed.injection_vcs);
             let times = ends.entry(channel).or_insert_with(|| vec![0; vcs].into());

@@ -2,6 +2,7 @@
 //! endpoint of the network costs no memory where it is not needed.
 
 use crate::setup::plain::Compiled;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -20,7 +21,7 @@ pub const MOST_BITS: u32 = u64::BITS;
 pub const CROWD: u32 = 1 << 31;
 
 /// The queues of one output that has many.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Crowd {
     /// The channels of those that have been used.
     channels: FxHashMap<u16, u32>,
@@ -37,7 +38,7 @@ pub struct Crowd {
 }
 
 /// Credits that are taken, of many queues together: for those who ask how full the port is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lent {
     /// Flits, without those below.
     flits: u64,
@@ -81,7 +82,7 @@ impl Lent {
 }
 
 /// The crowds of a domain.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Crowds(Slots<Crowd>);
 
 impl Crowds {
@@ -113,6 +114,27 @@ impl Crowds {
             return base as usize + usize::from(queue);
         }
         self.of_mut(base).channel(queue, channels)
+    }
+
+    /// True if crowds that were read from a file are those of the same ports as `fresh` ones, and name
+    /// only channels that exist.
+    pub fn fit(&self, fresh: &Crowds, channels: usize) -> bool {
+        let pairs = self.0.iter().zip(fresh.0.iter());
+        self.0.len() == fresh.0.len()
+            && pairs.into_iter().all(|(own, fresh)| {
+                let queues = own.queues * own.lent.len() as u32;
+                let is_one = |queue: u16| u32::from(queue) < queues;
+                (own.queues, own.capacity, own.shared, own.lent.len())
+                    == (fresh.queues, fresh.capacity, fresh.shared, fresh.lent.len())
+                    && own
+                        .channels
+                        .iter()
+                        .all(|(&queue, &at)| is_one(queue) && (at as usize) < channels)
+                    && own
+                        .ready
+                        .iter()
+                        .all(|queue| own.channels.contains_key(queue))
+            })
     }
 
     /// The credits of a class that are taken.
@@ -189,7 +211,10 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(crate) fn channel(&mut self, base: u32, queue: u16) -> usize {
         match Self::is_crowd(base) {
-            true => self.crowds.channel(base, queue, &mut self.channels),
+            true => self
+                .ports
+                .crowds
+                .channel(base, queue, &mut self.ports.channels),
             false => base as usize + usize::from(queue),
         }
     }
@@ -199,7 +224,7 @@ impl<K: Compiled> FabricDomain<K> {
         if !Self::is_crowd(base) {
             return Some(base as usize + usize::from(queue));
         }
-        let at = self.crowds.of(base).channels.get(&queue);
+        let at = self.ports.crowds.of(base).channels.get(&queue);
         at.map(|&at| at as usize)
     }
 
@@ -212,7 +237,7 @@ impl<K: Compiled> FabricDomain<K> {
                 .map(|queue| (queue as u16, (base + queue) as usize))
                 .collect();
         }
-        let used = self.crowds.of(base).channels.iter();
+        let used = self.ports.crowds.of(base).channels.iter();
         let mut used: Vec<_> = used.map(|(&queue, &at)| (queue, at as usize)).collect();
         used.sort_unstable();
         used
@@ -221,13 +246,13 @@ impl<K: Compiled> FabricDomain<K> {
     /// Takes note that an output queue is not empty.
     #[inline]
     pub(crate) fn set_ready(&mut self, output: OutIndex, queue: u16) {
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         if !Self::is_crowd(out.channel_base) {
             out.ready |= 1 << queue;
             return;
         }
         out.ready |= 1 << (u32::from(queue) / out.queues);
-        let ready = &mut self.crowds.of_mut(out.channel_base).ready;
+        let ready = &mut self.ports.crowds.of_mut(out.channel_base).ready;
         if let Err(place) = ready.binary_search(&queue) {
             ready.insert(place, queue);
         }
@@ -236,30 +261,30 @@ impl<K: Compiled> FabricDomain<K> {
     /// Takes note that an output queue is empty.
     #[inline]
     pub(crate) fn clear_ready(&mut self, output: OutIndex, queue: u16) {
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         if !Self::is_crowd(out.channel_base) {
             out.ready &= !(1 << queue);
             return;
         }
-        let ready = &mut self.crowds.of_mut(out.channel_base).ready;
+        let ready = &mut self.ports.crowds.of_mut(out.channel_base).ready;
         if let Ok(place) = ready.binary_search(&queue) {
             ready.remove(place);
         }
         let class = u32::from(queue) / out.queues;
         let (from, end) = (class * out.queues, (class + 1) * out.queues);
         if self.next_ready(output, from, end).is_none() {
-            self.outputs[output as usize].ready &= !(1 << class);
+            self.ports.outputs[output as usize].ready &= !(1 << class);
         }
     }
 
     /// The first output queue from `from` to before `end` that is not empty.
     pub(crate) fn next_ready(&self, output: OutIndex, from: u32, end: u32) -> Option<u16> {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let found = if !Self::is_crowd(out.channel_base) {
             let rest = out.ready & u64::MAX.checked_shl(from).unwrap_or(0);
             (rest != 0).then(|| rest.trailing_zeros() as u16)
         } else {
-            let ready = &self.crowds.of(out.channel_base).ready;
+            let ready = &self.ports.crowds.of(out.channel_base).ready;
             let place = ready.partition_point(|&queue| u32::from(queue) < from);
             ready.get(place).copied()
         };
@@ -268,7 +293,7 @@ impl<K: Compiled> FabricDomain<K> {
 }
 
 /// The queues of inputs without virtual output queues.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct HeadQueues {
     few: Slots<HeadQueue>,
     /// Of crowds: by input and queue, from the first packet on.
@@ -285,6 +310,17 @@ impl HeadQueues {
         self.few
             .extend(std::iter::repeat_n(HeadQueue::EMPTY, queues as usize));
         base
+    }
+
+    /// True if queues that were read from a file are as many as `fresh` ones.
+    pub fn fit(&self, fresh: &HeadQueues) -> bool {
+        self.few.len() == fresh.few.len()
+    }
+
+    /// The packets behind the first of each queue, with the input of those of crowds.
+    pub fn lists(&self) -> impl Iterator<Item = Fifo> {
+        let few = self.few.iter();
+        few.chain(self.many.values()).map(|queue| queue.behind)
     }
 
     /// A queue of an input.

@@ -148,7 +148,7 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(crate) fn home(&self, channel: usize) -> usize {
         match K::RICH {
-            true => channel - self.channels[channel].share as usize,
+            true => channel - self.ports.channels[channel].share as usize,
             false => channel,
         }
     }
