@@ -3,6 +3,7 @@ use thiserror::Error;
 use weir_engine::TransportError;
 use weir_fabric::{Deadlock, Fault};
 use weir_model::LATEST;
+use weir_model::codec::CodecError;
 
 /// Why a run that was well asked for did not come to its end. All are fatal for the run.
 #[derive(Debug, Error)]
@@ -64,6 +65,9 @@ pub enum RunError {
     /// A part of the network cannot go on.
     #[error(transparent)]
     Fault(#[from] Fault),
+    /// A saved state is none of this run, or cannot be written.
+    #[error("the run cannot go on from a saved state, or save its own: {0}")]
+    State(#[from] CodecError),
     /// A message between ranks did not come through.
     #[error(transparent)]
     Transport(#[from] TransportError),
@@ -75,7 +79,7 @@ impl RunError {
         match self {
             RunError::Deadlocked { .. } | RunError::Stuck { .. } | RunError::Hung { .. } => 4,
             RunError::Fault(_) | RunError::Endless | RunError::Uncounted => 2,
-            RunError::Conservation(_) | RunError::Transport(_) => 1,
+            RunError::Conservation(_) | RunError::State(_) | RunError::Transport(_) => 1,
         }
     }
 }

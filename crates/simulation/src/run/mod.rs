@@ -2,10 +2,12 @@
 
 mod critical_path;
 mod hang;
+mod saved;
 mod trial;
 mod watchman;
 
 pub use critical_path::Log;
+pub use saved::Saved;
 pub use trial::{Sample, Trial, trial};
 
 use std::time::{Duration, Instant};
@@ -13,8 +15,8 @@ use std::time::{Duration, Instant};
 use crate::collect::{Facts, collect};
 use crate::error::RunError;
 use crate::plan::Plan;
-use watchman::{Watchman, search};
-use weir_engine::{End, Monitor, Progress, Settled, Share, StopReason, Transport};
+use watchman::{Watch, Watchman, search};
+use weir_engine::{End, Monitor, Progress, Settled, Share, Start, StopReason, Transport};
 use weir_fabric::{Compiled, FabricDomain, Step, TaskStep, with_kind};
 use weir_model::{LATEST, NEVER, Time};
 use weir_result::Data;
@@ -44,6 +46,13 @@ pub trait Observer {
     /// Whether the run is to end now, and why. Asked several times a second, and after every window, on every rank; if one
     /// says so, all end at the same simulated time, and the result is marked as not complete.
     fn stop(&mut self) -> Option<StopReason>;
+    /// True if the state is to be saved now. Asked at the end of every window on all ranks, of which all
+    /// or none save theirs.
+    fn wants_state(&mut self, _: Progress) -> bool {
+        false
+    }
+    /// The state of this rank's domains, which was wanted.
+    fn take_state(&mut self, _: Saved) {}
     /// How soon a wish to stop has to be heeded, wall-clock time. Runs that have to look up often are slower.
     fn heed_within(&self) -> Duration {
         Duration::from_secs(5)
@@ -77,6 +86,14 @@ impl<K: Compiled, T: Transport + ?Sized> Monitor<FabricDomain<K>, T> for Lookout
         // Where windows are cut depends on the clock; what is found must not.
         if progress.window_ended {
             self.watchman.look(settled, transport, progress)?;
+            if self.observer.wants_state(progress) {
+                let start = Start {
+                    until: progress.until,
+                    windows: progress.windows,
+                };
+                let saved = Saved::of(start, self.watchman.watch(), settled.domains())?;
+                self.observer.take_state(saved);
+            }
         }
         self.observer.progress(progress, self.ranks);
         Ok(())
@@ -91,12 +108,40 @@ pub fn run(
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
+    run_from(plan, None, transport, observer)
+}
+
+/// Goes on with a run of the same plan from its state at the end of a window, on any number of ranks.
+/// `saved` has the domains of this rank at least. Otherwise like [`run`].
+///
+/// # Errors
+/// As of [`run`]; also if the state is none of this plan.
+pub fn resume(
+    plan: &Plan,
+    saved: &Saved,
+    transport: &mut dyn Transport,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, RunError> {
+    run_from(plan, Some(saved), transport, observer)
+}
+
+fn run_from(
+    plan: &Plan,
+    saved: Option<&Saved>,
+    transport: &mut dyn Transport,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, RunError> {
     let scheme = plan.scheme.as_ref();
-    with_kind!(&plan.blueprint, scheme, run_with(plan, transport, observer))
+    with_kind!(
+        &plan.blueprint,
+        scheme,
+        run_with(plan, saved, transport, observer)
+    )
 }
 
 fn run_with<K: Compiled>(
     plan: &Plan,
+    saved: Option<&Saved>,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
@@ -109,8 +154,13 @@ fn run_with<K: Compiled>(
         .of(transport.rank())
         .map(|id| FabricDomain::new(id, &plan.blueprint, plan.scheme.as_ref()))
         .collect();
+    let (mut start, mut watch) = (Start::default(), Watch::default());
+    if let Some(saved) = saved {
+        saved.load(&mut domains)?;
+        (start, watch) = (saved.start, saved.watch);
+    }
     let mut lookout = Lookout {
-        watchman: Watchman::new(plan.patience, plan.blueprint.traffic.clone()),
+        watchman: Watchman::new(watch, plan.patience, plan.blueprint.traffic.clone()),
         observer,
         ranks: share.ranks,
     };
@@ -119,6 +169,7 @@ fn run_with<K: Compiled>(
         &mut domains,
         share,
         plan.schedule,
+        start,
         transport,
         |id| network.neighbours(id),
         &mut lookout,

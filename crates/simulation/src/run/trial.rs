@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::error::RunError;
 use crate::machine::CpuClock;
 use crate::plan::Plan;
-use weir_engine::{End, Local, Monitor, Progress, Settled, Share, StopReason};
+use weir_engine::{End, Local, Monitor, Progress, Settled, Share, Start, StopReason};
 use weir_fabric::{Compiled, FabricDomain, with_kind};
 use weir_model::Time;
 
@@ -94,6 +94,7 @@ fn trial_with<K: Compiled>(
         &mut domains,
         share,
         schedule,
+        Start::default(),
         &mut Local,
         neighbours,
         &mut sampler,

@@ -1,6 +1,8 @@
 //! Looks after a run from outside: does anything still move?
 
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 use weir_fabric::{Compiled, FabricDomain, Traffic, Wait, find_deadlock};
 
 use super::hang::search_hang;
@@ -14,12 +16,18 @@ const PERIOD: u64 = 512;
 /// hundreds of windows.
 const SHARE: u64 = 8;
 
-/// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search together.
-pub struct Watchman {
+/// What a watchman remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
     /// The end of the last window in which a packet moved, ps.
     last_move: Time,
     /// How many windows there had been at the last search.
     searched: u64,
+}
+
+/// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search together.
+pub struct Watchman {
+    watch: Watch,
     /// How long nothing may move before a search is worth while: longer than anything is under way, ps.
     patience: Time,
     traffic: Arc<Vec<Traffic>>,
@@ -27,13 +35,17 @@ pub struct Watchman {
 
 impl Watchman {
     /// A watchman for a network where nothing is under way for longer than `patience` ps.
-    pub fn new(patience: Time, traffic: Arc<Vec<Traffic>>) -> Self {
+    pub fn new(watch: Watch, patience: Time, traffic: Arc<Vec<Traffic>>) -> Self {
         Watchman {
-            last_move: 0,
-            searched: 0,
+            watch,
             patience,
             traffic,
         }
+    }
+
+    /// What it remembers.
+    pub fn watch(&self) -> Watch {
+        self.watch
     }
 
     /// Looks at the run after a window.
@@ -44,15 +56,15 @@ impl Watchman {
         progress: Progress,
     ) -> Result<(), RunError> {
         if progress.moved {
-            self.last_move = progress.until;
+            self.watch.last_move = progress.until;
         }
-        let quiet = progress.until - self.last_move > self.patience;
+        let quiet = progress.until - self.watch.last_move > self.patience;
         if quiet {
-            self.last_move = progress.until;
+            self.watch.last_move = progress.until;
         }
-        let since = progress.windows - self.searched;
+        let since = progress.windows - self.watch.searched;
         if quiet || progress.next == NEVER || since >= PERIOD.max(progress.windows / SHARE) {
-            self.searched = progress.windows;
+            self.watch.searched = progress.windows;
             let domains = settled.domains();
             search(domains, transport, progress.until)?;
             self.search_hang(domains, transport, progress.until)?;

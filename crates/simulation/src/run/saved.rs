@@ -1,0 +1,67 @@
+//! The state of a run at the end of a window, from which it goes on.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::watchman::Watch;
+use crate::error::RunError;
+use weir_engine::Start;
+use weir_fabric::{Compiled, FabricDomain};
+use weir_model::DomainId;
+use weir_model::codec::CodecError;
+
+/// The domains of one rank, or of several that were put together, at the end of a window. A run of
+/// the same experiment goes on from there on any number of ranks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Saved {
+    pub(super) start: Start,
+    pub(super) watch: Watch,
+    domains: BTreeMap<DomainId, Vec<u8>>,
+}
+
+impl Saved {
+    pub(super) fn of<K: Compiled>(
+        start: Start,
+        watch: Watch,
+        domains: &[FabricDomain<K>],
+    ) -> Result<Saved, CodecError> {
+        let each = domains.iter();
+        let each = each.map(|domain| Ok((weir_engine::Domain::id(domain), domain.save()?)));
+        Ok(Saved {
+            start,
+            watch,
+            domains: each.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Adds the domains of another rank, which saved its own at the same time.
+    ///
+    /// # Errors
+    /// If they were saved at another time.
+    pub fn join(&mut self, other: Saved) -> Result<(), CodecError> {
+        if (self.start, self.watch) != (other.start, other.watch) {
+            let (one, two) = (self.start.until, other.start.until);
+            let reason = format!("states of {one} ps and of {two} ps do not go together");
+            return Err(CodecError::new(reason));
+        }
+        self.domains.extend(other.domains);
+        Ok(())
+    }
+
+    /// Lets domains that have just been built go on.
+    pub(super) fn load<K: Compiled>(
+        &self,
+        domains: &mut [FabricDomain<K>],
+    ) -> Result<(), RunError> {
+        for domain in domains {
+            let id = weir_engine::Domain::id(domain);
+            let bytes = self
+                .domains
+                .get(&id)
+                .ok_or_else(|| CodecError::new(format!("the state of domain {id} is missing")))?;
+            domain.load(bytes)?;
+        }
+        Ok(())
+    }
+}
