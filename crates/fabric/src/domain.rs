@@ -4,20 +4,21 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::Discipline;
-use crate::endpoint::nic::Nic;
-use crate::endpoint::resend::Resends;
-use crate::endpoint::source::{Source, Traffic};
-use crate::event::{EventKind, Keys};
 use crate::fault::Fault;
-use crate::flows::{FlowKinds, FlowRules};
-use crate::mail::inbox::{Inbox, Paper};
-use crate::mail::post::{CreditMail, PacketMail, Post};
-use crate::pool::Pool;
 use crate::record::stats::Stats;
 use crate::record::task_log::TaskStep;
 use crate::record::watch::{Step, Watched};
+use crate::setup::flow_rules::{FlowKinds, FlowRules};
 use crate::setup::network::Network;
 use crate::setup::plain::Compiled;
+use crate::setup::traffic::Traffic;
+use crate::state::ends::nic::Nic;
+use crate::state::ends::resend::Resends;
+use crate::state::ends::source::Source;
+use crate::state::event::{EventKind, Keys};
+use crate::state::mail::inbox::{Inbox, Paper};
+use crate::state::mail::post::{CreditMail, PacketMail, Post};
+use crate::state::pool::Pool;
 use crate::state::{
     Channel, Ends, Input, Mail, Model, OutIndex, Output, Ports, Progress, Records, Router, Timing,
 };

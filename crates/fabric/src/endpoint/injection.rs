@@ -1,9 +1,9 @@
 //! Onto the link from a NIC to its router: which virtual channel and queue a packet joins there.
 
-use super::send_queues::Message;
 use crate::domain::FabricDomain;
-use crate::pool::Pool;
 use crate::setup::plain::Compiled;
+use crate::state::ends::send_queues::Message;
+use crate::state::pool::Pool;
 use weir_model::{EndpointId, LinkKind, NEVER, Origin, PacketIndex, Time};
 use weir_network::queueing::Joining;
 use weir_network::routing::{NicChoice, NicRule};

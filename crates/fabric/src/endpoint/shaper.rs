@@ -10,56 +10,12 @@
 //! A flow without a rate may always send, before all others.
 
 use crate::setup::plain::Compiled;
-use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
-use super::nic::Blocked;
 use crate::Discipline;
 use crate::domain::FabricDomain;
+use crate::endpoint::nic::Blocked;
 use weir_congestion::FlowRate;
-use weir_model::{EndpointId, LATEST, PacketIndex, Time};
-
-/// The last packet that was sent.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Last {
-    /// When its head left.
-    time: Time,
-    flits: u16,
-}
-
-impl Last {
-    /// When the next packet may leave at a rate.
-    fn next(self, flits_per_ps: f64) -> Time {
-        let delay = (f64::from(self.flits) / flits_per_ps).round();
-        // A cast from a float stops at the ends of the type.
-        self.time.saturating_add((delay as Time).min(LATEST))
-    }
-}
-
-/// What the NICs of a domain have sent.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Shaper {
-    /// By NIC.
-    nics: FxHashMap<u32, Last>,
-    /// By NIC and destination.
-    flows: FxHashMap<(u32, EndpointId), Last>,
-    /// Flows that may be forgotten are looked for when there are so many.
-    most: usize,
-}
-
-impl Shaper {
-    /// A packet with a rate leaves now.
-    pub fn sent(&mut self, nic: u32, to: EndpointId, flits: u16, now: Time) {
-        let last = Last { time: now, flits };
-        self.nics.insert(nic, last);
-        self.flows.insert((nic, to), last);
-    }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.nics.capacity() * 24 + self.flows.capacity() * 24
-    }
-}
+use weir_model::{PacketIndex, Time};
 
 /// A flow that may send, but for its rate.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +74,7 @@ impl<K: Compiled> FabricDomain<K> {
                     let rate = self.scheme.rate(nic, to, now).map(FlowRate::flits_per_ps);
                     let message = self.ends.sends.message(pair.first);
                     let sent = (message.bits - message.left) as f64;
-                    let last = self.ends.shaper.flows.get(&(nic, to));
+                    let last = self.ends.shaper.of_flow(nic, to);
                     list.push(Candidate {
                         pair: at,
                         rate,
@@ -161,7 +117,7 @@ impl<K: Compiled> FabricDomain<K> {
         match discipline {
             Discipline::Ps => {
                 let rates: f64 = all.iter().filter_map(|one| one.rate).sum();
-                let last = self.ends.shaper.nics.get(&nic);
+                let last = self.ends.shaper.of_nic(nic);
                 let time = last.map_or(0, |last| last.next(rates));
                 least_served(&mut all.iter()).map(|one| (one, time))
             }
@@ -176,14 +132,10 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Forgets flows that may send at once, when many have been added.
     fn forget_idle(&mut self, now: Time) {
-        if self.ends.shaper.flows.len() <= self.ends.shaper.most.max(1_024) {
-            return;
-        }
         let scheme = self.scheme.as_mut();
-        self.ends.shaper.flows.retain(|&(nic, to), last| {
+        self.ends.shaper.forget(|nic, to, last| {
             let rate = scheme.rate(nic, to, now).map(FlowRate::flits_per_ps);
             rate.is_some_and(|rate| last.next(rate) > now)
         });
-        self.ends.shaper.most = 2 * self.ends.shaper.flows.len();
     }
 }

@@ -1,9 +1,9 @@
 //! What comes from another rank is checked before anything in it is used as a place: the lists of a domain are not
 //! checked again at every access ([`weir_model::Slots`]).
 
-use super::post::{CreditMail, PacketMail};
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
+use crate::state::mail::post::{CreditMail, PacketMail};
 use crate::state::{Upstream, Wire};
 use weir_model::Signal;
 

@@ -4,12 +4,12 @@
 //! while, and a domain leaves the cache before it does so again: a packet-hop then waits for some 30 places of memory one after the
 //! other. What comes next is known, so they are asked for before, many at once. A hint changes no result.
 
-use super::post::Post;
 use crate::domain::FabricDomain;
-use crate::event::EventKind;
-use crate::router::ring::{NO_REQUEST, RequestIndex};
 use crate::setup::plain::Compiled;
 use crate::state::Upstream;
+use crate::state::event::EventKind;
+use crate::state::mail::post::Post;
+use crate::state::{NO_REQUEST, RequestIndex};
 use weir_slots::{lines, prefetch, prefetch_list};
 
 /// So many events ahead the places of ports and NICs are fetched,
@@ -99,7 +99,7 @@ impl<K: Compiled> FabricDomain<K> {
             }
             EventKind::Deliver => self.pool.fetch_all(self.ends.nics[at].wire.head),
             EventKind::Generate => {
-                let nic = self.ends.sources[at].nic();
+                let nic = self.ends.sources[at].nic;
                 prefetch(&self.ends.nics[nic as usize]);
                 prefetch(&self.ports.outputs[(self.first_nic_output + nic) as usize]);
             }

@@ -1,46 +1,12 @@
 //! What schemes say out of band: from a router or an endpoint to an endpoint, past all queues.
 
 use crate::setup::plain::Compiled;
-use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use crate::domain::FabricDomain;
 use crate::empty;
-use crate::event::EventKind;
+use crate::state::event::EventKind;
 use crate::state::{OutIndex, Wire};
 use weir_model::{EndpointId, LATEST, PortId, RouterId, Signal, Time};
-
-/// The signals of a domain.
-#[derive(Default, Serialize, Deserialize)]
-pub struct Signals {
-    /// For this domain's endpoints, those that have not taken effect.
-    due: BinaryHeap<Reverse<Signal>>,
-    /// Neighbours for whom there is mail that may be due before the end of the window.
-    pub urgent: Vec<u32>,
-    /// Whether signals can be due before the end of the window.
-    pub hurry: bool,
-}
-
-impl Signals {
-    /// None under way.
-    pub fn new(hurry: bool) -> Self {
-        Signals {
-            hurry,
-            ..Signals::default()
-        }
-    }
-
-    /// All that have not taken effect.
-    pub fn all(&self) -> impl Iterator<Item = &Signal> {
-        self.due.iter().map(|Reverse(signal)| signal)
-    }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.due.capacity() * size_of::<Signal>()
-    }
-}
 
 /// Who says something.
 #[derive(Clone, Copy)]
@@ -57,10 +23,7 @@ impl<K: Compiled> FabricDomain<K> {
             return self.port_timer(output, now);
         }
         // All that are due, for whatever NIC, in the order of what they say; their other events find nothing.
-        while let Some(&Reverse(signal)) = self.mail.signals.due.peek()
-            && signal.time <= now
-        {
-            self.mail.signals.due.pop();
+        while let Some(signal) = self.mail.signals.take(now) {
             let nic = self.nic_of(signal.to);
             self.scheme.on_signal(nic, &signal);
             self.kick_nic(nic, now);
@@ -114,7 +77,7 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn take_signal(&mut self, signal: Signal) {
         let nic = self.nic_of(signal.to);
         if !self.scheme.absorb_signal(nic, &signal) {
-            self.mail.signals.due.push(Reverse(signal));
+            self.mail.signals.add(signal);
             self.schedule(EventKind::Scheme, self.first_nic_output + nic, signal.time);
         }
     }

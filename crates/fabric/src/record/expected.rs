@@ -1,14 +1,15 @@
 //! What a network takes, from its numbers: nothing is built.
 
 use crate::domain::FabricDomain;
-use crate::endpoint::hosts::Application;
-use crate::endpoint::nic::Nic;
-use crate::endpoint::resend::Resends;
-use crate::endpoint::source::{Drive, Source, Traffic};
-use crate::router::crowd::{Crowds, MOST_BITS};
-use crate::router::ring::Ring;
 use crate::setup::build::Blueprint;
 use crate::setup::plain::Rich;
+use crate::setup::traffic::Application;
+use crate::setup::traffic::{Drive, Traffic};
+use crate::state::Ring;
+use crate::state::ends::nic::Nic;
+use crate::state::ends::resend::Resends;
+use crate::state::ends::source::Source;
+use crate::state::ports::crowd::{Crowds, MOST_BITS};
 use crate::state::{Channel, HeadQueue, Input, Output, Router};
 use weir_congestion::Scheme;
 use weir_model::LinkKind;

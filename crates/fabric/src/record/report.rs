@@ -9,8 +9,8 @@ use super::series::Series;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
 use crate::domain::FabricDomain;
 use crate::endpoint::hosts::{BehindRow, IterationRow, TaskRow};
-use crate::mail::inbox::Inbox;
 use crate::state::Wire;
+use crate::state::mail::inbox::Inbox;
 use weir_model::{NO_PACKET, PacketKind, Time};
 
 /// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.

@@ -12,8 +12,9 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
-use crate::router::ring::{NO_REQUEST, Side};
+use crate::state::NO_REQUEST;
 use crate::state::Wire;
+use crate::state::ports::ring::Side;
 use weir_model::{NEVER, NO_PACKET, PacketIndex, PortId, RouterId};
 use weir_network::topology::Peer;
 

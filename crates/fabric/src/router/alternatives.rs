@@ -6,11 +6,12 @@
 //! hold the packet at its head only, and are gone when it goes.
 
 use super::crossbar::Crossing;
-use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::domain::FabricDomain;
-use crate::pool::Fifo;
 use crate::setup::plain::Compiled;
+use crate::state::pool::Fifo;
+use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Request, Wire, any_waits};
+use crate::state::{NO_REQUEST, RequestIndex};
 use weir_model::{Classes, PacketIndex, Time};
 use weir_network::routing::Hop;
 

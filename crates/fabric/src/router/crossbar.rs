@@ -1,12 +1,13 @@
 //! From the input buffers across the crossbar: who may cross, and when to look again at who may not.
 
-use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::Arbitration;
 use crate::domain::FabricDomain;
-use crate::event::EventKind;
 use crate::fault::Fault;
 use crate::setup::plain::Compiled;
+use crate::state::event::EventKind;
+use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Request, any_waits};
+use crate::state::{NO_REQUEST, RequestIndex};
 use weir_model::{Classes, NEVER, PacketIndex, Time};
 
 /// Whether a packet may cross now, and if not, what it waits for.

@@ -1,10 +1,11 @@
 //! What routers do to packets that they may drop, and to control packets that they take in place of an endpoint.
 
-use super::crowd::MOST_BITS;
-use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
+use crate::state::ports::crowd::MOST_BITS;
+use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Output, Request, Wire};
+use crate::state::{NO_REQUEST, RequestIndex};
 use weir_congestion::PacketView;
 use weir_model::{Classes, NEVER, PacketIndex, Time, unit};
 

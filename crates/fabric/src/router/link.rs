@@ -1,10 +1,10 @@
 //! From the output queues onto the links: priority, credits, and the time of head and tail at the far end.
 
-use super::crowd::MOST_BITS;
 use crate::Arbitration;
 use crate::domain::FabricDomain;
-use crate::event::EventKind;
 use crate::setup::plain::Compiled;
+use crate::state::event::EventKind;
+use crate::state::ports::crowd::MOST_BITS;
 use crate::state::{OutIndex, Wire};
 use weir_model::{Classes, Flight, NEVER, NO_PACKET, PacketIndex, Time};
 

@@ -2,9 +2,9 @@
 
 use crate::domain::FabricDomain;
 use crate::endpoint::nic::blank;
-use crate::event::EventKind;
 use crate::mail::signals::Speaker;
 use crate::setup::plain::Compiled;
+use crate::state::event::EventKind;
 use crate::state::{OutIndex, Wire};
 use weir_congestion::{Control, PacketView, Place, Port, PortContext, Scheme};
 use weir_model::{Flight, NO_PACKET, Origin, PacketIndex, PacketKind, PortId, RouterId, Time};

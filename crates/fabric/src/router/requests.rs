@@ -1,10 +1,11 @@
 //! Who waits at an input for which output: the rings of requests.
 
-use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::domain::FabricDomain;
-use crate::pool::Fifo;
 use crate::setup::plain::Compiled;
+use crate::state::pool::Fifo;
+use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Request};
+use crate::state::{NO_REQUEST, RequestIndex};
 use weir_model::{PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {

@@ -1,9 +1,9 @@
-use super::crowd::Crowds;
 use crate::domain::{FabricDomain, Fixed};
-use crate::flows::Flows;
-use crate::setup::memory::Memory;
 use crate::setup::network::Network;
 use crate::setup::plain::Compiled;
+use crate::state::ends::flows::Flows;
+use crate::state::ports::crowd::Crowds;
+use crate::state::ports::memory::Memory;
 use crate::state::{Channel, InIndex, Model, Output, Router, Timing};
 use std::marker::PhantomData;
 use weir_model::{EndpointId, Flight, Origin, PacketIndex, PortId, RouterId, Time, below};

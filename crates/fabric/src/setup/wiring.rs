@@ -4,14 +4,14 @@ use super::plain::Compiled;
 
 use rustc_hash::FxHashMap;
 
-use super::memory::Memory;
 use super::network::MOST_BUFFERED;
 use crate::domain::FabricDomain;
-use crate::endpoint::nic::Nic;
-use crate::mail::inbox::Inbox;
-use crate::pool::Fifo;
 use crate::record::attribution::Divided;
-use crate::router::crowd::MOST_BITS;
+use crate::state::ends::nic::Nic;
+use crate::state::mail::inbox::Inbox;
+use crate::state::pool::Fifo;
+use crate::state::ports::crowd::MOST_BITS;
+use crate::state::ports::memory::Memory;
 use crate::state::{Channel, Input, NO_OUTPUT, Output, Router, Timing, Upstream, Wire};
 use crate::{BufferPer, Switching};
 use weir_input::OutputQueue;

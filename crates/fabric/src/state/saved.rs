@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ends, Input, Mail, Output, Ports, Progress, Records};
 use crate::domain::FabricDomain;
-use crate::endpoint::send_queues::PairRing;
-use crate::event::EventKind;
-use crate::pool::{Fifo, Pool};
-use crate::router::crowd::CROWD;
 use crate::setup::plain::Compiled;
+use crate::state::ends::send_queues::PairRing;
+use crate::state::event::EventKind;
+use crate::state::pool::{Fifo, Pool};
+use crate::state::ports::crowd::CROWD;
 use weir_engine::{EventKey, EventQueue};
 use weir_model::codec::{self, CodecError};
 use weir_model::{LATEST, NEVER, Time};

@@ -3,28 +3,21 @@
 mod action;
 
 use crate::setup::plain::Compiled;
+use crate::setup::traffic::Application;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::nic::NewMessage;
 use crate::domain::FabricDomain;
-use crate::event::EventKind;
+use crate::endpoint::nic::NewMessage;
 use crate::fault::Fault;
 use crate::record::stats::JobStats;
 use crate::record::task_log::{TaskEvent, word};
+use crate::state::event::EventKind;
 use action::{Action, Wishes};
 use weir_model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
-use weir_workload::tasks::{Envelope, Iteration, Job, Peer, Task, Trouble, Waiting};
-
-/// An application: the same for all domains.
-pub struct Application {
-    /// What its tasks do.
-    pub job: Job,
-    /// The task at each of its endpoints.
-    pub numbers: FxHashMap<EndpointId, Peer>,
-}
+use weir_workload::tasks::{Envelope, Iteration, Peer, Task, Trouble, Waiting};
 
 /// One task at the end: job, task, when it was done (the end of the run if it was not), its communication time, whether
 /// it was done, messages that it never received.

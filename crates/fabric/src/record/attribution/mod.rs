@@ -13,11 +13,12 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
-use crate::endpoint::send_queues::NONE;
-use crate::pool::{Fifo, Pool};
-use crate::router::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::setup::plain::Compiled;
+use crate::state::ends::send_queues::NONE;
+use crate::state::pool::{Fifo, Pool};
+use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Output, Wire};
+use crate::state::{NO_REQUEST, RequestIndex};
 use looks::Looks;
 use waits::{Kind, Pressure, Wait, WaitsReport, Who, merge};
 use weir_model::{NEVER, NO_PACKET, PacketIndex, Time};

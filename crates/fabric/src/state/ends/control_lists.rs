@@ -1,6 +1,6 @@
 //! Control packets that wait in a NIC, a list for each of their classes.
 
-use crate::pool::{Fifo, Pool};
+use crate::state::pool::{Fifo, Pool};
 use serde::{Deserialize, Serialize};
 use weir_model::PacketIndex;
 

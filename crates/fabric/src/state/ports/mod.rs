@@ -1,12 +1,38 @@
 //! What one domain holds: ports, queues, credits, NICs. Flat arrays with indices instead of pointers, so that a
 //! domain stays small, in one piece and in the cache.
 
+pub(crate) mod allocation;
+pub(crate) mod credit;
+pub(crate) mod crowd;
+pub(crate) mod memory;
+pub(crate) mod ring;
+
 use crate::Arbitration;
-use crate::pool::{Fifo, Pool};
-use crate::router::credit::Credit;
+use crate::state::pool::{Fifo, Pool};
+use crate::state::ports::credit::Credit;
+use allocation::Allocation;
+use crowd::{Crowds, HeadQueues};
+use memory::Memory;
+use ring::Requests;
 use serde::{Deserialize, Serialize};
 use weir_model::{LinkKind, LinkRate, NEVER, NO_PACKET, PacketIndex, PortId, Rng, RouterId, Time};
 use weir_slots::Slots;
+
+/// Routers and their ports, and the links of NICs.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Ports {
+    pub routers: Slots<Router>,
+    /// What the routing keeps at the routers.
+    pub memory: Memory,
+    pub inputs: Slots<Input>,
+    pub outputs: Slots<Output>,
+    pub channels: Slots<Channel>,
+    pub requests: Requests,
+    pub rings: Rings,
+    pub crowds: Crowds,
+    pub fifos: HeadQueues,
+    pub allocation: Allocation,
+}
 
 /// Index of an output of this domain: router ports first, then the NICs' links to their routers.
 pub type OutIndex = u32;

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::groups::{MOST, UNKNOWN};
-use super::send_queues::{PairRing, SendQueues};
+use crate::state::ends::groups::{MOST, UNKNOWN};
+use crate::state::ends::send_queues::{PairRing, SendQueues};
 
 /// A NIC that has once passed more queue pairs than this knows their places from then on; to pass fewer takes less time.
 const FAR: u32 = 256;
@@ -223,7 +223,7 @@ impl SendQueues {
 mod tests {
     use super::*;
     use crate::NicOrder;
-    use crate::endpoint::send_queues::Message;
+    use crate::state::ends::send_queues::Message;
     use weir_model::{Stamp, below};
 
     #[test]

@@ -1,6 +1,6 @@
 //! Circular lists of requests, for arbitration in turn. A request stands in two rings: its output's and its input's.
 
-use crate::pool::Fifo;
+use crate::state::pool::Fifo;
 pub use crate::state::{NO_REQUEST, RequestIndex, Ring};
 use serde::{Deserialize, Serialize};
 

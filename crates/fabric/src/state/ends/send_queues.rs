@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-use super::groups::{Groups, UNKNOWN};
-use super::ring_order::{PLACE, RingOrder};
 use crate::NicOrder;
+use crate::state::ends::groups::{Groups, UNKNOWN};
+use crate::state::ends::ring_order::{PLACE, RingOrder};
 use weir_model::{EndpointId, Origin, Stamp, Time};
 use weir_slots::{Slots, prefetch};
 
