@@ -8,8 +8,8 @@ use super::watchman::Watch;
 use crate::error::RunError;
 use weir_engine::Start;
 use weir_fabric::{Compiled, FabricDomain};
-use weir_model::DomainId;
 use weir_model::codec::CodecError;
+use weir_model::{DomainId, Time};
 
 /// The domains of one rank, or of several that were put together, at the end of a window. A run of
 /// the same experiment goes on from there on any number of ranks.
@@ -33,6 +33,11 @@ impl Saved {
             watch,
             domains: each.collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Everything before this has been simulated, ps.
+    pub fn until(&self) -> Time {
+        self.start.until
     }
 
     /// Adds the domains of another rank, which saved its own at the same time.
