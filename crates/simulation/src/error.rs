@@ -1,7 +1,7 @@
 use thiserror::Error;
 
 use weir_engine::TransportError;
-use weir_fabric::{Deadlock, Fault};
+use weir_fabric::{Deadlock, Fault, Halt};
 use weir_model::LATEST;
 use weir_model::codec::CodecError;
 
@@ -74,6 +74,16 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// Of a run that was halted; `own` is what its observer says.
+    pub(crate) fn of(halt: Halt, own: Option<RunError>) -> RunError {
+        match (own, halt) {
+            (Some(error), _) => error,
+            (None, Halt::Fault(fault)) => fault.into(),
+            (None, Halt::Transport(error)) => error.into(),
+            (None, Halt::Observer) => unreachable!("an observer that ends a run says why"),
+        }
+    }
+
     /// The exit code of the process: 4 for a stall, 2 for what a user can mend, 1 for everything else.
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -77,18 +77,6 @@ pub fn is_rich(blueprint: &Blueprint) -> bool {
         || !network.routers.iter().all(plain)
 }
 
-/// Calls a function with the copy of the fabric that a run needs.
-#[macro_export]
-macro_rules! with_kind {
-    ($blueprint:expr, $scheme:expr, $run:ident($($argument:expr),*)) => {
-        match ($crate::is_rich($blueprint), $crate::is_controlled($scheme)) {
-            (true, _) => $run::<$crate::Rich>($($argument),*),
-            (false, true) => $run::<$crate::Controlled>($($argument),*),
-            (false, false) => $run::<$crate::Plain>($($argument),*),
-        }
-    };
-}
-
 impl<K: Compiled> FabricDomain<K> {
     /// Whether flows are recorded.
     #[inline(always)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::watchman::Watch;
 use crate::error::RunError;
 use weir_engine::Start;
-use weir_fabric::{Compiled, FabricDomain};
+use weir_fabric::{Fabric, Part, Parts};
 use weir_model::codec::CodecError;
 use weir_model::{DomainId, Time};
 
@@ -21,13 +21,12 @@ pub struct Saved {
 }
 
 impl Saved {
-    pub(super) fn of<K: Compiled>(
+    pub(super) fn of(
         start: Start,
         watch: Watch,
-        domains: &[FabricDomain<K>],
+        parts: &[&mut dyn Part],
     ) -> Result<Saved, CodecError> {
-        let each = domains.iter();
-        let each = each.map(|domain| Ok((weir_engine::Domain::id(domain), domain.save()?)));
+        let each = parts.iter().map(|part| Ok((part.id(), part.save()?)));
         Ok(Saved {
             start,
             watch,
@@ -55,17 +54,14 @@ impl Saved {
     }
 
     /// Lets domains that have just been built go on.
-    pub(super) fn load<K: Compiled>(
-        &self,
-        domains: &mut [FabricDomain<K>],
-    ) -> Result<(), RunError> {
-        for domain in domains {
-            let id = weir_engine::Domain::id(domain);
+    pub(super) fn load(&self, fabric: &mut Fabric) -> Result<(), RunError> {
+        for part in fabric.parts() {
+            let id = part.id();
             let bytes = self
                 .domains
                 .get(&id)
                 .ok_or_else(|| CodecError::new(format!("the state of domain {id} is missing")))?;
-            domain.load(bytes)?;
+            part.load(bytes)?;
         }
         Ok(())
     }

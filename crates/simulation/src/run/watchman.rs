@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use weir_fabric::{Compiled, FabricDomain, Traffic, Wait, find_deadlock};
+use weir_fabric::{Part, Parts, Traffic, Wait, find_deadlock};
 
 use super::hang::search_hang;
 use crate::RunError;
-use weir_engine::{Progress, Settled, Transport, broadcast, gather};
+use weir_engine::{Progress, Transport, broadcast, gather};
 use weir_model::{NEVER, Time};
 
 /// Windows between two searches for a deadlock while other packets still move, at least …
@@ -49,10 +49,10 @@ impl Watchman {
     }
 
     /// Looks at the run after a window.
-    pub fn look<K: Compiled, T: Transport + ?Sized>(
+    pub fn look(
         &mut self,
-        settled: &mut Settled<FabricDomain<K>>,
-        transport: &mut T,
+        parts: &mut dyn Parts,
+        transport: &mut dyn Transport,
         progress: Progress,
     ) -> Result<(), RunError> {
         if progress.moved {
@@ -65,35 +65,35 @@ impl Watchman {
         let since = progress.windows - self.watch.searched;
         if quiet || progress.next == NEVER || since >= PERIOD.max(progress.windows / SHARE) {
             self.watch.searched = progress.windows;
-            let domains = settled.domains();
-            search(domains, transport, progress.until)?;
-            self.search_hang(domains, transport, progress.until)?;
+            let parts = parts.parts();
+            search(&parts, transport, progress.until)?;
+            self.search_hang(&parts, transport, progress.until)?;
         }
         Ok(())
     }
 
     /// Looks for an application that waits for ever, if there is any application.
-    pub fn search_hang<K: Compiled, T: Transport + ?Sized>(
+    pub fn search_hang(
         &self,
-        domains: &[FabricDomain<K>],
-        transport: &mut T,
+        parts: &[&mut dyn Part],
+        transport: &mut dyn Transport,
         now: Time,
     ) -> Result<(), RunError> {
         if !self.traffic.iter().any(|one| one.application().is_some()) {
             return Ok(());
         }
         let names: Vec<&str> = self.traffic.iter().map(|one| one.name.as_str()).collect();
-        search_hang(domains, &names, transport, now)
+        search_hang(parts, &names, transport, now)
     }
 }
 
 /// Puts the blocked places of all domains together on rank 0 and looks for a deadlock; all ranks get the verdict.
-pub fn search<K: Compiled, T: Transport + ?Sized>(
-    domains: &[FabricDomain<K>],
-    transport: &mut T,
+pub fn search(
+    parts: &[&mut dyn Part],
+    transport: &mut dyn Transport,
     now: Time,
 ) -> Result<(), RunError> {
-    let waits: Vec<Wait> = domains.iter().flat_map(FabricDomain::<K>::waits).collect();
+    let waits: Vec<Wait> = parts.iter().flat_map(|part| part.waits()).collect();
     let gathered = gather(transport, waits)?;
     let found = gathered.and_then(|ranks| find_deadlock(&ranks.concat()));
     match broadcast(transport, &found)? {
