@@ -1,10 +1,15 @@
 //! Whatever is in the catalog works, because it is there: each variant, with each of the parameters that its entry gives as an
-//! example, delivers everything exactly once (the program counts), gives the same bits on several ranks, and does what it is for.
+//! example, delivers everything exactly once (the program counts), gives the same bits on several ranks and when it goes on from
+//! a saved state, and does what it is for.
 
-use crate::support::{Experiment, run_on, run_plan};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::support::{Experiment, resume_on, run_saving};
 use toml::{Table, Value};
 use weir::catalog::catalog;
+use weir::model::codec;
 use weir::registry::Variant;
+use weir::simulation::{RunError, Saved};
 use weir::trace::Data;
 
 /// The tables of a variant's examples, with its name.
@@ -78,20 +83,29 @@ pub fn crowded(network: Experiment, until: &str) -> Experiment {
         .to_completion(until)
 }
 
-/// Runs in one process and on two and three ranks; the data, which are the same.
+/// Runs in one process and on two ranks, each time saving the state at a random window; goes on from
+/// these states on three ranks and on one. The data, which are the same.
 fn everywhere(experiment: &Experiment) -> Data {
-    let plan = experiment.plan();
-    let fail = |error| -> Data { panic!("{error}\n{}", experiment.text()) };
-    let alone = run_plan(&plan).map_or_else(fail, |outcome| outcome.data);
-    let domains = plan.network().topology.domains();
+    let (plan, text) = (experiment.plan(), experiment.text());
+    let good = |result: Result<_, RunError>| result.unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let seed = hasher.finish();
     // Signals that take no time are for one rank.
+    let domains = plan.network().topology.domains();
     let most = plan.schedule.haste.map_or(domains, |_| 1);
-    for ranks in [2, 3].into_iter().filter(|&ranks| ranks <= most) {
-        let shared = run_on(ranks, &plan).unwrap_or_else(fail);
+    let (alone, saved) = good(run_saving(1, &plan, seed));
+    let (shared, saved_shared) = good(run_saving(2.min(most), &plan, seed + 1));
+    assert!(shared == alone, "two ranks differ from one in\n{text}");
+    for (ranks, saved) in [(3.min(most), saved), (1, saved_shared)] {
+        let saved = saved.expect("a window ends");
+        let bytes = codec::encode(&saved).expect("plain data");
+        let saved: Saved = codec::decode(&bytes).expect("what was written");
+        let resumed = resume_on(ranks, &plan, &saved).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let when = saved.until();
         assert!(
-            shared == alone,
-            "{ranks} ranks differ from one process in\n{}",
-            experiment.text()
+            resumed == alone,
+            "gone on from {when} ps on {ranks} ranks, the run differs in\n{text}"
         );
     }
     alone

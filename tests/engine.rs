@@ -116,6 +116,7 @@ impl Game {
             &mut domains,
             share,
             schedule,
+            engine::Start::default(),
             transport,
             neighbours,
             &mut Nobody,

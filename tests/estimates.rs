@@ -4,16 +4,17 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::support::{Cli, Experiment};
-use weir::fabric::{FabricDomain, Rich};
+use weir::engine::Local;
+use weir::fabric::{Fabric, Parts};
 use weir::forecast::{Amount, Basis, Forecast, Work};
 use weir::simulation::{Plan, trial};
 
 /// Bytes of the state of all domains, built.
 fn built(plan: &Plan) -> u64 {
     let (blueprint, scheme) = (&plan.blueprint, plan.scheme.as_ref());
-    let one = |id| FabricDomain::<Rich>::new(id, blueprint, scheme).memory_bytes();
-    let domains = 0..blueprint.network.topology.domains();
-    domains.map(|id| one(id).0 as u64).sum()
+    let mut fabric = Fabric::new(blueprint, scheme, &Local);
+    let parts = fabric.parts();
+    parts.iter().map(|part| part.memory_bytes().0 as u64).sum()
 }
 
 #[test]

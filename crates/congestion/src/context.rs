@@ -1,5 +1,6 @@
 //! What a scheme sees and does: at a NIC (of a source or of a destination) and at a router's port.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use weir_model::{EndpointId, Flight, LinkRate, Origin, Packet, PacketKind, Time};
@@ -49,7 +50,7 @@ impl PacketView {
 }
 
 /// A control packet that a scheme sends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Control {
     /// What it is.
     pub kind: PacketKind,

@@ -27,7 +27,7 @@ pub use collective::{broadcast, gather};
 pub use interleave::Haste;
 pub use moment::EventKey;
 pub use queue::EventQueue;
-pub use run::{End, Monitor, Progress, Schedule, Settled, StopReason, run};
+pub use run::{End, Monitor, Progress, Schedule, Settled, Start, StopReason, run};
 pub use share::Share;
 pub use transport::{Local, Transport, TransportError};
 pub use transport_threads::Threads;

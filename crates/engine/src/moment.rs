@@ -106,6 +106,18 @@ impl Moment {
         (self.time != NEVER).then_some(self.time)
     }
 
+    /// The events that are left, in no order.
+    pub fn events(&self) -> impl Iterator<Item = (Time, EventKey)> {
+        let words = self.words.iter().copied().zip(0..);
+        let words = words.chain([(self.bits, self.word)]);
+        let (time, mask) = (self.time, self.mask);
+        let ranks = words.flat_map(|(bits, word)| {
+            let set = (0..64).filter(move |bit| bits >> bit & 1 == 1);
+            set.map(move |bit| (word * 64 + bit) as EventKey)
+        });
+        ranks.map(move |rank| (time, rank ^ mask))
+    }
+
     /// Takes the next event if there is one and its time is before `limit`.
     #[inline]
     pub fn take_before(&mut self, limit: Time) -> Option<(Time, EventKey)> {

@@ -248,6 +248,22 @@ impl EventQueue {
         near.min(self.far_from)
     }
 
+    /// All events that have not been taken, in no order.
+    pub fn pending(&self) -> Vec<(Time, EventKey)> {
+        let start = self.passed();
+        let current = self.current.iter();
+        let current = current.map(|&event| (start + (event >> 32), event as EventKey));
+        let first = self.now + 1;
+        let near = (first..first + BUCKETS as u64 - 1).flat_map(|bucket| {
+            let start = bucket << self.shift;
+            let events = self.events_of(bucket);
+            events.map(move |event| (start + (event >> 32), event as EventKey))
+        });
+        let far = self.far.iter().map(|Reverse(event)| *event);
+        let all = current.chain(near).chain(far);
+        all.chain(self.moment.events()).collect()
+    }
+
     fn events_of(&self, bucket: u64) -> impl Iterator<Item = u64> + '_ {
         let first = self.buckets[bucket as usize & (BUCKETS - 1)];
         let chunks = std::iter::successors(self.chunks.get(first as usize), |chunk| {

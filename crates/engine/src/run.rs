@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::interleave::{Haste, interleave};
 use super::pace::Pace;
 use super::post_office::PostOffice;
@@ -15,6 +17,15 @@ pub struct Schedule {
     pub end: Time,
     /// Set if mail can take effect sooner than a window ends. Possible on a single rank only.
     pub haste: Option<Haste>,
+}
+
+/// Where a run begins: at the end of a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// Everything before this has been simulated, ps.
+    pub until: Time,
+    /// Windows ended so far.
+    pub windows: u64,
 }
 
 /// Why a run ended.
@@ -111,7 +122,7 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
     ) -> Result<(), Self::Error>;
 }
 
-/// Runs the domains of this rank until the end of the schedule, until nothing is left to do on any rank, or until the
+/// Runs the domains of this rank from `start` until the end of the schedule, until nothing is left to do on any rank, or until the
 /// monitor of some rank asks for the end. Returns why it ended and the number of windows.
 ///
 /// A window that takes long is run in pieces, so that the ranks hear of each other in time (`Pace`). Where it is cut
@@ -120,6 +131,7 @@ pub fn run<D, T, M>(
     domains: &mut [D],
     share: Share,
     schedule: Schedule,
+    start: Start,
     transport: &mut T,
     neighbours_of: impl Fn(DomainId) -> Vec<DomainId>,
     monitor: &mut M,
@@ -131,10 +143,11 @@ where
 {
     let mut post = PostOffice::new(domains, share, transport.rank(), &neighbours_of);
     let mut pace = Pace::new(schedule.window, monitor.heed_within());
-    let (mut windows, mut moved_before, mut moved) = (0, 0, false);
+    let (mut windows, mut moved) = (start.windows, false);
+    let mut moved_before: u64 = domains.iter().map(Domain::moved).sum();
     let mut backwards = false;
     // Everything before the first of them is simulated; the second is the end of the window.
-    let (mut until, mut closes) = (0, 0);
+    let (mut until, mut closes) = (start.until, start.until);
     post.agree_on_neighbours(transport)?;
     let mut common = Agreement {
         next: earliest(domains),

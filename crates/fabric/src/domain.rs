@@ -1,37 +1,29 @@
-use super::setup::plain::Compiled;
+//! A domain: the part of the network that is simulated as one unit.
+
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::endpoint::hosts::Hosts;
-use super::endpoint::nic::Nic;
-use super::endpoint::reassembly::Reassembly;
-use super::endpoint::resend::Resends;
-use super::endpoint::send_queues::SendQueues;
-use super::endpoint::shaper::Shaper;
-use super::endpoint::source::{Source, Traffic};
-use super::event::{EventKind, Keys};
-use super::flows::{FlowKinds, FlowRules, Flows};
-use super::mail::inbox::{Inbox, Paper};
-use super::mail::later::Later;
-use super::mail::post::Post;
-use super::mail::signals::Signals;
-use super::pool::Pool;
-use super::record::attribution::Attribution;
-use super::record::flow_log::FlowLog;
-use super::record::samples::Samples;
-use super::record::stats::Stats;
-use super::record::task_log::{TaskLog, TaskStep};
-use super::record::watch::{Step, Watch};
-use super::router::allocation::Allocation;
-use super::router::crowd::{Crowds, HeadQueues};
-use super::router::ring::Requests;
-use super::setup::memory::Memory;
-use super::setup::network::Network;
-use super::state::{Channel, Input, Model, OutIndex, Output, Rings, Router, Timing};
 use crate::Discipline;
 use crate::fault::Fault;
+use crate::record::stats::Stats;
+use crate::record::task_log::TaskStep;
+use crate::record::watch::{Step, Watched};
+use crate::setup::flow_rules::{FlowKinds, FlowRules};
+use crate::setup::network::Network;
+use crate::setup::plain::Compiled;
+use crate::setup::traffic::Traffic;
+use crate::state::ends::nic::Nic;
+use crate::state::ends::resend::Resends;
+use crate::state::ends::source::Source;
+use crate::state::event::{EventKind, Keys};
+use crate::state::mail::inbox::{Inbox, Paper};
+use crate::state::mail::post::{CreditMail, PacketMail, Post};
+use crate::state::pool::Pool;
+use crate::state::{
+    Channel, Ends, Input, Mail, Model, OutIndex, Output, Ports, Progress, Records, Router, Timing,
+};
 use weir_congestion::{About, Actions, Capabilities, Scheme};
-use weir_engine::{Domain, EventQueue};
+use weir_engine::{Domain, EventQueue, Schedule};
 use weir_model::{Classes, DomainId, PacketKind, Signal, Time};
 use weir_network::routing::{Hop, NicChoice};
 use weir_slots::Slots;
@@ -92,6 +84,10 @@ pub(super) struct Fixed {
     pub flows: FlowRules,
     /// The control packets that do it.
     pub flow_kinds: FlowKinds,
+    /// Windows and end of the run.
+    pub schedule: Schedule,
+    /// True if the run ends when all tasks of applications are done.
+    pub until_done: bool,
     /// By which flows are sent at the rates that the scheme sets, if it sets any.
     pub discipline: Option<Discipline>,
 }
@@ -104,83 +100,43 @@ pub struct FabricDomain<K: Compiled> {
     pub(super) id: DomainId,
     pub(super) network: Arc<Network>,
     pub(super) fixed: Fixed,
-    pub(super) scheme: Box<dyn Scheme>,
     pub(super) about: About,
     pub(super) neighbours: Vec<DomainId>,
-    pub(super) queue: EventQueue,
     pub(super) keys: Keys,
-    pub(super) pool: Pool,
-    pub(super) routers: Slots<Router>,
-    /// What the routing keeps at the routers.
-    pub(super) memory: Memory,
-    /// Ways that a packet may go, while they are looked at.
-    pub(super) ways: Vec<Hop>,
-    pub(super) inputs: Slots<Input>,
-    pub(super) outputs: Slots<Output>,
     pub(super) timings: Slots<Timing>,
     /// By the kind of router.
     pub(super) models: Slots<Model>,
-    pub(super) channels: Slots<Channel>,
-    pub(super) requests: Requests,
-    pub(super) rings: Rings,
-    pub(super) crowds: Crowds,
-    pub(super) fifos: HeadQueues,
-    pub(super) allocation: Allocation,
-    pub(super) nics: Slots<Nic>,
-    pub(super) sends: SendQueues,
-    /// By NIC; of schemes that send packets again only.
-    pub(super) resends: Vec<Resends>,
-    /// Messages that have come in part.
-    pub(super) partial: Reassembly,
-    /// Messages of tasks that are acknowledged in part; of schemes that may drop packets only.
-    pub(super) acknowledged: Reassembly,
-    pub(super) sources: Slots<Source>,
-    /// Tasks of applications.
-    pub(super) hosts: Hosts,
+    pub(super) first_nic_output: OutIndex,
+    pub(super) traffic: Arc<Vec<Traffic>>,
+    /// The packets to follow.
+    pub(super) watched: Watched,
+    pub(super) kind: PhantomData<K>,
+
+    pub(super) queue: EventQueue,
+    pub(super) pool: Pool,
+    pub(super) ports: Ports,
+    pub(super) ends: Ends,
+    pub(super) mail: Mail,
+    pub(super) records: Records,
+    pub(super) progress: Progress,
+    pub(super) scheme: Box<dyn Scheme>,
+
+    /// Ways that a packet may go, while they are looked at.
+    pub(super) ways: Vec<Hop>,
     /// What the scheme's hook asks for while it is called.
     pub(super) actions: Actions,
-    /// What the scheme does at a later time: timers at NICs, control packets.
-    pub(super) later: Later,
-    /// Flows whose ways are set up.
-    pub(super) flows: Flows,
-    /// What is recorded of flows.
-    pub(super) flow_log: FlowLog,
-    /// What NICs have sent at the rates of flows.
-    pub(super) shaper: Shaper,
-    /// What the scheme says out of band.
-    pub(super) signals: Signals,
-    pub(super) first_nic_output: OutIndex,
+    /// Empty between two windows.
     pub(super) outboxes: Vec<Post>,
-    /// By neighbour.
-    pub(super) inboxes: Slots<Inbox>,
     pub(super) paper: Paper,
-    pub(super) stats: Stats,
-    /// The end of the window.
-    pub(super) until: Time,
-    /// Packet-hops so far.
-    pub(super) moved: u64,
-    pub(super) events: u64,
-    /// Those of the last window.
-    pub(super) recent: u64,
-    /// What happens to tasks, if that is kept.
-    pub(super) task_log: TaskLog,
-    /// Packets that are followed.
-    pub(super) watch: Watch,
-    pub(super) samples: Samples,
-    pub(super) attribution: Attribution,
-    pub(super) traffic: Arc<Vec<Traffic>>,
     /// Why this domain cannot go on.
     pub(super) fault: Option<Fault>,
-    /// Whether the run ends when all tasks of applications are done.
-    pub(super) until_done: bool,
-    pub(super) kind: PhantomData<K>,
 }
 
 impl<K: Compiled> FabricDomain<K> {
     /// How long things take at an output.
     #[inline(always)]
     pub(super) fn timing(&self, output: OutIndex) -> &Timing {
-        &self.timings[self.outputs[output as usize].timing as usize]
+        &self.timings[self.ports.outputs[output as usize].timing as usize]
     }
 
     /// How the router of an output chooses.
@@ -197,7 +153,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     fn process_before(&mut self, until: Time) {
         while let Some((now, event)) = self.queue.pop_before(until) {
-            self.events += 1;
+            self.progress.events += 1;
             if K::RICH {
                 self.look_ahead();
             }
@@ -217,41 +173,41 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Events processed so far.
     pub fn events(&self) -> u64 {
-        self.events
+        self.progress.events
     }
 
     /// Counters.
     pub fn stats(&self) -> &Stats {
-        &self.stats
+        &self.records.stats
     }
 
     /// The steps of watched packets in this domain.
     pub fn steps(&self) -> &[Step] {
-        self.watch.steps()
+        self.records.watch.steps()
     }
 
     /// What has happened to the tasks of this domain, if that is kept.
     pub fn take_task_log(&mut self) -> Vec<TaskStep> {
-        self.task_log.take()
+        self.records.task_log.take()
     }
 
     /// Packets that are in this domain: in queues and on wires. Those that wait in a NIC to be injected do not count.
     pub fn packets_in_flight(&self) -> u64 {
         let mut waiting = 0;
         let heads = |nic: &Nic| nic.control.heads().chain([nic.ends.head]);
-        for mut at in self.nics.iter().flat_map(heads) {
+        for mut at in self.ends.nics.iter().flat_map(heads) {
             while at != weir_model::NO_PACKET {
                 waiting += 1;
                 at = self.pool.after(at);
             }
         }
-        let coming: usize = self.inboxes.iter().map(Inbox::len).sum();
+        let coming: usize = self.mail.inboxes.iter().map(Inbox::len).sum();
         (self.pool.len() + coming) as u64 - waiting
     }
 
     /// Messages of which something waits in its NIC.
     pub fn messages_waiting(&self) -> usize {
-        self.sends.messages_waiting()
+        self.ends.sends.messages_waiting()
     }
 
     /// Bytes of memory that this domain's state holds: without packets in flight, and what packets in flight take
@@ -259,44 +215,44 @@ impl<K: Compiled> FabricDomain<K> {
     pub fn memory_bytes(&self) -> (usize, usize) {
         let state = size_of::<Self>()
             + self.queue.memory_bytes()
-            + self.routers.capacity() * size_of::<Router>()
-            + self.memory.memory_bytes()
-            + self.inputs.capacity() * size_of::<Input>()
-            + self.outputs.capacity() * size_of::<Output>()
-            + self.channels.capacity() * size_of::<Channel>()
-            + self.requests.memory_bytes()
-            + (self.rings.outputs.capacity() + self.rings.inputs.capacity()) * 4
-            + self.crowds.memory_bytes()
-            + self.fifos.memory_bytes()
-            + self.allocation.memory_bytes()
-            + self.nics.capacity() * size_of::<Nic>()
-            + self.sends.memory_bytes()
-            + self.resends.capacity() * size_of::<Resends>()
-            + self.sources.capacity() * size_of::<Source>()
-            + self.hosts.memory_bytes()
-            + self.flows.memory_bytes()
-            + self.shaper.memory_bytes()
-            + self.attribution.memory_bytes()
+            + self.ports.routers.capacity() * size_of::<Router>()
+            + self.ports.memory.memory_bytes()
+            + self.ports.inputs.capacity() * size_of::<Input>()
+            + self.ports.outputs.capacity() * size_of::<Output>()
+            + self.ports.channels.capacity() * size_of::<Channel>()
+            + self.ports.requests.memory_bytes()
+            + (self.ports.rings.outputs.capacity() + self.ports.rings.inputs.capacity()) * 4
+            + self.ports.crowds.memory_bytes()
+            + self.ports.fifos.memory_bytes()
+            + self.ports.allocation.memory_bytes()
+            + self.ends.nics.capacity() * size_of::<Nic>()
+            + self.ends.sends.memory_bytes()
+            + self.ends.resends.capacity() * size_of::<Resends>()
+            + self.ends.sources.capacity() * size_of::<Source>()
+            + self.ends.hosts.memory_bytes()
+            + self.ends.flows.memory_bytes()
+            + self.ends.shaper.memory_bytes()
+            + self.records.attribution.memory_bytes()
             + self.scheme.memory_bytes();
         let mail = self.outboxes.iter().map(|post| {
             post.headers.capacity() * 8
-                + post.packets.capacity() * size_of::<super::mail::post::PacketMail>()
-                + post.credits.capacity() * size_of::<super::mail::post::CreditMail>()
+                + post.packets.capacity() * size_of::<PacketMail>()
+                + post.credits.capacity() * size_of::<CreditMail>()
                 + post.signals.capacity() * size_of::<Signal>()
         });
-        let again: usize = self.resends.iter().map(Resends::memory_bytes).sum();
-        let inboxes: usize = self.inboxes.iter().map(Inbox::memory_bytes).sum();
+        let again: usize = self.ends.resends.iter().map(Resends::memory_bytes).sum();
+        let inboxes: usize = self.mail.inboxes.iter().map(Inbox::memory_bytes).sum();
         let paper: usize = self.paper.iter().map(Vec::capacity).sum();
         let credits = self
+            .ports
             .channels
             .iter()
             .map(|channel| channel.credit.memory_bytes());
-        let mail =
-            mail.sum::<usize>() + inboxes + paper * size_of::<super::mail::post::PacketMail>();
-        let credits = credits.sum::<usize>() + self.crowds.credit_bytes();
+        let mail = mail.sum::<usize>() + inboxes + paper * size_of::<PacketMail>();
+        let credits = credits.sum::<usize>() + self.ports.crowds.credit_bytes();
         let packets = self.pool.memory_bytes() + credits + mail;
-        let parts = self.partial.memory_bytes() + self.acknowledged.memory_bytes();
-        let scheme = self.signals.memory_bytes() + self.later.memory_bytes();
+        let parts = self.ends.partial.memory_bytes() + self.ends.acknowledged.memory_bytes();
+        let scheme = self.mail.signals.memory_bytes() + self.mail.later.memory_bytes();
         (state, packets + again + parts + scheme)
     }
 }
@@ -318,15 +274,15 @@ impl<K: Compiled> Domain for FabricDomain<K> {
     }
 
     fn advance(&mut self, until: Time) -> Result<(), Fault> {
-        self.until = until;
-        let before = self.events;
+        self.progress.until = until;
+        let before = self.progress.events;
         self.thin_samples(until);
         while self.next_sample() < until {
             self.process_before(self.next_sample() + 1);
             self.sample();
         }
         self.process_before(until);
-        self.recent = self.events - before;
+        self.progress.recent = self.progress.events - before;
         if cfg!(debug_assertions) && self.fixed.alternatives {
             self.assert_all_wait(until.saturating_sub(1));
         }
@@ -367,17 +323,18 @@ impl<K: Compiled> Domain for FabricDomain<K> {
     }
 
     fn urgent(&mut self) -> Option<usize> {
-        self.signals
+        self.mail
+            .signals
             .urgent
             .pop()
             .map(|neighbour| neighbour as usize)
     }
 
     fn finished(&self) -> bool {
-        self.until_done && self.hosts.unfinished() == 0
+        self.fixed.until_done && self.ends.hosts.unfinished() == 0
     }
 
     fn moved(&self) -> u64 {
-        self.moved + self.stats.tally.dropped()
+        self.progress.moved + self.records.stats.tally.dropped()
     }
 }

@@ -19,26 +19,20 @@
 
 mod domain;
 mod endpoint;
-mod event;
+mod fabric;
 mod fault;
 mod flows;
 mod mail;
-mod pool;
 mod record;
 mod router;
 mod setup;
 mod state;
 
-pub use domain::FabricDomain;
-pub use endpoint::hosts::{
-    Application, BehindRow, IterationRow, JobState, TaskRow, merge_iterations,
-};
-pub use endpoint::resend::TIMED_PACKET;
-pub use endpoint::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};
-pub use endpoint::source::{Drive, Open, Traffic};
+pub use endpoint::hosts::{BehindRow, IterationRow, JobState, TaskRow, merge_iterations};
+pub use fabric::{Fabric, Halt, Part, Parts, Watcher};
 pub use fault::Fault;
-pub use flows::{FlowRules, flow_kinds};
 pub use record::attribution::waits::{Who, merge as merge_rows};
+pub use record::expected::expected_state;
 pub use record::flow_log::{FlowHop, FlowRate, FlowReport, FlowRow};
 pub use record::report::{DomainReport, Totals};
 pub use record::samples::Rated;
@@ -55,5 +49,9 @@ pub use setup::choices::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
 };
 pub use setup::empty;
+pub use setup::flow_rules::{FlowRules, flow_kinds};
 pub use setup::network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters};
-pub use setup::plain::{Compiled, Controlled, Plain, Rich, is_controlled, is_rich};
+pub use setup::plain::is_rich;
+pub use setup::traffic::{Application, Drive, Open, Traffic};
+pub use state::ends::resend::TIMED_PACKET;
+pub use state::ends::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};

@@ -13,6 +13,13 @@ use thiserror::Error;
 #[error("{0}")]
 pub struct CodecError(String);
 
+impl CodecError {
+    /// Bytes that are wrong for this reason.
+    pub fn new(reason: impl Into<String>) -> CodecError {
+        CodecError(reason.into())
+    }
+}
+
 /// A value as bytes.
 ///
 /// # Errors

@@ -1,4 +1,5 @@
 use super::{EndpointId, Time};
+use serde::{Deserialize, Serialize};
 
 /// The place of a packet in its domain's pool.
 pub type PacketIndex = u32;
@@ -7,7 +8,7 @@ pub type PacketIndex = u32;
 pub const NO_PACKET: PacketIndex = u32::MAX;
 
 /// What a packet is for: data, the acknowledgement of data, or a kind of control packet that the scheme of the run declares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacketKind(u8);
 
 impl PacketKind {
@@ -112,7 +113,18 @@ impl Classes {
 }
 
 /// What routing knows and remembers about a packet. Plain numbers whose meaning belongs to the algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    bytemuck::Pod,
+    bytemuck::Zeroable,
+    Serialize,
+    Deserialize,
+)]
 #[repr(C)]
 pub struct Flight {
     /// Where it is going.
@@ -201,7 +213,7 @@ impl FlowStep {
 }
 
 /// The part of a packet that every hop touches: half a cache line.
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable, Serialize, Deserialize)]
 #[repr(C, align(8))]
 pub struct Packet {
     /// When the head is (or was) at this place.
@@ -281,7 +293,7 @@ impl Packet {
 }
 
 /// The part of a packet that only its ends touch: less than a cache line.
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable, Serialize, Deserialize)]
 #[repr(C, align(8))]
 pub struct Origin {
     /// When the message was generated.
@@ -314,7 +326,7 @@ pub struct Origin {
 }
 
 /// What tasks of an application know a message by: 40 bits that travel in each of its packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp([u8; 5]);
 
 impl Stamp {

@@ -1,4 +1,5 @@
 use super::Time;
+use serde::{Deserialize, Serialize};
 
 /// Bits per second of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +21,7 @@ impl FlitSize {
 /// The picoseconds per flit are held with 20 binary places. This is the one place where a serialization time is
 /// rounded: the time of a packet is rounded to the nearest picosecond, whatever its length, so that the error of a
 /// packet is at most half a picosecond and 2⁻²¹ ps per flit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkRate {
     ps_per_flit_q20: u64,
 }

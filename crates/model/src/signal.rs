@@ -1,10 +1,23 @@
 use super::{EndpointId, Time};
+use serde::{Deserialize, Serialize};
 
 /// What a scheme tells an endpoint out of band: it takes no bandwidth and waits in no queue.
 ///
 /// Signals that take effect at the same time are handled in the order of their content, so that it does not depend on
 /// who is simulated first: the fields are in the order in which they are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    bytemuck::Pod,
+    bytemuck::Zeroable,
+    Serialize,
+    Deserialize,
+)]
 #[repr(C)]
 pub struct Signal {
     /// When it takes effect, ps.

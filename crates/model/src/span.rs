@@ -1,9 +1,10 @@
 //! A stretch of simulated time.
 
 use super::Time;
+use serde::{Deserialize, Serialize};
 
 /// From a time on, until just before another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// Its beginning, ps.
     pub from: Time,

@@ -1,8 +1,9 @@
 use thiserror::Error;
 
 use weir_engine::TransportError;
-use weir_fabric::{Deadlock, Fault};
+use weir_fabric::{Deadlock, Fault, Halt};
 use weir_model::LATEST;
+use weir_model::codec::CodecError;
 
 /// Why a run that was well asked for did not come to its end. All are fatal for the run.
 #[derive(Debug, Error)]
@@ -64,18 +65,31 @@ pub enum RunError {
     /// A part of the network cannot go on.
     #[error(transparent)]
     Fault(#[from] Fault),
+    /// A saved state is none of this run, or cannot be written.
+    #[error("the run cannot go on from a saved state, or save its own: {0}")]
+    State(#[from] CodecError),
     /// A message between ranks did not come through.
     #[error(transparent)]
     Transport(#[from] TransportError),
 }
 
 impl RunError {
+    /// Of a run that was halted; `own` is what its observer says.
+    pub(crate) fn of(halt: Halt, own: Option<RunError>) -> RunError {
+        match (own, halt) {
+            (Some(error), _) => error,
+            (None, Halt::Fault(fault)) => fault.into(),
+            (None, Halt::Transport(error)) => error.into(),
+            (None, Halt::Observer) => unreachable!("an observer that ends a run says why"),
+        }
+    }
+
     /// The exit code of the process: 4 for a stall, 2 for what a user can mend, 1 for everything else.
     pub fn exit_code(&self) -> u8 {
         match self {
             RunError::Deadlocked { .. } | RunError::Stuck { .. } | RunError::Hung { .. } => 4,
             RunError::Fault(_) | RunError::Endless | RunError::Uncounted => 2,
-            RunError::Conservation(_) | RunError::Transport(_) => 1,
+            RunError::Conservation(_) | RunError::State(_) | RunError::Transport(_) => 1,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::config::CostConfig;
 use weir_congestion::Scheme;
 use weir_engine::Schedule;
-use weir_fabric::{Blueprint, Drive, FabricDomain, Network, Open, Traffic};
+use weir_fabric::{Blueprint, Drive, Network, Open, Traffic, expected_state};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, Time};
 use weir_result::Note;
@@ -38,7 +38,7 @@ pub struct Plan {
 impl Plan {
     /// Bytes of the state of all domains at the start, about.
     pub fn expected_state(&self) -> u64 {
-        FabricDomain::expected_state(&self.blueprint, self.scheme.as_ref())
+        expected_state(&self.blueprint, self.scheme.as_ref())
     }
 
     /// The network.

@@ -7,6 +7,7 @@
 
 mod prefetch;
 
+use serde::{Deserialize, Serialize};
 use std::ops::{Deref, Index, IndexMut};
 
 pub use prefetch::{lines, prefetch, prefetch_list};
@@ -17,7 +18,7 @@ pub use prefetch::{lines, prefetch, prefetch_list};
 /// costs 2% to 6% of the speed. So accesses are checked in builds with debug assertions, which all tests are, and not in
 /// release builds. What comes from outside is checked where it comes in: a routing's answer in `fabric/router/arrival.rs`,
 /// mail of another rank in `fabric/mail/accept.rs`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Slots<T>(Vec<T>);
 
 /// Bytes of a list that is still short.

@@ -3,78 +3,12 @@
 //! have thousands, of which the packets go into the same few queues. Those queues are looked at, in place of all queue pairs.
 
 use super::injection::{Sending, is_own, may_take};
-use super::nic::Blocked;
-use super::ring_order::Search;
 use crate::domain::FabricDomain;
+use crate::endpoint::nic::Blocked;
 use crate::setup::plain::Compiled;
+use crate::state::ends::groups::UNKNOWN;
+use crate::state::ends::ring_order::Search;
 use weir_model::{NEVER, PacketIndex, Time};
-
-/// A group of queue pairs of which nobody has asked which queues they may join.
-pub const UNKNOWN: u8 = 0;
-
-/// Groups that are told apart; what does not fit stays unknown.
-pub(super) const MOST: usize = 64;
-
-/// The groups of a domain.
-#[derive(Debug, Default)]
-pub struct Groups {
-    /// By group, bit by queue of a traffic class: which may be joined. That of [`UNKNOWN`] has all bits.
-    queues: Vec<u64>,
-    /// Queue pairs in the rings of NICs, by NIC and then by group; empty as long as there is none.
-    members: Vec<u32>,
-}
-
-impl Groups {
-    /// The group that may join these queues, if there is a place for it.
-    pub fn find(&mut self, queues: u64) -> u8 {
-        if self.queues.is_empty() {
-            self.queues.push(u64::MAX);
-        }
-        let known = self.queues.iter().skip(1).position(|&of| of == queues);
-        match known {
-            Some(at) => at as u8 + 1,
-            None if self.queues.len() < MOST => {
-                self.queues.push(queues);
-                (self.queues.len() - 1) as u8
-            }
-            None => UNKNOWN,
-        }
-    }
-
-    /// A queue pair of a NIC joins a group.
-    pub fn join(&mut self, nic: u32, group: u8) {
-        let end = (nic as usize + 1) * MOST;
-        if self.members.len() < end {
-            self.members.resize(end, 0);
-        }
-        self.members[nic as usize * MOST + usize::from(group)] += 1;
-    }
-
-    /// It leaves it.
-    pub fn leave(&mut self, nic: u32, group: u8) {
-        self.members[nic as usize * MOST + usize::from(group)] -= 1;
-    }
-
-    /// Bit by group of which members may join one of the open queues; and whether a NIC has members of one of them, if `unknown`
-    /// of its queue pairs are in none.
-    pub fn open(&self, nic: u32, unknown: u32, open: u64) -> (u64, bool) {
-        let mut groups = u64::from(open != 0);
-        let mut any = open != 0 && unknown > 0;
-        for (group, &queues) in self.queues.iter().enumerate().skip(1) {
-            if queues & open != 0 {
-                groups |= 1 << group;
-                let members = self.members.get(nic as usize * MOST + group);
-                any |= members.is_some_and(|&count| count > 0);
-            }
-        }
-        (groups, any)
-    }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.queues.capacity() * 8 + self.members.capacity() * 4
-    }
-}
 
 impl<K: Compiled> FabricDomain<K> {
     /// Whether queue pairs wait for nothing but credits, so that one that could not send is looked at again when credits come, and not
@@ -82,14 +16,14 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn waits_for_credits_alone(&self) -> bool {
         let timed = K::CC && (self.fixed.can.paces || self.fixed.discipline.is_some());
         let managed = K::RICH && self.fixed.flows.managed;
-        self.queues_differ() && !timed && !managed && self.sends.all_may_send()
+        self.queues_differ() && !timed && !managed && self.ends.sends.all_may_send()
     }
 
     /// Looks at a NIC of which one queue pair, or none, has got something to send, unless it is busy. Of one that waits for credits
     /// only that queue pair is looked at.
     pub(crate) fn kick_pair(&mut self, nic: u32, pair: Option<u32>, now: Time) {
         let output = self.first_nic_output + nic;
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         if out.link_free > now || !out.is_stalled() {
             return self.kick_nic(nic, now);
         }
@@ -118,17 +52,17 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
         blocked: &mut Blocked,
     ) -> Option<(PacketIndex, u16)> {
-        let ring = self.nics[nic as usize].ring;
+        let ring = self.ends.nics[nic as usize].ring;
         if ring.pairs == 0 {
             return None;
         }
         let (open, again) = self.open_queues(nic, output, now);
-        let (groups, any) = self.sends.open_groups(nic, &ring, open);
+        let (groups, any) = self.ends.sends.open_groups(nic, &ring, open);
         if any {
             let mut search = Search::of(&ring);
             while let Some(at) = {
-                let ring = &mut self.nics[nic as usize].ring;
-                self.sends.next_of(nic, ring, groups, &mut search)
+                let ring = &mut self.ends.nics[nic as usize].ring;
+                self.ends.sends.next_of(nic, ring, groups, &mut search)
             } {
                 if let Some(found) = self.packet_of_pair(nic, at, output, now, blocked) {
                     return Some(found);
@@ -143,12 +77,12 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// What looking at groups alone relies on: that no queue pair of the ring has credits for its next packet.
     fn none_may_send(&mut self, nic: u32, output: u32, now: Time) -> bool {
-        let ring = self.nics[nic as usize].ring;
+        let ring = self.ends.nics[nic as usize].ring;
         let mut at = ring.turn;
         (0..ring.pairs).all(|_| {
-            let pair = *self.sends.pair(at);
+            let pair = *self.ends.sends.pair(at);
             at = pair.next;
-            let message = self.sends.message(pair.first);
+            let message = self.ends.sends.message(pair.first);
             let longest = u64::from(self.fixed.max_packet) * u64::from(self.about.flit.0);
             let sending = Sending {
                 destination: pair.destination,
@@ -163,12 +97,12 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Takes note of which queues a queue pair that could not send may join.
     fn learn_group(&mut self, nic: u32, at: u32, output: u32) {
-        let pair = *self.sends.pair(at);
-        let queues = self.outputs[output as usize].queues;
+        let pair = *self.ends.sends.pair(at);
+        let queues = self.ports.outputs[output as usize].queues;
         if pair.group != UNKNOWN || queues > u64::BITS {
             return;
         }
-        let message = self.sends.message(pair.first);
+        let message = self.ends.sends.message(pair.first);
         let sending = Sending {
             destination: pair.destination,
             class: self.class_of_data(),
@@ -176,7 +110,7 @@ impl<K: Compiled> FabricDomain<K> {
             flits: 1,
             turn: self.turn_of_next(message),
         };
-        let source = self.nics[nic as usize].id;
+        let source = self.ends.nics[nic as usize].id;
         let vcs = self.fixed.injection_vcs;
         let mut joined = 0;
         for vc in 0..vcs {
@@ -185,20 +119,20 @@ impl<K: Compiled> FabricDomain<K> {
                 joined |= 1 << self.divided_injection(source, sending, vc, queues);
             }
         }
-        let ring = &mut self.nics[nic as usize].ring;
-        self.sends.join_group(nic, ring, at, joined);
+        let ring = &mut self.ends.nics[nic as usize].ring;
+        self.ends.sends.join_group(nic, ring, at, joined);
     }
 
     /// Bit by queue of the data's traffic class: whether a packet may join it now, as far as its credits and the routing's choice say;
     /// and when credits for another one come. All of a port with more queues than a word has bits.
     fn open_queues(&mut self, nic: u32, output: u32, now: Time) -> (u64, Time) {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let (queues, base) = (out.queues, out.channel_base);
         if queues > u64::BITS {
             return (u64::MAX, NEVER);
         }
         let vcs = u32::from(self.fixed.injection_vcs);
-        let last = u32::from(self.nics[nic as usize].vc);
+        let last = u32::from(self.ends.nics[nic as usize].vc);
         let first = u32::from(self.class_of_data()) * queues;
         let least = u32::from(self.place(1));
         let (mut open, mut again) = (0, NEVER);
@@ -214,41 +148,10 @@ impl<K: Compiled> FabricDomain<K> {
             if self.has_credit(channel, least, now) {
                 open |= 1 << within;
             } else {
-                let credit = &self.channels[self.home(channel)].credit;
+                let credit = &self.ports.channels[self.home(channel)].credit;
                 again = again.min(credit.enough_at(least));
             }
         }
         (open, again)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_is_open_when_one_of_its_queues_is() {
-        let mut groups = Groups::default();
-        let (low, high) = (groups.find(0b0011), groups.find(0b1100));
-        assert_eq!(groups.find(0b0011), low);
-        groups.join(5, low);
-        let open = |groups: &Groups, nic, unknown, queues| groups.open(nic, unknown, queues).1;
-        assert!(open(&groups, 5, 0, 0b0010) && !open(&groups, 5, 0, 0b0100));
-        assert!(!open(&groups, 4, 0, 0b0010), "another NIC's");
-        let (bits, _) = groups.open(5, 0, 0b1000);
-        assert_eq!((bits >> low & 1, bits >> high & 1), (0, 1));
-        // Those of which nothing is known have to be asked, unless nothing is open.
-        assert!(open(&groups, 5, 1, 0b0100) && !open(&groups, 5, 1, 0));
-        assert_eq!(bits >> UNKNOWN & 1, 1);
-        groups.leave(5, low);
-        assert!(!open(&groups, 5, 0, 0b0010));
-    }
-
-    #[test]
-    fn what_has_no_place_stays_unknown() {
-        let mut groups = Groups::default();
-        let found: Vec<u8> = (1..=100).map(|queues| groups.find(queues)).collect();
-        assert_eq!(found[..63], (1..=63).collect::<Vec<u8>>());
-        assert!(found[63..].iter().all(|&group| group == UNKNOWN));
     }
 }

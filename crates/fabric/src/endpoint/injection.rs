@@ -1,9 +1,9 @@
 //! Onto the link from a NIC to its router: which virtual channel and queue a packet joins there.
 
-use super::send_queues::Message;
 use crate::domain::FabricDomain;
-use crate::pool::Pool;
 use crate::setup::plain::Compiled;
+use crate::state::ends::send_queues::Message;
+use crate::state::pool::Pool;
 use weir_model::{EndpointId, LinkKind, NEVER, Origin, PacketIndex, Time};
 use weir_network::queueing::Joining;
 use weir_network::routing::{NicChoice, NicRule};
@@ -86,10 +86,10 @@ impl<K: Compiled> FabricDomain<K> {
         new: Sending,
         now: Time,
     ) -> Result<u16, Time> {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let (queues, base) = (out.queues, out.channel_base);
         let vcs = self.fixed.injection_vcs;
-        let nic = &self.nics[(output - self.first_nic_output) as usize];
+        let nic = &self.ends.nics[(output - self.first_nic_output) as usize];
         if let Some(choice) = self.choice() {
             return self.chosen_injection(output, new, choice, now);
         }
@@ -112,7 +112,7 @@ impl<K: Compiled> FabricDomain<K> {
             if self.has_credit(channel, flits, now) {
                 return Ok(queue);
             }
-            let credit = &self.channels[self.home(channel)].credit;
+            let credit = &self.ports.channels[self.home(channel)].credit;
             again = again.min(credit.enough_at(flits));
         }
         Err(again)
@@ -128,9 +128,9 @@ impl<K: Compiled> FabricDomain<K> {
         choice: NicChoice,
         now: Time,
     ) -> Result<u16, Time> {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let (queues, base) = (out.queues, out.channel_base);
-        let nic = &self.nics[(output - self.first_nic_output) as usize];
+        let nic = &self.ends.nics[(output - self.first_nic_output) as usize];
         let (source, last) = (nic.id, u32::from(nic.vc));
         let vcs = u32::from(self.fixed.injection_vcs);
         let flits = u32::from(self.place(new.flits));
@@ -148,7 +148,7 @@ impl<K: Compiled> FabricDomain<K> {
             let channel = self.channel(base, queue);
             let room = self.has_credit(channel, flits, now);
             let home = self.home(channel);
-            let credit = &mut self.channels[home].credit;
+            let credit = &mut self.ports.channels[home].credit;
             credit.collect(now);
             again = again.min(credit.enough_at(flits));
             let used = credit.capacity - credit.available;
@@ -186,13 +186,13 @@ impl<K: Compiled> FabricDomain<K> {
     /// A head leaves its NIC.
     pub(crate) fn inject(&mut self, index: PacketIndex, nic: u32, queue: u16, now: Time) {
         let (divided, choice) = (self.divided(), self.choice());
-        let state = &mut self.nics[nic as usize];
+        let state = &mut self.ends.nics[nic as usize];
         let sequence = state.next_packet;
         state.next_packet = sequence.wrapping_add(1);
         let output = self.first_nic_output + nic;
         let packet = self.pool.get_mut(index);
         packet.queue = queue;
-        let queues = self.outputs[output as usize].queues;
+        let queues = self.ports.outputs[output as usize].queues;
         let within = u32::from(queue) - u32::from(packet.class) * queues;
         state.vc = if divided {
             within / (queues / u32::from(self.fixed.injection_vcs))
@@ -206,11 +206,11 @@ impl<K: Compiled> FabricDomain<K> {
         let origin = self.pool.origin_mut(index);
         origin.sequence = sequence;
         origin.injected = now;
-        if self.watch.is_on() {
+        if self.watches() {
             self.watch_injection(index, nic);
         }
         let origin = self.pool.origin(index);
-        self.stats.injected(origin, nic, now);
+        self.records.stats.injected(origin, nic, now);
         self.send(index, output, now);
     }
 }

@@ -1,15 +1,11 @@
 //! An endpoint: its NIC as sender and receiver, and the tasks of applications on it.
 
-pub(super) mod control_lists;
 pub(super) mod groups;
 pub(super) mod hosts;
 pub(super) mod injection;
 pub(super) mod nic;
 pub(super) mod nic_context;
-pub(super) mod reassembly;
 pub(super) mod receive;
 pub(super) mod resend;
-pub(super) mod ring_order;
-pub(super) mod send_queues;
 pub(super) mod shaper;
 pub(super) mod source;

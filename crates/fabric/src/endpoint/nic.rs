@@ -1,59 +1,15 @@
 //! Network interfaces as senders: queue pairs, segmentation, the turn of each destination.
 
-use super::control_lists::ControlLists;
 use super::injection::Sending;
 use super::nic_context::AtNic;
-use super::send_queues::{Message, NONE, PairRing};
 use crate::domain::FabricDomain;
 use crate::mail::signals::Speaker;
-use crate::pool::Fifo;
 use crate::setup::plain::Compiled;
+use crate::state::ends::send_queues::Message;
 use weir_congestion::{PacketView, Scheme};
 use weir_model::{
     Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, Stamp, Time,
 };
-
-/// A network interface.
-#[derive(Clone, Debug)]
-pub struct Nic {
-    /// Its endpoint.
-    pub id: EndpointId,
-    /// Packets on the wire from its router, in order of arrival.
-    pub wire: Fifo,
-    /// Control packets that wait to be sent.
-    pub control: ControlLists,
-    /// Control packets that go behind the data of their flows.
-    pub ends: Fifo,
-    /// Queue pairs with something to send.
-    pub ring: PairRing,
-    /// Number of the next message; begins again at its end ([`Origin::message`]).
-    pub next_message: u32,
-    /// Number of the next packet; begins again at its end ([`Origin::sequence`]).
-    pub next_packet: u32,
-    /// Virtual channel used last.
-    pub(crate) vc: u8,
-}
-
-impl Nic {
-    /// An idle NIC.
-    pub fn new(id: EndpointId) -> Self {
-        Nic {
-            id,
-            wire: Fifo::EMPTY,
-            control: ControlLists::EMPTY,
-            ends: Fifo::EMPTY,
-            ring: PairRing::EMPTY,
-            next_message: 0,
-            next_packet: 0,
-            vc: 0,
-        }
-    }
-
-    /// True if no message and no control packet waits to be sent.
-    pub fn is_idle(&self) -> bool {
-        self.ring.turn == NONE && self.ends.is_empty() && self.control.are_empty()
-    }
-}
 
 /// A message to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -104,19 +60,20 @@ impl Blocked {
 impl<K: Compiled> FabricDomain<K> {
     /// Hands a message to a NIC.
     pub(crate) fn submit(&mut self, new: NewMessage, now: Time) {
-        let nic = &mut self.nics[new.nic as usize];
+        let nic = &mut self.ends.nics[new.nic as usize];
         let number = nic.next_message;
         nic.next_message = number.wrapping_add(1);
         let message = Message::new(now, new.bits, number, new.job, new.stamp);
         let first = self
+            .ends
             .sends
             .add(new.nic, &mut nic.ring, new.destination, message);
-        self.stats.generated(new.job, new.bits, now);
-        if self.watch.is_on() {
+        self.records.stats.generated(new.job, new.bits, now);
+        if self.watches() {
             self.watch_message(new.nic, number, now);
         }
         if K::CC && self.fixed.can.messages {
-            let origin = message.origin(self.nics[new.nic as usize].id);
+            let origin = message.origin(self.ends.nics[new.nic as usize].id);
             self.pool.hold_header(NO_PACKET);
             self.at_nic(new.nic, now, |scheme, nic| {
                 scheme.on_submit(nic, new.destination, &origin);
@@ -133,7 +90,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Looks at a NIC that has got something to send, unless it is busy or waiting already.
     pub(crate) fn kick_nic(&mut self, nic: u32, now: Time) {
         let output = self.first_nic_output + nic;
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         if out.link_free > now {
             let time = out.link_free;
             self.wake_link(output, time);
@@ -145,8 +102,8 @@ impl<K: Compiled> FabricDomain<K> {
     /// Sends the next packet of a NIC, if it may send one, and sees to it that it is looked at again.
     pub(crate) fn serve_nic(&mut self, nic: u32, now: Time) {
         let output = self.first_nic_output + nic;
-        if self.outputs[output as usize].link_free > now {
-            let time = self.outputs[output as usize].link_free;
+        if self.ports.outputs[output as usize].link_free > now {
+            let time = self.ports.outputs[output as usize].link_free;
             self.wake_link(output, time);
             return;
         }
@@ -154,7 +111,7 @@ impl<K: Compiled> FabricDomain<K> {
             Ok(found) => self.launch(nic, output, found, now),
             Err(blocked) => {
                 if blocked.starved {
-                    self.outputs[output as usize].stall(now);
+                    self.ports.outputs[output as usize].stall(now);
                 }
                 self.wake_link(output, blocked.again);
             }
@@ -170,15 +127,15 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
     ) {
         // Before the packet takes the link.
-        self.outputs[output as usize].settle_stall(now);
+        self.ports.outputs[output as usize].settle_stall(now);
         self.inject(index, nic, queue, now);
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         out.unstall(now);
         let free = out.link_free;
-        if !self.nics[nic as usize].is_idle() {
+        if !self.ends.nics[nic as usize].is_idle() {
             self.wake_link(output, free);
         } else if K::CC && self.fixed.can.retransmits {
-            let time = self.resends[nic as usize].next(free);
+            let time = self.ends.resends[nic as usize].next(free);
             self.wake_link(output, time);
         }
     }
@@ -218,18 +175,21 @@ impl<K: Compiled> FabricDomain<K> {
             let found = self.next_of_groups(nic, output, now, &mut blocked);
             return found.ok_or(blocked);
         }
-        let ring = self.nics[nic as usize].ring;
+        let ring = self.ends.nics[nic as usize].ring;
         let mut at = ring.turn;
-        for _ in 0..self.sends.candidates(&ring) {
-            let pair = *self.sends.pair(at);
-            if K::RICH && self.fixed.flows.managed && !self.flows.may_send(nic, pair.destination) {
+        for _ in 0..self.ends.sends.candidates(&ring) {
+            let pair = *self.ends.sends.pair(at);
+            if K::RICH
+                && self.fixed.flows.managed
+                && !self.ends.flows.may_send(nic, pair.destination)
+            {
                 at = pair.next;
                 continue;
             }
             if K::CC && self.fixed.can.paces {
                 let time = self.scheme.ready_at(nic, pair.destination, now);
                 if time > now {
-                    self.stats.tally.held_back += 1;
+                    self.records.stats.tally.held_back += 1;
                     blocked.again = blocked.again.min(time);
                     at = pair.next;
                     continue;
@@ -255,16 +215,16 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
         blocked: &mut Blocked,
     ) -> Option<(PacketIndex, u16)> {
-        let mut rest = self.nics[nic as usize].control.waiting();
+        let mut rest = self.ends.nics[nic as usize].control.waiting();
         while rest != 0 {
             let at = rest.ilog2() as usize;
             rest &= !(1 << at);
             let mut before = NO_PACKET;
-            let mut head = self.nics[nic as usize].control.head(at);
+            let mut head = self.ends.nics[nic as usize].control.head(at);
             while head != NO_PACKET {
                 match self.injection_queue(output, Sending::of(&self.pool, head), now) {
                     Ok(queue) => {
-                        let lists = &mut self.nics[nic as usize].control;
+                        let lists = &mut self.ends.nics[nic as usize].control;
                         lists.take_after(at, before, &mut self.pool);
                         return Some((head, queue));
                     }
@@ -288,13 +248,13 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
         blocked: &mut Blocked,
     ) -> Option<(PacketIndex, u16)> {
-        let head = self.nics[nic as usize].ends.head;
+        let head = self.ends.nics[nic as usize].ends.head;
         if head == NO_PACKET {
             return None;
         }
         match self.injection_queue(output, Sending::of(&self.pool, head), now) {
             Ok(queue) => {
-                self.nics[nic as usize].ends.pop(&self.pool);
+                self.ends.nics[nic as usize].ends.pop(&self.pool);
                 Some((head, queue))
             }
             Err(time) => {
@@ -314,8 +274,8 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
         blocked: &mut Blocked,
     ) -> Option<(PacketIndex, u16)> {
-        let destination = self.sends.pair(pair).destination;
-        let message = self.sends.message(self.sends.pair(pair).first);
+        let destination = self.ends.sends.pair(pair).destination;
+        let message = self.ends.sends.message(self.ends.sends.pair(pair).first);
         let flit = self.about.flit;
         let most = u64::from(self.fixed.max_packet) * u64::from(flit.0);
         let payload = message.left.min(most);
@@ -334,7 +294,7 @@ impl<K: Compiled> FabricDomain<K> {
         let origin = Origin {
             payload_bits: payload as u32,
             part,
-            ..message.origin(self.nics[nic as usize].id)
+            ..message.origin(self.ends.nics[nic as usize].id)
         };
         let sending = Sending {
             destination,
@@ -351,11 +311,11 @@ impl<K: Compiled> FabricDomain<K> {
                     self.flow_starts(destination, &origin, now);
                 }
                 let numbered = self.turns_are_numbered();
-                let ring = &mut self.nics[nic as usize].ring;
+                let ring = &mut self.ends.nics[nic as usize].ring;
                 if numbered {
-                    self.sends.leave_group(nic, ring, pair);
+                    self.ends.sends.leave_group(nic, ring, pair);
                 }
-                let next = self.sends.take(nic, ring, pair, payload);
+                let next = self.ends.sends.take(nic, ring, pair, payload);
                 let leaves = !(K::CC && self.fixed.can.retransmits);
                 if leaves && last && origin.stamp() != Stamp::NONE {
                     let tail = now + self.serialization(output, flits);
@@ -405,7 +365,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// How long a packet takes to pass an output, ps.
     fn serialization(&self, output: u32, flits: u16) -> Time {
-        let timing = self.outputs[output as usize].timing;
+        let timing = self.ports.outputs[output as usize].timing;
         self.timings[timing as usize].rate.time(flits)
     }
 
@@ -428,10 +388,14 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         }
         let (to, first) = (
-            self.sends.pair(pair).destination,
-            self.sends.pair(pair).first,
+            self.ends.sends.pair(pair).destination,
+            self.ends.sends.pair(pair).first,
         );
-        let origin = self.sends.message(first).origin(self.nics[nic as usize].id);
+        let origin = self
+            .ends
+            .sends
+            .message(first)
+            .origin(self.ends.nics[nic as usize].id);
         self.pool.hold_header(NO_PACKET);
         self.at_nic(nic, now, |scheme, nic| scheme.on_message(nic, to, &origin));
     }
@@ -451,10 +415,10 @@ impl<K: Compiled> FabricDomain<K> {
             control: self.fixed.classes.control,
             class_of: self.fixed.class_of,
             control_flags: self.fixed.control_flags,
-            state: &mut self.nics[nic as usize],
-            sends: &mut self.sends,
+            state: &mut self.ends.nics[nic as usize],
+            sends: &mut self.ends.sends,
             pool: &mut self.pool,
-            resends: self.resends.get_mut(nic as usize),
+            resends: self.ends.resends.get_mut(nic as usize),
             actions: &mut self.actions,
         };
         let result = hook(self.scheme.as_mut(), &mut context);

@@ -1,9 +1,10 @@
 use std::ops::Range;
 
-use super::nic::{Nic, blank};
-use super::resend::{Resend, Resends};
-use super::send_queues::{Message, SendQueues};
-use crate::pool::Pool;
+use crate::endpoint::nic::blank;
+use crate::state::ends::nic::Nic;
+use crate::state::ends::resend::{Resend, Resends};
+use crate::state::ends::send_queues::{Message, SendQueues};
+use crate::state::pool::Pool;
 use weir_congestion::{About, Actions, Control, NicContext};
 use weir_model::{EndpointId, Origin, PacketIndex, PacketKind, Time};
 

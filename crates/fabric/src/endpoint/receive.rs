@@ -10,7 +10,7 @@ use weir_model::{Flight, Origin, Packet, PacketIndex, PacketKind, Stamp, Time};
 impl<K: Compiled> FabricDomain<K> {
     /// A tail is at its endpoint.
     pub(crate) fn arrive_at_endpoint(&mut self, nic: u32, now: Time) {
-        let wire = &mut self.nics[nic as usize].wire;
+        let wire = &mut self.ends.nics[nic as usize].wire;
         if let Some(index) = wire.pop(&self.pool) {
             self.pool.fetch(wire.head);
             self.pool.fetch_origin(wire.head);
@@ -26,7 +26,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.pool.hold_header(index);
         }
         self.pool.remove(index);
-        self.stats.delivered(&packet, &origin, nic, now);
+        self.records.stats.delivered(&packet, &origin, nic, now);
         if !origin.is(PacketKind::DATA) {
             if K::CC {
                 self.take_control(nic, &packet, &origin, now);
@@ -44,10 +44,12 @@ impl<K: Compiled> FabricDomain<K> {
             self.at_nic(nic, now, |scheme, nic| scheme.on_delivery(nic, &view));
         }
         let whole = self
+            .ends
             .partial
             .add(&origin, origin.source, packet.flight.destination);
         if whole {
-            self.stats
+            self.records
+                .stats
                 .received(&origin, packet.flight.destination, nic, now);
             if K::CC && self.fixed.can.messages {
                 self.at_nic(nic, now, |scheme, nic| {
@@ -59,7 +61,7 @@ impl<K: Compiled> FabricDomain<K> {
             let acknowledgement = Control {
                 kind: PacketKind::ACK,
                 to: origin.source,
-                from: self.nics[nic as usize].id,
+                from: self.ends.nics[nic as usize].id,
                 flits: 1,
                 origin,
             };

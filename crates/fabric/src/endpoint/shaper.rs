@@ -10,55 +10,12 @@
 //! A flow without a rate may always send, before all others.
 
 use crate::setup::plain::Compiled;
-use rustc_hash::FxHashMap;
 
-use super::nic::Blocked;
 use crate::Discipline;
 use crate::domain::FabricDomain;
+use crate::endpoint::nic::Blocked;
 use weir_congestion::FlowRate;
-use weir_model::{EndpointId, LATEST, PacketIndex, Time};
-
-/// The last packet that was sent.
-#[derive(Clone, Copy, Debug)]
-struct Last {
-    /// When its head left.
-    time: Time,
-    flits: u16,
-}
-
-impl Last {
-    /// When the next packet may leave at a rate.
-    fn next(self, flits_per_ps: f64) -> Time {
-        let delay = (f64::from(self.flits) / flits_per_ps).round();
-        // A cast from a float stops at the ends of the type.
-        self.time.saturating_add((delay as Time).min(LATEST))
-    }
-}
-
-/// What the NICs of a domain have sent.
-#[derive(Debug, Default)]
-pub struct Shaper {
-    /// By NIC.
-    nics: FxHashMap<u32, Last>,
-    /// By NIC and destination.
-    flows: FxHashMap<(u32, EndpointId), Last>,
-    /// Flows that may be forgotten are looked for when there are so many.
-    most: usize,
-}
-
-impl Shaper {
-    /// A packet with a rate leaves now.
-    pub fn sent(&mut self, nic: u32, to: EndpointId, flits: u16, now: Time) {
-        let last = Last { time: now, flits };
-        self.nics.insert(nic, last);
-        self.flows.insert((nic, to), last);
-    }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.nics.capacity() * 24 + self.flows.capacity() * 24
-    }
-}
+use weir_model::{PacketIndex, Time};
 
 /// A flow that may send, but for its rate.
 #[derive(Clone, Copy, Debug)]
@@ -86,15 +43,15 @@ impl<K: Compiled> FabricDomain<K> {
         let candidates = self.candidates(nic, now, blocked);
         let (chosen, time) = self.choose(discipline, nic, &candidates, now)?;
         if time > now {
-            self.stats.tally.held_back += 1;
+            self.records.stats.tally.held_back += 1;
             blocked.again = blocked.again.min(time);
             return None;
         }
-        let to = self.sends.pair(chosen.pair).destination;
+        let to = self.ends.sends.pair(chosen.pair).destination;
         let found = self.packet_of_pair(nic, chosen.pair, output, now, blocked)?;
         if chosen.rate.is_some() {
             let flits = self.pool.get(found.0).flits;
-            self.shaper.sent(nic, to, flits, now);
+            self.ends.shaper.sent(nic, to, flits, now);
             self.forget_idle(now);
         }
         Some(found)
@@ -102,22 +59,22 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// The queue pairs of a NIC that nothing but their rates keeps from sending, from the one whose turn it is on.
     fn candidates(&mut self, nic: u32, now: Time, blocked: &mut Blocked) -> Vec<Candidate> {
-        let ring = self.nics[nic as usize].ring;
+        let ring = self.ends.nics[nic as usize].ring;
         let mut at = ring.turn;
         let mut list = Vec::with_capacity(ring.pairs as usize);
-        for _ in 0..self.sends.candidates(&ring) {
-            let pair = *self.sends.pair(at);
+        for _ in 0..self.ends.sends.candidates(&ring) {
+            let pair = *self.ends.sends.pair(at);
             let to = pair.destination;
-            if !self.fixed.flows.managed || self.flows.may_send(nic, to) {
+            if !self.fixed.flows.managed || self.ends.flows.may_send(nic, to) {
                 let time = self.scheme.ready_at(nic, to, now);
                 if time > now {
-                    self.stats.tally.held_back += 1;
+                    self.records.stats.tally.held_back += 1;
                     blocked.again = blocked.again.min(time);
                 } else {
                     let rate = self.scheme.rate(nic, to, now).map(FlowRate::flits_per_ps);
-                    let message = self.sends.message(pair.first);
+                    let message = self.ends.sends.message(pair.first);
                     let sent = (message.bits - message.left) as f64;
-                    let last = self.shaper.flows.get(&(nic, to));
+                    let last = self.ends.shaper.of_flow(nic, to);
                     list.push(Candidate {
                         pair: at,
                         rate,
@@ -160,7 +117,7 @@ impl<K: Compiled> FabricDomain<K> {
         match discipline {
             Discipline::Ps => {
                 let rates: f64 = all.iter().filter_map(|one| one.rate).sum();
-                let last = self.shaper.nics.get(&nic);
+                let last = self.ends.shaper.of_nic(nic);
                 let time = last.map_or(0, |last| last.next(rates));
                 least_served(&mut all.iter()).map(|one| (one, time))
             }
@@ -175,14 +132,10 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Forgets flows that may send at once, when many have been added.
     fn forget_idle(&mut self, now: Time) {
-        if self.shaper.flows.len() <= self.shaper.most.max(1_024) {
-            return;
-        }
         let scheme = self.scheme.as_mut();
-        self.shaper.flows.retain(|&(nic, to), last| {
+        self.ends.shaper.forget(|nic, to, last| {
             let rate = scheme.rate(nic, to, now).map(FlowRate::flits_per_ps);
             rate.is_some_and(|rate| last.next(rate) > now)
         });
-        self.shaper.most = 2 * self.shaper.flows.len();
     }
 }

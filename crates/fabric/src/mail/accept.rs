@@ -1,23 +1,23 @@
 //! What comes from another rank is checked before anything in it is used as a place: the lists of a domain are not
 //! checked again at every access ([`weir_model::Slots`]).
 
-use super::post::{CreditMail, PacketMail};
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
+use crate::state::mail::post::{CreditMail, PacketMail};
 use crate::state::{Upstream, Wire};
 use weir_model::Signal;
 
 impl<K: Compiled> FabricDomain<K> {
     /// Queues of a port over all traffic classes.
-    fn channels_of(&self, port: u32) -> u32 {
-        let out = &self.outputs[port as usize];
+    pub(crate) fn channels_of(&self, port: u32) -> u32 {
+        let out = &self.ports.outputs[port as usize];
         out.queues * u32::from(self.fixed.classes.count())
     }
 
     /// Whether a packet is for an input at which a wire from this neighbour ends, in a queue that it has.
     pub(crate) fn accepts_packet(&self, neighbour: usize, mail: &PacketMail) -> bool {
         let (packet, origin) = (&mail.packet, &mail.origin);
-        let Some(input) = self.inputs.get(mail.input as usize) else {
+        let Some(input) = self.ports.inputs.get(mail.input as usize) else {
             return false;
         };
         // An input has the number of the output of its port, and as many queues.
@@ -32,7 +32,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Whether a credit is for an output that leads to this neighbour, in a queue that it has.
     pub(crate) fn accepts_credit(&self, neighbour: usize, mail: &CreditMail) -> bool {
-        let Some(out) = self.outputs.get(mail.output as usize) else {
+        let Some(out) = self.ports.outputs.get(mail.output as usize) else {
             return false;
         };
         matches!(out.wire, Wire::Away { neighbour: to, .. } if to as usize == neighbour)

@@ -4,12 +4,12 @@
 //! while, and a domain leaves the cache before it does so again: a packet-hop then waits for some 30 places of memory one after the
 //! other. What comes next is known, so they are asked for before, many at once. A hint changes no result.
 
-use super::post::Post;
 use crate::domain::FabricDomain;
-use crate::event::EventKind;
-use crate::router::ring::{NO_REQUEST, RequestIndex};
 use crate::setup::plain::Compiled;
 use crate::state::Upstream;
+use crate::state::event::EventKind;
+use crate::state::mail::post::Post;
+use crate::state::{NO_REQUEST, RequestIndex};
 use weir_slots::{lines, prefetch, prefetch_list};
 
 /// So many events ahead the places of ports and NICs are fetched,
@@ -48,22 +48,22 @@ impl<K: Compiled> FabricDomain<K> {
         let classes = usize::from(self.fixed.classes.count());
         match kind {
             EventKind::OutputFree => {
-                prefetch(&self.outputs[at]);
-                prefetch(&self.rings.outputs[at * classes]);
+                prefetch(&self.ports.outputs[at]);
+                prefetch(&self.ports.rings.outputs[at * classes]);
             }
             EventKind::InputFree => {
-                prefetch(&self.inputs[at]);
-                prefetch(&self.rings.inputs[at * classes]);
+                prefetch(&self.ports.inputs[at]);
+                prefetch(&self.ports.rings.inputs[at * classes]);
             }
             EventKind::Link => {
-                prefetch(&self.outputs[at]);
+                prefetch(&self.ports.outputs[at]);
                 if let Some(nic) = component.checked_sub(self.first_nic_output) {
-                    prefetch(&self.nics[nic as usize]);
+                    prefetch(&self.ends.nics[nic as usize]);
                 }
             }
-            EventKind::Arrive => prefetch(&self.inputs[at]),
-            EventKind::Deliver => prefetch(&self.nics[at]),
-            EventKind::Generate => prefetch(&self.sources[at]),
+            EventKind::Arrive => prefetch(&self.ports.inputs[at]),
+            EventKind::Deliver => prefetch(&self.ends.nics[at]),
+            EventKind::Generate => prefetch(&self.ends.sources[at]),
             EventKind::Task | EventKind::Scheme => {}
         }
     }
@@ -72,34 +72,36 @@ impl<K: Compiled> FabricDomain<K> {
     fn fetch_list(&self, key: u32) {
         let (kind, component) = self.keys.unkey(key);
         let at = component as usize;
-        self.requests.prefetch(self.first_request(kind, at));
+        self.ports.requests.prefetch(self.first_request(kind, at));
         match kind {
             EventKind::OutputFree => self.fetch_channel(at),
             EventKind::InputFree | EventKind::Task | EventKind::Scheme => {}
             EventKind::Link => {
                 if let Some(nic) = component.checked_sub(self.first_nic_output) {
-                    self.sends.prefetch(self.nics[nic as usize].ring.turn);
+                    self.ends
+                        .sends
+                        .prefetch(self.ends.nics[nic as usize].ring.turn);
                 }
                 self.fetch_channel(at);
             }
             EventKind::Arrive => {
-                let input = &self.inputs[at];
+                let input = &self.ports.inputs[at];
                 let inbox = match input.upstream {
                     Upstream::Away { neighbour, .. } => {
-                        self.inboxes[neighbour as usize].entrance.is_some()
+                        self.mail.inboxes[neighbour as usize].entrance.is_some()
                     }
                     _ => false,
                 };
                 if !inbox {
                     self.pool.fetch_all(input.wire.head);
                 }
-                prefetch(&self.routers[input.router as usize]);
+                prefetch(&self.ports.routers[input.router as usize]);
             }
-            EventKind::Deliver => self.pool.fetch_all(self.nics[at].wire.head),
+            EventKind::Deliver => self.pool.fetch_all(self.ends.nics[at].wire.head),
             EventKind::Generate => {
-                let nic = self.sources[at].nic();
-                prefetch(&self.nics[nic as usize]);
-                prefetch(&self.outputs[(self.first_nic_output + nic) as usize]);
+                let nic = self.ends.sources[at].nic;
+                prefetch(&self.ends.nics[nic as usize]);
+                prefetch(&self.ports.outputs[(self.first_nic_output + nic) as usize]);
             }
         }
     }
@@ -109,17 +111,17 @@ impl<K: Compiled> FabricDomain<K> {
     fn first_request(&self, kind: EventKind, at: usize) -> RequestIndex {
         let classes = usize::from(self.fixed.classes.count());
         match kind {
-            EventKind::OutputFree => self.rings.outputs[at * classes].next,
-            EventKind::InputFree => self.rings.inputs[at * classes].next,
+            EventKind::OutputFree => self.ports.rings.outputs[at * classes].next,
+            EventKind::InputFree => self.ports.rings.inputs[at * classes].next,
             _ => NO_REQUEST,
         }
     }
 
     /// The first channel of an output.
     fn fetch_channel(&self, output: usize) {
-        let base = self.outputs[output].channel_base;
-        if !Self::is_crowd(base) && (base as usize) < self.channels.len() {
-            prefetch(&self.channels[base as usize]);
+        let base = self.ports.outputs[output].channel_base;
+        if !Self::is_crowd(base) && (base as usize) < self.ports.channels.len() {
+            prefetch(&self.ports.channels[base as usize]);
         }
     }
 
@@ -128,11 +130,11 @@ impl<K: Compiled> FabricDomain<K> {
         let (kind, component) = self.keys.unkey(key);
         let first = self.first_request(kind, component as usize);
         if first != NO_REQUEST {
-            let request = self.requests.get(first);
+            let request = self.ports.requests.get(first);
             self.pool.fetch_all(request.queue.head);
             match kind {
-                EventKind::OutputFree => prefetch(&self.inputs[request.input as usize]),
-                _ => prefetch(&self.outputs[request.output as usize]),
+                EventKind::OutputFree => prefetch(&self.ports.inputs[request.input as usize]),
+                _ => prefetch(&self.ports.outputs[request.output as usize]),
             }
         }
     }
@@ -142,16 +144,18 @@ impl<K: Compiled> FabricDomain<K> {
     /// many times faster than one place after the other.
     pub(crate) fn fetch_state(&self) {
         // The credits of a channel are a line of their own.
-        let ports = lines(&self.inputs) + lines(&self.outputs) + 2 * lines(&self.channels);
-        if ports < WORTH * self.recent {
-            prefetch_list(&self.inputs);
-            prefetch_list(&self.outputs);
-            prefetch_list(&self.channels);
-            for channel in self.channels.iter() {
+        let ports = lines(&self.ports.inputs)
+            + lines(&self.ports.outputs)
+            + 2 * lines(&self.ports.channels);
+        if ports < WORTH * self.progress.recent {
+            prefetch_list(&self.ports.inputs);
+            prefetch_list(&self.ports.outputs);
+            prefetch_list(&self.ports.channels);
+            for channel in self.ports.channels.iter() {
                 channel.credit.prefetch();
             }
         }
-        if self.pool.lines_near() < WORTH * self.recent {
+        if self.pool.lines_near() < WORTH * self.progress.recent {
             self.pool.fetch_near();
         }
     }
@@ -159,7 +163,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// What mail will be written to: first the ports, then their channels, then the places of credits.
     pub(crate) fn fetch_for(&self, mail: &Post, step: u32) {
         for one in &mail.credits {
-            let out = &self.outputs[one.output as usize];
+            let out = &self.ports.outputs[one.output as usize];
             if step == 0 {
                 prefetch(out);
                 continue;
@@ -167,7 +171,7 @@ impl<K: Compiled> FabricDomain<K> {
             if Self::is_crowd(out.channel_base) {
                 continue;
             }
-            let channel = &self.channels[out.channel_base as usize + usize::from(one.queue)];
+            let channel = &self.ports.channels[out.channel_base as usize + usize::from(one.queue)];
             match step {
                 1 => prefetch(channel),
                 _ => channel.credit.prefetch(),
@@ -175,7 +179,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         if step == 0 {
             for one in &mail.packets {
-                prefetch(&self.inputs[one.input as usize]);
+                prefetch(&self.ports.inputs[one.input as usize]);
             }
         }
     }

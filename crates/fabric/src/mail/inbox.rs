@@ -2,105 +2,12 @@
 //! reads them in one go, in the order in which they were written, and holds only those of its own routers in its pool.
 
 use crate::setup::plain::Compiled;
-use std::collections::VecDeque;
 
-use super::post::{PacketMail, SHORT};
 use crate::domain::FabricDomain;
-use crate::event::EventKind;
 use crate::state::InIndex;
+use crate::state::event::EventKind;
+use crate::state::mail::post::{PacketMail, SHORT};
 use weir_model::PacketIndex;
-use weir_slots::prefetch;
-
-/// The packets that are on their way from a neighbouring domain, in order of arrival, if they all come by one wire.
-#[derive(Debug, Default)]
-pub struct Inbox {
-    /// The input at the end of that wire. None: there are several, and packets go to the pool at once. (Mail would have to
-    /// be sorted, which takes longer.)
-    pub entrance: Option<InIndex>,
-    /// Mail, none of it empty.
-    letters: VecDeque<Vec<PacketMail>>,
-    /// How many packets of the first letter have arrived.
-    read: usize,
-}
-
-/// How far ahead of the packet that arrives mail is fetched into the cache: no cache holds all mail of a window, and
-/// the hardware does not follow as many letters at once as a domain has neighbours.
-const AHEAD: usize = 2;
-
-/// Letters that have been read: their memory is used again.
-pub type Paper = Vec<Vec<PacketMail>>;
-
-impl Inbox {
-    /// Nothing under way.
-    pub fn new(entrance: Option<InIndex>) -> Self {
-        Inbox {
-            entrance,
-            ..Inbox::default()
-        }
-    }
-
-    /// The packet that arrives next.
-    #[inline]
-    pub fn first(&self) -> Option<&PacketMail> {
-        self.letters.front()?.get(self.read)
-    }
-
-    /// Takes the packet that arrives next, and gives what `take` makes of it, which so need not be copied twice.
-    #[inline(always)]
-    pub fn pop<R>(&mut self, paper: &mut Paper, take: impl FnOnce(&PacketMail) -> R) -> Option<R> {
-        let letter = self.letters.front()?;
-        let taken = take(letter.get(self.read)?);
-        self.read += 1;
-        if let Some(soon) = letter.get(self.read + AHEAD) {
-            prefetch(soon);
-        }
-        if self.read == letter.len() {
-            self.read = 0;
-            if let Some(mut letter) = self.letters.pop_front() {
-                letter.clear();
-                paper.push(letter);
-            }
-        }
-        Some(taken)
-    }
-
-    /// Adds a packet.
-    pub fn push(&mut self, mail: PacketMail, paper: &mut Paper) {
-        // No letter grows: it would never be read to its end where packets keep coming.
-        if let Some(letter) = self.letters.back_mut()
-            && letter.len() < letter.capacity()
-        {
-            letter.push(mail);
-            return;
-        }
-        let mut letter = paper.pop().unwrap_or_default();
-        letter.reserve(SHORT);
-        letter.push(mail);
-        self.letters.push_back(letter);
-    }
-
-    /// Adds a whole letter, and leaves an empty one for it.
-    pub fn take(&mut self, mail: &mut Vec<PacketMail>, paper: &mut Paper) {
-        let empty = paper.pop().unwrap_or_default();
-        self.letters.push_back(std::mem::replace(mail, empty));
-    }
-
-    /// The packets that are on their way, in order of arrival.
-    pub fn packets(&self) -> impl Iterator<Item = &PacketMail> {
-        self.letters.iter().flatten().skip(self.read)
-    }
-
-    /// Number of packets.
-    pub fn len(&self) -> usize {
-        self.letters.iter().map(Vec::len).sum::<usize>() - self.read
-    }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        let letters = self.letters.iter().map(Vec::capacity);
-        letters.sum::<usize>() * size_of::<PacketMail>()
-    }
-}
 
 impl<K: Compiled> FabricDomain<K> {
     /// Takes in packets that are on wires from a neighbouring domain, with the headers that the scheme has given them.
@@ -110,7 +17,7 @@ impl<K: Compiled> FabricDomain<K> {
         mail: &mut Vec<PacketMail>,
         headers: &[u64],
     ) {
-        let inbox = &mut self.inboxes[neighbour];
+        let inbox = &mut self.mail.inboxes[neighbour];
         let Some(input) = inbox.entrance else {
             return self.take_into_pool(mail, headers);
         };
@@ -138,7 +45,9 @@ impl<K: Compiled> FabricDomain<K> {
                 let header = &headers[at * words..][..words];
                 self.pool.header_mut(index).copy_from_slice(header);
             }
-            self.inputs[input as usize].wire.push(&mut self.pool, index);
+            self.ports.inputs[input as usize]
+                .wire
+                .push(&mut self.pool, index);
             self.schedule(EventKind::Arrive, input, one.packet.head);
         }
     }
@@ -146,7 +55,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Takes the packet that arrives on the only wire from a neighbour. Of all that are on such a wire only the first has an
     /// event.
     pub(crate) fn next_of_inbox(&mut self, neighbour: u32, input: InIndex) -> Option<PacketIndex> {
-        let inbox = &mut self.inboxes[neighbour as usize];
+        let inbox = &mut self.mail.inboxes[neighbour as usize];
         let pool = &mut self.pool;
         let index = inbox.pop(&mut self.paper, |mail| {
             pool.insert(mail.packet, mail.origin)
@@ -156,74 +65,5 @@ impl<K: Compiled> FabricDomain<K> {
             self.schedule(EventKind::Arrive, input, time);
         }
         Some(index)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use bytemuck::Zeroable;
-    use proptest::prelude::*;
-
-    fn letter(heads: std::ops::Range<u64>) -> Vec<PacketMail> {
-        let mail = |head| {
-            let mut mail = PacketMail::zeroed();
-            mail.packet.head = head;
-            mail
-        };
-        heads.map(mail).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn packets_arrive_in_the_order_in_which_they_were_sent(
-            steps in prop::collection::vec((1u64..40, any::<bool>(), 0usize..60), 1..40),
-        ) {
-            let (mut inbox, mut paper) = (Inbox::default(), Paper::new());
-            let (mut sent, mut arrived) = (0, 0);
-            for (count, whole, pops) in steps {
-                let mut mail = letter(sent..sent + count);
-                sent += count;
-                if whole {
-                    inbox.take(&mut mail, &mut paper);
-                    prop_assert!(mail.is_empty());
-                } else {
-                    mail.into_iter().for_each(|one| inbox.push(one, &mut paper));
-                }
-                for _ in 0..pops {
-                    let next = inbox.first().map(|mail| mail.packet.head);
-                    let got = inbox.pop(&mut paper, |mail| mail.packet.head);
-                    prop_assert_eq!(got, next);
-                    prop_assert_eq!(got, (arrived < sent).then_some(arrived));
-                    arrived += u64::from(got.is_some());
-                }
-                prop_assert_eq!(inbox.len() as u64, sent - arrived);
-            }
-        }
-    }
-
-    #[test]
-    fn a_wire_that_is_never_empty_takes_no_more_memory_with_time() {
-        let (mut inbox, mut paper) = (Inbox::default(), Paper::new());
-        let mut most = [0; 2];
-        let rounds = if cfg!(miri) { 60 } else { 2_000 };
-        for round in 0..rounds {
-            let mut mail = letter(round * 20..round * 20 + 20);
-            if round % 3 == 0 {
-                inbox.take(&mut mail, &mut paper);
-            } else {
-                mail.into_iter().for_each(|one| inbox.push(one, &mut paper));
-            }
-            let keep = 7;
-            while inbox.len() > keep {
-                inbox.pop(&mut paper, |_| ());
-            }
-            let spare: usize = paper.iter().map(Vec::capacity).sum();
-            let held = inbox.memory_bytes() / size_of::<PacketMail>() + spare;
-            let half = usize::from(round >= rounds / 2);
-            most[half] = most[half].max(held);
-        }
-        assert!(most[1] <= most[0], "{most:?}");
-        assert!(most[1] < 200, "{most:?} packets");
     }
 }

@@ -1,34 +1,12 @@
 //! What a scheme does at a NIC at a later time: timers, and control packets that are not to be sent yet.
 
 use crate::setup::plain::Compiled;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use crate::domain::FabricDomain;
 use crate::endpoint::nic::blank;
-use crate::event::EventKind;
+use crate::state::event::EventKind;
 use weir_congestion::Control;
 use weir_model::{NO_PACKET, Origin, PacketIndex, Time};
-
-/// Timers and control packets of a domain's NICs, by time.
-#[derive(Debug, Default)]
-pub struct Later {
-    /// Time, NIC, number.
-    timers: BinaryHeap<Reverse<(Time, u32, u64)>>,
-    /// Time, NIC, order of asking.
-    controls: BinaryHeap<Reverse<(Time, u32, u64)>>,
-    /// What is to be sent, by that order.
-    packets: rustc_hash::FxHashMap<u64, Control>,
-    next: u64,
-}
-
-impl Later {
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        24 * (self.timers.capacity() + self.controls.capacity())
-            + self.packets.capacity() * (size_of::<Control>() + 8)
-    }
-}
 
 impl<K: Compiled> FabricDomain<K> {
     /// Takes note of what a hook at a NIC has asked for.
@@ -36,15 +14,13 @@ impl<K: Compiled> FabricDomain<K> {
         let output = self.first_nic_output + nic;
         while let Some((time, number)) = self.actions.timers.pop() {
             let time = time.max(now);
-            self.later.timers.push(Reverse((time, nic, number)));
+            self.mail.later.add_timer(time, nic, number);
             self.schedule(EventKind::Scheme, output, time);
         }
         for at in 0..self.actions.later.len() {
             let (time, control) = self.actions.later[at];
-            let (time, order) = (time.max(now), self.later.next);
-            self.later.next += 1;
-            self.later.controls.push(Reverse((time, nic, order)));
-            self.later.packets.insert(order, control);
+            let time = time.max(now);
+            self.mail.later.add_control(time, nic, control);
             self.schedule(EventKind::Scheme, output, time);
         }
         self.actions.later.clear();
@@ -55,19 +31,11 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Does everything that is due at `now`, at whatever NIC, in the order of NICs; the events of the others find nothing.
     pub(crate) fn do_what_is_due(&mut self, now: Time) {
-        while let Some(&Reverse((time, nic, order))) = self.later.controls.peek()
-            && time <= now
-        {
-            self.later.controls.pop();
-            if let Some(control) = self.later.packets.remove(&order) {
-                self.queue_control(nic, &control, now);
-                self.kick_nic(nic, now);
-            }
+        while let Some((nic, control)) = self.mail.later.take_control(now) {
+            self.queue_control(nic, &control, now);
+            self.kick_nic(nic, now);
         }
-        while let Some(&Reverse((time, nic, number))) = self.later.timers.peek()
-            && time <= now
-        {
-            self.later.timers.pop();
+        while let Some((nic, number)) = self.mail.later.take_timer(now) {
             self.pool.hold_header(NO_PACKET);
             self.at_nic(nic, now, |scheme, context| {
                 scheme.on_nic_timer(context, number);
@@ -94,7 +62,7 @@ impl<K: Compiled> FabricDomain<K> {
         );
         let index = self.pool.insert(packet, origin);
         let list = usize::from(class - self.fixed.classes.control);
-        let lists = &mut self.nics[nic as usize].control;
+        let lists = &mut self.ends.nics[nic as usize].control;
         lists.push(list, index, &mut self.pool);
         index
     }

@@ -4,5 +4,4 @@ pub(super) mod accept;
 pub(super) mod ahead;
 pub(super) mod inbox;
 pub(super) mod later;
-pub(super) mod post;
 pub(super) mod signals;

@@ -1,40 +1,12 @@
 //! What schemes say out of band: from a router or an endpoint to an endpoint, past all queues.
 
 use crate::setup::plain::Compiled;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use crate::domain::FabricDomain;
 use crate::empty;
-use crate::event::EventKind;
+use crate::state::event::EventKind;
 use crate::state::{OutIndex, Wire};
 use weir_model::{EndpointId, LATEST, PortId, RouterId, Signal, Time};
-
-/// The signals of a domain.
-#[derive(Default)]
-pub struct Signals {
-    /// For this domain's endpoints, those that have not taken effect.
-    due: BinaryHeap<Reverse<Signal>>,
-    /// Neighbours for whom there is mail that may be due before the end of the window.
-    pub urgent: Vec<u32>,
-    /// Whether signals can be due before the end of the window.
-    pub hurry: bool,
-}
-
-impl Signals {
-    /// None under way.
-    pub fn new(hurry: bool) -> Self {
-        Signals {
-            hurry,
-            ..Signals::default()
-        }
-    }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.due.capacity() * size_of::<Signal>()
-    }
-}
 
 /// Who says something.
 #[derive(Clone, Copy)]
@@ -51,10 +23,7 @@ impl<K: Compiled> FabricDomain<K> {
             return self.port_timer(output, now);
         }
         // All that are due, for whatever NIC, in the order of what they say; their other events find nothing.
-        while let Some(&Reverse(signal)) = self.signals.due.peek()
-            && signal.time <= now
-        {
-            self.signals.due.pop();
+        while let Some(signal) = self.mail.signals.take(now) {
             let nic = self.nic_of(signal.to);
             self.scheme.on_signal(nic, &signal);
             self.kick_nic(nic, now);
@@ -71,7 +40,7 @@ impl<K: Compiled> FabricDomain<K> {
                 (router, router, port)
             }
             Speaker::Nic(nic) => {
-                let id = self.nics[nic as usize].id;
+                let id = self.ends.nics[nic as usize].id;
                 (self.network.topology.attachment(id).0, id, Signal::ENDPOINT)
             }
         };
@@ -96,8 +65,8 @@ impl<K: Compiled> FabricDomain<K> {
             // Every other domain is a neighbour where there are signals.
             let neighbour = domain - u32::from(domain > self.id);
             let post = &mut self.outboxes[neighbour as usize];
-            if self.signals.hurry && post.signals.is_empty() {
-                self.signals.urgent.push(neighbour);
+            if self.mail.signals.hurry && post.signals.is_empty() {
+                self.mail.signals.urgent.push(neighbour);
             }
             post.signal(signal);
         }
@@ -108,7 +77,7 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn take_signal(&mut self, signal: Signal) {
         let nic = self.nic_of(signal.to);
         if !self.scheme.absorb_signal(nic, &signal) {
-            self.signals.due.push(Reverse(signal));
+            self.mail.signals.add(signal);
             self.schedule(EventKind::Scheme, self.first_nic_output + nic, signal.time);
         }
     }
@@ -116,7 +85,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// The place of an endpoint of this domain among its NICs.
     fn nic_of(&self, endpoint: EndpointId) -> u32 {
         let (router, port) = self.network.topology.attachment(endpoint);
-        match self.outputs[self.flat_port(router, port) as usize].wire {
+        match self.ports.outputs[self.flat_port(router, port) as usize].wire {
             Wire::Endpoint(nic) => nic,
             _ => unreachable!("endpoints are attached to their router's port"),
         }

@@ -1,14 +1,15 @@
 //! What a network takes, from its numbers: nothing is built.
 
 use crate::domain::FabricDomain;
-use crate::endpoint::hosts::Application;
-use crate::endpoint::nic::Nic;
-use crate::endpoint::resend::Resends;
-use crate::endpoint::source::{Drive, Source, Traffic};
-use crate::router::crowd::{Crowds, MOST_BITS};
-use crate::router::ring::Ring;
 use crate::setup::build::Blueprint;
 use crate::setup::plain::Rich;
+use crate::setup::traffic::Application;
+use crate::setup::traffic::{Drive, Traffic};
+use crate::state::Ring;
+use crate::state::ends::nic::Nic;
+use crate::state::ends::resend::Resends;
+use crate::state::ends::source::Source;
+use crate::state::ports::crowd::{Crowds, MOST_BITS};
 use crate::state::{Channel, HeadQueue, Input, Output, Router};
 use weir_congestion::Scheme;
 use weir_model::LinkKind;
@@ -24,52 +25,50 @@ const OUTPUTS: usize = 1 << 12;
 /// Bytes of the event queue of a domain, and of its lists at their least.
 const DOMAIN: u64 = 40_000;
 
-impl FabricDomain<Rich> {
-    /// Bytes that the state of all domains takes before anything is sent, within some percent of what
-    /// [`FabricDomain::memory_bytes`] says of all of them.
-    pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {
-        let network = &blueprint.network;
-        let topology = &network.topology;
-        let classes = u64::from(network.classes.count());
-        let nics = u64::from(topology.endpoints());
-        let can = scheme.capabilities();
-        let own = if can.answers { topology.routers() } else { 0 };
-        let ports = topology.all_ports() + u64::from(own);
-        let outputs = ports + nics;
-        let links = topology.links();
-        let buffers = |links: &Links| match links.link.kind {
-            LinkKind::TERMINAL => links.count,
-            _ => 2 * links.count,
-        };
-        // Queues of crowds are made when they are used.
-        let is_crowd = |links: &&Links| network.channels(links.link.kind) > MOST_BITS;
-        let crowds = links.iter().filter(is_crowd).map(buffers).sum::<u64>();
-        let few = links.iter().filter(|links| !is_crowd(links));
-        let queued = few.map(|links| buffers(links) * u64::from(network.channels(links.link.kind)));
-        let queued = queued.sum::<u64>();
-        // Of a link to an endpoint, one of a class down, beside those of the NIC up.
-        let channels = queued + classes * nics;
-        let fifos = match network.queueing.by_output() {
-            true => 0,
-            false => queued,
-        };
-        let bytes = |count: u64, size: usize| count * size as u64;
-        let lists = bytes(u64::from(topology.routers()), size_of::<Router>())
-            + bytes(ports, size_of::<Input>())
-            + bytes(outputs, size_of::<Output>())
-            + bytes(channels, size_of::<Channel>())
-            + crowds * Crowds::bytes(classes)
-            + bytes(2 * outputs * classes, size_of::<Ring>())
-            + bytes(fifos, size_of::<HeadQueue>())
-            + bytes(nics, size_of::<Nic>());
-        let words = (0..topology.routers()).map(|router| u64::from(network.routing.words(router)));
-        let words = bytes(words.sum(), size_of::<u64>());
-        let resends = if can.retransmits { nics } else { 0 };
-        let scheme = scheme_bytes(scheme, nics, outputs);
-        let traffic = blueprint.traffic.iter().map(traffic_bytes).sum::<u64>();
-        let domains = u64::from(topology.domains()) * (DOMAIN + size_of::<Self>() as u64);
-        lists + words + bytes(resends, size_of::<Resends>()) + scheme + traffic + domains
-    }
+/// Bytes that the state of all domains takes before anything is sent, within some percent of what
+/// [`Part::memory_bytes`](crate::Part::memory_bytes) says of all of them.
+pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {
+    let network = &blueprint.network;
+    let topology = &network.topology;
+    let classes = u64::from(network.classes.count());
+    let nics = u64::from(topology.endpoints());
+    let can = scheme.capabilities();
+    let own = if can.answers { topology.routers() } else { 0 };
+    let ports = topology.all_ports() + u64::from(own);
+    let outputs = ports + nics;
+    let links = topology.links();
+    let buffers = |links: &Links| match links.link.kind {
+        LinkKind::TERMINAL => links.count,
+        _ => 2 * links.count,
+    };
+    // Queues of crowds are made when they are used.
+    let is_crowd = |links: &&Links| network.channels(links.link.kind) > MOST_BITS;
+    let crowds = links.iter().filter(is_crowd).map(buffers).sum::<u64>();
+    let few = links.iter().filter(|links| !is_crowd(links));
+    let queued = few.map(|links| buffers(links) * u64::from(network.channels(links.link.kind)));
+    let queued = queued.sum::<u64>();
+    // Of a link to an endpoint, one of a class down, beside those of the NIC up.
+    let channels = queued + classes * nics;
+    let fifos = match network.queueing.by_output() {
+        true => 0,
+        false => queued,
+    };
+    let bytes = |count: u64, size: usize| count * size as u64;
+    let lists = bytes(u64::from(topology.routers()), size_of::<Router>())
+        + bytes(ports, size_of::<Input>())
+        + bytes(outputs, size_of::<Output>())
+        + bytes(channels, size_of::<Channel>())
+        + crowds * Crowds::bytes(classes)
+        + bytes(2 * outputs * classes, size_of::<Ring>())
+        + bytes(fifos, size_of::<HeadQueue>())
+        + bytes(nics, size_of::<Nic>());
+    let words = (0..topology.routers()).map(|router| u64::from(network.routing.words(router)));
+    let words = bytes(words.sum(), size_of::<u64>());
+    let resends = if can.retransmits { nics } else { 0 };
+    let scheme = scheme_bytes(scheme, nics, outputs);
+    let traffic = blueprint.traffic.iter().map(traffic_bytes).sum::<u64>();
+    let domains = u64::from(topology.domains()) * (DOMAIN + size_of::<FabricDomain<Rich>>() as u64);
+    lists + words + bytes(resends, size_of::<Resends>()) + scheme + traffic + domains
 }
 
 /// What a scheme prepares, from what it prepares for a few outputs.

@@ -19,7 +19,7 @@ pub type FlowHop = [u64; 5];
 pub type FlowRate = [u64; 5];
 
 /// The flows of a domain.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct FlowLog {
     rows: Vec<FlowRow>,
     /// By source and message: when the first and the last packet of the measurement window came, payload bits of all but the first.
@@ -52,7 +52,7 @@ impl<K: Compiled> FabricDomain<K> {
         if !is_flow(origin, self.fixed.flows.from_bits) {
             return;
         }
-        self.flow_log.rows.push([
+        self.records.flow_log.rows.push([
             u64::from(origin.source),
             u64::from(origin.message),
             u64::from(destination),
@@ -67,13 +67,13 @@ impl<K: Compiled> FabricDomain<K> {
     /// A data packet is at its endpoint.
     #[inline(never)]
     pub(crate) fn flow_arrives(&mut self, origin: &Origin, now: Time) {
-        if !self.stats.measured(now) || !is_flow(origin, self.fixed.flows.from_bits) {
+        if !self.records.stats.measured(now) || !is_flow(origin, self.fixed.flows.from_bits) {
             return;
         }
         let key = (origin.source, origin.message);
-        match self.flow_log.arrived.get_mut(&key) {
+        match self.records.flow_log.arrived.get_mut(&key) {
             None => {
-                self.flow_log.arrived.insert(key, (now, now, 0));
+                self.records.flow_log.arrived.insert(key, (now, now, 0));
             }
             Some((_, last, bits)) => {
                 *last = now;
@@ -88,15 +88,15 @@ impl<K: Compiled> FabricDomain<K> {
         let (flits, origin) = (self.pool.get(index).flits, self.pool.origin(index));
         if origin.is(PacketKind::DATA) && is_flow(origin, self.fixed.flows.from_bits) {
             let key = (output, origin.source, origin.message);
-            *self.flow_log.hops.entry(key).or_default() += u64::from(flits);
+            *self.records.flow_log.hops.entry(key).or_default() += u64::from(flits);
         }
     }
 
     /// What was recorded, in an order that depends on nothing but the run.
     pub(crate) fn flow_report(&mut self) -> FlowReport {
-        let mut rows = std::mem::take(&mut self.flow_log.rows);
+        let mut rows = std::mem::take(&mut self.records.flow_log.rows);
         rows.sort_unstable();
-        let log = std::mem::take(&mut self.flow_log.hops).into_iter();
+        let log = std::mem::take(&mut self.records.flow_log.hops).into_iter();
         let mut hops: Vec<FlowHop> = log
             .map(|((output, source, message), flits)| {
                 let (router, port) = self.port_of(output);
@@ -105,7 +105,7 @@ impl<K: Compiled> FabricDomain<K> {
             })
             .collect();
         hops.sort_unstable();
-        let arrived = std::mem::take(&mut self.flow_log.arrived).into_iter();
+        let arrived = std::mem::take(&mut self.records.flow_log.arrived).into_iter();
         let mut rates: Vec<FlowRate> = arrived
             .map(|((source, message), (first, last, bits))| {
                 [source.into(), message.into(), first, last, bits]

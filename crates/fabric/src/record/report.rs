@@ -9,8 +9,8 @@ use super::series::Series;
 use super::stats::{JobStats, MessageRow, PacketRow, Tally};
 use crate::domain::FabricDomain;
 use crate::endpoint::hosts::{BehindRow, IterationRow, TaskRow};
-use crate::mail::inbox::Inbox;
 use crate::state::Wire;
+use crate::state::mail::inbox::Inbox;
 use weir_model::{NO_PACKET, PacketKind, Time};
 
 /// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
@@ -101,51 +101,58 @@ impl<K: Compiled> FabricDomain<K> {
         self.count_coming_in(end);
         let ports = self.port_rows(end);
         let (state, packets) = self.memory_bytes();
-        let (occupancy_interval, rates_interval) = self.samples.intervals();
-        let jobs = self.stats.jobs.iter();
+        let (occupancy_interval, rates_interval) = self.records.samples.intervals();
+        let jobs = self.records.stats.jobs.iter();
         let totals = Totals {
-            injected: self.stats.tally.injected.iter().sum(),
-            delivered: self.stats.delivered,
-            tally: self.stats.tally,
+            injected: self.records.stats.tally.injected.iter().sum(),
+            delivered: self.records.stats.delivered,
+            tally: self.records.stats.tally,
             in_flight: self.packets_in_flight(),
             messages_generated: jobs.clone().map(|job| job.messages_generated).sum(),
             messages_received: jobs.map(|job| job.messages_received).sum(),
-            messages_waiting: self.sends.messages_waiting() as u64,
-            delivered_bits: self.stats.delivered_bits,
-            accepted_bits: self.stats.accepted_bits,
-            hops: self.moved,
-            events: self.events,
+            messages_waiting: self.ends.sends.messages_waiting() as u64,
+            delivered_bits: self.records.stats.delivered_bits,
+            accepted_bits: self.records.stats.accepted_bits,
+            hops: self.progress.moved,
+            events: self.progress.events,
             memory_state: state as u64,
             memory_packets: packets as u64,
         };
         DomainReport {
             totals,
-            last_delivery: self.stats.last_delivery,
+            last_delivery: self.records.stats.last_delivery,
             jobs: self.job_stats(end),
-            bin_width: self.stats.bin_width,
-            ejected: self.stats.ejected.clone(),
-            endpoints: self.nics.iter().map(|nic| u64::from(nic.id)).collect(),
-            received: std::mem::take(&mut self.stats.received),
+            bin_width: self.records.stats.bin_width,
+            ejected: self.records.stats.ejected.clone(),
+            endpoints: self.ends.nics.iter().map(|nic| u64::from(nic.id)).collect(),
+            received: std::mem::take(&mut self.records.stats.received),
             routers: self
+                .ports
                 .routers
                 .iter()
                 .map(|router| u64::from(router.id))
                 .collect(),
             ports,
-            packets: std::mem::take(&mut self.stats.packet_rows),
-            messages: std::mem::take(&mut self.stats.message_rows),
-            scheme_rows: std::mem::take(&mut self.stats.scheme_rows),
-            occupancy: std::mem::take(&mut self.stats.occupancy),
+            packets: std::mem::take(&mut self.records.stats.packet_rows),
+            messages: std::mem::take(&mut self.records.stats.message_rows),
+            scheme_rows: std::mem::take(&mut self.records.stats.scheme_rows),
+            occupancy: std::mem::take(&mut self.records.stats.occupancy),
             occupancy_interval,
-            rated: self.samples.places().map(u64::from).collect(),
-            rates: self.stats.rates.drain(..).map(f64::to_bits).collect(),
+            rated: self.records.samples.places().map(u64::from).collect(),
+            rates: self
+                .records
+                .stats
+                .rates
+                .drain(..)
+                .map(f64::to_bits)
+                .collect(),
             rates_interval,
             tasks: self.task_rows(end),
             iterations: self.iteration_rows(),
             behind: self.behind_rows(),
             flows: self.flow_report(),
-            flows_left: !self.flows.are_over(),
-            circuits: self.flows.counts,
+            flows_left: !self.ends.flows.are_over(),
+            circuits: self.ends.flows.counts,
             scheme: self.scheme.counts(),
             waits: self.waits_report(),
             credits_missing: self.credits_missing(),
@@ -154,13 +161,13 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Of packets that are on the links to their endpoints when the run ends, what has come in belongs to the loads.
     fn count_coming_in(&mut self, end: Time) {
-        for nic in self.nics.iter() {
+        for nic in self.ends.nics.iter() {
             let mut index = nic.wire.head;
             while index != NO_PACKET {
                 let packet = self.pool.get(index);
                 let tail = packet.tail();
                 let origin = self.pool.origin(index);
-                self.stats.came_in(packet, origin, tail, end);
+                self.records.stats.came_in(packet, origin, tail, end);
                 index = self.pool.after(index);
             }
         }
@@ -169,16 +176,16 @@ impl<K: Compiled> FabricDomain<K> {
     /// What is counted of each workload, with the packets that are still under way. All data packets of a domain's pool are
     /// injected, and each is in one domain.
     fn job_stats(&self, end: Time) -> Vec<JobStats> {
-        let mut jobs = self.stats.jobs.clone();
-        let coming = self.inboxes.iter().flat_map(Inbox::packets);
+        let mut jobs = self.records.stats.jobs.clone();
+        let coming = self.mail.inboxes.iter().flat_map(Inbox::packets);
         let coming = coming.map(|mail| (&mail.packet, &mail.origin));
         for (_, origin) in self.pool.packets().chain(coming) {
-            if origin.is(PacketKind::DATA) && self.stats.measured(origin.injected) {
+            if origin.is(PacketKind::DATA) && self.records.stats.measured(origin.injected) {
                 let missing = &mut jobs[usize::from(origin.job)].network_missing;
                 missing.add(end.saturating_sub(origin.injected));
             }
         }
-        if self.stats.recording.iteration_times {
+        if self.records.stats.recording.iteration_times {
             self.add_iteration_times(&mut jobs, end);
         }
         jobs
@@ -186,9 +193,9 @@ impl<K: Compiled> FabricDomain<K> {
 
     fn port_rows(&self, end: Time) -> Vec<PortRow> {
         let mut rows = Vec::new();
-        for router in self.routers.iter() {
+        for router in self.ports.routers.iter() {
             for port in 0..router.ports {
-                let out = &self.outputs[router.base as usize + usize::from(port)];
+                let out = &self.ports.outputs[router.base as usize + usize::from(port)];
                 if matches!(out.wire, Wire::Unused) {
                     continue;
                 }
@@ -211,14 +218,14 @@ impl<K: Compiled> FabricDomain<K> {
 
     fn credits_missing(&self) -> Vec<[u64; 4]> {
         let mut rows = Vec::new();
-        for router in self.routers.iter() {
+        for router in self.ports.routers.iter() {
             for port in 0..router.ports {
-                let out = &self.outputs[router.base as usize + usize::from(port)];
+                let out = &self.ports.outputs[router.base as usize + usize::from(port)];
                 if matches!(out.wire, Wire::Unused) {
                     continue;
                 }
                 for (queue, channel) in self.used_channels(out) {
-                    let credit = &self.channels[channel].credit;
+                    let credit = &self.ports.channels[channel].credit;
                     if !credit.is_home() {
                         let home = credit.available + credit.on_the_way();
                         let missing = i64::from(credit.capacity) - i64::from(home);

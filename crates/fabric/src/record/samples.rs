@@ -5,6 +5,7 @@
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
+use serde::{Deserialize, Serialize};
 use weir_engine::Schedule;
 use weir_model::{EndpointId, NEVER, Time};
 
@@ -32,7 +33,7 @@ pub struct Rated {
 }
 
 /// When a domain records what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Samples {
     /// When the contents of the routers are recorded next.
     occupancy: Clock,
@@ -40,13 +41,12 @@ pub(crate) struct Samples {
     rates: Clock,
     /// Whose: the NIC, and its place among all that are recorded.
     rated: Vec<(u32, u32)>,
-    schedule: Schedule,
     /// Events processed before the last row of the routers' contents was recorded.
     events: Option<u64>,
 }
 
 /// Equal steps from 0 on, or none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Clock {
     next: Time,
     interval: Time,
@@ -102,14 +102,13 @@ impl Clock {
 
 impl Samples {
     /// Nothing is recorded.
-    pub fn none(schedule: Schedule) -> Samples {
-        Samples::new(schedule, (0, 0), (0, 0), Vec::new())
+    pub fn none() -> Samples {
+        Samples::new((0, 0), (0, 0), Vec::new())
     }
 
     /// Intervals of the contents of routers, and of the rates of these NICs (0: never), and of how many routers and NICs
     /// in all domains.
     pub fn new(
-        schedule: Schedule,
         (occupancy, routers): (Time, usize),
         (rates, all_rated): (Time, usize),
         rated: Vec<(u32, u32)>,
@@ -120,9 +119,13 @@ impl Samples {
             occupancy: Clock::new(occupancy, most_rows(routers)),
             rates: Clock::new(rates, most_rows(all_rated)),
             rated,
-            schedule,
             events: None,
         }
+    }
+
+    /// True if they are of the same NICs as others.
+    pub fn fit(&self, other: &Samples) -> bool {
+        self.rated == other.rated
     }
 
     /// The intervals of the contents of routers and of the rates as they are now; 0: none are recorded.
@@ -146,13 +149,13 @@ impl<K: Compiled> FabricDomain<K> {
     /// window, which is the same in all domains; where windows are cut depends on the clock.
     #[inline]
     pub(crate) fn thin_samples(&mut self, until: Time) {
-        if self.samples.next() == NEVER {
+        if self.records.samples.next() == NEVER {
             return;
         }
-        let Schedule { window, end, .. } = self.samples.schedule;
+        let Schedule { window, end, .. } = self.fixed.schedule;
         let end = until.next_multiple_of(window).min(end.max(until));
-        let (stats, samples) = (&mut self.stats, &mut self.samples);
-        let (routers, rated) = (self.routers.len(), samples.rated.len());
+        let (stats, samples) = (&mut self.records.stats, &mut self.records.samples);
+        let (routers, rated) = (self.ports.routers.len(), samples.rated.len());
         let rows = stats.occupancy.len();
         samples.occupancy.thin(end, &mut stats.occupancy, routers);
         if stats.occupancy.len() < rows {
@@ -165,47 +168,50 @@ impl<K: Compiled> FabricDomain<K> {
     /// The time of the next sample; [`NEVER`] if there is none.
     #[inline]
     pub(crate) fn next_sample(&self) -> Time {
-        self.samples.next().min(self.attribution.next())
+        self.records
+            .samples
+            .next()
+            .min(self.records.attribution.next())
     }
 
     /// Records what is due at the time of the next sample.
     pub(crate) fn sample(&mut self) {
         let now = self.next_sample();
-        if self.attribution.next() == now {
+        if self.records.attribution.next() == now {
             self.sample_waits(now);
         }
-        if self.samples.occupancy.strikes(now) {
+        if self.records.samples.occupancy.strikes(now) {
             self.sample_occupancy();
         }
-        if self.samples.rates.strikes(now) {
-            for &(nic, _) in &self.samples.rated {
+        if self.records.samples.rates.strikes(now) {
+            for &(nic, _) in &self.records.samples.rated {
                 let rate = self.scheme.allowed_rate(nic, now);
-                self.stats.rates.push(rate);
+                self.records.stats.rates.push(rate);
             }
         }
     }
 
     fn sample_occupancy(&mut self) {
-        if self.samples.events == Some(self.events) {
+        if self.records.samples.events == Some(self.progress.events) {
             // Nothing has happened since the last time.
-            let last = self.stats.occupancy.len() - self.routers.len();
-            return self.stats.occupancy.extend_from_within(last..);
+            let last = self.records.stats.occupancy.len() - self.ports.routers.len();
+            return self.records.stats.occupancy.extend_from_within(last..);
         }
-        self.samples.events = Some(self.events);
-        for router in self.routers.iter() {
+        self.records.samples.events = Some(self.progress.events);
+        for router in self.ports.routers.iter() {
             let first = router.base as usize;
             let ports = first..first + usize::from(router.ports);
             let flits: u64 = ports
-                .map(|port| u64::from(self.outputs[port].level()))
+                .map(|port| u64::from(self.ports.outputs[port].level()))
                 .sum();
-            self.stats.occupancy.push(flits);
+            self.records.stats.occupancy.push(flits);
         }
     }
 
     /// The samples of a run that ended at `end`: nothing has happened since the last event.
     pub(crate) fn finish_samples(&mut self, end: Time) {
         self.thin_samples(end);
-        self.until = end;
+        self.progress.until = end;
         while self.next_sample() < end {
             self.sample();
         }
@@ -214,9 +220,12 @@ impl<K: Compiled> FabricDomain<K> {
             rates,
             rated,
             ..
-        } = &self.samples;
-        let held = occupancy.steps(end) * self.routers.len();
-        self.stats.occupancy.truncate(held);
-        self.stats.rates.truncate(rates.steps(end) * rated.len());
+        } = &self.records.samples;
+        let held = occupancy.steps(end) * self.ports.routers.len();
+        self.records.stats.occupancy.truncate(held);
+        self.records
+            .stats
+            .rates
+            .truncate(rates.steps(end) * rated.len());
     }
 }

@@ -12,8 +12,9 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
-use crate::router::ring::{NO_REQUEST, Side};
+use crate::state::NO_REQUEST;
 use crate::state::Wire;
+use crate::state::ports::ring::Side;
 use weir_model::{NEVER, NO_PACKET, PacketIndex, PortId, RouterId};
 use weir_network::topology::Peer;
 
@@ -46,7 +47,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// waits for time only, is not listed.
     pub fn waits(&self) -> Vec<Wait> {
         let mut waits = Vec::new();
-        for router in self.routers.iter() {
+        for router in self.ports.routers.iter() {
             for port in 0..router.ports {
                 let flat = router.base + u32::from(port);
                 self.waits_at_input(router.id, port, flat, &mut waits);
@@ -64,11 +65,11 @@ impl<K: Compiled> FabricDomain<K> {
         index: PacketIndex,
         out_queue: u16,
     ) -> Option<Place> {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let room = self.room_for(index);
         // The queue of a packet that waits has been used.
         let channel = self.used_channel(out.channel_base, out_queue)?;
-        let credit = &self.channels[self.home(channel)].credit;
+        let credit = &self.ports.channels[self.home(channel)].credit;
         if matches!(out.wire, Wire::Endpoint(_))
             || credit.enough_at(room) != NEVER
             || credit.available >= room
@@ -87,7 +88,7 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     fn waits_at_output(&self, router: RouterId, port: PortId, flat: u32, waits: &mut Vec<Wait>) {
-        let out = &self.outputs[flat as usize];
+        let out = &self.ports.outputs[flat as usize];
         if self.timings[out.timing as usize].prepaid {
             // What is in its queues has its credit.
             return;
@@ -98,7 +99,7 @@ impl<K: Compiled> FabricDomain<K> {
             let Some(channel) = self.used_channel(out.channel_base, queue) else {
                 continue;
             };
-            let head = self.channels[channel].queue.head;
+            let head = self.ports.channels[channel].queue.head;
             if let Some(needs) = self.lacks_credit(router, flat, head, queue) {
                 let at = Place {
                     output: true,
@@ -119,12 +120,12 @@ impl<K: Compiled> FabricDomain<K> {
         // Channels that share a buffer wait together: the buffer is stuck if all its queues are.
         let mut by_place: FxHashMap<Place, Option<Vec<Wait>>> = FxHashMap::default();
         for class in 0..self.fixed.classes.count() {
-            let first = self.rings.inputs
+            let first = self.ports.rings.inputs
                 [flat as usize * usize::from(self.fixed.classes.count()) + usize::from(class)]
             .next;
             let mut at = first;
             while at != NO_REQUEST {
-                let request = *self.requests.get(at);
+                let request = *self.ports.requests.get(at);
                 // A packet that may go several ways has a request for each: it is stuck if all of these are.
                 let queue = self.buffer_queue(router, port, request.in_queue);
                 let place = Place {
@@ -139,7 +140,7 @@ impl<K: Compiled> FabricDomain<K> {
                     (Some(list), Some(wait)) => list.push(wait),
                     _ => *entry = None,
                 }
-                at = self.requests.after(at, Side::Input);
+                at = self.ports.requests.after(at, Side::Input);
                 if at == first {
                     break;
                 }
@@ -177,9 +178,9 @@ impl<K: Compiled> FabricDomain<K> {
             return Some(Wait { at, needs, packet });
         }
         let capacity = timing.output_queue?;
-        let out = &self.outputs[request.output as usize];
+        let out = &self.ports.outputs[request.output as usize];
         let flits = u32::from(self.pool.get(head).flits);
-        let held = self.channels[self.used_channel(out.channel_base, queue)?].flits;
+        let held = self.ports.channels[self.used_channel(out.channel_base, queue)?].flits;
         if held == 0 || held + flits <= capacity {
             return None;
         }

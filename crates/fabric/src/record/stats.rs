@@ -8,7 +8,7 @@ use weir_model::{
 };
 
 /// What is to be recorded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// The measurement window.
     pub window: Span,
@@ -189,7 +189,7 @@ impl Tally {
 }
 
 /// Counters of one domain.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stats {
     pub recording: Recording,
     pub jobs: Vec<JobStats>,
@@ -222,6 +222,15 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// True if they are of as many jobs and NICs as others, and record the same.
+    pub fn fit(&self, other: &Stats) -> bool {
+        let of = |stats: &Stats| {
+            let lists = (stats.jobs.len(), stats.ejected.len(), stats.received.len());
+            (lists, stats.recording, stats.receiver.clone())
+        };
+        of(self) == of(other)
+    }
+
     /// For jobs that are on in these stretches of time, which may reach beyond the measurement window.
     pub fn new(
         recording: Recording,

@@ -55,7 +55,7 @@ pub enum TaskEvent {
 }
 
 /// The log of a domain.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TaskLog {
     on: bool,
     rows: Vec<TaskStep>,

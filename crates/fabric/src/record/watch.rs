@@ -25,11 +25,12 @@ pub enum Watched {
     Messages(Arc<FxHashSet<(EndpointId, u32)>>),
 }
 
-/// What a domain knows of the packets that it follows.
-#[derive(Debug, Default)]
+/// Steps of the packets that a domain follows.
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Watch {
-    /// Which they are.
-    watched: Watched,
+    /// True once the packet that the user has named is under way: its number comes again after
+    /// 2³² packets.
+    found: bool,
     /// Their steps here.
     steps: Vec<Step>,
     /// For how long the NIC of a message had lacked credit when the message was handed to it, by
@@ -102,20 +103,6 @@ impl Step {
 }
 
 impl Watch {
-    /// Of a domain in which these packets may come by.
-    pub(crate) fn new(watched: Watched) -> Watch {
-        Watch {
-            watched,
-            ..Watch::default()
-        }
-    }
-
-    /// True if packets are followed.
-    #[inline]
-    pub(crate) fn is_on(&self) -> bool {
-        !matches!(self.watched, Watched::Nothing)
-    }
-
     /// The steps of watched packets in this domain.
     pub(crate) fn steps(&self) -> &[Step] {
         &self.steps
@@ -123,15 +110,21 @@ impl Watch {
 }
 
 impl<K: Compiled> FabricDomain<K> {
+    /// True if packets are followed.
+    #[inline]
+    pub(crate) fn watches(&self) -> bool {
+        !matches!(self.watched, Watched::Nothing)
+    }
+
     /// Notes that a NIC is given a message, if that is followed.
     #[cold]
     pub(crate) fn watch_message(&mut self, nic: u32, number: u32, now: Time) {
-        if let Watched::Messages(messages) = &self.watch.watched {
-            let name = (self.nics[nic as usize].id, number);
+        if let Watched::Messages(messages) = &self.watched {
+            let name = (self.ends.nics[nic as usize].id, number);
             if messages.contains(&name) {
                 let output = self.first_nic_output + nic;
-                let stalled = self.outputs[output as usize].stalled_until(now);
-                self.watch.stalled.insert(name, stalled);
+                let stalled = self.ports.outputs[output as usize].stalled_until(now);
+                self.records.watch.stalled.insert(name, stalled);
             }
         }
     }
@@ -139,11 +132,12 @@ impl<K: Compiled> FabricDomain<K> {
     /// A packet leaves its NIC: it is followed from here on, if it is one of those.
     #[cold]
     pub(crate) fn watch_injection(&mut self, index: PacketIndex, nic: u32) {
-        let (source, origin) = (self.nics[nic as usize].id, self.pool.origin(index));
-        match &self.watch.watched {
-            Watched::Packet(from, number) if (*from, *number) == (source, origin.sequence) => {
-                // Numbers come again after 2³² packets.
-                self.watch.watched = Watched::Nothing;
+        let (source, origin) = (self.ends.nics[nic as usize].id, self.pool.origin(index));
+        match &self.watched {
+            Watched::Packet(from, number)
+                if !self.records.watch.found && (*from, *number) == (source, origin.sequence) =>
+            {
+                self.records.watch.found = true;
             }
             Watched::Messages(messages)
                 if origin.is(PacketKind::DATA) && messages.contains(&(source, origin.message)) => {}
@@ -162,12 +156,12 @@ impl<K: Compiled> FabricDomain<K> {
         tail: Time,
     ) {
         let (packet, origin) = (self.pool.get(index), self.pool.origin(index));
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let name = (origin.source, origin.message);
         let (from, stalled) = if output >= self.first_nic_output {
-            let nic = self.nics[(output - self.first_nic_output) as usize].id;
+            let nic = self.ends.nics[(output - self.first_nic_output) as usize].id;
             let now = out.stalled_until(left);
-            let before = self.watch.stalled.get(&name);
+            let before = self.records.watch.stalled.get(&name);
             (Place::Nic(nic), before.map_or(0, |before| now - before))
         } else {
             let (router, port) = self.port_of(output);
@@ -187,6 +181,6 @@ impl<K: Compiled> FabricDomain<K> {
             tail,
             last: matches!(out.wire, Wire::Endpoint(_)),
         };
-        self.watch.steps.push(step);
+        self.records.watch.steps.push(step);
     }
 }

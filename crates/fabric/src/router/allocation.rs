@@ -4,38 +4,12 @@
 //! packet behind it in its own channel when it has gone (Dally and Towles, "Principles and Practices of Interconnection Networks",
 //! 2004, chapter 16). So a step is lost between two packets on one channel, which is seen where packets are short and ports are full.
 
-use rustc_hash::FxHashMap;
+use crate::state::ports::allocation::Allocation;
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::{InIndex, OutIndex, Wire};
 use weir_model::{PacketIndex, Time};
-
-/// From when on virtual channels can take another packet. Those that have carried none are not in it.
-#[derive(Debug, Default)]
-pub struct Allocation {
-    /// Queues of inputs without virtual output queues: when the next packet may cross, ps.
-    inputs: FxHashMap<(InIndex, u16), Time>,
-    /// Channels of outputs: when a packet may cross to them, ps.
-    outputs: Vec<Time>,
-    /// The same of ports to endpoints, which have as many channels as links from NICs: by channel, then the times of those, of which a packet takes
-    /// any.
-    ends: FxHashMap<usize, Box<[Time]>>,
-}
-
-impl Allocation {
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        let ends = self
-            .ends
-            .values()
-            .map(|times| times.len() * size_of::<Time>());
-        self.inputs.capacity() * (size_of::<((InIndex, u16), Time)>() + 1)
-            + self.outputs.capacity() * size_of::<Time>()
-            + self.ends.capacity() * (size_of::<(usize, Box<[Time]>)>() + 1)
-            + ends.sum::<usize>()
-    }
-}
 
 impl<K: Compiled> FabricDomain<K> {
     /// When a packet in this queue (an input, and which of its queues) may cross to this channel, as far as their allocation goes.
@@ -45,7 +19,7 @@ impl<K: Compiled> FabricDomain<K> {
             inputs,
             outputs,
             ends,
-        } = &self.allocation;
+        } = &self.ports.allocation;
         let input = inputs.get(&place).copied().unwrap_or(0);
         let output = match ends.get(&channel) {
             Some(times) => times.iter().min().copied(),
@@ -67,14 +41,14 @@ impl<K: Compiled> FabricDomain<K> {
         let free = leave + timing.vc_allocation;
         let next = free + timing.route_computation;
         let queue = self.pool.get(index).queue;
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let (base, to_endpoint) = (out.channel_base, matches!(out.wire, Wire::Endpoint(_)));
         let channel = self.channel(base, queue);
         let Allocation {
             inputs,
             outputs,
             ends,
-        } = &mut self.allocation;
+        } = &mut self.ports.allocation;
         if to_endpoint {
             let vcs = usize::from(self.fixed.injection_vcs);
             let times = ends.entry(channel).or_insert_with(|| vec![0; vcs].into());

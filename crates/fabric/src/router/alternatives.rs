@@ -6,11 +6,12 @@
 //! hold the packet at its head only, and are gone when it goes.
 
 use super::crossbar::Crossing;
-use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::domain::FabricDomain;
-use crate::pool::Fifo;
 use crate::setup::plain::Compiled;
+use crate::state::pool::Fifo;
+use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Request, Wire, any_waits};
+use crate::state::{NO_REQUEST, RequestIndex};
 use weir_model::{Classes, PacketIndex, Time};
 use weir_network::routing::Hop;
 
@@ -46,7 +47,10 @@ impl<K: Compiled> FabricDomain<K> {
         }
         self.pool.get_mut(index).queue = out_queue;
         if let Some(queue) = behind {
-            self.requests.queue_mut(queue).push(&mut self.pool, index);
+            self.ports
+                .requests
+                .queue_mut(queue)
+                .push(&mut self.pool, index);
         } else {
             let main = self.add_queue(index, from, first);
             self.wait_for_all(main, &ways, now);
@@ -72,8 +76,8 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// The way by which a packet is to go to an output.
     fn hop_of(&self, index: PacketIndex, input: InIndex, output: OutIndex) -> Hop {
-        let router = &self.routers[self.inputs[input as usize].router as usize];
-        let out = &self.outputs[output as usize];
+        let router = &self.ports.routers[self.ports.inputs[input as usize].router as usize];
+        let out = &self.ports.outputs[output as usize];
         // The queues of a virtual channel stand together.
         let each = match out.wire {
             Wire::Endpoint(_) => 1,
@@ -87,7 +91,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Writes into a packet that it goes this way, and returns the output.
     fn turn_packet(&mut self, index: PacketIndex, input: InIndex, hop: Hop) -> OutIndex {
-        let (output, queue) = self.way(hop, self.inputs[input as usize].router, index);
+        let (output, queue) = self.way(hop, self.ports.inputs[input as usize].router, index);
         self.pool.get_mut(index).queue = queue;
         output
     }
@@ -96,7 +100,7 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn turn_to(&mut self, at: RequestIndex) {
         let Request {
             queue, out_queue, ..
-        } = *self.requests.get(at);
+        } = *self.ports.requests.get(at);
         self.pool.get_mut(queue.head).queue = out_queue;
     }
 
@@ -109,7 +113,7 @@ impl<K: Compiled> FabricDomain<K> {
             in_queue,
             class,
             ..
-        } = *self.requests.get(main);
+        } = *self.ports.requests.get(main);
         self.wait_for(main, now);
         for &hop in ways {
             let output = self.turn_packet(queue.head, input, hop);
@@ -124,7 +128,7 @@ impl<K: Compiled> FabricDomain<K> {
                 also: true,
                 others: NO_REQUEST,
             });
-            self.requests.join(main, other);
+            self.ports.requests.join(main, other);
             self.wait_for(other, now);
         }
     }
@@ -137,7 +141,7 @@ impl<K: Compiled> FabricDomain<K> {
             in_queue,
             also,
             ..
-        } = *self.requests.get(at);
+        } = *self.ports.requests.get(at);
         self.turn_to(at);
         match self.crossing(queue.head, (input, in_queue), output, now) {
             Crossing::Go => self.wake_output(output, now),
@@ -152,14 +156,14 @@ impl<K: Compiled> FabricDomain<K> {
             output,
             out_queue,
             ..
-        } = *self.requests.get(at);
-        let main = self.requests.main(at);
+        } = *self.ports.requests.get(at);
+        let main = self.ports.requests.main(at);
         let Request {
             output: first,
             in_queue,
             class,
             ..
-        } = *self.requests.get(main);
+        } = *self.ports.requests.get(main);
         self.forget_others(main, now);
         let Some(index) = self.take_head(main) else {
             return;
@@ -182,9 +186,9 @@ impl<K: Compiled> FabricDomain<K> {
             input,
             output,
             ..
-        } = *self.requests.get(main);
+        } = *self.ports.requests.get(main);
         let out_queue = self.pool.get(queue.head).queue;
-        self.requests.set_out_queue(main, out_queue);
+        self.ports.requests.set_out_queue(main, out_queue);
         let ways = self.ways_of(queue.head, input, output, now);
         self.wait_for_all(main, &ways, now);
         self.ways = ways;
@@ -192,8 +196,8 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Takes the requests for the other ways of a packet out.
     pub(crate) fn forget_others(&mut self, main: RequestIndex, now: Time) {
-        while let Some(other) = self.requests.part(main) {
-            let output = self.requests.get(other).output;
+        while let Some(other) = self.ports.requests.part(main) {
+            let output = self.ports.requests.get(other).output;
             self.remove_request(other);
             self.find_out_anew(output, now);
         }
@@ -202,9 +206,9 @@ impl<K: Compiled> FabricDomain<K> {
     /// A packet that waited at an output has gone by another: whether others still lack credits has to be found out.
     fn find_out_anew(&mut self, output: OutIndex, now: Time) {
         let classes = usize::from(self.fixed.classes.count());
-        let waiting = any_waits(&self.rings.outputs, output, classes);
+        let waiting = any_waits(&self.ports.rings.outputs, output, classes);
         let credit_to_cross = self.timing(output).credit_to_cross;
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         if credit_to_cross {
             out.unstall(now);
             let free_at = out.free_at;
@@ -217,8 +221,8 @@ impl<K: Compiled> FabricDomain<K> {
     /// Panics if a packet waits at `now`, when all that was to happen has, though it could go one of its ways: something that
     /// became free has not woken it. Builds for tests look after every window.
     pub(crate) fn assert_all_wait(&mut self, now: Time) {
-        for ring in 0..self.rings.outputs.len() {
-            let first = self.rings.outputs[ring].next;
+        for ring in 0..self.ports.rings.outputs.len() {
+            let first = self.ports.rings.outputs[ring].next;
             let mut at = first;
             while at != NO_REQUEST {
                 let Request {
@@ -227,14 +231,14 @@ impl<K: Compiled> FabricDomain<K> {
                     output,
                     in_queue,
                     ..
-                } = *self.requests.get(at);
+                } = *self.ports.requests.get(at);
                 self.turn_to(at);
                 let crossing = self.crossing(queue.head, (input, in_queue), output, now);
                 assert!(
                     crossing != Crossing::Go,
                     "a packet at input {input} could go to output {output} and waits"
                 );
-                at = self.requests.after(at, Side::Output);
+                at = self.ports.requests.after(at, Side::Output);
                 if at == first {
                     break;
                 }
@@ -252,7 +256,7 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
     ) {
         let hop = self.hop_of(index, from.0, output);
-        let router = self.routers[self.inputs[from.0 as usize].router as usize].id;
+        let router = self.ports.routers[self.ports.inputs[from.0 as usize].router as usize].id;
         let packet = self.pool.get_mut(index);
         self.network.routing.take(&mut packet.flight, router, hop);
         let flits = u32::from(packet.flits);
@@ -261,10 +265,10 @@ impl<K: Compiled> FabricDomain<K> {
                 true => flits,
                 false => 0,
             };
-            let left = &mut self.outputs[first as usize];
+            let left = &mut self.ports.outputs[first as usize];
             left.waiting -= flits;
             left.lossy -= lossy;
-            let out = &mut self.outputs[output as usize];
+            let out = &mut self.ports.outputs[output as usize];
             out.waiting += flits;
             out.lossy += lossy;
             out.peak = out.peak.max(out.level());

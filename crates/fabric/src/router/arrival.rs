@@ -9,10 +9,10 @@ use weir_network::routing::Hop;
 impl<K: Compiled> FabricDomain<K> {
     /// A head is at an input.
     pub(crate) fn arrive(&mut self, input: InIndex, now: Time) {
-        let place = &mut self.inputs[input as usize];
+        let place = &mut self.ports.inputs[input as usize];
         let index = match place.upstream {
             Upstream::Away { neighbour, .. }
-                if self.inboxes[neighbour as usize].entrance.is_some() =>
+                if self.mail.inboxes[neighbour as usize].entrance.is_some() =>
             {
                 self.next_of_inbox(neighbour, input)
             }
@@ -34,8 +34,11 @@ impl<K: Compiled> FabricDomain<K> {
             self.route(index, input, false, now);
             return;
         }
-        let base = self.inputs[input as usize].queue_base;
-        let queue = self.fifos.get(base, input, self.pool.get(index).queue);
+        let base = self.ports.inputs[input as usize].queue_base;
+        let queue = self
+            .ports
+            .fifos
+            .get(base, input, self.pool.get(index).queue);
         if queue.requested {
             queue.behind.push(&mut self.pool, index);
             if K::CC && self.fixed.can.arrivals {
@@ -61,7 +64,7 @@ impl<K: Compiled> FabricDomain<K> {
         packet.flight.routers = packet.flight.routers.saturating_add(1);
         let in_queue = std::mem::replace(&mut packet.queue, queue);
         let (class, step) = (packet.class, packet.flight.flow_step());
-        let wire = self.outputs[output as usize].wire;
+        let wire = self.ports.outputs[output as usize].wire;
         let ends_here = matches!(wire, Wire::Endpoint(_));
         if !matches!(wire, Wire::Router(_)) {
             // It is copied or delivered as soon as it is on that link.
@@ -96,7 +99,10 @@ impl<K: Compiled> FabricDomain<K> {
     /// From now on a packet waits for an output.
     #[inline(always)]
     fn waits_for(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
-        let (packet, out) = (self.pool.get(index), &mut self.outputs[output as usize]);
+        let (packet, out) = (
+            self.pool.get(index),
+            &mut self.ports.outputs[output as usize],
+        );
         out.waiting += u32::from(packet.flits);
         let hooks = K::CC && self.fixed.at_arrival;
         if hooks && self.fixed.can.drops && packet.class == Classes::LOSSY {
@@ -115,7 +121,7 @@ impl<K: Compiled> FabricDomain<K> {
     fn comes_behind(&mut self, index: PacketIndex, input: InIndex, now: Time) {
         let to = self.pool.get(index).flight.destination;
         let (router, port) = self.network.topology.attachment(to);
-        let here = &self.routers[self.inputs[input as usize].router as usize];
+        let here = &self.ports.routers[self.ports.inputs[input as usize].router as usize];
         if here.id == router {
             let output = here.base + u32::from(port);
             self.waits_for(index, output, now);
@@ -126,7 +132,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// the run here, where it can be named.
     #[inline(always)]
     pub(crate) fn way(&self, hop: Hop, router: u32, index: PacketIndex) -> (OutIndex, u16) {
-        let router = &self.routers[router as usize];
+        let router = &self.ports.routers[router as usize];
         assert!(
             hop.port < router.ports,
             "routing leads to port {} of router {}, which has {}",
@@ -135,7 +141,7 @@ impl<K: Compiled> FabricDomain<K> {
             router.ports
         );
         let output = router.base + u32::from(hop.port);
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let packet = self.pool.get(index);
         // A port that is not used has no queues.
         let queue = match self.divided() {

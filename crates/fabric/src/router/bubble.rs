@@ -15,12 +15,12 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         }
         let network = self.network.clone();
-        for router in self.routers.iter() {
+        for router in self.ports.routers.iter() {
             for port in 0..router.ports {
                 if let Some(onward) = network.routing.onward(router.id, port) {
                     let output = router.base + u32::from(onward);
-                    self.inputs[(router.base + u32::from(port)) as usize].onward = output;
-                    self.outputs[output as usize].ring = true;
+                    self.ports.inputs[(router.base + u32::from(port)) as usize].onward = output;
+                    self.ports.outputs[output as usize].ring = true;
                 }
             }
         }
@@ -35,11 +35,11 @@ impl<K: Compiled> FabricDomain<K> {
         (input, in_queue): (InIndex, u16),
         output: OutIndex,
     ) {
-        let onward = self.inputs[input as usize].onward;
+        let onward = self.ports.inputs[input as usize].onward;
         let packet = self.pool.get_mut(index);
         let goes_on = onward != NO_OUTPUT && onward == output && in_queue == packet.queue;
         packet.flight.flags &= !Flight::ENTERS;
-        if self.outputs[output as usize].ring && !goes_on {
+        if self.ports.outputs[output as usize].ring && !goes_on {
             packet.flight.flags |= Flight::ENTERS;
         }
     }

@@ -10,7 +10,7 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(crate) fn give_back(&mut self, input: InIndex, queue: u16, flits: u16, leave: Time) {
         let flits = self.place(flits);
-        let place = &self.inputs[input as usize];
+        let place = &self.ports.inputs[input as usize];
         let time = leave + place.credit_latency;
         match place.upstream {
             Upstream::Output(output) => self.take_credit(output, queue, flits, time),
@@ -25,32 +25,32 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(crate) fn has_credit(&mut self, channel: usize, flits: u32, now: Time) -> bool {
         let home = self.home(channel);
-        self.channels[home].credit.has(flits, now)
+        self.ports.channels[home].credit.has(flits, now)
     }
 
     /// Takes up the credits of a channel that have come back by now where a scheme may mark what leaves, since it is told what is left.
     #[inline(always)]
     pub(crate) fn count_credits(&mut self, output: OutIndex, channel: usize, now: Time) {
-        if K::CC && self.outputs[output as usize].level() >= self.fixed.mark_from {
+        if K::CC && self.ports.outputs[output as usize].level() >= self.fixed.mark_from {
             let home = self.home(channel);
-            self.channels[home].credit.collect(now);
+            self.ports.channels[home].credit.collect(now);
         }
     }
 
     /// A credit will be usable at an output from `time` on.
     #[inline(always)]
     pub(crate) fn take_credit(&mut self, output: OutIndex, queue: u16, flits: u16, time: Time) {
-        let base = self.outputs[output as usize].channel_base;
+        let base = self.ports.outputs[output as usize].channel_base;
         let channel = self.channel(base, queue);
         let channel = self.home(channel);
         let passed = self.queue.passed();
-        self.channels[channel]
+        self.ports.channels[channel]
             .credit
             .give(time, u32::from(flits), passed);
         if Self::is_crowd(base) {
             self.take_lent(output, queue, flits, time);
         }
-        if self.outputs[output as usize].is_stalled() {
+        if self.ports.outputs[output as usize].is_stalled() {
             self.wake_stalled(output, time);
         }
     }
@@ -58,10 +58,10 @@ impl<K: Compiled> FabricDomain<K> {
     /// The same of what the queues of a port with many have lent each other.
     #[inline(never)]
     fn take_lent(&mut self, output: OutIndex, queue: u16, flits: u16, time: Time) {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let class = u32::from(queue) / out.queues;
         let passed = self.queue.passed();
-        let lent = self.crowds.lent(out.channel_base, class as u8);
+        let lent = self.ports.crowds.lent(out.channel_base, class as u8);
         lent.give(time, u32::from(flits), passed);
     }
 
@@ -78,14 +78,14 @@ impl<K: Compiled> FabricDomain<K> {
     /// Takes the credit of a packet for the buffer behind a link.
     #[inline(always)]
     pub(crate) fn take_place(&mut self, index: PacketIndex, output: OutIndex) {
-        let (packet, out) = (self.pool.get(index), &self.outputs[output as usize]);
+        let (packet, out) = (self.pool.get(index), &self.ports.outputs[output as usize]);
         let flits = u32::from(self.place(packet.flits));
         let (base, queue, class) = (out.channel_base, packet.queue, packet.class);
         let channel = self.channel(base, queue);
         let channel = self.home(channel);
-        self.channels[channel].credit.available -= flits;
+        self.ports.channels[channel].credit.available -= flits;
         if Self::is_crowd(base) {
-            self.crowds.lent(base, class).lend(flits);
+            self.ports.crowds.lent(base, class).lend(flits);
         }
     }
 

@@ -1,12 +1,13 @@
 //! From the input buffers across the crossbar: who may cross, and when to look again at who may not.
 
-use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::Arbitration;
 use crate::domain::FabricDomain;
-use crate::event::EventKind;
 use crate::fault::Fault;
 use crate::setup::plain::Compiled;
+use crate::state::event::EventKind;
+use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Request, any_waits};
+use crate::state::{NO_REQUEST, RequestIndex};
 use weir_model::{Classes, NEVER, PacketIndex, Time};
 
 /// Whether a packet may cross now, and if not, what it waits for.
@@ -44,7 +45,10 @@ impl<K: Compiled> FabricDomain<K> {
         if self.fixed.voq
             && let Some(queue) = self.find_request(at_output, input, in_queue)
         {
-            self.requests.queue_mut(queue).push(&mut self.pool, index);
+            self.ports
+                .requests
+                .queue_mut(queue)
+                .push(&mut self.pool, index);
             return;
         }
         match self.crossing(index, from, output, now) {
@@ -66,8 +70,8 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
     ) -> Crossing {
         let (input, _) = place;
-        let from = self.inputs[input as usize].free_at;
-        let out = &self.outputs[output as usize];
+        let from = self.ports.inputs[input as usize].free_at;
+        let out = &self.ports.outputs[output as usize];
         if from > now || out.free_at > now {
             return if from > out.free_at {
                 Crossing::Input
@@ -92,7 +96,7 @@ impl<K: Compiled> FabricDomain<K> {
             if K::CC && self.fixed.can.marks {
                 // What is left now is what the scheme is told when the packet leaves.
                 let home = self.home(channel);
-                self.channels[home].credit.collect(now);
+                self.ports.channels[home].credit.collect(now);
             }
             if !self.has_credit(channel, room, now) {
                 return Crossing::Credit;
@@ -101,12 +105,12 @@ impl<K: Compiled> FabricDomain<K> {
         match capacity {
             Some(capacity) => {
                 if K::CC && self.fixed.can.drops && class == Classes::LOSSY {
-                    let out = &self.outputs[output as usize];
+                    let out = &self.ports.outputs[output as usize];
                     if out.ready != 0 && out.ready & self.data_bits(out) != 0 {
                         return Crossing::Space;
                     }
                 }
-                let held = self.channels[channel].flits;
+                let held = self.ports.channels[channel].flits;
                 if held == 0 || held + flits <= capacity {
                     Crossing::Go
                 } else {
@@ -132,17 +136,19 @@ impl<K: Compiled> FabricDomain<K> {
         }
         match reason {
             Crossing::Go => {}
-            Crossing::Input => self.wake_input(input, self.inputs[input as usize].free_at),
-            Crossing::Output => self.wake_output(output, self.outputs[output as usize].free_at),
+            Crossing::Input => self.wake_input(input, self.ports.inputs[input as usize].free_at),
+            Crossing::Output => {
+                self.wake_output(output, self.ports.outputs[output as usize].free_at)
+            }
             Crossing::Allocation(time) => self.wake_output(output, time),
             Crossing::Space => {
-                self.outputs[output as usize].space_wanted = true;
+                self.ports.outputs[output as usize].space_wanted = true;
                 if self.timing(output).unlimited {
                     self.check_queue(index, output, now);
                 }
             }
             Crossing::Credit => {
-                let out = &mut self.outputs[output as usize];
+                let out = &mut self.ports.outputs[output as usize];
                 if !out.is_stalled() {
                     out.stall(now);
                     self.wake_for_credit(output, now);
@@ -154,13 +160,13 @@ impl<K: Compiled> FabricDomain<K> {
     /// A stalled output is looked at whenever a credit comes back, whatever for: by those that are on their way, and by the others when they
     /// are heard of. So when it is looked at does not depend on when that was, which the length of windows decides.
     fn wake_for_credit(&mut self, output: OutIndex, now: Time) {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let (base, classes) = (out.channel_base, self.fixed.classes.count());
         let next = match Self::is_crowd(base) {
-            true => self.crowds.next_credit(base, now),
+            true => self.ports.crowds.next_credit(base, now),
             false => {
                 let queues = base as usize..(base + out.queues * u32::from(classes)) as usize;
-                let next = queues.map(|queue| self.channels[queue].credit.next_after(now));
+                let next = queues.map(|queue| self.ports.channels[queue].credit.next_after(now));
                 next.min().unwrap_or(NEVER)
             }
         };
@@ -171,10 +177,10 @@ impl<K: Compiled> FabricDomain<K> {
     #[cold]
     fn check_queue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let flits = u32::from(packet.flits);
         let channel = self.channel(out.channel_base, packet.queue);
-        let queue = &self.channels[channel];
+        let queue = &self.ports.channels[channel];
         let room = self.timing(output).output_queue.unwrap_or(u32::MAX) - queue.flits;
         if room < flits {
             let (router, port) = self.port_of(output);
@@ -190,7 +196,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Looks at an output again, no later than `time`.
     #[inline]
     pub(crate) fn wake_output(&mut self, output: OutIndex, time: Time) {
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         if time < out.wake {
             out.wake = time;
             self.schedule(EventKind::OutputFree, output, time);
@@ -199,7 +205,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     #[inline]
     fn wake_input(&mut self, input: InIndex, time: Time) {
-        let place = &mut self.inputs[input as usize];
+        let place = &mut self.ports.inputs[input as usize];
         if time < place.wake {
             place.wake = time;
             self.schedule(EventKind::InputFree, input, time);
@@ -208,7 +214,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// The event of an output: it may have become free, or credits have come back.
     pub(crate) fn output_event(&mut self, output: OutIndex, now: Time) {
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         if out.wake == now {
             out.wake = NEVER;
             self.try_output(output, now);
@@ -223,10 +229,11 @@ impl<K: Compiled> FabricDomain<K> {
         let classes = usize::from(self.fixed.classes.count());
         for class in (0..classes).rev() {
             let ring = output as usize * classes + class;
-            if let Some(request) = self.pick(self.rings.outputs[ring].next, Side::Output, now) {
+            if let Some(request) = self.pick(self.ports.rings.outputs[ring].next, Side::Output, now)
+            {
                 self.serve(request, now);
-                if any_waits(&self.rings.outputs, output, classes) {
-                    self.wake_output(output, self.outputs[output as usize].free_at.max(now));
+                if any_waits(&self.ports.rings.outputs, output, classes) {
+                    self.wake_output(output, self.ports.outputs[output as usize].free_at.max(now));
                 }
                 return;
             }
@@ -234,16 +241,16 @@ impl<K: Compiled> FabricDomain<K> {
         if !self.timing(output).credit_to_cross {
             return;
         }
-        if !any_waits(&self.rings.outputs, output, classes) {
-            self.outputs[output as usize].unstall(now);
-        } else if self.outputs[output as usize].is_stalled() {
+        if !any_waits(&self.ports.rings.outputs, output, classes) {
+            self.ports.outputs[output as usize].unstall(now);
+        } else if self.ports.outputs[output as usize].is_stalled() {
             self.wake_for_credit(output, now);
         }
     }
 
     /// The event of an input: its side of the crossbar has become free.
     pub(crate) fn input_event(&mut self, input: InIndex, now: Time) {
-        let place = &mut self.inputs[input as usize];
+        let place = &mut self.ports.inputs[input as usize];
         if place.wake != now {
             return;
         }
@@ -251,10 +258,10 @@ impl<K: Compiled> FabricDomain<K> {
         let classes = usize::from(self.fixed.classes.count());
         for class in (0..classes).rev() {
             let ring = input as usize * classes + class;
-            if let Some(request) = self.pick(self.rings.inputs[ring].next, Side::Input, now) {
+            if let Some(request) = self.pick(self.ports.rings.inputs[ring].next, Side::Input, now) {
                 self.serve(request, now);
-                if any_waits(&self.rings.inputs, input, classes) {
-                    self.wake_input(input, self.inputs[input as usize].free_at.max(now));
+                if any_waits(&self.ports.rings.inputs, input, classes) {
+                    self.wake_input(input, self.ports.inputs[input as usize].free_at.max(now));
                 }
                 return;
             }
@@ -276,7 +283,9 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(never)]
     fn pick_from(&mut self, first: RequestIndex, side: Side, now: Time) -> Option<RequestIndex> {
         // All are at one router.
-        let arbitration = self.model(self.requests.get(first).output).arbitration;
+        let arbitration = self
+            .model(self.ports.requests.get(first).output)
+            .arbitration;
         if arbitration != Arbitration::RoundRobin {
             self.fetch_heads(first, side);
         }
@@ -290,7 +299,7 @@ impl<K: Compiled> FabricDomain<K> {
                 in_queue,
                 also,
                 ..
-            } = *self.requests.get(at);
+            } = *self.ports.requests.get(at);
             if self.has_alternatives() {
                 self.turn_to(at);
             }
@@ -309,7 +318,7 @@ impl<K: Compiled> FabricDomain<K> {
                     break;
                 }
             }
-            at = self.requests.after(at, side);
+            at = self.ports.requests.after(at, side);
             if at == first {
                 break;
             }
@@ -321,8 +330,8 @@ impl<K: Compiled> FabricDomain<K> {
     fn fetch_heads(&self, first: RequestIndex, side: Side) {
         let mut at = first;
         loop {
-            self.pool.fetch(self.requests.get(at).queue.head);
-            at = self.requests.after(at, side);
+            self.pool.fetch(self.ports.requests.get(at).queue.head);
+            at = self.ports.requests.after(at, side);
             if at == first {
                 break;
             }
@@ -337,10 +346,10 @@ impl<K: Compiled> FabricDomain<K> {
             in_queue,
             class,
             ..
-        } = *self.requests.get(at);
+        } = *self.ports.requests.get(at);
         let (at_output, at_input) = self.ring_places(output, input, class);
-        self.rings.outputs[at_output].next = self.requests.after(at, Side::Output);
-        self.rings.inputs[at_input].next = self.requests.after(at, Side::Input);
+        self.ports.rings.outputs[at_output].next = self.ports.requests.after(at, Side::Output);
+        self.ports.rings.inputs[at_input].next = self.ports.requests.after(at, Side::Input);
         if self.has_alternatives() {
             self.serve_any(at, now);
         } else if let Some(index) = self.take_head(at) {
@@ -358,8 +367,8 @@ impl<K: Compiled> FabricDomain<K> {
         now: Time,
     ) {
         let (input, in_queue) = from;
-        let place = &mut self.inputs[input as usize];
-        let out = &mut self.outputs[output as usize];
+        let place = &mut self.ports.inputs[input as usize];
+        let out = &mut self.ports.outputs[output as usize];
         // Before the packet takes the link.
         out.settle_stall(now);
         let packet = self.pool.get_mut(index);
@@ -394,7 +403,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
         self.give_back(input, in_queue, flits, leave);
         if !queued {
-            self.moved += 1;
+            self.progress.moved += 1;
             self.send(index, output, now + latency);
         } else {
             if credit_to_cross {
@@ -403,15 +412,15 @@ impl<K: Compiled> FabricDomain<K> {
             self.enqueue(index, output, now);
         }
         if credit_to_cross {
-            self.outputs[output as usize].unstall(now);
+            self.ports.outputs[output as usize].unstall(now);
             // Others may wait here for credits of another channel. Credits wake a stalled output only, and this one
             // has just moved: it has to find out anew what is missing.
             if any_waits(
-                &self.rings.outputs,
+                &self.ports.rings.outputs,
                 output,
                 usize::from(self.fixed.classes.count()),
             ) {
-                let time = self.outputs[output as usize].free_at;
+                let time = self.ports.outputs[output as usize].free_at;
                 self.wake_output(output, time);
             }
         }

@@ -2,194 +2,19 @@
 //! endpoint of the network costs no memory where it is not needed.
 
 use crate::setup::plain::Compiled;
-use std::ops::Range;
 
-use rustc_hash::FxHashMap;
-
-use super::credit::Credit;
 use crate::domain::FabricDomain;
-use crate::pool::Fifo;
-use crate::state::{Channel, HeadQueue, InIndex, OutIndex, Output};
-use weir_model::{NEVER, Time};
-use weir_slots::Slots;
-
-/// Ports with more queues than that, over all classes, are crowds.
-pub const MOST_BITS: u32 = u64::BITS;
-
-/// From here on [`crate::state::Output::channel_base`] is the place of a crowd.
-pub const CROWD: u32 = 1 << 31;
-
-/// The queues of one output that has many.
-#[derive(Debug)]
-pub struct Crowd {
-    /// The channels of those that have been used.
-    channels: FxHashMap<u16, u32>,
-    /// Those whose output queue is not empty, ascending.
-    ready: Vec<u16>,
-    /// By class: the credits of all its queues that are taken.
-    lent: Box<[Lent]>,
-    /// Queues of one class.
-    queues: u32,
-    /// Flits of one buffer behind the link.
-    capacity: u32,
-    /// Whether the queues of a class share a buffer.
-    shared: bool,
-}
-
-/// Credits that are taken, of many queues together: for those who ask how full the port is.
-#[derive(Clone, Debug)]
-pub struct Lent {
-    /// Flits, without those below.
-    flits: u64,
-    /// Those that have come back.
-    back: Credit,
-}
-
-impl Default for Lent {
-    fn default() -> Self {
-        Lent {
-            flits: 0,
-            back: Credit::new(0),
-        }
-    }
-}
-
-impl Lent {
-    /// Takes credits.
-    pub fn lend(&mut self, flits: u32) {
-        self.flits += u64::from(flits);
-    }
-
-    /// Gives credits back, as [`Credit::give`] does.
-    pub fn give(&mut self, time: Time, flits: u32, now: Time) {
-        self.back.give(time, flits, now);
-        if self.back.available > u32::MAX / 2 {
-            self.settle();
-        }
-    }
-
-    /// Flits for which credits are taken at a time.
-    pub fn taken(&mut self, now: Time) -> u64 {
-        self.back.collect(now);
-        self.settle();
-        self.flits
-    }
-
-    fn settle(&mut self) {
-        self.flits -= u64::from(std::mem::take(&mut self.back.available));
-    }
-}
-
-/// The crowds of a domain.
-#[derive(Debug, Default)]
-pub struct Crowds(Slots<Crowd>);
-
-impl Crowds {
-    /// Adds a port with `queues` of each class, and returns its [`crate::state::Output::channel_base`].
-    pub fn add(&mut self, queues: u32, classes: u8, capacity: u32, shared: bool) -> u32 {
-        self.0.push(Crowd {
-            channels: FxHashMap::default(),
-            ready: Vec::new(),
-            lent: vec![Lent::default(); usize::from(classes)].into(),
-            queues,
-            capacity,
-            shared,
-        });
-        CROWD + (self.0.len() - 1) as u32
-    }
-
-    fn of(&self, base: u32) -> &Crowd {
-        &self.0[(base - CROWD) as usize]
-    }
-
-    fn of_mut(&mut self, base: u32) -> &mut Crowd {
-        &mut self.0[(base - CROWD) as usize]
-    }
-
-    /// The place of a queue's channel, from its port's [`crate::state::Output::channel_base`].
-    #[inline(always)]
-    pub fn channel(&mut self, base: u32, queue: u16, channels: &mut Slots<Channel>) -> usize {
-        if base < CROWD {
-            return base as usize + usize::from(queue);
-        }
-        self.of_mut(base).channel(queue, channels)
-    }
-
-    /// The credits of a class that are taken.
-    pub fn lent(&mut self, base: u32, class: u8) -> &mut Lent {
-        &mut self.of_mut(base).lent[usize::from(class)]
-    }
-
-    /// When the first credit of any class comes after `now`, as far as is known.
-    pub fn next_credit(&mut self, base: u32, now: Time) -> Time {
-        let classes = self.of_mut(base).lent.iter_mut();
-        let next = classes.map(|lent| lent.back.next_after(now)).min();
-        next.unwrap_or(NEVER)
-    }
-
-    /// Flits in the output queues of some classes of an output.
-    pub fn queued(&self, out: &Output, classes: Range<u8>, channels: &Slots<Channel>) -> u32 {
-        let crowd = self.of(out.channel_base);
-        let first = out.queues * u32::from(classes.start);
-        let queues = first..out.queues * u32::from(classes.end);
-        let ready = crowd.ready.iter();
-        let ready = ready.filter(|&&queue| queues.contains(&queue.into()));
-        ready
-            .map(|queue| channels[crowd.channels[queue] as usize].flits)
-            .sum()
-    }
-
-    /// Bytes of memory held, apart from credits on their way.
-    pub fn memory_bytes(&self) -> usize {
-        let lists = self.0.iter().map(|crowd| {
-            crowd.channels.capacity() * 9
-                + crowd.ready.capacity() * 2
-                + crowd.lent.len() * size_of::<Lent>()
-        });
-        self.0.capacity() * size_of::<Crowd>() + lists.sum::<usize>()
-    }
-
-    /// Bytes of memory held for credits on their way.
-    pub fn credit_bytes(&self) -> usize {
-        let lent = self.0.iter().flat_map(|crowd| &crowd.lent);
-        lent.map(|lent| lent.back.memory_bytes()).sum()
-    }
-
-    /// Bytes that a crowd takes before its queues are used.
-    pub fn bytes(classes: u64) -> u64 {
-        size_of::<Crowd>() as u64 + classes * size_of::<Lent>() as u64
-    }
-}
-
-impl Crowd {
-    /// The place of a queue's channel, which is made if it is not there.
-    fn channel(&mut self, queue: u16, channels: &mut Slots<Channel>) -> usize {
-        if let Some(&at) = self.channels.get(&queue) {
-            return at as usize;
-        }
-        let first = match self.shared {
-            true => queue - (u32::from(queue) % self.queues) as u16,
-            false => queue,
-        };
-        // The channel that holds the credits comes first.
-        let home = (first != queue).then(|| self.channel(first, channels));
-        let at = channels.len();
-        assert!(at < CROWD as usize, "2³¹ queues in one domain");
-        channels.push(Channel::new(
-            if home.is_none() { self.capacity } else { 0 },
-            home.map_or(0, |home| (at - home) as u32),
-        ));
-        self.channels.insert(queue, at as u32);
-        at
-    }
-}
+use crate::state::{OutIndex, Output};
 
 impl<K: Compiled> FabricDomain<K> {
     /// The place of a queue's channel, from its port's [`crate::state::Output::channel_base`].
     #[inline(always)]
     pub(crate) fn channel(&mut self, base: u32, queue: u16) -> usize {
         match Self::is_crowd(base) {
-            true => self.crowds.channel(base, queue, &mut self.channels),
+            true => self
+                .ports
+                .crowds
+                .channel(base, queue, &mut self.ports.channels),
             false => base as usize + usize::from(queue),
         }
     }
@@ -199,8 +24,7 @@ impl<K: Compiled> FabricDomain<K> {
         if !Self::is_crowd(base) {
             return Some(base as usize + usize::from(queue));
         }
-        let at = self.crowds.of(base).channels.get(&queue);
-        at.map(|&at| at as usize)
+        self.ports.crowds.of(base).used(queue)
     }
 
     /// The queues of an output that may have been used, ascending, with their channels.
@@ -212,103 +36,48 @@ impl<K: Compiled> FabricDomain<K> {
                 .map(|queue| (queue as u16, (base + queue) as usize))
                 .collect();
         }
-        let used = self.crowds.of(base).channels.iter();
-        let mut used: Vec<_> = used.map(|(&queue, &at)| (queue, at as usize)).collect();
-        used.sort_unstable();
-        used
+        self.ports.crowds.of(base).all_used()
     }
 
     /// Takes note that an output queue is not empty.
     #[inline]
     pub(crate) fn set_ready(&mut self, output: OutIndex, queue: u16) {
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         if !Self::is_crowd(out.channel_base) {
             out.ready |= 1 << queue;
             return;
         }
         out.ready |= 1 << (u32::from(queue) / out.queues);
-        let ready = &mut self.crowds.of_mut(out.channel_base).ready;
-        if let Err(place) = ready.binary_search(&queue) {
-            ready.insert(place, queue);
-        }
+        let crowd = self.ports.crowds.of_mut(out.channel_base);
+        crowd.set_ready(queue, true);
     }
 
     /// Takes note that an output queue is empty.
     #[inline]
     pub(crate) fn clear_ready(&mut self, output: OutIndex, queue: u16) {
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         if !Self::is_crowd(out.channel_base) {
             out.ready &= !(1 << queue);
             return;
         }
-        let ready = &mut self.crowds.of_mut(out.channel_base).ready;
-        if let Ok(place) = ready.binary_search(&queue) {
-            ready.remove(place);
-        }
+        let crowd = self.ports.crowds.of_mut(out.channel_base);
+        crowd.set_ready(queue, false);
         let class = u32::from(queue) / out.queues;
         let (from, end) = (class * out.queues, (class + 1) * out.queues);
         if self.next_ready(output, from, end).is_none() {
-            self.outputs[output as usize].ready &= !(1 << class);
+            self.ports.outputs[output as usize].ready &= !(1 << class);
         }
     }
 
     /// The first output queue from `from` to before `end` that is not empty.
     pub(crate) fn next_ready(&self, output: OutIndex, from: u32, end: u32) -> Option<u16> {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let found = if !Self::is_crowd(out.channel_base) {
             let rest = out.ready & u64::MAX.checked_shl(from).unwrap_or(0);
             (rest != 0).then(|| rest.trailing_zeros() as u16)
         } else {
-            let ready = &self.crowds.of(out.channel_base).ready;
-            let place = ready.partition_point(|&queue| u32::from(queue) < from);
-            ready.get(place).copied()
+            self.ports.crowds.of(out.channel_base).next_ready(from)
         };
         found.filter(|&queue| u32::from(queue) < end)
-    }
-}
-
-/// The queues of inputs without virtual output queues.
-#[derive(Debug, Default)]
-pub struct HeadQueues {
-    few: Slots<HeadQueue>,
-    /// Of crowds: by input and queue, from the first packet on.
-    many: FxHashMap<(InIndex, u16), HeadQueue>,
-}
-
-impl HeadQueues {
-    /// Adds the queues of an input, and returns its [`crate::state::Input::queue_base`].
-    pub fn add(&mut self, queues: u32) -> u32 {
-        if queues > MOST_BITS {
-            return CROWD;
-        }
-        let base = self.few.len() as u32;
-        self.few
-            .extend(std::iter::repeat_n(HeadQueue::EMPTY, queues as usize));
-        base
-    }
-
-    /// A queue of an input.
-    #[inline]
-    pub fn get(&mut self, base: u32, input: InIndex, queue: u16) -> &mut HeadQueue {
-        if base < CROWD {
-            return &mut self.few[base as usize + usize::from(queue)];
-        }
-        self.many.entry((input, queue)).or_insert(HeadQueue::EMPTY)
-    }
-
-    /// The packets of such a queue behind the first one; None if there are none.
-    pub fn behind(&self, base: u32, input: InIndex, queue: u16) -> Option<Fifo> {
-        let found = match base < CROWD {
-            true => Some(&self.few[base as usize + usize::from(queue)]),
-            false => self.many.get(&(input, queue)),
-        };
-        let behind = found.map(|queue| queue.behind);
-        behind.filter(|behind| !behind.is_empty())
-    }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.few.capacity() * size_of::<HeadQueue>()
-            + self.many.capacity() * (size_of::<((InIndex, u16), HeadQueue)>() + 1)
     }
 }

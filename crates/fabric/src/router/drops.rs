@@ -1,10 +1,11 @@
 //! What routers do to packets that they may drop, and to control packets that they take in place of an endpoint.
 
-use super::crowd::MOST_BITS;
-use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
+use crate::state::ports::crowd::MOST_BITS;
+use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Output, Request, Wire};
+use crate::state::{NO_REQUEST, RequestIndex};
 use weir_congestion::PacketView;
 use weir_model::{Classes, NEVER, PacketIndex, Time, unit};
 
@@ -41,15 +42,15 @@ impl<K: Compiled> FabricDomain<K> {
         let packet = self.pool.get(index);
         let class = packet.class;
         if class == Classes::LOSSY && self.fixed.loss > 0.0 {
-            let router = self.inputs[from.0 as usize].router;
-            if unit(&mut self.routers[router as usize].rng) < self.fixed.loss {
+            let router = self.ports.inputs[from.0 as usize].router;
+            if unit(&mut self.ports.routers[router as usize].rng) < self.fixed.loss {
                 self.leave_input(index, from, now);
                 self.discard(index, output, now);
                 return true;
             }
         }
         if self.fixed.intercepted & 1 << class != 0
-            && matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
+            && matches!(self.ports.outputs[output as usize].wire, Wire::Endpoint(_))
         {
             return self.intercepted(index, from, output, now);
         }
@@ -75,7 +76,7 @@ impl<K: Compiled> FabricDomain<K> {
         });
         if taken {
             self.leave_input(index, from, now);
-            self.stats.tally.absorbed += 1;
+            self.records.stats.tally.absorbed += 1;
             self.pool.remove(index);
         }
         self.carry_out_at_port(output, now);
@@ -90,7 +91,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     #[inline(always)]
     fn leads_to_endpoint(&self, output: OutIndex) -> bool {
-        matches!(self.outputs[output as usize].wire, Wire::Endpoint(_))
+        matches!(self.ports.outputs[output as usize].wire, Wire::Endpoint(_))
     }
 
     /// How long a packet of the lossy class may have been in queues at an output, ps.
@@ -108,7 +109,7 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn shed(&mut self, output: OutIndex, now: Time) {
         // Mostly there are none.
         let (ring, _) = self.ring_places(output, 0, Classes::LOSSY);
-        if self.rings.outputs[ring].next != NO_REQUEST && self.may_shed(output) {
+        if self.ports.rings.outputs[ring].next != NO_REQUEST && self.may_shed(output) {
             self.shed_waiting(output, ring, now);
         }
     }
@@ -116,12 +117,12 @@ impl<K: Compiled> FabricDomain<K> {
     /// The same where such packets wait: `ring` is theirs.
     #[inline(never)]
     fn shed_waiting(&mut self, output: OutIndex, ring: usize, now: Time) {
-        while self.rings.outputs[ring].next != NO_REQUEST {
+        while self.ports.rings.outputs[ring].next != NO_REQUEST {
             let allowed = self.queueing_limit(output);
             if allowed == Time::MAX {
                 return;
             }
-            match self.first_impatient(self.rings.outputs[ring].next, allowed, now) {
+            match self.first_impatient(self.ports.rings.outputs[ring].next, allowed, now) {
                 Ok(request) => self.drop_head(request, output, now),
                 Err(deadline) => return self.wake_output(output, deadline),
             }
@@ -140,7 +141,7 @@ impl<K: Compiled> FabricDomain<K> {
         let mut deadline = NEVER;
         let mut at = first;
         loop {
-            let request = self.requests.get(at);
+            let request = self.ports.requests.get(at);
             let packet = self.pool.get(request.queue.head);
             let waited = packet.waited_until(now);
             if request.also {
@@ -153,7 +154,7 @@ impl<K: Compiled> FabricDomain<K> {
             } else {
                 deadline = deadline.min(now + (allowed - waited));
             }
-            at = self.requests.after(at, Side::Output);
+            at = self.ports.requests.after(at, Side::Output);
             if at == first {
                 break;
             }
@@ -181,7 +182,7 @@ impl<K: Compiled> FabricDomain<K> {
             in_queue,
             class,
             ..
-        } = *self.requests.get(at);
+        } = *self.ports.requests.get(at);
         let from = (input, in_queue);
         if self.has_alternatives() {
             self.forget_others(at, now);
@@ -190,7 +191,7 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         };
         let flits = u32::from(self.pool.get(index).flits);
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         out.waiting -= flits;
         out.lossy -= flits;
         self.leave_input(index, from, now);
@@ -220,7 +221,7 @@ impl<K: Compiled> FabricDomain<K> {
         if !self.may_shed(output) {
             return again;
         }
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let (base, queues) = (out.channel_base, out.queues);
         // The class is the first.
         while let Some(queue) = self.next_ready(output, from, queues) {
@@ -229,7 +230,7 @@ impl<K: Compiled> FabricDomain<K> {
             if allowed == Time::MAX {
                 return again;
             }
-            let index = self.channels[channel].queue.head;
+            let index = self.ports.channels[channel].queue.head;
             let packet = self.pool.get(index);
             let waited = packet.waited_until(now);
             if packet.head > now || waited < allowed {
@@ -238,15 +239,15 @@ impl<K: Compiled> FabricDomain<K> {
                 continue;
             }
             let flits = u32::from(packet.flits);
-            self.channels[channel].pop(&self.pool);
-            let empty = self.channels[channel].queue.is_empty();
-            let out = &mut self.outputs[output as usize];
+            self.ports.channels[channel].pop(&self.pool);
+            let empty = self.ports.channels[channel].queue.is_empty();
+            let out = &mut self.ports.outputs[output as usize];
             out.queued -= flits;
             out.lossy -= flits;
             if empty {
                 self.clear_ready(output, queue);
             }
-            if self.timings[self.outputs[output as usize].timing as usize].prepaid {
+            if self.timings[self.ports.outputs[output as usize].timing as usize].prepaid {
                 self.leave_place(index, output, now);
             }
             self.discard(index, output, now);
@@ -262,8 +263,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.ask_at_port(index, output, now, |scheme, port| {
             scheme.on_drop(port, &view, &origin);
         });
-        let last_hop = matches!(self.outputs[output as usize].wire, Wire::Endpoint(_));
-        self.stats.dropped(last_hop);
+        let last_hop = matches!(self.ports.outputs[output as usize].wire, Wire::Endpoint(_));
+        self.records.stats.dropped(last_hop);
         self.pool.remove(index);
         self.carry_out_at_port(output, now);
     }

@@ -1,10 +1,10 @@
 //! From the output queues onto the links: priority, credits, and the time of head and tail at the far end.
 
-use super::crowd::MOST_BITS;
 use crate::Arbitration;
 use crate::domain::FabricDomain;
-use crate::event::EventKind;
 use crate::setup::plain::Compiled;
+use crate::state::event::EventKind;
+use crate::state::ports::crowd::MOST_BITS;
 use crate::state::{OutIndex, Wire};
 use weir_model::{Classes, Flight, NEVER, NO_PACKET, PacketIndex, Time};
 
@@ -25,14 +25,14 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn enqueue(&mut self, index: PacketIndex, output: OutIndex, now: Time) {
         let packet = self.pool.get(index);
         let (queue, flits, ready) = (packet.queue, u32::from(packet.flits), packet.head);
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let alone = out.ready == 0 && out.link_free <= ready;
         let timing = &self.timings[out.timing as usize];
         let (passes, prepaid) = (alone && timing.passes_queue, Self::is_prepaid(timing));
         let channel = self.channel(out.channel_base, queue);
         if passes && (prepaid || self.has_credit(channel, flits, now)) {
-            self.outputs[output as usize].turn = queue;
-            self.moved += 1;
+            self.ports.outputs[output as usize].turn = queue;
+            self.progress.moved += 1;
             if !prepaid {
                 // Otherwise that was done when it crossed.
                 self.count_credits(output, channel, now);
@@ -41,17 +41,17 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         }
         self.set_ready(output, queue);
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         out.queued += flits;
         let time = ready.max(out.link_free);
-        self.channels[channel].push(&mut self.pool, index);
+        self.ports.channels[channel].push(&mut self.pool, index);
         self.wake_link(output, time);
     }
 
     /// Looks at a link again, no later than `time`.
     #[inline]
     pub(crate) fn wake_link(&mut self, output: OutIndex, time: Time) {
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         if time < out.link_wake {
             out.link_wake = time;
             self.schedule(EventKind::Link, output, time);
@@ -60,7 +60,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// The event of a link.
     pub(crate) fn link_event(&mut self, output: OutIndex, now: Time) {
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         if out.link_wake != now {
             return;
         }
@@ -83,7 +83,7 @@ impl<K: Compiled> FabricDomain<K> {
             NEVER
         };
         let choice = self.choose_queue(output, now);
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         // Of such an output those who wait to cross say whether credits are missing.
         let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);
         let Some(queue) = choice.queue else {
@@ -97,7 +97,7 @@ impl<K: Compiled> FabricDomain<K> {
         };
         let base = out.channel_base;
         let place = self.channel(base, queue);
-        let channel = &mut self.channels[place];
+        let channel = &mut self.ports.channels[place];
         let Some(index) = channel.pop(&self.pool) else {
             return;
         };
@@ -115,7 +115,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.pool.fetch_origin(next);
             self.pool.fetch(self.pool.after(next));
         }
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         out.queued -= flits;
         out.turn = queue;
         if prepaid {
@@ -124,9 +124,9 @@ impl<K: Compiled> FabricDomain<K> {
             out.unstall(now);
             self.count_credits(output, place, now);
         }
-        self.moved += 1;
+        self.progress.moved += 1;
         self.send(index, output, now);
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         if out.ready != 0 {
             let time = out.link_free.max(self.first_ready(output, out.link_free));
             self.wake_link(output, time);
@@ -136,7 +136,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// There is space in an output queue: those that wait for it are looked at.
     pub(crate) fn offer_space(&mut self, output: OutIndex, now: Time) {
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         if std::mem::take(&mut out.space_wanted) {
             let time = out.free_at;
             if time > now {
@@ -149,7 +149,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// When the first of an output's queues has a packet ready; they are not all empty. Or some time up to `enough` when one has.
     fn first_ready(&self, output: OutIndex, enough: Time) -> Time {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let mut bits = out.ready;
         let mut first = NEVER;
         if Self::is_crowd(out.channel_base) {
@@ -157,7 +157,7 @@ impl<K: Compiled> FabricDomain<K> {
             while let Some(queue) = self.next_ready(output, from, u32::MAX) {
                 from = u32::from(queue) + 1;
                 if let Some(channel) = self.used_channel(out.channel_base, queue) {
-                    first = first.min(self.channels[channel].first_ready);
+                    first = first.min(self.ports.channels[channel].first_ready);
                 }
             }
             return first;
@@ -165,14 +165,14 @@ impl<K: Compiled> FabricDomain<K> {
         while bits != 0 && first > enough {
             let channel = out.channel_base as usize + bits.trailing_zeros() as usize;
             bits &= bits - 1;
-            first = first.min(self.channels[channel].first_ready);
+            first = first.min(self.ports.channels[channel].first_ready);
         }
         first
     }
 
     /// The queue that is served next: of the highest class that has a packet which is ready and has credits.
     fn choose_queue(&mut self, output: OutIndex, now: Time) -> Choice {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let (ready, base, queues, turn) = (out.ready, out.channel_base, out.queues, out.turn);
         if Self::is_crowd(base) {
             return self.choose_in_crowd(output, now);
@@ -230,7 +230,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// The same of an output with many queues.
     #[inline(never)]
     fn choose_in_crowd(&mut self, output: OutIndex, now: Time) -> Choice {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let (base, queues, turn) = (out.channel_base, out.queues, u32::from(out.turn));
         let prepaid = Self::is_prepaid(&self.timings[out.timing as usize]);
         let mut choice = Choice {
@@ -286,7 +286,7 @@ impl<K: Compiled> FabricDomain<K> {
         choice: &mut Choice,
     ) -> Option<PacketIndex> {
         let (index, ready) = {
-            let channel = &self.channels[channel];
+            let channel = &self.ports.channels[channel];
             (channel.queue.head, channel.first_ready)
         };
         if ready > now {
@@ -296,7 +296,7 @@ impl<K: Compiled> FabricDomain<K> {
         let flits = u32::from(self.pool.get(index).flits);
         if !prepaid && !self.has_credit(channel, flits, now) {
             choice.starved = true;
-            let credit = &self.channels[self.home(channel)].credit;
+            let credit = &self.ports.channels[self.home(channel)].credit;
             choice.again = choice.again.min(credit.enough_at(flits));
             return None;
         }
@@ -309,13 +309,13 @@ impl<K: Compiled> FabricDomain<K> {
     fn may_deliver_now(&self, index: PacketIndex, nic: u32, tail: Time) -> bool {
         let origin = self.pool.origin(index);
         let alone = u64::from(origin.payload_bits) == origin.message_bits;
-        tail < self.until && (alone || self.nics[nic as usize].wire.is_empty())
+        tail < self.progress.until && (alone || self.ends.nics[nic as usize].wire.is_empty())
     }
 
     /// Puts a packet on a link: its head leaves at `depart`, its tail when all of it has gone by and no sooner than
     /// it got here.
     pub(crate) fn send(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
-        let out = &mut self.outputs[output as usize];
+        let out = &mut self.ports.outputs[output as usize];
         let packet = self.pool.get_mut(index);
         let tail_here = packet.tail();
         let timing = &self.timings[out.timing as usize];
@@ -340,7 +340,7 @@ impl<K: Compiled> FabricDomain<K> {
         packet.pass(head, end - there);
         match (out.wire, Self::is_prepaid(timing)) {
             (Wire::Endpoint(_), true) => {
-                let back = self.inputs[output as usize].credit_latency;
+                let back = self.ports.inputs[output as usize].credit_latency;
                 let time = end + timing.latency + back;
                 self.leave_place(index, output, time);
             }
@@ -351,7 +351,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.flow_hops(index, output);
         }
         if K::CC && output < self.first_nic_output {
-            if self.outputs[output as usize].level() >= self.fixed.mark_from {
+            if self.ports.outputs[output as usize].level() >= self.fixed.mark_from {
                 self.mark(index, output);
             }
             if self.fixed.at_departure {
@@ -361,9 +361,11 @@ impl<K: Compiled> FabricDomain<K> {
         if self.pool.get(index).flight.flags & Flight::WATCHED != 0 {
             self.watch_departure(index, output, (depart, end), tail);
         }
-        match self.outputs[output as usize].wire {
+        match self.ports.outputs[output as usize].wire {
             Wire::Router(input) => {
-                self.inputs[input as usize].wire.push(&mut self.pool, index);
+                self.ports.inputs[input as usize]
+                    .wire
+                    .push(&mut self.pool, index);
                 self.schedule(EventKind::Arrive, input, head);
             }
             Wire::Endpoint(nic) => {
@@ -371,7 +373,9 @@ impl<K: Compiled> FabricDomain<K> {
                     self.deliver_packet(index, nic, tail);
                     return;
                 }
-                self.nics[nic as usize].wire.push(&mut self.pool, index);
+                self.ends.nics[nic as usize]
+                    .wire
+                    .push(&mut self.pool, index);
                 self.schedule(EventKind::Deliver, nic, tail);
             }
             Wire::Away { neighbour, input } => {

@@ -2,9 +2,9 @@
 
 use crate::domain::FabricDomain;
 use crate::endpoint::nic::blank;
-use crate::event::EventKind;
 use crate::mail::signals::Speaker;
 use crate::setup::plain::Compiled;
+use crate::state::event::EventKind;
 use crate::state::{OutIndex, Wire};
 use weir_congestion::{Control, PacketView, Place, Port, PortContext, Scheme};
 use weir_model::{Flight, NO_PACKET, Origin, PacketIndex, PacketKind, PortId, RouterId, Time};
@@ -12,14 +12,14 @@ use weir_model::{Flight, NO_PACKET, Origin, PacketIndex, PacketKind, PortId, Rou
 impl<K: Compiled> FabricDomain<K> {
     /// The router and the port that an output of a router is.
     pub(crate) fn port_of(&self, output: OutIndex) -> (RouterId, PortId) {
-        let router = &self.routers[self.inputs[output as usize].router as usize];
+        let router = &self.ports.routers[self.ports.inputs[output as usize].router as usize];
         (router.id, (output - router.base) as PortId)
     }
 
     /// An output as the scheme sees it.
     #[inline]
     pub(crate) fn port(&self, output: OutIndex) -> Port {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         Port {
             output,
             last_hop: matches!(out.wire, Wire::Endpoint(_)),
@@ -127,16 +127,16 @@ impl<K: Compiled> FabricDomain<K> {
         }
         let view = PacketView::of(packet, origin);
         let port = self.port(output);
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let channel = self.used_channel(out.channel_base, packet.queue);
         // All credits of a queue that was never used are there.
         let room = channel.is_none_or(|channel| {
-            let credit = &self.channels[self.home(channel)].credit;
+            let credit = &self.ports.channels[self.home(channel)].credit;
             credit.available >= u32::from(self.fixed.max_packet)
         });
         if self.scheme.mark(&port, &view, room) {
             self.pool.get_mut(index).flight.flags |= Flight::MARKED;
-            self.stats.tally.marked += 1;
+            self.records.stats.tally.marked += 1;
         }
     }
 
@@ -181,7 +181,7 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(never)]
     fn write_down(&mut self, speaker: Speaker, now: Time) {
         let place = match speaker {
-            Speaker::Nic(nic) => [u64::from(self.nics[nic as usize].id), 0],
+            Speaker::Nic(nic) => [u64::from(self.ends.nics[nic as usize].id), 0],
             Speaker::Port(output) => {
                 let (router, port) = self.port_of(output);
                 [u64::from(router), u64::from(port)]
@@ -200,7 +200,7 @@ impl<K: Compiled> FabricDomain<K> {
                 "a row of the record {:?}",
                 record.name
             );
-            let row = &mut self.stats.scheme_rows[number];
+            let row = &mut self.records.stats.scheme_rows[number];
             row.push(now);
             row.extend_from_slice(own);
             row.extend_from_slice(&values);
@@ -213,7 +213,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.fixed.can.answers,
             "the scheme does not say that routers send packets"
         );
-        let router = &self.routers[self.inputs[output as usize].router as usize];
+        let router = &self.ports.routers[self.ports.inputs[output as usize].router as usize];
         let input = router.base + u32::from(router.ports);
         let class = self.fixed.class_of[control.kind.index()];
         let origin = Origin {
@@ -226,7 +226,7 @@ impl<K: Compiled> FabricDomain<K> {
         let mut packet = blank(control.to, class, self.fixed.control_flags, flits, now);
         packet.queue = class.into();
         let index = self.pool.insert(packet, origin);
-        self.stats.injected_by_router(control.kind);
+        self.records.stats.injected_by_router(control.kind);
         self.enter(index, input, now);
     }
 }

@@ -1,10 +1,11 @@
 //! Who waits at an input for which output: the rings of requests.
 
-use super::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::domain::FabricDomain;
-use crate::pool::Fifo;
 use crate::setup::plain::Compiled;
+use crate::state::pool::Fifo;
+use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Request};
+use crate::state::{NO_REQUEST, RequestIndex};
 use weir_model::{PacketIndex, Time};
 
 impl<K: Compiled> FabricDomain<K> {
@@ -41,8 +42,9 @@ impl<K: Compiled> FabricDomain<K> {
             ..
         } = request;
         let (at_output, at_input) = self.ring_places(output, input, class);
-        let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
-        self.requests
+        let (outputs, inputs) = (&mut self.ports.rings.outputs, &mut self.ports.rings.inputs);
+        self.ports
+            .requests
             .add(request, &mut outputs[at_output], &mut inputs[at_input])
     }
 
@@ -54,10 +56,11 @@ impl<K: Compiled> FabricDomain<K> {
             output,
             class,
             ..
-        } = *self.requests.get(at);
+        } = *self.ports.requests.get(at);
         let (at_output, at_input) = self.ring_places(output, input, class);
-        let (outputs, inputs) = (&mut self.rings.outputs, &mut self.rings.inputs);
-        self.requests
+        let (outputs, inputs) = (&mut self.ports.rings.outputs, &mut self.ports.rings.inputs);
+        self.ports
+            .requests
             .remove(at, &mut outputs[at_output], &mut inputs[at_input]);
     }
 
@@ -84,14 +87,14 @@ impl<K: Compiled> FabricDomain<K> {
         input: InIndex,
         in_queue: u16,
     ) -> Option<RequestIndex> {
-        let first = self.rings.outputs[at_output].next;
+        let first = self.ports.rings.outputs[at_output].next;
         let mut at = first;
         while at != NO_REQUEST {
-            let request = self.requests.get(at);
+            let request = self.ports.requests.get(at);
             if request.input == input && request.in_queue == in_queue && !request.also {
                 return Some(at);
             }
-            at = self.requests.after(at, Side::Output);
+            at = self.ports.requests.after(at, Side::Output);
             if at == first {
                 break;
             }
@@ -102,8 +105,8 @@ impl<K: Compiled> FabricDomain<K> {
     /// Takes the first packet of a request out, and the request with its last packet.
     #[inline(always)]
     pub(crate) fn take_head(&mut self, at: RequestIndex) -> Option<PacketIndex> {
-        let index = self.requests.queue_mut(at).pop(&self.pool)?;
-        if self.requests.get(at).queue.is_empty() {
+        let index = self.ports.requests.queue_mut(at).pop(&self.pool)?;
+        if self.ports.requests.get(at).queue.is_empty() {
             self.remove_request(at);
         }
         Some(index)
@@ -111,8 +114,8 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Without virtual output queues the next packet of the FIFO is at its head now.
     pub(crate) fn next_of_fifo(&mut self, input: InIndex, in_queue: u16, now: Time) {
-        let base = self.inputs[input as usize].queue_base;
-        let queue = self.fifos.get(base, input, in_queue);
+        let base = self.ports.inputs[input as usize].queue_base;
+        let queue = self.ports.fifos.get(base, input, in_queue);
         match queue.behind.pop(&self.pool) {
             Some(index) => self.route(index, input, true, now),
             None => queue.requested = false,

@@ -1,9 +1,9 @@
-use super::crowd::Crowds;
 use crate::domain::{FabricDomain, Fixed};
-use crate::flows::Flows;
-use crate::setup::memory::Memory;
 use crate::setup::network::Network;
 use crate::setup::plain::Compiled;
+use crate::state::ends::flows::Flows;
+use crate::state::ports::crowd::Crowds;
+use crate::state::ports::memory::Memory;
 use crate::state::{Channel, InIndex, Model, Output, Router, Timing};
 use std::marker::PhantomData;
 use weir_model::{EndpointId, Flight, Origin, PacketIndex, PortId, RouterId, Time, below};
@@ -43,10 +43,10 @@ impl<K: Compiled> FabricDomain<K> {
         input: InIndex,
         now: Time,
     ) -> (&dyn Routing, &mut Flight, RouterView<'_, K>) {
-        let place = self.inputs[input as usize].router;
+        let place = self.ports.inputs[input as usize].router;
         let (packet, origin) = self.pool.both(index);
         let view = RouterView {
-            router: &mut self.routers[place as usize],
+            router: &mut self.ports.routers[place as usize],
             place,
             input,
             origin,
@@ -54,13 +54,13 @@ impl<K: Compiled> FabricDomain<K> {
             class: packet.class,
             fixed: &self.fixed,
             network: &self.network,
-            outputs: &self.outputs,
+            outputs: &self.ports.outputs,
             timings: &self.timings,
             models: &self.models,
-            channels: &mut self.channels,
-            crowds: &mut self.crowds,
-            memory: &mut self.memory,
-            flows: &mut self.flows,
+            channels: &mut self.ports.channels,
+            crowds: &mut self.ports.crowds,
+            memory: &mut self.ports.memory,
+            flows: &mut self.ends.flows,
             now,
             kind: PhantomData,
         };

@@ -1,37 +1,27 @@
 //! Puts a domain together.
 
 use super::plain::Compiled;
-use std::iter;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::memory::Memory;
 use super::network::{Network, RouterParameters};
 use super::plain::{is_controlled, is_rich};
 use crate::Backlog;
 use crate::domain::{FabricDomain, Fixed};
-use crate::endpoint::hosts::Hosts;
-use crate::endpoint::reassembly::Reassembly;
-use crate::endpoint::resend::Resends;
-use crate::endpoint::send_queues::SendQueues;
-use crate::endpoint::shaper::Shaper;
-use crate::endpoint::source::{Source, Traffic};
-use crate::event::Keys;
-use crate::flows::{FlowKinds, Flows};
-use crate::mail::later::Later;
-use crate::mail::post::Post;
-use crate::mail::signals::Signals;
-use crate::pool::Pool;
 use crate::record::attribution::Attribution;
-use crate::record::flow_log::FlowLog;
 use crate::record::samples::{Rated, Samples};
 use crate::record::stats::{Recording, Stats};
-use crate::record::task_log::TaskLog;
-use crate::record::watch::{Watch, Watched};
-use crate::router::allocation::Allocation;
-use crate::router::crowd::{Crowds, HeadQueues};
-use crate::router::ring::{Requests, Ring};
-use crate::state::{Model, Rings, Wire};
+use crate::record::watch::Watched;
+use crate::setup::flow_rules::FlowKinds;
+use crate::setup::traffic::Traffic;
+use crate::state::Ring;
+use crate::state::ends::flows::Flows;
+use crate::state::ends::resend::Resends;
+use crate::state::ends::source::Source;
+use crate::state::event::Keys;
+use crate::state::mail::post::Post;
+use crate::state::pool::Pool;
+use crate::state::{Ends, Mail, Model, Ports, Progress, Records, Rings, Wire};
 use weir_congestion::{Actions, Scheme};
 use weir_engine::{EventQueue, Schedule};
 use weir_model::{Classes, ControlKind, DomainId, EndpointId, LinkKind, PacketKind};
@@ -87,41 +77,18 @@ fn classes_of(
     class_of
 }
 
-impl<K: Compiled> FabricDomain<K> {
-    /// Builds a domain. Looks at this domain's routers only.
-    pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &dyn Scheme) -> FabricDomain<K> {
+impl Fixed {
+    /// `heard`: deliveries matter to more than counters that do not depend on their order.
+    fn new(blueprint: &Blueprint, scheme: &dyn Scheme, heard: bool) -> Fixed {
         let network = &blueprint.network;
         let parameters = &network.parameters;
-        let models = network.routers.iter().map(|router| Model {
-            arbitration: router.arbitration,
-            all_classes: router.backlog == Backlog::All,
-        });
-        let models: Vec<Model> = models.collect();
-        let Recording {
-            packets,
-            messages,
-            flows,
-            ..
-        } = blueprint.recording;
-        let mut applications = blueprint.traffic.iter().filter_map(Traffic::application);
         let can = scheme.capabilities();
-        let (controlled, rich) = (is_controlled(scheme), is_rich(blueprint));
-        assert!(
-            (K::CC || !controlled) && (K::RICH || !rich),
-            "compiled for other runs"
-        );
-        let heard = K::CC
-            || parameters.acknowledge
-            || packets
-            || messages
-            || flows
-            || applications.next().is_some();
         let own = &network.kinds[..];
         let flow_kinds = FlowKinds::after(scheme.kinds().len() as u8, &network.flows);
         let class_of = classes_of(network.classes, own, flow_kinds.end);
         let intercepted = bits(can.intercepts.iter().map(|&kind| class_of[kind.index()]));
         let lost = (scheme.loss() > 0.0).then_some(Classes::LOSSY);
-        let fixed = Fixed {
+        Fixed {
             classes: network.classes,
             voq: network.queueing.by_output(),
             divided: network.divided(),
@@ -158,127 +125,138 @@ impl<K: Compiled> FabricDomain<K> {
             class_of,
             kinds: PacketKind::own(0).index() + network.kinds.len(),
             log_flows: blueprint.recording.flows,
+            until_done: blueprint.until_done,
+            schedule: blueprint.schedule,
             flows: network.flows,
             flow_kinds,
             discipline: network.discipline,
             intercepted,
             lost: bits(lost.into_iter()),
-        };
-        let horizon = network.horizon(id);
-        let mut domain = FabricDomain {
-            id,
-            network: network.clone(),
-            fixed,
-            scheme: scheme.clone_scheme(),
-            about: network.about,
-            neighbours: network.neighbours(id),
-            // Until it is known how many components there are.
-            queue: EventQueue::new(horizon, 0, 0),
-            keys: Keys::new(0),
-            pool: Pool::new(scheme.header_words()),
-            routers: Slots::default(),
-            memory: Memory::default(),
-            ways: Vec::new(),
-            inputs: Slots::default(),
-            outputs: Slots::default(),
-            timings: Slots::default(),
-            models: models.into(),
-            channels: Slots::default(),
-            requests: Requests::default(),
-            rings: Rings::default(),
-            crowds: Crowds::default(),
-            fifos: HeadQueues::default(),
-            allocation: Allocation::default(),
-            nics: Slots::default(),
-            sends: SendQueues::new(parameters.order, network.flows.managed),
-            resends: Vec::new(),
-            partial: Reassembly::default(),
-            acknowledged: Reassembly::default(),
-            sources: Slots::default(),
-            hosts: Hosts::default(),
-            actions: Actions {
-                recorded: blueprint.recording.scheme,
-                ..Actions::default()
-            },
-            later: Later::default(),
-            flows: Flows::default(),
-            flow_log: FlowLog::default(),
-            shaper: Shaper::default(),
-            signals: Signals::new(blueprint.hurry),
-            first_nic_output: 0,
-            outboxes: Vec::new(),
-            inboxes: Slots::default(),
-            paper: Vec::new(),
-            stats: Stats::new(blueprint.recording, iter::empty(), 0, 1, 0),
-            until: 0,
-            moved: 0,
-            events: 0,
-            recent: 0,
-            task_log: TaskLog::new(blueprint.recording.tasks),
-            watch: Watch::new(blueprint.watched.clone()),
-            samples: Samples::none(blueprint.schedule),
-            attribution: Attribution::none(),
-            traffic: blueprint.traffic.clone(),
-            fault: None,
-            until_done: blueprint.until_done,
-            kind: PhantomData,
-        };
-        domain
-            .outboxes
-            .resize_with(domain.neighbours.len(), Post::default);
+        }
+    }
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// Builds a domain. Looks at this domain's routers only.
+    pub fn new(id: DomainId, blueprint: &Blueprint, scheme: &dyn Scheme) -> FabricDomain<K> {
+        let (controlled, rich) = (is_controlled(scheme), is_rich(blueprint));
+        assert!(
+            (K::CC || !controlled) && (K::RICH || !rich),
+            "compiled for other runs"
+        );
+        let network = &blueprint.network;
+        let mut domain = FabricDomain::at_rest(id, blueprint, scheme);
         domain.add_routers(blueprint.seed);
         domain.add_ports();
         domain.add_nics();
         domain.add_inboxes();
         domain.add_rings();
-        domain.flows = Flows::new(domain.outputs.len(), network.flows.cache);
-        let rings = domain.outputs.len() * usize::from(fixed.classes.count());
-        domain.rings = Rings {
+        domain.ends.flows = Flows::new(domain.ports.outputs.len(), network.flows.cache);
+        let rings = domain.ports.outputs.len() * usize::from(network.classes.count());
+        domain.ports.rings = Rings {
             outputs: vec![Ring::default(); rings].into(),
             inputs: vec![Ring::default(); rings].into(),
         };
-        domain.stats = Stats::new(
-            blueprint.recording,
-            blueprint.traffic.iter().map(Traffic::on),
-            u64::from(parameters.flit.0),
-            fixed.classes.count(),
-            domain.nics.len(),
-        );
-        let own: Vec<EndpointId> = domain.nics.iter().map(|nic| nic.id).collect();
-        domain.stats.record_received(&own, &blueprint.received);
+        domain.add_stats(blueprint);
         domain.add_samples(blueprint);
         domain.add_attribution(&blueprint.recording);
-        domain.scheme.start(domain.nics.len(), domain.outputs.len());
-        if K::CC && can.retransmits {
-            domain
-                .resends
-                .resize_with(domain.nics.len(), Resends::default);
+        domain
+            .scheme
+            .start(domain.ends.nics.len(), domain.ports.outputs.len());
+        if K::CC && domain.fixed.can.retransmits {
+            let nics = domain.ends.nics.len();
+            domain.ends.resends.resize_with(nics, Resends::default);
         }
         domain.add_sources(blueprint);
         domain.add_tasks();
         let components = [
-            domain.outputs.len(),
-            domain.sources.len(),
-            domain.hosts.len(),
+            domain.ports.outputs.len(),
+            domain.ends.sources.len(),
+            domain.ends.hosts.len(),
         ];
         domain.keys = Keys::new(components.into_iter().max().unwrap_or(0));
-        domain.queue = EventQueue::new(horizon, domain.keys.count(), domain.keys.components());
+        let (count, components) = (domain.keys.count(), domain.keys.components());
+        domain.queue = EventQueue::new(network.horizon(id), count, components);
         domain.start_sources();
         domain.start_tasks();
         domain
     }
 
+    /// A domain without routers and endpoints.
+    fn at_rest(id: DomainId, blueprint: &Blueprint, scheme: &dyn Scheme) -> FabricDomain<K> {
+        let network = &blueprint.network;
+        let models = network.routers.iter().map(|router| Model {
+            arbitration: router.arbitration,
+            all_classes: router.backlog == Backlog::All,
+        });
+        let models: Vec<Model> = models.collect();
+        let recording = blueprint.recording;
+        let mut applications = blueprint.traffic.iter().filter_map(Traffic::application);
+        let heard = K::CC
+            || network.parameters.acknowledge
+            || recording.packets
+            || recording.messages
+            || recording.flows
+            || applications.next().is_some();
+        let neighbours = network.neighbours(id);
+        FabricDomain {
+            id,
+            network: network.clone(),
+            fixed: Fixed::new(blueprint, scheme, heard),
+            about: network.about,
+            keys: Keys::new(0),
+            timings: Slots::default(),
+            models: models.into(),
+            first_nic_output: 0,
+            traffic: blueprint.traffic.clone(),
+            watched: blueprint.watched.clone(),
+            kind: PhantomData,
+            // Until it is known how many components there are.
+            queue: EventQueue::new(network.horizon(id), 0, 0),
+            pool: Pool::new(scheme.header_words()),
+            ports: Ports::default(),
+            ends: Ends::new(network),
+            mail: Mail::new(blueprint.hurry),
+            records: Records::new(blueprint),
+            progress: Progress::default(),
+            scheme: scheme.clone_scheme(),
+            ways: Vec::new(),
+            actions: Actions {
+                recorded: recording.scheme,
+                ..Actions::default()
+            },
+            outboxes: neighbours.iter().map(|_| Post::default()).collect(),
+            neighbours,
+            paper: Vec::new(),
+            fault: None,
+        }
+    }
+
+    fn add_stats(&mut self, blueprint: &Blueprint) {
+        self.records.stats = Stats::new(
+            blueprint.recording,
+            blueprint.traffic.iter().map(Traffic::on),
+            u64::from(self.network.parameters.flit.0),
+            self.fixed.classes.count(),
+            self.ends.nics.len(),
+        );
+        let own: Vec<EndpointId> = self.ends.nics.iter().map(|nic| nic.id).collect();
+        self.records
+            .stats
+            .record_received(&own, &blueprint.received);
+    }
+
     /// The NICs' links to their routers come after the routers' own ports.
     fn add_nics(&mut self) {
-        for at in 0..self.nics.len() {
-            let (router, port) = self.network.topology.attachment(self.nics[at].id);
+        for at in 0..self.ends.nics.len() {
+            let (router, port) = self.network.topology.attachment(self.ends.nics[at].id);
             let link = self.network.topology.link(router, port);
             let input = self.flat_port(router, port);
             self.add_output(Wire::Router(input), [router, router], &link, true);
         }
-        self.channels.shrink_to_fit();
-        self.outputs.shrink_to_fit();
-        self.nics.shrink_to_fit();
+        self.ports.channels.shrink_to_fit();
+        self.ports.outputs.shrink_to_fit();
+        self.ends.nics.shrink_to_fit();
     }
 
     fn add_samples(&mut self, blueprint: &Blueprint) {
@@ -287,14 +265,18 @@ impl<K: Compiled> FabricDomain<K> {
         } = blueprint.recording;
         let rated = blueprint.rated.iter().zip(0..);
         let here = rated.filter_map(|(rated, place)| {
-            let nic = self.nics.iter().position(|nic| nic.id == rated.endpoint)?;
+            let nic = self
+                .ends
+                .nics
+                .iter()
+                .position(|nic| nic.id == rated.endpoint)?;
             Some((nic as u32, place))
         });
         let here = here.collect();
         let routers = self.network.topology.routers() as usize;
         let all_rated = blueprint.rated.len();
         let (occupancy, rates) = ((occupancy, routers), (rates, all_rated));
-        self.samples = Samples::new(blueprint.schedule, occupancy, rates, here);
+        self.records.samples = Samples::new(occupancy, rates, here);
     }
 
     fn add_attribution(&mut self, recording: &Recording) {
@@ -304,22 +286,23 @@ impl<K: Compiled> FabricDomain<K> {
         let buffers = (0..self.first_nic_output).map(|input| self.divided_buffer(input));
         let buffers = buffers.collect();
         let (interval, apart) = (recording.waits, recording.waits_by_source);
-        self.attribution = Attribution::new(interval, apart, buffers, self.outputs.len());
+        self.records.attribution =
+            Attribution::new(interval, apart, buffers, self.ports.outputs.len());
     }
 
     fn add_sources(&mut self, blueprint: &Blueprint) {
         for (job, traffic) in blueprint.traffic.iter().enumerate() {
-            for nic in 0..self.nics.len() as u32 {
-                let endpoint = self.nics[nic as usize].id;
+            for nic in 0..self.ends.nics.len() as u32 {
+                let endpoint = self.ends.nics[nic as usize].id;
                 if !traffic.sends(endpoint) {
                     continue;
                 }
                 let source = Source::new(traffic, job as u16, nic, endpoint, blueprint.seed);
                 if let Some(source) = source {
-                    self.sources.push(source);
+                    self.ends.sources.push(source);
                 }
             }
         }
-        self.sources.shrink_to_fit();
+        self.ends.sources.shrink_to_fit();
     }
 }

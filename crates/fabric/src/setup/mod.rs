@@ -4,7 +4,8 @@
 pub(super) mod build;
 pub(super) mod choices;
 pub mod empty;
-pub(super) mod memory;
+pub(super) mod flow_rules;
 pub(super) mod network;
 pub(super) mod plain;
+pub(super) mod traffic;
 pub(super) mod wiring;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::flows::FlowRules;
+use crate::setup::flow_rules::FlowRules;
 use crate::state::{Output, Wire};
 use crate::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,

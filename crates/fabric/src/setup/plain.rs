@@ -6,8 +6,8 @@ use std::fmt::Debug;
 use super::build::Blueprint;
 use super::network::RouterParameters;
 use crate::domain::FabricDomain;
-use crate::router::crowd::{CROWD, MOST_BITS};
 use crate::state::Timing;
+use crate::state::ports::crowd::{CROWD, MOST_BITS};
 use crate::{BufferPer, CreditAt, Switching};
 use weir_congestion::{Capabilities, Scheme};
 use weir_model::LinkKind;
@@ -77,18 +77,6 @@ pub fn is_rich(blueprint: &Blueprint) -> bool {
         || !network.routers.iter().all(plain)
 }
 
-/// Calls a function with the copy of the fabric that a run needs.
-#[macro_export]
-macro_rules! with_kind {
-    ($blueprint:expr, $scheme:expr, $run:ident($($argument:expr),*)) => {
-        match ($crate::is_rich($blueprint), $crate::is_controlled($scheme)) {
-            (true, _) => $run::<$crate::Rich>($($argument),*),
-            (false, true) => $run::<$crate::Controlled>($($argument),*),
-            (false, false) => $run::<$crate::Plain>($($argument),*),
-        }
-    };
-}
-
 impl<K: Compiled> FabricDomain<K> {
     /// Whether flows are recorded.
     #[inline(always)]
@@ -148,7 +136,7 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline(always)]
     pub(crate) fn home(&self, channel: usize) -> usize {
         match K::RICH {
-            true => channel - self.channels[channel].share as usize,
+            true => channel - self.ports.channels[channel].share as usize,
             false => channel,
         }
     }

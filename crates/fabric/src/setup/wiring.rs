@@ -4,14 +4,14 @@ use super::plain::Compiled;
 
 use rustc_hash::FxHashMap;
 
-use super::memory::Memory;
 use super::network::MOST_BUFFERED;
 use crate::domain::FabricDomain;
-use crate::endpoint::nic::Nic;
-use crate::mail::inbox::Inbox;
-use crate::pool::Fifo;
 use crate::record::attribution::Divided;
-use crate::router::crowd::MOST_BITS;
+use crate::state::ends::nic::Nic;
+use crate::state::mail::inbox::Inbox;
+use crate::state::pool::Fifo;
+use crate::state::ports::crowd::MOST_BITS;
+use crate::state::ports::memory::Memory;
 use crate::state::{Channel, Input, NO_OUTPUT, Output, Router, Timing, Upstream, Wire};
 use crate::{BufferPer, Switching};
 use weir_input::OutputQueue;
@@ -28,7 +28,7 @@ impl<K: Compiled> FabricDomain<K> {
         for (id, base) in self.bases(self.id) {
             let ports = topology.ports(id);
             let rng = stream(seed, &[ROUTING_STREAM, u64::from(id)]);
-            self.routers.push(Router {
+            self.ports.routers.push(Router {
                 id,
                 base,
                 ports,
@@ -37,10 +37,11 @@ impl<K: Compiled> FabricDomain<K> {
             self.first_nic_output = base + self.places(ports);
         }
         let words = self
+            .ports
             .routers
             .iter()
             .map(|router| network.routing.words(router.id));
-        self.memory = Memory::new(words);
+        self.ports.memory = Memory::new(words);
     }
 
     /// How many numbers the ports of a router take. One that sends packets of its own does so by a port that leads
@@ -66,8 +67,8 @@ impl<K: Compiled> FabricDomain<K> {
         let network = self.network.clone();
         let mut bases = FxHashMap::default();
         let mut nics = 0;
-        for at in 0..self.routers.len() {
-            let Router { id, ports, .. } = self.routers[at];
+        for at in 0..self.ports.routers.len() {
+            let Router { id, ports, .. } = self.ports.routers[at];
             let buffered = network.buffered(id);
             assert!(
                 buffered <= u64::from(MOST_BUFFERED),
@@ -83,7 +84,7 @@ impl<K: Compiled> FabricDomain<K> {
                 let (wire, upstream) = match peer {
                     Peer::Unused => (Wire::Unused, Upstream::Nothing),
                     Peer::Endpoint(endpoint) => {
-                        self.nics.push(Nic::new(endpoint));
+                        self.ends.nics.push(Nic::new(endpoint));
                         nics += 1;
                         (
                             Wire::Endpoint(nics - 1),
@@ -106,7 +107,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Finds out which neighbours' packets all come to one input.
     pub(crate) fn add_inboxes(&mut self) {
         let mut inputs: Vec<Vec<u32>> = vec![Vec::new(); self.neighbours.len()];
-        for (input, place) in self.inputs.iter().enumerate() {
+        for (input, place) in self.ports.inputs.iter().enumerate() {
             if let Upstream::Away { neighbour, .. } = place.upstream {
                 inputs[neighbour as usize].push(input as u32);
             }
@@ -116,7 +117,7 @@ impl<K: Compiled> FabricDomain<K> {
                 [input] => Some(input),
                 _ => None,
             };
-            self.inboxes.push(Inbox::new(
+            self.mail.inboxes.push(Inbox::new(
                 entrance.filter(|_| self.pool.header_words() == 0),
             ));
         }
@@ -156,16 +157,16 @@ impl<K: Compiled> FabricDomain<K> {
     #[inline]
     pub(crate) fn flat_port(&self, router: RouterId, port: PortId) -> u32 {
         let at = self.network.topology.local_index(router);
-        self.routers[at as usize].base + u32::from(port)
+        self.ports.routers[at as usize].base + u32::from(port)
     }
 
     fn add_input(&mut self, router: u32, upstream: Upstream, link: &Link) {
         let queue_base = match self.fixed.voq {
             true => 0,
-            false => self.fifos.add(self.network.channels(link.kind)),
+            false => self.ports.fifos.add(self.network.channels(link.kind)),
         };
-        let own = self.network.router(self.routers[router as usize].id);
-        self.inputs.push(Input {
+        let own = self.network.router(self.ports.routers[router as usize].id);
+        self.ports.inputs.push(Input {
             free_at: 0,
             wake: NEVER,
             wire: Fifo::EMPTY,
@@ -237,29 +238,30 @@ impl<K: Compiled> FabricDomain<K> {
         let capacity = u32::try_from(flits).unwrap_or(u32::MAX / 2);
         let classes = self.fixed.classes.count();
         if out.queues * u32::from(classes) > MOST_BITS {
-            let crowd = self.crowds.add(out.queues, classes, capacity, shared);
+            let crowd = self.ports.crowds.add(out.queues, classes, capacity, shared);
             out.channel_base = crowd;
-            self.outputs.push(out);
+            self.ports.outputs.push(out);
             return;
         }
-        out.channel_base = self.channels.len() as u32;
+        out.channel_base = self.ports.channels.len() as u32;
         for _ in 0..classes {
             for queue in 0..out.queues {
                 let share = if shared { queue } else { 0 };
                 let own = if share == 0 { capacity } else { 0 };
-                self.channels.push(Channel::new(own, share));
+                self.ports.channels.push(Channel::new(own, share));
             }
         }
-        self.outputs.push(out);
+        self.ports.outputs.push(out);
     }
 
     /// How the buffer of an input is divided.
     pub(crate) fn divided_buffer(&self, input: u32) -> Divided {
         let network = &self.network;
-        let Router { id, base, .. } = self.routers[self.inputs[input as usize].router as usize];
+        let Router { id, base, .. } =
+            self.ports.routers[self.ports.inputs[input as usize].router as usize];
         let port = (input - base) as PortId;
         let own = network.router(id);
-        let from = match self.inputs[input as usize].upstream {
+        let from = match self.ports.inputs[input as usize].upstream {
             Upstream::Nothing => {
                 return Divided {
                     flits: 0,

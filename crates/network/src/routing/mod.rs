@@ -8,6 +8,7 @@ pub mod hyperx;
 mod measure;
 pub mod tree;
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::topology::Topology;
@@ -18,7 +19,7 @@ use weir_model::{EndpointId, Flight, LinkKind, PortId, RouterId};
 pub use measure::Measure;
 
 /// The next step of a packet: an output port of this router, and the virtual channel on the link behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Hop {
     /// Output port.
     pub port: PortId,

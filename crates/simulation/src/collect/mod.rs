@@ -8,9 +8,7 @@ mod phases;
 mod rows;
 
 use serde::{Deserialize, Serialize};
-use weir_fabric::{
-    Compiled, DomainReport, FabricDomain, JobStats, Network, Step, Tally, TaskStep, Totals,
-};
+use weir_fabric::{DomainReport, JobStats, Network, Part, Step, Tally, TaskStep, Totals};
 
 use crate::error::RunError;
 use crate::notes::{inaction, notes};
@@ -62,22 +60,21 @@ struct RankReport {
 }
 
 /// Collects on rank 0; None on the others.
-pub fn collect<K: Compiled, T: Transport + ?Sized>(
-    domains: &mut [FabricDomain<K>],
+pub fn collect(
+    parts: &mut [&mut dyn Part],
     plan: &Plan,
     simulated: Time,
     end: End,
-    transport: &mut T,
+    transport: &mut dyn Transport,
 ) -> Result<Option<Collected>, RunError> {
-    let steps = domains.iter().flat_map(|domain| domain.steps().to_vec());
+    let steps = parts.iter().flat_map(|part| part.steps().to_vec());
     let mine = RankReport {
         steps: steps.collect(),
-        tasks: (domains.iter_mut())
-            .map(FabricDomain::take_task_log)
+        tasks: (parts.iter_mut())
+            .map(|part| part.take_task_log())
             .collect(),
-        domains: domains
-            .iter_mut()
-            .map(|one| one.report(simulated))
+        domains: (parts.iter_mut())
+            .map(|part| part.report(simulated))
             .collect(),
         peak_memory_bytes: crate::machine::peak_memory_bytes(),
         host: crate::machine::host(),

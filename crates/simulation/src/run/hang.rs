@@ -2,7 +2,7 @@
 
 use crate::error::RunError;
 use weir_engine::{Transport, gather};
-use weir_fabric::{Compiled, FabricDomain, JobState};
+use weir_fabric::{JobState, Part};
 use weir_model::Time;
 
 /// So many waiting tasks are named.
@@ -10,15 +10,15 @@ const MOST: usize = 8;
 
 /// Adds the states of all applications up over the ranks: one of which tasks are left while none of its messages is on
 /// its way and none of its tasks waits for a time can never go on. `names` are those of the workloads.
-pub fn search_hang<K: Compiled, T: Transport + ?Sized>(
-    domains: &[FabricDomain<K>],
+pub fn search_hang(
+    parts: &[&mut dyn Part],
     names: &[&str],
-    transport: &mut T,
+    transport: &mut dyn Transport,
     now: Time,
 ) -> Result<(), RunError> {
     let mut mine = vec![JobState::default(); names.len()];
-    for domain in domains {
-        for (sum, state) in mine.iter_mut().zip(domain.job_states()) {
+    for part in parts {
+        for (sum, state) in mine.iter_mut().zip(part.job_states()) {
             add(sum, state);
         }
     }
@@ -26,9 +26,8 @@ pub fn search_hang<K: Compiled, T: Transport + ?Sized>(
     let Some((job, tasks)) = hung(&mine) else {
         return Ok(());
     };
-    let waiting = domains
-        .iter()
-        .flat_map(|domain| domain.waiting_tasks(job, MOST));
+    let waiting = parts.iter();
+    let waiting = waiting.flat_map(|part| part.waiting_tasks(job, MOST));
     let waiting: Vec<(u32, String)> = waiting
         .map(|waiting| (waiting.task, waiting.to_string()))
         .collect();

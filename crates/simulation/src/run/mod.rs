@@ -2,10 +2,12 @@
 
 mod critical_path;
 mod hang;
+mod saved;
 mod trial;
 mod watchman;
 
 pub use critical_path::Log;
+pub use saved::Saved;
 pub use trial::{Sample, Trial, trial};
 
 use std::time::{Duration, Instant};
@@ -13,9 +15,9 @@ use std::time::{Duration, Instant};
 use crate::collect::{Facts, collect};
 use crate::error::RunError;
 use crate::plan::Plan;
-use watchman::{Watchman, search};
-use weir_engine::{End, Monitor, Progress, Settled, Share, StopReason, Transport};
-use weir_fabric::{Compiled, FabricDomain, Step, TaskStep, with_kind};
+use watchman::{Watch, Watchman, search};
+use weir_engine::{End, Progress, Start, StopReason, Transport};
+use weir_fabric::{Fabric, Halt, Part, Parts, Step, TaskStep, Watcher};
 use weir_model::{LATEST, NEVER, Time};
 use weir_result::Data;
 
@@ -44,6 +46,13 @@ pub trait Observer {
     /// Whether the run is to end now, and why. Asked several times a second, and after every window, on every rank; if one
     /// says so, all end at the same simulated time, and the result is marked as not complete.
     fn stop(&mut self) -> Option<StopReason>;
+    /// True if the state is to be saved now. Asked at the end of every window on all ranks, of which all
+    /// or none save theirs.
+    fn wants_state(&mut self, _: Progress) -> bool {
+        false
+    }
+    /// The state of this rank's domains, which was wanted.
+    fn take_state(&mut self, _: Saved) {}
     /// How soon a wish to stop has to be heeded, wall-clock time. Runs that have to look up often are slower.
     fn heed_within(&self) -> Duration {
         Duration::from_secs(5)
@@ -55,11 +64,31 @@ struct Lookout<'a> {
     watchman: Watchman,
     observer: &'a mut dyn Observer,
     ranks: u32,
+    /// Why the run was ended by this.
+    error: Option<RunError>,
 }
 
-impl<K: Compiled, T: Transport + ?Sized> Monitor<FabricDomain<K>, T> for Lookout<'_> {
-    type Error = RunError;
+impl Lookout<'_> {
+    fn look(
+        &mut self,
+        parts: &mut dyn Parts,
+        transport: &mut dyn Transport,
+        progress: Progress,
+    ) -> Result<(), RunError> {
+        self.watchman.look(parts, transport, progress)?;
+        if self.observer.wants_state(progress) {
+            let start = Start {
+                until: progress.until,
+                windows: progress.windows,
+            };
+            let saved = Saved::of(start, self.watchman.watch(), &parts.parts())?;
+            self.observer.take_state(saved);
+        }
+        Ok(())
+    }
+}
 
+impl Watcher for Lookout<'_> {
     fn stop(&mut self) -> Option<StopReason> {
         self.observer.stop()
     }
@@ -70,74 +99,88 @@ impl<K: Compiled, T: Transport + ?Sized> Monitor<FabricDomain<K>, T> for Lookout
 
     fn observe(
         &mut self,
-        settled: &mut Settled<FabricDomain<K>>,
-        transport: &mut T,
+        parts: &mut dyn Parts,
+        transport: &mut dyn Transport,
         progress: Progress,
-    ) -> Result<(), RunError> {
+    ) -> bool {
         // Where windows are cut depends on the clock; what is found must not.
-        if progress.window_ended {
-            self.watchman.look(settled, transport, progress)?;
+        if progress.window_ended
+            && let Err(error) = self.look(parts, transport, progress)
+        {
+            self.error = Some(error);
+            return false;
         }
         self.observer.progress(progress, self.ranks);
-        Ok(())
+        true
     }
 }
 
 /// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of them.
-///
-/// Not generic: everything below is compiled here, once for each [`Compiled`] of run, and not again for every transport and every crate that runs plans.
 pub fn run(
     plan: &Plan,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    let scheme = plan.scheme.as_ref();
-    with_kind!(&plan.blueprint, scheme, run_with(plan, transport, observer))
+    run_from(plan, None, transport, observer)
 }
 
-fn run_with<K: Compiled>(
+/// Goes on with a run of the same plan from its state at the end of a window, on any number of ranks.
+/// `saved` has the domains of this rank at least. Otherwise like [`run`].
+///
+/// # Errors
+/// As of [`run`]; also if the state is none of this plan.
+pub fn resume(
     plan: &Plan,
+    saved: &Saved,
     transport: &mut dyn Transport,
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome>, RunError> {
-    let network = plan.network();
-    let share = Share {
-        domains: network.topology.domains(),
-        ranks: transport.size(),
-    };
-    let mut domains: Vec<FabricDomain<K>> = share
-        .of(transport.rank())
-        .map(|id| FabricDomain::new(id, &plan.blueprint, plan.scheme.as_ref()))
-        .collect();
+    run_from(plan, Some(saved), transport, observer)
+}
+
+fn run_from(
+    plan: &Plan,
+    saved: Option<&Saved>,
+    transport: &mut dyn Transport,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, RunError> {
+    let mut fabric = Fabric::new(&plan.blueprint, plan.scheme.as_ref(), transport);
+    let (mut start, mut watch) = (Start::default(), Watch::default());
+    if let Some(saved) = saved {
+        saved.load(&mut fabric)?;
+        (start, watch) = (saved.start, saved.watch);
+    }
     let mut lookout = Lookout {
-        watchman: Watchman::new(plan.patience, plan.blueprint.traffic.clone()),
+        watchman: Watchman::new(watch, plan.patience, plan.blueprint.traffic.clone()),
         observer,
-        ranks: share.ranks,
+        ranks: transport.size(),
+        error: None,
     };
     let started = Instant::now();
-    let (end, windows) = weir_engine::run(
-        &mut domains,
-        share,
+    let ended = fabric.run(
+        plan.network(),
         plan.schedule,
+        start,
         transport,
-        |id| network.neighbours(id),
         &mut lookout,
-    )?;
+    );
+    let (end, windows) = ended.map_err(|halt| RunError::of(halt, lookout.error.take()))?;
     if end == End::Time && plan.completes && plan.schedule.end == LATEST {
         return Err(RunError::Endless);
     }
+    let mut parts = fabric.parts();
     let wall_seconds = started.elapsed().as_secs_f64();
-    let simulated = simulated_time(&domains, plan, end, transport)?;
+    let simulated = simulated_time(&parts, plan, end, transport)?;
     let stopped = match end {
         End::Asked(_, reason) => Some(reason),
         _ => None,
     };
     if stopped.is_none() {
-        search(&domains, transport, simulated)?;
+        search(&parts, transport, simulated)?;
         let watchman = &lookout.watchman;
-        watchman.search_hang(&domains, transport, simulated)?;
+        watchman.search_hang(&parts, transport, simulated)?;
     }
-    let collected = collect(&mut domains, plan, simulated, end, transport)?;
+    let collected = collect(&mut parts, plan, simulated, end, transport)?;
     Ok(collected.map(|all| Outcome {
         data: all.data,
         facts: all.facts,
@@ -151,11 +194,11 @@ fn run_with<K: Compiled>(
 
 /// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery or the end of the last
 /// task; at the end of a window, if other traffic goes on; where all domains are, if it was stopped.
-fn simulated_time<K: Compiled, T: Transport + ?Sized>(
-    domains: &[FabricDomain<K>],
+fn simulated_time(
+    parts: &[&mut dyn Part],
     plan: &Plan,
     end: End,
-    transport: &mut T,
+    transport: &mut dyn Transport,
 ) -> Result<Time, RunError> {
     if end == End::Time || (end == End::Idle && !plan.completes) {
         return Ok(plan.schedule.end);
@@ -163,11 +206,8 @@ fn simulated_time<K: Compiled, T: Transport + ?Sized>(
     if let End::Finished(until) | End::Asked(until, _) = end {
         return Ok(until);
     }
-    let last = domains
-        .iter()
-        .map(FabricDomain::last_activity)
-        .max()
-        .unwrap_or(0);
+    let last = parts.iter().map(|part| part.last_activity()).max();
+    let last = last.unwrap_or(0);
     // The least of what is left to the end of time is the most.
     let mut left = [NEVER - last];
     transport.min(&mut left)?;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use crate::error::RunError;
 use crate::machine::CpuClock;
 use crate::plan::Plan;
-use weir_engine::{End, Local, Monitor, Progress, Settled, Share, StopReason};
-use weir_fabric::{Compiled, FabricDomain, with_kind};
+use weir_engine::{End, Local, Progress, Start, StopReason, Transport};
+use weir_fabric::{Fabric, Part, Parts, Watcher};
 use weir_model::Time;
 
 /// How far a run is, and what it has taken until then.
@@ -58,25 +58,10 @@ pub fn trial(
     step: Duration,
     enough: &mut dyn FnMut(&Sample) -> bool,
 ) -> Result<Trial, RunError> {
-    let scheme = plan.scheme.as_ref();
-    with_kind!(&plan.blueprint, scheme, trial_with(plan, step, enough))
-}
-
-fn trial_with<K: Compiled>(
-    plan: &Plan,
-    step: Duration,
-    enough: &mut dyn FnMut(&Sample) -> bool,
-) -> Result<Trial, RunError> {
     let clock = CpuClock::start();
-    let network = plan.network();
-    let share = Share {
-        domains: network.topology.domains(),
-        ranks: 1,
-    };
-    let domain = |id| FabricDomain::<K>::new(id, &plan.blueprint, plan.scheme.as_ref());
-    let mut domains: Vec<_> = share.of(0).map(domain).collect();
+    let mut fabric = Fabric::new(&plan.blueprint, plan.scheme.as_ref(), &Local);
     let build = clock.seconds();
-    let first = sample(&domains, 0, 0.0);
+    let first = sample(&fabric.parts(), 0, 0.0);
     let mut sampler = Sampler {
         clock: CpuClock::start(),
         samples: vec![first],
@@ -89,15 +74,9 @@ fn trial_with<K: Compiled>(
         enough,
     };
     let schedule = plan.schedule;
-    let neighbours = |id| network.neighbours(id);
-    let (end, _) = weir_engine::run(
-        &mut domains,
-        share,
-        schedule,
-        &mut Local,
-        neighbours,
-        &mut sampler,
-    )?;
+    let start = Start::default();
+    let ended = fabric.run(plan.network(), schedule, start, &mut Local, &mut sampler);
+    let (end, _) = ended.map_err(|halt| RunError::of(halt, None))?;
     let until = match end {
         End::Asked(until, _) | End::Finished(until) => until,
         End::Idle if plan.completes => sampler.until,
@@ -105,9 +84,10 @@ fn trial_with<K: Compiled>(
     };
     let seconds = sampler.clock.seconds() - sampler.looking;
     let mut samples = sampler.samples;
-    let mut last = sample(&domains, until, seconds);
-    for domain in &domains {
-        let [series, counts] = domain.stats().memory_bytes();
+    let parts = fabric.parts();
+    let mut last = sample(&parts, until, seconds);
+    for part in &parts {
+        let [series, counts] = part.stats().memory_bytes();
         last.series += series as u64;
         last.counts += counts as u64;
     }
@@ -133,9 +113,7 @@ struct Sampler<'a> {
     enough: &'a mut dyn FnMut(&Sample) -> bool,
 }
 
-impl<K: Compiled> Monitor<FabricDomain<K>, Local> for Sampler<'_> {
-    type Error = RunError;
-
+impl Watcher for Sampler<'_> {
     fn stop(&mut self) -> Option<StopReason> {
         self.stop.then_some(StopReason::MaxWall)
     }
@@ -148,15 +126,15 @@ impl<K: Compiled> Monitor<FabricDomain<K>, Local> for Sampler<'_> {
 
     fn observe(
         &mut self,
-        settled: &mut Settled<FabricDomain<K>>,
-        _: &mut Local,
+        parts: &mut dyn Parts,
+        _: &mut dyn Transport,
         progress: Progress,
-    ) -> Result<(), RunError> {
+    ) -> bool {
         self.until = progress.until;
         if self.looked.elapsed() >= self.pause {
             let begun = Instant::now();
             let seconds = self.clock.seconds() - self.looking;
-            let now = sample(settled.domains(), progress.until, seconds);
+            let now = sample(&parts.parts(), progress.until, seconds);
             self.stop = (self.enough)(&now);
             self.samples.push(now);
             self.looking = self.clock.seconds() - seconds;
@@ -165,27 +143,27 @@ impl<K: Compiled> Monitor<FabricDomain<K>, Local> for Sampler<'_> {
                 self.pause = self.step.max(SELDOM * begun.elapsed());
             }
         }
-        Ok(())
+        true
     }
 }
 
 /// What all domains say together.
-fn sample<K: Compiled>(domains: &[FabricDomain<K>], until: Time, seconds: f64) -> Sample {
+fn sample(parts: &[&mut dyn Part], until: Time, seconds: f64) -> Sample {
     let mut all = Sample {
         seconds,
         until,
         ..Sample::default()
     };
-    for domain in domains {
-        let stats = domain.stats();
+    for part in parts {
+        let stats = part.stats();
         all.delivered_bits.resize(stats.jobs.len(), 0);
         for (sum, job) in all.delivered_bits.iter_mut().zip(&stats.jobs) {
             *sum += job.delivered_bits;
         }
-        all.packet_hops += weir_engine::Domain::moved(domain);
-        all.in_flight += domain.packets_in_flight();
-        all.waiting += domain.messages_waiting() as u64;
-        let (state, packets) = domain.memory_bytes();
+        all.packet_hops += part.moved();
+        all.in_flight += part.packets_in_flight();
+        all.waiting += part.messages_waiting() as u64;
+        let (state, packets) = part.memory_bytes();
         all.state += state as u64;
         all.packets += packets as u64;
     }

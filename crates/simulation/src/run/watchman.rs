@@ -1,11 +1,13 @@
 //! Looks after a run from outside: does anything still move?
 
 use std::sync::Arc;
-use weir_fabric::{Compiled, FabricDomain, Traffic, Wait, find_deadlock};
+
+use serde::{Deserialize, Serialize};
+use weir_fabric::{Part, Parts, Traffic, Wait, find_deadlock};
 
 use super::hang::search_hang;
 use crate::RunError;
-use weir_engine::{Progress, Settled, Transport, broadcast, gather};
+use weir_engine::{Progress, Transport, broadcast, gather};
 use weir_model::{NEVER, Time};
 
 /// Windows between two searches for a deadlock while other packets still move, at least …
@@ -14,12 +16,18 @@ const PERIOD: u64 = 512;
 /// hundreds of windows.
 const SHARE: u64 = 8;
 
-/// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search together.
-pub struct Watchman {
+/// What a watchman remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
     /// The end of the last window in which a packet moved, ps.
     last_move: Time,
     /// How many windows there had been at the last search.
     searched: u64,
+}
+
+/// Decides when to search for a deadlock. Sees the same facts on all ranks, so that all search together.
+pub struct Watchman {
+    watch: Watch,
     /// How long nothing may move before a search is worth while: longer than anything is under way, ps.
     patience: Time,
     traffic: Arc<Vec<Traffic>>,
@@ -27,61 +35,65 @@ pub struct Watchman {
 
 impl Watchman {
     /// A watchman for a network where nothing is under way for longer than `patience` ps.
-    pub fn new(patience: Time, traffic: Arc<Vec<Traffic>>) -> Self {
+    pub fn new(watch: Watch, patience: Time, traffic: Arc<Vec<Traffic>>) -> Self {
         Watchman {
-            last_move: 0,
-            searched: 0,
+            watch,
             patience,
             traffic,
         }
     }
 
+    /// What it remembers.
+    pub fn watch(&self) -> Watch {
+        self.watch
+    }
+
     /// Looks at the run after a window.
-    pub fn look<K: Compiled, T: Transport + ?Sized>(
+    pub fn look(
         &mut self,
-        settled: &mut Settled<FabricDomain<K>>,
-        transport: &mut T,
+        parts: &mut dyn Parts,
+        transport: &mut dyn Transport,
         progress: Progress,
     ) -> Result<(), RunError> {
         if progress.moved {
-            self.last_move = progress.until;
+            self.watch.last_move = progress.until;
         }
-        let quiet = progress.until - self.last_move > self.patience;
+        let quiet = progress.until - self.watch.last_move > self.patience;
         if quiet {
-            self.last_move = progress.until;
+            self.watch.last_move = progress.until;
         }
-        let since = progress.windows - self.searched;
+        let since = progress.windows - self.watch.searched;
         if quiet || progress.next == NEVER || since >= PERIOD.max(progress.windows / SHARE) {
-            self.searched = progress.windows;
-            let domains = settled.domains();
-            search(domains, transport, progress.until)?;
-            self.search_hang(domains, transport, progress.until)?;
+            self.watch.searched = progress.windows;
+            let parts = parts.parts();
+            search(&parts, transport, progress.until)?;
+            self.search_hang(&parts, transport, progress.until)?;
         }
         Ok(())
     }
 
     /// Looks for an application that waits for ever, if there is any application.
-    pub fn search_hang<K: Compiled, T: Transport + ?Sized>(
+    pub fn search_hang(
         &self,
-        domains: &[FabricDomain<K>],
-        transport: &mut T,
+        parts: &[&mut dyn Part],
+        transport: &mut dyn Transport,
         now: Time,
     ) -> Result<(), RunError> {
         if !self.traffic.iter().any(|one| one.application().is_some()) {
             return Ok(());
         }
         let names: Vec<&str> = self.traffic.iter().map(|one| one.name.as_str()).collect();
-        search_hang(domains, &names, transport, now)
+        search_hang(parts, &names, transport, now)
     }
 }
 
 /// Puts the blocked places of all domains together on rank 0 and looks for a deadlock; all ranks get the verdict.
-pub fn search<K: Compiled, T: Transport + ?Sized>(
-    domains: &[FabricDomain<K>],
-    transport: &mut T,
+pub fn search(
+    parts: &[&mut dyn Part],
+    transport: &mut dyn Transport,
     now: Time,
 ) -> Result<(), RunError> {
-    let waits: Vec<Wait> = domains.iter().flat_map(FabricDomain::<K>::waits).collect();
+    let waits: Vec<Wait> = parts.iter().flat_map(|part| part.waits()).collect();
     let gathered = gather(transport, waits)?;
     let found = gathered.and_then(|ranks| find_deadlock(&ranks.concat()));
     match broadcast(transport, &found)? {

@@ -1,9 +1,11 @@
+use serde::{Deserialize, Serialize};
+
 use super::Tag;
 use super::op::COLLECTIVE_TAG;
 use weir_model::Stamp;
 
 /// What a message is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum EnvelopeKind {
     /// A short message with its content.
@@ -38,7 +40,7 @@ impl EnvelopeKind {
 }
 
 /// What travels with a message between tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// What the message is for.
     pub kind: EnvelopeKind,

@@ -1,10 +1,11 @@
 //! Actions of tasks: what happens to a task, and what it asks for.
 
 use crate::record::task_log::{TaskEvent, word};
+use serde::{Deserialize, Serialize};
 use weir_model::Time;
 use weir_workload::tasks::{Envelope, Peer, Wire};
 /// What happens to a task at some time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Action {
     Start,
     Wake,

@@ -3,27 +3,21 @@
 mod action;
 
 use crate::setup::plain::Compiled;
+use crate::setup::traffic::Application;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::nic::NewMessage;
 use crate::domain::FabricDomain;
-use crate::event::EventKind;
+use crate::endpoint::nic::NewMessage;
 use crate::fault::Fault;
 use crate::record::stats::JobStats;
 use crate::record::task_log::{TaskEvent, word};
+use crate::state::event::EventKind;
 use action::{Action, Wishes};
 use weir_model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
-use weir_workload::tasks::{Envelope, Iteration, Job, Peer, Task, Trouble, Waiting};
-
-/// An application: the same for all domains.
-pub struct Application {
-    /// What its tasks do.
-    pub job: Job,
-    /// The task at each of its endpoints.
-    pub numbers: FxHashMap<EndpointId, Peer>,
-}
+use weir_workload::tasks::{Envelope, Iteration, Peer, Task, Trouble, Waiting};
 
 /// One task at the end: job, task, when it was done (the end of the run if it was not), its communication time, whether
 /// it was done, messages that it never received.
@@ -37,7 +31,18 @@ pub type IterationRow = [u64; 6];
 pub type BehindRow = [u64; 3];
 
 /// How far the tasks of one job are in one domain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    bytemuck::Pod,
+    bytemuck::Zeroable,
+    Serialize,
+    Deserialize,
+)]
 #[repr(C)]
 pub struct JobState {
     /// Messages handed to NICs.
@@ -50,7 +55,7 @@ pub struct JobState {
     pub unfinished: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Due {
     time: Time,
     /// Of two things at the same time the one that was asked for first comes first.
@@ -106,35 +111,35 @@ impl<K: Compiled> FabricDomain<K> {
     /// Puts the tasks of all applications at this domain's NICs.
     pub(crate) fn add_tasks(&mut self) {
         let traffic = self.traffic.clone();
-        self.hosts.jobs = vec![JobState::default(); traffic.len()];
+        self.ends.hosts.jobs = vec![JobState::default(); traffic.len()];
         for (job, traffic) in traffic.iter().enumerate() {
             let Some(application) = traffic.application() else {
                 continue;
             };
-            for nic in 0..self.nics.len() as u32 {
-                let endpoint = self.nics[nic as usize].id;
+            for nic in 0..self.ends.nics.len() as u32 {
+                let endpoint = self.ends.nics[nic as usize].id;
                 let Some(&number) = application.numbers.get(&endpoint) else {
                     continue;
                 };
-                let place = self.hosts.len() as u32;
-                self.hosts.places.insert((job as u16, nic), place);
-                self.hosts.hosts.push(Host {
+                let place = self.ends.hosts.len() as u32;
+                self.ends.hosts.places.insert((job as u16, nic), place);
+                self.ends.hosts.hosts.push(Host {
                     job: job as u16,
                     nic,
                     task: Task::new(&application.job, number),
                     due: Vec::new(),
                 });
-                self.hosts.unfinished += u64::from(!traffic.background);
-                self.hosts.jobs[job].unfinished += 1;
+                self.ends.hosts.unfinished += u64::from(!traffic.background);
+                self.ends.hosts.jobs[job].unfinished += 1;
             }
         }
-        self.hosts.hosts.shrink_to_fit();
+        self.ends.hosts.hosts.shrink_to_fit();
     }
 
     /// Schedules the start of all tasks.
     pub(crate) fn start_tasks(&mut self) {
-        for place in 0..self.hosts.len() {
-            let job = usize::from(self.hosts.hosts[place].job);
+        for place in 0..self.ends.hosts.len() {
+            let job = usize::from(self.ends.hosts.hosts[place].job);
             let start = self.traffic[job].start;
             self.expect(place as u32, start, Action::Start);
         }
@@ -142,18 +147,18 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Something will happen to a task.
     fn expect(&mut self, place: u32, time: Time, action: Action) {
-        let order = self.hosts.next_order;
-        self.hosts.next_order += 1;
-        if self.task_log.is_on() {
-            self.task_log.due(order);
+        let order = self.ends.hosts.next_order;
+        self.ends.hosts.next_order += 1;
+        if self.records.task_log.is_on() {
+            self.records.task_log.due(order);
         }
-        let host = &mut self.hosts.hosts[place as usize];
+        let host = &mut self.ends.hosts.hosts[place as usize];
         host.due.push(Due {
             time,
             order,
             action,
         });
-        self.hosts.jobs[usize::from(host.job)].pending += 1;
+        self.ends.hosts.jobs[usize::from(host.job)].pending += 1;
         self.schedule(EventKind::Task, place, time);
     }
 
@@ -161,19 +166,19 @@ impl<K: Compiled> FabricDomain<K> {
     // Out of the way of the loop over events, which patterns share.
     #[inline(never)]
     pub(crate) fn task_event(&mut self, place: u32, now: Time) {
-        let host = &mut self.hosts.hosts[place as usize];
+        let host = &mut self.ends.hosts.hosts[place as usize];
         let times = host.due.iter().enumerate();
         let first = times.min_by_key(|(_, due)| (due.time, due.order));
         let Some((at, _)) = first else {
             return;
         };
         let Due { order, action, .. } = host.due.swap_remove(at);
-        self.hosts.jobs[usize::from(host.job)].pending -= 1;
-        if self.task_log.is_on() {
-            self.task_log.happens(order);
+        self.ends.hosts.jobs[usize::from(host.job)].pending -= 1;
+        if self.records.task_log.is_on() {
+            self.records.task_log.happens(order);
         }
         self.act(place, action, now);
-        self.task_log.over();
+        self.records.task_log.over();
     }
 
     fn act(&mut self, place: u32, action: Action, now: Time) {
@@ -185,16 +190,16 @@ impl<K: Compiled> FabricDomain<K> {
         {
             return self.send_from_task(place, to, bytes, envelope, now);
         }
-        let host = &mut self.hosts.hosts[place as usize];
+        let host = &mut self.ends.hosts.hosts[place as usize];
         let traffic = &self.traffic[usize::from(host.job)];
         let Some(Application { job, .. }) = traffic.application() else {
             return;
         };
-        let mut wishes = std::mem::take(&mut self.hosts.wishes);
+        let mut wishes = std::mem::take(&mut self.ends.hosts.wishes);
         let before = host.task.finished();
-        if self.task_log.is_on() {
+        if self.records.task_log.is_on() {
             let (job, task) = (host.job, host.task.number());
-            self.task_log.begin(job, task, action.event(), now);
+            self.records.task_log.begin(job, task, action.event(), now);
         }
         match action {
             Action::Start => host.task.start(job, now, &mut wishes),
@@ -206,9 +211,9 @@ impl<K: Compiled> FabricDomain<K> {
             Action::Send { .. } => {}
         }
         if before.is_none() && host.task.finished().is_some() {
-            self.hosts.unfinished -= u64::from(!traffic.background);
-            self.hosts.last_done = now;
-            self.hosts.jobs[usize::from(host.job)].unfinished -= 1;
+            self.ends.hosts.unfinished -= u64::from(!traffic.background);
+            self.ends.hosts.last_done = now;
+            self.ends.hosts.jobs[usize::from(host.job)].unfinished -= 1;
         }
         if let Some(trouble) = host.task.trouble() {
             let (job, task) = (traffic.name.clone(), host.task.number());
@@ -228,12 +233,12 @@ impl<K: Compiled> FabricDomain<K> {
                 action => self.expect(place, now + delay.min(LATEST), action),
             }
         }
-        self.hosts.wishes = wishes;
+        self.ends.hosts.wishes = wishes;
     }
 
     /// Hands a message of a task to its NIC. What a task sends to itself does not get there.
     fn send_from_task(&mut self, place: u32, to: Peer, bytes: u64, envelope: Envelope, now: Time) {
-        let host = &self.hosts.hosts[place as usize];
+        let host = &self.ends.hosts.hosts[place as usize];
         let (nic, job) = (host.nic, host.job);
         if to == host.task.number() {
             self.expect(place, now, Action::Sent { to, envelope });
@@ -250,19 +255,19 @@ impl<K: Compiled> FabricDomain<K> {
             self.fault = Some(Fault::TooLong { job, bytes });
             return;
         }
-        let state = &mut self.hosts.jobs[usize::from(job)];
+        let state = &mut self.ends.hosts.jobs[usize::from(job)];
         state.sent += 1;
         state.pending += u64::from(K::CC && self.fixed.can.retransmits);
         let destination = self.traffic[usize::from(job)].tasks[to as usize];
-        if self.task_log.is_on() {
-            let sender = &self.nics[nic as usize];
+        if self.records.task_log.is_on() {
+            let sender = &self.ends.nics[nic as usize];
             let given = TaskEvent::Given {
                 to,
                 stamp: word(envelope),
                 message: (sender.id, sender.next_message),
             };
-            let task = self.hosts.hosts[place as usize].task.number();
-            self.task_log.add(job, task, given, now);
+            let task = self.ends.hosts.hosts[place as usize].task.number();
+            self.records.task_log.add(job, task, given, now);
         }
         let message = NewMessage {
             nic,
@@ -272,7 +277,7 @@ impl<K: Compiled> FabricDomain<K> {
             stamp: envelope.to_stamp(),
         };
         let protocol = u64::from(!envelope.kind.has_content());
-        self.stats.jobs[usize::from(job)].protocol_generated += protocol;
+        self.records.stats.jobs[usize::from(job)].protocol_generated += protocol;
         self.submit(message, now);
     }
 
@@ -280,9 +285,9 @@ impl<K: Compiled> FabricDomain<K> {
     /// the NIC may need the message again until all of it is acknowledged: that is when it leaves.
     #[inline(never)]
     pub(crate) fn packet_acknowledged(&mut self, nic: u32, origin: &Origin, now: Time) {
-        let (own, destination) = (self.nics[nic as usize].id, origin.source);
-        if self.acknowledged.add(origin, own, destination) {
-            self.hosts.jobs[usize::from(origin.job)].pending -= 1;
+        let (own, destination) = (self.ends.nics[nic as usize].id, origin.source);
+        if self.ends.acknowledged.add(origin, own, destination) {
+            self.ends.hosts.jobs[usize::from(origin.job)].pending -= 1;
             self.message_leaves(nic, destination, origin, now);
         }
     }
@@ -304,7 +309,7 @@ impl<K: Compiled> FabricDomain<K> {
         if !envelope.kind.has_content() {
             return;
         }
-        let Some(&place) = self.hosts.places.get(&(origin.job, nic)) else {
+        let Some(&place) = self.ends.hosts.places.get(&(origin.job, nic)) else {
             return;
         };
         let application = self.traffic[usize::from(origin.job)].application();
@@ -320,7 +325,7 @@ impl<K: Compiled> FabricDomain<K> {
         let Some(envelope) = Envelope::from_stamp(origin.stamp()) else {
             return;
         };
-        let Some(&place) = self.hosts.places.get(&(origin.job, nic)) else {
+        let Some(&place) = self.ends.hosts.places.get(&(origin.job, nic)) else {
             return;
         };
         let Some(application) = self.traffic[usize::from(origin.job)].application() else {
@@ -330,14 +335,14 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         };
         let delay = application.job.protocol.receive_delay;
-        self.hosts.jobs[usize::from(origin.job)].received += 1;
+        self.ends.hosts.jobs[usize::from(origin.job)].received += 1;
         let protocol = u64::from(!envelope.kind.has_content());
-        self.stats.jobs[usize::from(origin.job)].protocol_received += protocol;
+        self.records.stats.jobs[usize::from(origin.job)].protocol_received += protocol;
         let action = Action::Arrived { from, envelope };
         match delay {
             0 => {
                 self.act(place, action, now);
-                self.task_log.over();
+                self.records.task_log.over();
             }
             _ => self.expect(place, now + delay, action),
         }
@@ -345,17 +350,20 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// When the last delivery was, or the end of the last task.
     pub fn last_activity(&self) -> Time {
-        self.stats.last_delivery.max(self.hosts.last_done)
+        self.records
+            .stats
+            .last_delivery
+            .max(self.ends.hosts.last_done)
     }
 
     /// How far each job is here, in the order of the experiment file; all zeros for traffic that is no application.
     pub fn job_states(&self) -> &[JobState] {
-        &self.hosts.jobs
+        &self.ends.hosts.jobs
     }
 
     /// The first tasks of a job that wait, in the order of this domain's endpoints, at most `most`.
     pub fn waiting_tasks(&self, job: u16, most: usize) -> Vec<Waiting> {
-        let hosts = self.hosts.hosts.iter().filter(|host| host.job == job);
+        let hosts = self.ends.hosts.hosts.iter().filter(|host| host.job == job);
         let waiting = hosts.filter_map(|host| host.task.waiting());
         waiting.take(most).collect()
     }
@@ -376,17 +384,18 @@ impl<K: Compiled> FabricDomain<K> {
                 (whole + requests) as u64,
             ]
         };
-        self.hosts.hosts.iter().map(row).collect()
+        self.ends.hosts.hosts.iter().map(row).collect()
     }
 
     /// Adds the times that tasks took for the iterations that they began in the measurement window, and how long ago those began that
     /// were not over at `end`.
     pub(crate) fn add_iteration_times(&self, jobs: &mut [JobStats], end: Time) {
-        for host in &self.hosts.hosts {
+        for host in &self.ends.hosts.hosts {
             let job = &mut jobs[usize::from(host.job)];
             let iterations = host.task.iterations().iter();
-            let counted =
-                |one: &&Iteration| one.counts && !one.idle && self.stats.measured(one.begin);
+            let counted = |one: &&Iteration| {
+                one.counts && !one.idle && self.records.stats.measured(one.begin)
+            };
             for one in iterations.filter(counted) {
                 match one.end {
                     Some(over) => job.iteration.add(over - one.begin),
@@ -398,7 +407,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// The iterations of the applications here, by job, then number. Empty if they are not written down.
     pub(crate) fn iteration_rows(&self) -> Vec<IterationRow> {
-        let rows = self.hosts.hosts.iter().flat_map(|host| {
+        let rows = self.ends.hosts.hosts.iter().flat_map(|host| {
             let iterations = host.task.iterations().iter().enumerate();
             let real = iterations.filter(|(_, one)| !one.idle);
             real.map(|(number, one)| {
@@ -419,7 +428,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// The tasks here that may still begin iterations, by job and iteration. Empty if iterations are not recorded.
     pub(crate) fn behind_rows(&self) -> Vec<BehindRow> {
         let mut counts: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-        for host in &self.hosts.hosts {
+        for host in &self.ends.hosts.hosts {
             if let Some(next) = host.task.next_iteration() {
                 *counts.entry((u64::from(host.job), next)).or_default() += 1;
             }

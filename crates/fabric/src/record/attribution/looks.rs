@@ -1,5 +1,6 @@
 //! When a domain's ports are looked at for [`super`], what a look counts for, and to which time bin it belongs.
 
+use serde::{Deserialize, Serialize};
 use weir_model::{NEVER, Time};
 
 /// Bins have this many looks.
@@ -11,7 +12,7 @@ const MOST_BINS: Time = 64;
 const AHEAD: u64 = 1 << 18;
 
 /// When the ports are looked at.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Looks {
     /// When they are looked at next; [`NEVER`] if they are not.
     pub next: Time,

@@ -10,13 +10,15 @@ mod looks;
 pub(crate) mod waits;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
-use crate::endpoint::send_queues::NONE;
-use crate::pool::{Fifo, Pool};
-use crate::router::ring::{NO_REQUEST, RequestIndex, Side};
 use crate::setup::plain::Compiled;
+use crate::state::ends::send_queues::NONE;
+use crate::state::pool::{Fifo, Pool};
+use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Output, Wire};
+use crate::state::{NO_REQUEST, RequestIndex};
 use looks::Looks;
 use waits::{Kind, Pressure, Wait, WaitsReport, Who, merge};
 use weir_model::{NEVER, NO_PACKET, PacketIndex, Time};
@@ -37,7 +39,7 @@ const STALLED: Time = 20;
 const PRESSES: u64 = 4;
 
 /// How the buffer of an input is divided.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Divided {
     /// Flits of a part.
     pub flits: u32,
@@ -49,7 +51,7 @@ pub(crate) struct Divided {
 type Sums = [u64; Kind::COUNT];
 
 /// What a domain records about what waits.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Attribution {
     /// When the ports are looked at.
     looks: Looks,
@@ -79,7 +81,7 @@ pub(crate) struct Attribution {
 }
 
 /// What an output had done by the time when something last waited there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Seen {
     /// [`NEVER`] if nothing has.
     time: Time,
@@ -123,7 +125,7 @@ impl Seen {
 }
 
 /// A queue at an input.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Looked {
     input: InIndex,
     part: u32,
@@ -154,6 +156,11 @@ impl Attribution {
     /// Nothing is recorded.
     pub(crate) fn none() -> Attribution {
         Attribution::new(0, false, Vec::new(), 0)
+    }
+
+    /// True if it is of as many ports as another one.
+    pub(crate) fn fits(&self, other: &Attribution) -> bool {
+        (self.buffers.len(), self.seen.len()) == (other.buffers.len(), other.seen.len())
     }
 
     /// Bytes of memory held.
@@ -314,12 +321,12 @@ impl<K: Compiled> FabricDomain<K> {
     /// Looks at all ports.
     #[inline(never)]
     pub(crate) fn sample_waits(&mut self, now: Time) {
-        let mut notes = std::mem::take(&mut self.attribution);
+        let mut notes = std::mem::take(&mut self.records.attribution);
         let since = notes.begin(now, self.fixed.max_packet.into());
         let mut waiting = false;
-        for router in self.routers.iter() {
+        for router in self.ports.routers.iter() {
             for output in router.base..router.base + u32::from(router.ports) {
-                let out = &self.outputs[output as usize];
+                let out = &self.ports.outputs[output as usize];
                 if u64::from(out.waiting) + u64::from(out.queued) > 0 {
                     waiting = true;
                     self.look_at(output, (now, since), &mut notes);
@@ -327,9 +334,9 @@ impl<K: Compiled> FabricDomain<K> {
             }
             notes.press();
         }
-        for nic in 0..self.nics.len() as u32 {
+        for nic in 0..self.ends.nics.len() as u32 {
             let output = self.first_nic_output + nic;
-            if self.outputs[output as usize].is_stalled() {
+            if self.ports.outputs[output as usize].is_stalled() {
                 waiting = true;
                 self.look_at_nic(nic, output, &mut notes);
             }
@@ -337,15 +344,15 @@ impl<K: Compiled> FabricDomain<K> {
         let later = match waiting {
             true => now + 1,
             // Nothing waits before something happens again.
-            false => self.queue.next_time().min(self.until).max(now + 1),
+            false => self.queue.next_time().min(self.progress.until).max(now + 1),
         };
-        notes.end(self.moved, later);
-        self.attribution = notes;
+        notes.end(self.progress.moved, later);
+        self.records.attribution = notes;
     }
 
     /// Looks at an output of a router at which something waits, a time `since` after the last sample.
     fn look_at(&self, output: OutIndex, (now, since): (Time, Time), notes: &mut Attribution) {
-        let out = &self.outputs[output as usize];
+        let out = &self.ports.outputs[output as usize];
         let timing = &self.timings[out.timing as usize];
         let before = notes.seen[output as usize];
         let prepaid = Self::is_prepaid(timing);
@@ -362,7 +369,7 @@ impl<K: Compiled> FabricDomain<K> {
             let Some(place) = self.used_channel(out.channel_base, queue) else {
                 continue;
             };
-            let channel = &self.channels[place];
+            let channel = &self.ports.channels[place];
             let head = self.pool.get(channel.queue.head);
             if head.head > now {
                 continue;
@@ -383,16 +390,16 @@ impl<K: Compiled> FabricDomain<K> {
         let classes = usize::from(self.fixed.classes.count());
         let mut requests = std::mem::take(&mut notes.requests);
         for class in 0..classes {
-            let first = self.rings.outputs[output as usize * classes + class].next;
+            let first = self.ports.rings.outputs[output as usize * classes + class].next;
             let mut at = first;
             while at != NO_REQUEST {
-                let request = self.requests.get(at);
+                let request = self.ports.requests.get(at);
                 if !request.also {
                     // They are anywhere in memory: those of the last ones come while the first ones are looked at.
                     self.pool.fetch_all(request.queue.head);
                     requests.push(at);
                 }
-                at = self.requests.after(at, Side::Output);
+                at = self.ports.requests.after(at, Side::Output);
                 if at == first {
                     break;
                 }
@@ -405,7 +412,7 @@ impl<K: Compiled> FabricDomain<K> {
         // What was not looked at is shared out among the queues that are longer.
         let seen: u64 = notes.queues.iter().map(|queue| queue.flits).sum();
         let longer = notes.queues.iter().filter(|queue| queue.more).count() as u64;
-        let rest = u64::from(self.outputs[output as usize].waiting).saturating_sub(seen);
+        let rest = u64::from(self.ports.outputs[output as usize].waiting).saturating_sub(seen);
         let each = rest.checked_div(longer).unwrap_or(0);
         let mut end = notes.here.len();
         while let Some(queue) = notes.queues.pop() {
@@ -426,8 +433,8 @@ impl<K: Compiled> FabricDomain<K> {
         own: Kind,
         notes: &mut Attribution,
     ) {
-        let request = *self.requests.get(at);
-        let out = &self.outputs[output as usize];
+        let request = *self.ports.requests.get(at);
+        let out = &self.ports.outputs[output as usize];
         let timing = &self.timings[out.timing as usize];
         let packet = self.pool.get(request.queue.head);
         let queue = match self.has_alternatives() {
@@ -441,7 +448,7 @@ impl<K: Compiled> FabricDomain<K> {
             _ => self.used_channel(out.channel_base, queue),
         };
         let starved = place.is_some_and(|place| {
-            let ahead = self.channels[place].queue;
+            let ahead = self.ports.channels[place].queue;
             // Where packets need no credit to cross, it is the first one in the output queue that waits for it.
             let first = match timing.credit_to_cross || ahead.is_empty() {
                 true => request.queue.head,
@@ -453,8 +460,12 @@ impl<K: Compiled> FabricDomain<K> {
         let first = notes.here.len();
         let (mut flits, mut more) = notes.look(&self.pool, request.queue, LOOKED_AT, (first, kind));
         if !self.fixed.voq {
-            let base = self.inputs[request.input as usize].queue_base;
-            if let Some(behind) = self.fifos.behind(base, request.input, request.in_queue) {
+            let base = self.ports.inputs[request.input as usize].queue_base;
+            if let Some(behind) = self
+                .ports
+                .fifos
+                .behind(base, request.input, request.in_queue)
+            {
                 flits += notes
                     .look(&self.pool, behind, LOOKED_AT_BEHIND, (first, kind))
                     .0;
@@ -473,15 +484,15 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Looks at a NIC that has something to send and no credit for it.
     fn look_at_nic(&self, nic: u32, output: OutIndex, notes: &mut Attribution) {
-        let turn = self.nics[nic as usize].ring.turn;
+        let turn = self.ends.nics[nic as usize].ring.turn;
         if turn == NONE {
             return;
         }
-        let pair = self.sends.pair(turn);
-        let message = self.sends.message(pair.first);
+        let pair = self.ends.sends.pair(turn);
+        let message = self.ends.sends.message(pair.first);
         let most = u64::from(self.fixed.max_packet) * u64::from(self.about.flit.0);
         let flits = self.about.flit.flits(message.left.min(most));
-        let origin = message.origin(self.nics[nic as usize].id);
+        let origin = message.origin(self.ends.nics[nic as usize].id);
         let who = Who::of(&origin, pair.destination, notes.sources);
         notes.here.push((who, Kind::Starved, flits));
         notes.keep(output);
@@ -490,7 +501,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Whether a queue has no credit for so many flits. Leaves the credits as they are.
     fn is_short(&self, channel: usize, index: PacketIndex, now: Time) -> bool {
         let (credit, room) = (
-            &self.channels[self.home(channel)].credit,
+            &self.ports.channels[self.home(channel)].credit,
             self.room_for(index),
         );
         credit.available < room && credit.enough_at(room) > now
@@ -498,7 +509,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// What was recorded of what waits, of a run that is over.
     pub(crate) fn waits_report(&mut self) -> WaitsReport {
-        let mut notes = std::mem::replace(&mut self.attribution, Attribution::none());
+        let mut notes = std::mem::replace(&mut self.records.attribution, Attribution::none());
         if notes.looks.interval == 0 {
             return WaitsReport::default();
         }
@@ -510,7 +521,7 @@ impl<K: Compiled> FabricDomain<K> {
         notes.merge();
         let waits = notes.rows.iter().map(|&((bin, output, who), flits)| {
             let nic = output >= self.first_nic_output;
-            let at = match self.outputs[output as usize].wire {
+            let at = match self.ports.outputs[output as usize].wire {
                 Wire::Router(input) if nic => input,
                 _ => output,
             };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use weir_model::{EndpointId, Origin, PortId, RouterId, Time};
 
 /// What data waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// For a link that is full.
     Full = 0,

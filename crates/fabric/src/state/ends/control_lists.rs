@@ -1,10 +1,11 @@
 //! Control packets that wait in a NIC, a list for each of their classes.
 
-use crate::pool::{Fifo, Pool};
+use crate::state::pool::{Fifo, Pool};
+use serde::{Deserialize, Serialize};
 use weir_model::PacketIndex;
 
 /// The lists of one NIC, by class from the lowest control class on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ControlLists {
     lists: [Fifo; 3],
     /// A bit for each list that has something in it: mostly none has.
@@ -17,6 +18,11 @@ impl ControlLists {
         lists: [Fifo::EMPTY; 3],
         waiting: 0,
     };
+
+    /// All lists.
+    pub fn all(&self) -> [Fifo; 3] {
+        self.lists
+    }
 
     /// True if nothing is in them.
     #[inline]

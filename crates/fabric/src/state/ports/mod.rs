@@ -1,11 +1,38 @@
 //! What one domain holds: ports, queues, credits, NICs. Flat arrays with indices instead of pointers, so that a
 //! domain stays small, in one piece and in the cache.
 
-use super::pool::{Fifo, Pool};
-use super::router::credit::Credit;
+pub(crate) mod allocation;
+pub(crate) mod credit;
+pub(crate) mod crowd;
+pub(crate) mod memory;
+pub(crate) mod ring;
+
 use crate::Arbitration;
+use crate::state::pool::{Fifo, Pool};
+use crate::state::ports::credit::Credit;
+use allocation::Allocation;
+use crowd::{Crowds, HeadQueues};
+use memory::Memory;
+use ring::Requests;
+use serde::{Deserialize, Serialize};
 use weir_model::{LinkKind, LinkRate, NEVER, NO_PACKET, PacketIndex, PortId, Rng, RouterId, Time};
 use weir_slots::Slots;
+
+/// Routers and their ports, and the links of NICs.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Ports {
+    pub routers: Slots<Router>,
+    /// What the routing keeps at the routers.
+    pub memory: Memory,
+    pub inputs: Slots<Input>,
+    pub outputs: Slots<Output>,
+    pub channels: Slots<Channel>,
+    pub requests: Requests,
+    pub rings: Rings,
+    pub crowds: Crowds,
+    pub fifos: HeadQueues,
+    pub allocation: Allocation,
+}
 
 /// Index of an output of this domain: router ports first, then the NICs' links to their routers.
 pub type OutIndex = u32;
@@ -16,7 +43,7 @@ pub type InIndex = u32;
 pub const NO_OUTPUT: OutIndex = u32::MAX;
 
 /// Where the packets of an output go.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wire {
     /// An input port of this domain.
     Router(InIndex),
@@ -34,7 +61,7 @@ pub enum Wire {
 }
 
 /// Where the credits of an input go.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Upstream {
     /// To an output of this domain.
     Output(OutIndex),
@@ -50,7 +77,7 @@ pub enum Upstream {
 }
 
 /// A queue of an input without virtual output queues.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct HeadQueue {
     /// Packets behind the first, not routed yet.
     pub behind: Fifo,
@@ -67,7 +94,7 @@ impl HeadQueue {
 }
 
 /// An input port of a router: a cache line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub struct Input {
     /// When its side of the crossbar is free.
@@ -88,6 +115,17 @@ pub struct Input {
     pub queue_base: u32,
     /// The output by which its ring goes on in which a place stays free; [`NO_OUTPUT`] if it is in none.
     pub onward: OutIndex,
+}
+
+impl Input {
+    /// True if what is fixed for a run is the same.
+    pub fn same_wiring(one: &Input, other: &Input) -> bool {
+        let of = |input: &Input| {
+            let place = (input.upstream, input.router, input.queue_base, input.onward);
+            (place, input.credit_latency, input.crossbar)
+        };
+        of(one) == of(other)
+    }
 }
 
 /// How the routers of one kind choose.
@@ -134,7 +172,7 @@ pub struct Timing {
 }
 
 /// An output: of a router, or of a NIC. Two cache lines: what decides, and what counts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub struct Output {
     /// When the link is free.
@@ -182,7 +220,7 @@ pub struct Output {
 }
 
 /// Counters of an output.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct PortCounts {
     /// Flits sent.
     pub flits: u64,
@@ -195,7 +233,7 @@ pub struct PortCounts {
 }
 
 /// One queue of an output: its output queue and the credits for the buffer behind the link. A cache line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub struct Channel {
     /// Credits. Of the class's first queue, if its queues share a buffer.
@@ -247,7 +285,7 @@ impl Channel {
 }
 
 /// A router's own state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Router {
     /// Its number in the network.
     pub id: RouterId,
@@ -266,7 +304,7 @@ pub type RequestIndex = u32;
 pub const NO_REQUEST: RequestIndex = u32::MAX;
 
 /// A ring of requests: the one whose turn is next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Ring {
     /// [`NO_REQUEST`] if the ring is empty.
     pub next: RequestIndex,
@@ -279,7 +317,7 @@ impl Default for Ring {
 }
 
 /// A queue at an input whose first packet waits for an output (one virtual output queue, or the head of a FIFO).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Request {
     /// The packets.
     pub queue: Fifo,
@@ -301,6 +339,15 @@ pub struct Request {
 }
 
 impl Output {
+    /// True if what is fixed for a run is the same.
+    pub fn same_wiring(one: &Output, other: &Output) -> bool {
+        let of = |output: &Output| {
+            let place = (output.wire, output.channel_base, output.queues);
+            (place, output.timing, output.kind, output.ring)
+        };
+        of(one) == of(other)
+    }
+
     /// Flits that are to leave by it and are at its router: those that wait at inputs and those in its queues.
     #[inline(always)]
     pub fn level(&self) -> u32 {
@@ -370,7 +417,7 @@ impl Output {
 }
 
 /// Rings of waiting requests: one per traffic class at every input and output.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Rings {
     /// By output, then class.
     pub outputs: Slots<Ring>,

@@ -1,22 +1,30 @@
 //! Where queue pairs stand in the ring of their NIC, by group: a NIC that is full has thousands, most of which have no credits, and looks
 //! here for the next one that may have some in place of passing all those before it.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::groups::{MOST, UNKNOWN};
-use super::send_queues::{PairRing, SendQueues};
+use crate::state::ends::groups::{MOST, UNKNOWN};
+use crate::state::ends::send_queues::{PairRing, SendQueues};
 
 /// A NIC that has once passed more queue pairs than this knows their places from then on; to pass fewer takes less time.
 const FAR: u32 = 256;
 
 /// Places in rings. A place is a number that grows along the ring from any queue pair to the next, and begins again after its end.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct RingOrder {
     /// (NIC, group) → place → queue pair.
     places: rustc_hash::FxHashMap<(u32, u8), BTreeMap<u64, u32>>,
 }
 
 impl RingOrder {
+    /// All queue pairs whose places are known.
+    pub fn pairs(&self) -> impl Iterator<Item = u32> {
+        self.places
+            .values()
+            .flat_map(|places| places.values().copied())
+    }
+
     /// A queue pair of a NIC and group has this place.
     pub fn enter(&mut self, (nic, group): (u32, u8), place: u64, pair: u32) {
         let before = self
@@ -215,7 +223,7 @@ impl SendQueues {
 mod tests {
     use super::*;
     use crate::NicOrder;
-    use crate::endpoint::send_queues::Message;
+    use crate::state::ends::send_queues::Message;
     use weir_model::{Stamp, below};
 
     #[test]

@@ -1,4 +1,5 @@
 use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
 
 use crate::state::{InIndex, OutIndex};
 use weir_engine::Mail;
@@ -6,7 +7,7 @@ use weir_model::{NEVER, Origin, Packet, Signal, Time};
 use weir_slots::prefetch;
 
 /// A packet that crosses into another domain: its head will be at an input there at `packet.head`.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable, Serialize, Deserialize)]
 #[repr(C)]
 pub struct PacketMail {
     pub packet: Packet,

@@ -1,4 +1,5 @@
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use weir_model::{EndpointId, Origin};
 
@@ -6,7 +7,7 @@ use weir_model::{EndpointId, Origin};
 type Key = (EndpointId, u32, EndpointId);
 
 /// Messages of which some packets are there and others are not.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Reassembly {
     /// Payload that is there, bits.
     got: FxHashMap<Key, u64>,

@@ -1,7 +1,8 @@
 //! Circular lists of requests, for arbitration in turn. A request stands in two rings: its output's and its input's.
 
-use crate::pool::Fifo;
+use crate::state::pool::Fifo;
 pub use crate::state::{NO_REQUEST, RequestIndex, Ring};
+use serde::{Deserialize, Serialize};
 
 use crate::state::Request;
 use weir_slots::{Slots, prefetch};
@@ -15,20 +16,42 @@ pub enum Side {
     Input = 1,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Links {
     next: RequestIndex,
     before: RequestIndex,
 }
 
 /// The requests of one domain.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Requests {
     slab: Slots<(Request, [Links; 2])>,
     free: Vec<RequestIndex>,
 }
 
 impl Requests {
+    /// True if requests that were read from a file name only requests that exist.
+    pub fn are_sound(&self) -> bool {
+        let known = |at: RequestIndex| at == NO_REQUEST || (at as usize) < self.slab.len();
+        let free = self.free.iter().all(|&at| known(at) && at != NO_REQUEST);
+        free && self.slab.iter().all(|(request, sides)| {
+            let links = sides
+                .iter()
+                .all(|links| known(links.next) && known(links.before));
+            links && known(request.others)
+        })
+    }
+
+    /// Requests that are in use or were.
+    pub fn all(&self) -> impl Iterator<Item = &Request> {
+        self.slab.iter().map(|(request, _)| request)
+    }
+
+    /// Places of requests, free ones too.
+    pub fn places(&self) -> usize {
+        self.slab.len()
+    }
+
     /// A request by its place.
     #[inline]
     pub fn get(&self, index: RequestIndex) -> &Request {

@@ -1,11 +1,12 @@
 //! The queue pairs of a domain's NICs: a send queue per job and destination, each a packet at a time in turn; or one for each
 //! message, in turn or one after the other ([`NicOrder`]).
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-use super::groups::{Groups, UNKNOWN};
-use super::ring_order::{PLACE, RingOrder};
 use crate::NicOrder;
+use crate::state::ends::groups::{Groups, UNKNOWN};
+use crate::state::ends::ring_order::{PLACE, RingOrder};
 use weir_model::{EndpointId, Origin, Stamp, Time};
 use weir_slots::{Slots, prefetch};
 
@@ -25,7 +26,7 @@ const INDEXED: usize = 24;
 const SEARCHED: u32 = 8;
 
 /// The queue pairs of one NIC that have something to send, in a ring.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct PairRing {
     /// The queue pair whose turn is next; [`NONE`] if there is none.
     pub turn: u32,
@@ -51,7 +52,7 @@ impl PairRing {
 }
 
 /// A send queue of one job for one destination. Exists from its first message until it is empty.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct QueuePair {
     /// Where its messages go.
     pub destination: EndpointId,
@@ -70,7 +71,7 @@ pub struct QueuePair {
 }
 
 /// A queue pair that is in no ring: what its first message has left goes at a time that was given.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Parked {
     pair: u32,
     /// Parts of the message that are not sent, in order.
@@ -79,7 +80,7 @@ struct Parked {
 }
 
 /// A message that is being sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Message {
     /// When it was generated, ps.
     pub generated: Time,
@@ -119,7 +120,7 @@ impl Message {
 }
 
 /// The queue pairs and messages of a domain's NICs.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct SendQueues {
     order: NicOrder,
     /// True if all jobs of a NIC share its queue pairs: where flows are managed, which are by destination.
@@ -151,6 +152,30 @@ impl SendQueues {
             groups: Groups::default(),
             ring_order: RingOrder::default(),
         }
+    }
+
+    /// True if queue pairs that were read from a file name only queue pairs and messages that exist,
+    /// and are of these NICs.
+    pub fn are_sound(&self, fresh: &SendQueues, nics: &[PairRing]) -> bool {
+        let pair = |at: u32| at == NONE || (at as usize) < self.pairs.len();
+        let message = |at: u32| at == NONE || (at as usize) < self.messages.len();
+        let is_pair = |at: &u32| *at != NONE && pair(*at);
+        let fits = |one: &QueuePair| {
+            [one.first, one.last].into_iter().all(message) && pair(one.next) && pair(one.before)
+        };
+        let in_rings = nics.iter().all(|ring| pair(ring.turn));
+        (self.order, self.shared) == (fresh.order, fresh.shared)
+            && in_rings
+            && self.pairs.iter().all(fits)
+            && self.messages.iter().all(|one| message(one.next))
+            && self.free_pairs.iter().all(is_pair)
+            && self
+                .free_messages
+                .iter()
+                .all(|&at| at != NONE && message(at))
+            && self.index.values().all(is_pair)
+            && self.parked.values().all(|parked| is_pair(&parked.pair))
+            && self.ring_order.pairs().all(|at| is_pair(&at))
     }
 
     /// Whether all queue pairs of a NIC may send, and not only the one whose turn it is.

@@ -1,8 +1,9 @@
+use serde::{Deserialize, Serialize};
 use weir_model::{NEVER, Time};
 use weir_slots::prefetch;
 
 /// Flits of credit on their way back.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Coming {
     /// They can be used from this time on.
     time: Time,
@@ -14,7 +15,7 @@ struct Coming {
 /// Those that are on their way back stand in a ring with their times, which the port looks at when it needs more than it
 /// has, or the ring is full: a credit costs no event of its own, and is mostly taken up together with many others. A ring
 /// is one piece of memory that is written and read in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Credit {
     /// Flits that may be sent, without what has come back since that was last looked at.
     pub available: u32,
@@ -32,6 +33,14 @@ pub struct Credit {
 }
 
 impl Credit {
+    /// True if one that was read from a file can be of a buffer of this size.
+    pub fn fits(&self, fresh: &Credit) -> bool {
+        let places = self.ring.len() as u32;
+        self.capacity == fresh.capacity
+            && (places == 0 || places.is_power_of_two())
+            && self.count <= places
+    }
+
     /// All credits of a buffer of `capacity` flits at home.
     pub fn new(capacity: u32) -> Self {
         Credit {

@@ -1,7 +1,8 @@
+use serde::{Deserialize, Serialize};
 use std::iter;
 
 /// What a routing keeps at the routers of a domain, in one piece.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Memory {
     words: Vec<u64>,
     /// Where the words of each router begin, and behind the last where they end; empty if there are none at all.
@@ -24,6 +25,11 @@ impl Memory {
                 begins,
             },
         }
+    }
+
+    /// True if it has as many words for each router as another one.
+    pub fn fits(&self, other: &Memory) -> bool {
+        self.begins == other.begins && self.words.len() == other.words.len()
     }
 
     /// One of a router's words.

@@ -1,18 +1,19 @@
+use serde::{Deserialize, Serialize};
 use weir_model::{NO_PACKET, Origin, Packet, PacketIndex};
 use weir_slots::{Slots, lines, prefetch, prefetch_list};
 
 /// Two packets to a cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(C, align(32))]
 struct Near(Packet);
 
 /// A cache line each.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 struct Far(Origin);
 
 /// The packets of one domain. Freed places are used again, latest first.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Pool {
     packets: Slots<Near>,
     origins: Slots<Far>,
@@ -124,6 +125,37 @@ impl Pool {
         self.free.push(index);
     }
 
+    /// True if a pool that was read from a file names no place that it does not have.
+    pub fn is_sound(&self) -> bool {
+        let count = self.packets.len();
+        let known = |index: &PacketIndex| (*index as usize) < count;
+        self.origins.len() == count
+            && self.next.len() == count
+            && self.headers.len() == count * self.header_words
+            && self.held.len() == self.header_words
+            && self.free.iter().all(known)
+            && self
+                .next
+                .iter()
+                .all(|next| *next == NO_PACKET || known(next))
+    }
+
+    /// The packets of a list that was read from a file; None if it leads out of the pool or round
+    /// in a circle. `left`: the packets that are in no other list, which become fewer.
+    pub fn listed(&self, list: Fifo, left: &mut usize) -> Option<Vec<&Packet>> {
+        let mut found = Vec::new();
+        let mut at = list.head;
+        while at != NO_PACKET {
+            *left = left.checked_sub(1)?;
+            found.push(&self.packets.get(at as usize)?.0);
+            if self.next[at as usize] == NO_PACKET && at != list.tail {
+                return None;
+            }
+            at = self.next[at as usize];
+        }
+        Some(found)
+    }
+
     /// The packets held, with their origins.
     pub fn packets(&self) -> impl Iterator<Item = (&Packet, &Origin)> {
         let mut held = vec![true; self.packets.len()];
@@ -224,7 +256,7 @@ impl Pool {
 }
 
 /// A first-in first-out list of packets, linked through the pool.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Fifo {
     /// First out; [`NO_PACKET`] if empty.
     pub head: PacketIndex,

@@ -1,0 +1,251 @@
+//! The domains of one rank, whichever copy of the fabric they are compiled for.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::domain::FabricDomain;
+use crate::endpoint::hosts::JobState;
+use crate::fault::Fault;
+use crate::record::report::DomainReport;
+use crate::record::stall::Wait;
+use crate::record::stats::Stats;
+use crate::record::task_log::TaskStep;
+use crate::record::watch::Step;
+use crate::setup::build::Blueprint;
+use crate::setup::network::Network;
+use crate::setup::plain::{Compiled, Controlled, Plain, Rich, is_controlled, is_rich};
+use weir_congestion::Scheme;
+use weir_engine::{
+    Domain, End, Monitor, Progress, Schedule, Settled, Share, Start, StopReason, Transport,
+    TransportError, run,
+};
+use weir_model::codec::CodecError;
+use weir_model::{DomainId, Time};
+use weir_workload::tasks::Waiting;
+
+/// A domain between two windows.
+pub trait Part {
+    /// Its number.
+    fn id(&self) -> DomainId;
+    /// Packet-hops so far, and packets dropped.
+    fn moved(&self) -> u64;
+    /// Counters.
+    fn stats(&self) -> &Stats;
+    /// The steps of watched packets in this domain.
+    fn steps(&self) -> &[Step];
+    /// What has happened to the tasks of this domain, if that is kept.
+    fn take_task_log(&mut self) -> Vec<TaskStep>;
+    /// Packets in queues and on wires. Packets that wait in a NIC to be injected do not count.
+    fn packets_in_flight(&self) -> u64;
+    /// Messages of which something waits in its NIC.
+    fn messages_waiting(&self) -> usize;
+    /// Bytes of memory of the state without packets in flight, and of packets in flight.
+    fn memory_bytes(&self) -> (usize, usize);
+    /// Blocked places, and what each of them waits for.
+    fn waits(&self) -> Vec<Wait>;
+    /// How far the tasks of each job are here.
+    fn job_states(&self) -> &[JobState];
+    /// Tasks of a job that wait, and for what: `most` of them at most.
+    fn waiting_tasks(&self, job: u16, most: usize) -> Vec<Waiting>;
+    /// The last delivery or end of a task, ps.
+    fn last_activity(&self) -> Time;
+    /// What was counted in a run that ended at `end`.
+    fn report(&mut self, end: Time) -> DomainReport;
+    /// The state as bytes. At the end of a window only.
+    ///
+    /// # Errors
+    /// If a part of it cannot be written.
+    fn save(&self) -> Result<Vec<u8>, CodecError>;
+    /// Goes on from a state of the same domain of the same experiment. Of a domain that has just
+    /// been built.
+    ///
+    /// # Errors
+    /// If the bytes are no such state. The domain is of no use then.
+    fn load(&mut self, bytes: &[u8]) -> Result<(), CodecError>;
+}
+
+/// Makes [`Part`] of the methods of [`FabricDomain`] of the same names.
+macro_rules! part {
+    (
+        $(see $see:ident($($a:ident: $at:ty),*) -> $sr:ty;)*
+        $(change $change:ident($($b:ident: $bt:ty),*) -> $cr:ty;)*
+    ) => {
+        impl<K: Compiled> Part for FabricDomain<K> {
+            fn id(&self) -> DomainId {
+                Domain::id(self)
+            }
+            fn moved(&self) -> u64 {
+                Domain::moved(self)
+            }
+            $(fn $see(&self, $($a: $at),*) -> $sr {
+                FabricDomain::$see(self, $($a),*)
+            })*
+            $(fn $change(&mut self, $($b: $bt),*) -> $cr {
+                FabricDomain::$change(self, $($b),*)
+            })*
+        }
+    };
+}
+
+part! {
+    see stats() -> &Stats;
+    see steps() -> &[Step];
+    see packets_in_flight() -> u64;
+    see messages_waiting() -> usize;
+    see memory_bytes() -> (usize, usize);
+    see waits() -> Vec<Wait>;
+    see job_states() -> &[JobState];
+    see waiting_tasks(job: u16, most: usize) -> Vec<Waiting>;
+    see last_activity() -> Time;
+    see save() -> Result<Vec<u8>, CodecError>;
+    change take_task_log() -> Vec<TaskStep>;
+    change report(end: Time) -> DomainReport;
+    change load(bytes: &[u8]) -> Result<(), CodecError>;
+}
+
+/// Domains with all mail delivered.
+pub trait Parts {
+    /// All of them, in order.
+    fn parts(&mut self) -> Vec<&mut dyn Part>;
+}
+
+impl<K: Compiled> Parts for Vec<FabricDomain<K>> {
+    fn parts(&mut self) -> Vec<&mut dyn Part> {
+        self.iter_mut().map(|one| one as &mut dyn Part).collect()
+    }
+}
+
+impl<K: Compiled> Parts for Settled<'_, FabricDomain<K>> {
+    fn parts(&mut self) -> Vec<&mut dyn Part> {
+        let domains = self.domains().iter_mut();
+        domains.map(|one| one as &mut dyn Part).collect()
+    }
+}
+
+/// Why a run does not come to its end.
+#[derive(Debug, Error)]
+pub enum Halt {
+    /// A domain cannot go on.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// A message between ranks did not come through.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// The observer has ended it, and knows why.
+    #[error("the run was ended by its observer")]
+    Observer,
+}
+
+/// Looks after a run from outside, on every rank: see [`Monitor`].
+pub trait Watcher {
+    /// Why this rank wants the run to end here.
+    fn stop(&mut self) -> Option<StopReason>;
+    /// How soon the run has to heed that, wall-clock time.
+    fn heed_within(&self) -> Duration;
+    /// Called on all ranks after every piece of a window; false ends the run with
+    /// [`Halt::Observer`], on all ranks.
+    fn observe(
+        &mut self,
+        parts: &mut dyn Parts,
+        transport: &mut dyn Transport,
+        progress: Progress,
+    ) -> bool;
+}
+
+struct Watched<'a>(&'a mut dyn Watcher);
+
+impl<'t, K: Compiled> Monitor<FabricDomain<K>, dyn Transport + 't> for Watched<'_> {
+    type Error = Halt;
+
+    fn stop(&mut self) -> Option<StopReason> {
+        self.0.stop()
+    }
+
+    fn heed_within(&self) -> Duration {
+        self.0.heed_within()
+    }
+
+    fn observe(
+        &mut self,
+        settled: &mut Settled<FabricDomain<K>>,
+        transport: &mut (dyn Transport + 't),
+        progress: Progress,
+    ) -> Result<(), Halt> {
+        match self.0.observe(settled, transport, progress) {
+            true => Ok(()),
+            false => Err(Halt::Observer),
+        }
+    }
+}
+
+/// The domains of one rank.
+pub struct Fabric {
+    domains: Domains,
+    share: Share,
+}
+
+enum Domains {
+    Plain(Vec<FabricDomain<Plain>>),
+    Controlled(Vec<FabricDomain<Controlled>>),
+    Rich(Vec<FabricDomain<Rich>>),
+}
+
+impl Fabric {
+    /// The domains of the rank of a transport, before anything has happened.
+    pub fn new(blueprint: &Blueprint, scheme: &dyn Scheme, transport: &dyn Transport) -> Fabric {
+        fn all<K: Compiled>(
+            ids: Range<DomainId>,
+            blueprint: &Blueprint,
+            scheme: &dyn Scheme,
+        ) -> Vec<FabricDomain<K>> {
+            let domain = |id| FabricDomain::new(id, blueprint, scheme);
+            ids.map(domain).collect()
+        }
+        let share = Share {
+            domains: blueprint.network.topology.domains(),
+            ranks: transport.size(),
+        };
+        let ids = share.of(transport.rank());
+        let domains = match (is_rich(blueprint), is_controlled(scheme)) {
+            (true, _) => Domains::Rich(all(ids, blueprint, scheme)),
+            (false, true) => Domains::Controlled(all(ids, blueprint, scheme)),
+            (false, false) => Domains::Plain(all(ids, blueprint, scheme)),
+        };
+        Fabric { domains, share }
+    }
+
+    /// Runs from `start` to the end of the schedule. Returns why it ended and the number of windows.
+    ///
+    /// # Errors
+    /// What keeps it from its end, on any rank.
+    pub fn run(
+        &mut self,
+        network: &Network,
+        schedule: Schedule,
+        start: Start,
+        transport: &mut dyn Transport,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(End, u64), Halt> {
+        let (share, mut watched) = (self.share, Watched(watcher));
+        let of = |id| network.neighbours(id);
+        match &mut self.domains {
+            Domains::Plain(all) => run(all, share, schedule, start, transport, of, &mut watched),
+            Domains::Controlled(all) => {
+                run(all, share, schedule, start, transport, of, &mut watched)
+            }
+            Domains::Rich(all) => run(all, share, schedule, start, transport, of, &mut watched),
+        }
+    }
+}
+
+impl Parts for Fabric {
+    fn parts(&mut self) -> Vec<&mut dyn Part> {
+        match &mut self.domains {
+            Domains::Plain(all) => all.parts(),
+            Domains::Controlled(all) => all.parts(),
+            Domains::Rich(all) => all.parts(),
+        }
+    }
+}

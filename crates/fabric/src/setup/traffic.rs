@@ -1,0 +1,82 @@
+//! The workloads of a run, the same for all domains.
+
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use weir_workload::tasks::{Job, Peer};
+
+use weir_model::{EndpointId, Span, Time};
+use weir_workload::open::injection::Injector;
+use weir_workload::open::sizes::Sizes;
+use weir_workload::patterns::Pattern;
+
+/// One workload, the same for all domains.
+pub struct Traffic {
+    /// Its name.
+    pub name: String,
+    /// Its number in the experiment file, of which its random streams are made.
+    pub number: u16,
+    /// The endpoints of its tasks, in task order.
+    pub tasks: Arc<[EndpointId]>,
+    /// The same, ascending.
+    pub members: Arc<[EndpointId]>,
+    /// What makes it send.
+    pub drive: Drive,
+    /// From when on, ps.
+    pub start: Time,
+    /// Until when, ps.
+    pub stop: Time,
+    /// Of an application: whether a run to completion does not wait for it.
+    pub background: bool,
+}
+
+/// What makes endpoints send.
+pub enum Drive {
+    /// Messages are generated, whatever becomes of them.
+    Pattern(Open),
+    /// Tasks that wait for each other.
+    Motif(Application),
+}
+
+/// Open-loop traffic.
+pub struct Open {
+    /// Who sends to whom.
+    pub pattern: Box<dyn Pattern>,
+    /// How much.
+    pub sizes: Sizes,
+    /// When.
+    pub injector: Injector,
+}
+
+impl Traffic {
+    /// From its start to its stop.
+    pub fn on(&self) -> Span {
+        Span {
+            from: self.start,
+            to: self.stop,
+        }
+    }
+
+    /// True if an endpoint generates messages.
+    pub fn sends(&self, endpoint: EndpointId) -> bool {
+        let Drive::Pattern(open) = &self.drive else {
+            return false;
+        };
+        self.members.binary_search(&endpoint).is_ok() && open.pattern.sends(endpoint)
+    }
+
+    /// The application, if it is one.
+    pub fn application(&self) -> Option<&Application> {
+        match &self.drive {
+            Drive::Pattern(_) => None,
+            Drive::Motif(application) => Some(application),
+        }
+    }
+}
+
+/// An application: the same for all domains.
+pub struct Application {
+    /// What its tasks do.
+    pub job: Job,
+    /// The task at each of its endpoints.
+    pub numbers: FxHashMap<EndpointId, Peer>,
+}

@@ -1,0 +1,76 @@
+//! Injection disciplines: which packet a NIC sends when, of flows whose rates a scheme sets (Birk and Zdornov, section 6.2).
+//!
+//! Let r be the rate of a flow, d the length of its packet and D what has been sent of its message.
+//!
+//! - `ipd`: each flow by itself, a packet every d / r; of those that may send the one that has waited longest.
+//! - `svc` (shaped virtual clock): the same, and of the flows that may send the one with the least D / r.
+//! - `ps` (periodic selection): the NIC sends a packet every d / R, R the sum of the rates of all flows with something to send, and that is
+//!   one of the flow with the least D / r. A NIC that is held back by its router does not catch up.
+//!
+//! A flow without a rate may always send, before all others.
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use weir_model::{EndpointId, LATEST, Time};
+
+/// The last packet that was sent.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Last {
+    /// When its head left.
+    time: Time,
+    flits: u16,
+}
+
+impl Last {
+    /// When the next packet may leave at a rate.
+    pub fn next(self, flits_per_ps: f64) -> Time {
+        let delay = (f64::from(self.flits) / flits_per_ps).round();
+        // A cast from a float stops at the ends of the type.
+        self.time.saturating_add((delay as Time).min(LATEST))
+    }
+}
+
+/// What the NICs of a domain have sent.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Shaper {
+    /// By NIC.
+    nics: FxHashMap<u32, Last>,
+    /// By NIC and destination.
+    flows: FxHashMap<(u32, EndpointId), Last>,
+    /// Flows that may be forgotten are looked for when there are so many.
+    most: usize,
+}
+
+impl Shaper {
+    /// A packet with a rate leaves now.
+    pub fn sent(&mut self, nic: u32, to: EndpointId, flits: u16, now: Time) {
+        let last = Last { time: now, flits };
+        self.nics.insert(nic, last);
+        self.flows.insert((nic, to), last);
+    }
+
+    /// What a NIC has sent last.
+    pub fn of_nic(&self, nic: u32) -> Option<&Last> {
+        self.nics.get(&nic)
+    }
+
+    /// What a NIC has sent last to a destination.
+    pub fn of_flow(&self, nic: u32, to: EndpointId) -> Option<&Last> {
+        self.flows.get(&(nic, to))
+    }
+
+    /// Forgets flows that are not to be kept, when many have been added.
+    pub fn forget(&mut self, mut keep: impl FnMut(u32, EndpointId, &Last) -> bool) {
+        if self.flows.len() <= self.most.max(1_024) {
+            return;
+        }
+        self.flows.retain(|&(nic, to), last| keep(nic, to, last));
+        self.most = 2 * self.flows.len();
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.nics.capacity() * 24 + self.flows.capacity() * 24
+    }
+}

@@ -1,0 +1,50 @@
+use crate::setup::traffic::{Drive, Traffic};
+use serde::{Deserialize, Serialize};
+
+use weir_model::{EndpointId, Rng, stream};
+use weir_workload::open::injection::Clock;
+
+/// Purposes of random streams.
+const SOURCE_STREAM: u64 = 2;
+
+/// One endpoint that generates messages for one workload.
+#[derive(Serialize, Deserialize)]
+pub struct Source {
+    /// The NIC that sends what it generates, as its place in the domain.
+    pub nic: u32,
+    /// The workload.
+    pub job: u16,
+    pub rng: Rng,
+    /// When the next message is generated.
+    pub clock: Clock,
+}
+
+impl Source {
+    /// True if another one is the same workload's at the same NIC.
+    pub fn same_place(&self, other: &Source) -> bool {
+        (self.nic, self.job) == (other.nic, other.job)
+    }
+
+    /// A source, its first message not generated; None if the workload is no open-loop traffic. Its random numbers depend
+    /// on the seed, the workload and the endpoint only.
+    pub fn new(
+        traffic: &Traffic,
+        job: u16,
+        nic: u32,
+        endpoint: EndpointId,
+        seed: u64,
+    ) -> Option<Source> {
+        let Drive::Pattern(open) = &traffic.drive else {
+            return None;
+        };
+        let number = u64::from(traffic.number);
+        let mut rng = stream(seed, &[SOURCE_STREAM, number, u64::from(endpoint)]);
+        let clock = open.injector.first(&mut rng, traffic.start);
+        Some(Source {
+            nic,
+            job,
+            rng,
+            clock,
+        })
+    }
+}

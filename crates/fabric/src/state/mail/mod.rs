@@ -1,0 +1,35 @@
+//! Mail between domains.
+
+pub(crate) mod inbox;
+pub(crate) mod later;
+pub(crate) mod post;
+pub(crate) mod signals;
+
+use serde::{Deserialize, Serialize};
+
+use inbox::Inbox;
+use later::Later;
+use signals::Signals;
+use weir_slots::Slots;
+
+/// Mail that has come and takes effect later.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Mail {
+    /// What the scheme does at a later time: timers at NICs, control packets.
+    pub later: Later,
+    /// What the scheme says out of band.
+    pub signals: Signals,
+    /// By neighbour.
+    pub inboxes: Slots<Inbox>,
+}
+
+impl Mail {
+    /// Without neighbours.
+    pub fn new(hurry: bool) -> Mail {
+        Mail {
+            later: Later::default(),
+            signals: Signals::new(hurry),
+            inboxes: Slots::default(),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The state of a domain as bytes, and back.
+//!
+//! What is fixed for a run is not saved: a domain that is built anew from the same experiment goes on
+//! from the bytes. Lists of a domain are not checked at every access ([`weir_slots::Slots`]), so
+//! every place that the bytes name is checked here.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ends, Input, Mail, Output, Ports, Progress, Records};
+use crate::domain::FabricDomain;
+use crate::setup::plain::Compiled;
+use crate::state::ends::send_queues::PairRing;
+use crate::state::event::EventKind;
+use crate::state::pool::{Fifo, Pool};
+use crate::state::ports::crowd::CROWD;
+use weir_engine::{EventKey, EventQueue};
+use weir_model::codec::{self, CodecError};
+use weir_model::{LATEST, NEVER, Time};
+
+/// A state that was read, not yet known to be one of this domain.
+#[derive(Deserialize)]
+struct Loaded {
+    events: Vec<(Time, EventKey)>,
+    pool: Pool,
+    ports: Ports,
+    ends: Ends,
+    mail: Mail,
+    records: Records,
+    progress: Progress,
+    scheme: Vec<u8>,
+}
+
+/// The same to be written: field by field like [`Loaded`].
+#[derive(Serialize)]
+struct Saved<'a> {
+    events: Vec<(Time, EventKey)>,
+    pool: &'a Pool,
+    ports: &'a Ports,
+    ends: &'a Ends,
+    mail: &'a Mail,
+    records: &'a Records,
+    progress: Progress,
+    scheme: Vec<u8>,
+}
+
+impl<K: Compiled> FabricDomain<K> {
+    /// The state at the end of a window, when all mail has been delivered.
+    ///
+    /// # Errors
+    /// If a part of it cannot be written.
+    pub fn save(&self) -> Result<Vec<u8>, CodecError> {
+        debug_assert!(
+            self.outboxes.iter().all(weir_engine::Mail::is_empty),
+            "mail is left"
+        );
+        let mut events = self.queue.pending();
+        events.sort_unstable();
+        codec::encode(&Saved {
+            events,
+            pool: &self.pool,
+            ports: &self.ports,
+            ends: &self.ends,
+            mail: &self.mail,
+            records: &self.records,
+            progress: self.progress,
+            scheme: Vec::new(),
+        })
+    }
+
+    /// Goes on from a state that was saved by the same domain of the same experiment. Of a domain
+    /// that has just been built.
+    ///
+    /// # Errors
+    /// If the bytes are no such state. The domain is of no use then.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), CodecError> {
+        let loaded: Loaded = codec::decode(bytes)?;
+        self.check(&loaded).map_err(|what| {
+            CodecError::new(format!("{what} are not those of domain {}", self.id))
+        })?;
+        let horizon = self.network.horizon(self.id);
+        let (count, components) = (self.keys.count(), self.keys.components());
+        self.queue = EventQueue::new(horizon, count, components);
+        for (time, key) in loaded.events {
+            self.queue.push(time, key);
+        }
+        self.pool = loaded.pool;
+        self.ports = loaded.ports;
+        self.ends = loaded.ends;
+        self.mail = loaded.mail;
+        self.records = loaded.records;
+        self.progress = loaded.progress;
+        Ok(())
+    }
+
+    /// The first thing that does not fit this domain, if there is one.
+    fn check(&self, loaded: &Loaded) -> Result<(), &'static str> {
+        let parts = [
+            (self.fits_events(loaded), "the events"),
+            (self.fits_wiring(&loaded.ports), "the ports"),
+            (self.fits_ends(&loaded.ends), "the NICs"),
+            (self.fits_mail(&loaded.mail), "the mail"),
+            (self.fits_records(&loaded.records), "the records"),
+            (
+                loaded.pool.header_words() == self.pool.header_words(),
+                "the headers",
+            ),
+            (loaded.pool.is_sound(), "the packets"),
+            (self.fits_queues(loaded).is_some(), "the queues"),
+        ];
+        let wrong = parts.into_iter().find(|(fits, _)| !fits);
+        wrong.map_or(Ok(()), |(_, what)| Err(what))
+    }
+
+    fn fits_events(&self, loaded: &Loaded) -> bool {
+        let until = loaded.progress.until;
+        let fits = |&(time, key): &(Time, EventKey)| {
+            let (kind, component) = self.keys.unkey(key);
+            let count = match kind {
+                EventKind::OutputFree | EventKind::Link | EventKind::Scheme => {
+                    self.ports.outputs.len()
+                }
+                EventKind::InputFree | EventKind::Arrive => self.ports.inputs.len(),
+                EventKind::Deliver => self.ends.nics.len(),
+                EventKind::Generate => self.ends.sources.len(),
+                EventKind::Task => self.ends.hosts.len(),
+            };
+            (key as usize) < self.keys.count()
+                && (component as usize) < count
+                && (until..NEVER).contains(&time)
+        };
+        until <= LATEST && loaded.events.iter().all(fits)
+    }
+
+    /// The fixed part of ports is as the network has it.
+    fn fits_wiring(&self, ports: &Ports) -> bool {
+        let own = &self.ports;
+        let routers = own.routers.iter().zip(ports.routers.iter());
+        let inputs = own.inputs.iter().zip(ports.inputs.iter());
+        let outputs = own.outputs.iter().zip(ports.outputs.iter());
+        let channels = own.channels.iter().zip(ports.channels.iter());
+        ports.routers.len() == own.routers.len()
+            && ports.inputs.len() == own.inputs.len()
+            && ports.outputs.len() == own.outputs.len()
+            && ports.channels.len() >= own.channels.len()
+            && ports.channels.len() < CROWD as usize
+            && ports.rings.outputs.len() == own.rings.outputs.len()
+            && ports.rings.inputs.len() == own.rings.inputs.len()
+            && ports.memory.fits(&own.memory)
+            && ports.crowds.fit(&own.crowds, ports.channels.len())
+            && ports.fifos.fit(&own.fifos)
+            && ports.allocation.fits(ports.channels.len())
+            && routers.into_iter().all(|(own, read)| {
+                (own.id, own.base, own.ports) == (read.id, read.base, read.ports)
+            })
+            && inputs
+                .into_iter()
+                .all(|(own, read)| Input::same_wiring(own, read))
+            && outputs
+                .into_iter()
+                .all(|(own, read)| Output::same_wiring(own, read))
+            && channels
+                .into_iter()
+                .all(|(own, read)| own.share == read.share && read.credit.fits(&own.credit))
+            && (ports.channels.iter().enumerate()).all(|(at, one)| one.share as usize <= at)
+    }
+
+    fn fits_ends(&self, ends: &Ends) -> bool {
+        let own = &self.ends;
+        let nics = own.nics.iter().zip(ends.nics.iter());
+        let sources = own.sources.iter().zip(ends.sources.iter());
+        let rings: Vec<PairRing> = ends.nics.iter().map(|nic| nic.ring).collect();
+        ends.nics.len() == own.nics.len()
+            && ends.sources.len() == own.sources.len()
+            && ends.resends.len() == own.resends.len()
+            && ends.flows.fit(&own.flows)
+            && ends.sends.are_sound(&own.sends, &rings)
+            && nics.into_iter().all(|(own, read)| own.id == read.id)
+            && sources.into_iter().all(|(own, read)| own.same_place(read))
+    }
+
+    fn fits_mail(&self, mail: &Mail) -> bool {
+        let inboxes = mail
+            .inboxes
+            .iter()
+            .zip(self.mail.inboxes.iter())
+            .enumerate();
+        mail.inboxes.len() == self.mail.inboxes.len()
+            && mail.signals.hurry == self.mail.signals.hurry
+            && mail.signals.all().all(|signal| self.accepts_signal(signal))
+            && mail
+                .later
+                .nics()
+                .all(|nic| (nic as usize) < self.ends.nics.len())
+            && inboxes.into_iter().all(|(neighbour, (read, own))| {
+                let mut letters = read.packets();
+                read.entrance == own.entrance
+                    && read.is_sound()
+                    && letters.all(|letter| self.accepts_packet(neighbour, letter))
+            })
+    }
+
+    fn fits_records(&self, records: &Records) -> bool {
+        let own = &self.records;
+        records.stats.fit(&own.stats)
+            && records.samples.fit(&own.samples)
+            && records.attribution.fits(&own.attribution)
+    }
+
+    /// Each packet is in one list, and its queue exists where it is.
+    fn fits_queues(&self, loaded: &Loaded) -> Option<()> {
+        let (pool, ports) = (&loaded.pool, &loaded.ports);
+        let mut left = pool.len();
+        let mut list = |fifo: Fifo, port: Option<u32>| {
+            let packets = pool.listed(fifo, &mut left)?;
+            let fits = packets.into_iter().all(|packet| {
+                let queue = u32::from(packet.queue);
+                packet.class < self.fixed.classes.count()
+                    && (1..=self.fixed.max_packet).contains(&packet.flits)
+                    && packet.flight.destination < self.network.topology.endpoints()
+                    && port.is_none_or(|port| queue < self.channels_of(port))
+            });
+            fits.then_some(())
+        };
+        for (input, at) in ports.inputs.iter().zip(0..) {
+            list(input.wire, Some(at))?;
+        }
+        for fifo in ports.fifos.lists() {
+            list(fifo, None)?;
+        }
+        // A request for another way has its packet in another list.
+        for request in ports.requests.all().filter(|one| !one.also) {
+            let known = (request.output as usize) < ports.outputs.len();
+            list(request.queue, known.then_some(request.output))?;
+        }
+        for channel in ports.channels.iter() {
+            list(channel.queue, None)?;
+        }
+        for nic in loaded.ends.nics.iter() {
+            list(nic.wire, None)?;
+            list(nic.ends, None)?;
+            nic.control
+                .all()
+                .into_iter()
+                .try_for_each(|one| list(one, None))?;
+        }
+        let requests = &ports.requests;
+        let ring = |ring: &super::Ring| {
+            ring.next == super::NO_REQUEST || (ring.next as usize) < requests.places()
+        };
+        let rings = ports.rings.outputs.iter().chain(ports.rings.inputs.iter());
+        let port = |input: u32, queue: u16| {
+            (input as usize) < ports.outputs.len() && u32::from(queue) < self.channels_of(input)
+        };
+        let sound = requests.are_sound()
+            && rings.into_iter().all(ring)
+            && requests.all().all(|one| {
+                port(one.input, one.in_queue)
+                    && port(one.output, one.out_queue)
+                    && (one.input as usize) < ports.inputs.len()
+                    && one.class < self.fixed.classes.count()
+            });
+        sound.then_some(())
+    }
+}
