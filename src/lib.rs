@@ -50,7 +50,7 @@
 //! | change an experiment before it runs | [`config::Document::set`], as `--set` |
 //! | read a result that was written | [`trace::read()`], [`trace::ResultFile`] for columns |
 //! | run studies with axes, tables, claims | [`study`] |
-//! | run parts of your own | [`simulation::Own`]; the traits [`congestion::Scheme`], [`routing::Routing`], [`topology::Topology`] |
+//! | run parts of your own | [`simulation::Own`]; the traits [`congestion::Rules`], [`routing::Routing`], [`topology::Topology`] |
 //! | see what there is | [`catalog::catalog`], as `weir list` |
 //! | know how it is built | `docs/design.md`, `docs/model/`; to add a variant to weir itself, `CONTRIBUTING.md` |
 // All that is printed goes through cli/console.rs, which lets no control character of others out.

@@ -10,6 +10,7 @@ mod prose;
 mod scan;
 mod sizes;
 mod source;
+mod states;
 mod tree;
 mod uses;
 

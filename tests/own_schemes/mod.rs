@@ -5,15 +5,15 @@ mod receiver_credits;
 mod rtt_window;
 
 use crate::support::Experiment;
-use weir::congestion::{About, Scheme};
+use weir::congestion::{About, Rules, Scheme};
 use weir::simulation::{Outcome, Own};
 
 /// Runs an experiment under a scheme of one's own.
-fn run_under<S: Scheme + 'static>(
+fn run_under<R: Rules>(
     experiment: &Experiment,
-    scheme: impl FnOnce(&About) -> S + 'static,
+    rules: impl FnOnce(&About) -> R + 'static,
 ) -> Outcome {
-    let build = move |about: &About| -> Box<dyn Scheme> { Box::new(scheme(about)) };
+    let build = move |about: &About| -> Box<dyn Scheme> { rules(about).into_scheme() };
     let own = Own {
         scheme: Some(Box::new(build)),
         ..Own::default()

@@ -1,9 +1,10 @@
 //! Routers stamp the lengths of their queues and what their links carry into the headers of packets, and the source sets
 //! its window so that the fullest link is used to a share of `ETA` (the shape of HPCC: Li et al., SIGCOMM 2019, section 3).
 
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
 
-use weir::congestion::{About, Capabilities, NicContext, PacketView, Port, Scheme};
+use weir::congestion::{About, Capabilities, NicContext, PacketView, Port, Rules};
+use weir::model::codec::SavedMap;
 use weir::model::{Classes, EndpointId, NEVER, Origin, PacketKind, Time};
 
 use super::{counted, network, run_under};
@@ -21,7 +22,7 @@ type Stamp = [u64; 4];
 /// The header: hops, then the stamps.
 const WORDS: usize = 1 + 4 * HOPS;
 
-#[derive(Clone, Default)]
+#[derive(Default, Deserialize, Serialize)]
 struct Flow {
     /// Flits that may be under way.
     window: f64,
@@ -36,14 +37,18 @@ struct Flow {
     update_at: u64,
 }
 
-#[derive(Clone)]
 struct QueueStamps {
     about: About,
     /// Base round-trip time, ps.
     base: Time,
-    flows: HashMap<(u32, EndpointId), Flow>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct State {
+    /// By NIC and destination.
+    flows: SavedMap<(u32, EndpointId), Flow>,
     /// By output: flits sent.
-    sent: HashMap<u32, u64>,
+    sent: Vec<u64>,
     longest_queue: u64,
 }
 
@@ -52,9 +57,6 @@ impl QueueStamps {
         QueueStamps {
             about: *about,
             base,
-            flows: HashMap::new(),
-            sent: HashMap::new(),
-            longest_queue: 0,
         }
     }
 
@@ -64,7 +66,21 @@ impl QueueStamps {
     }
 }
 
-impl Scheme for QueueStamps {
+impl Rules for QueueStamps {
+    type State = State;
+
+    fn start(&self, _nics: usize, outputs: usize) -> State {
+        State {
+            flows: SavedMap::default(),
+            sent: vec![0; outputs],
+            longest_queue: 0,
+        }
+    }
+
+    fn fits(&self, state: &State, _nics: usize, outputs: usize) -> bool {
+        state.sent.len() == outputs
+    }
+
     fn name(&self) -> &'static str {
         "queue_stamps"
     }
@@ -91,12 +107,19 @@ impl Scheme for QueueStamps {
         &["longest_queue"]
     }
 
-    fn counts(&self) -> Vec<u64> {
-        vec![self.longest_queue]
+    fn counts(&self, state: &State) -> Vec<u64> {
+        vec![state.longest_queue]
     }
 
-    fn stamp(&mut self, port: &Port, packet: &PacketView, header: &mut [u64], now: Time) {
-        let sent = self.sent.entry(port.output).or_default();
+    fn stamp(
+        &self,
+        state: &mut State,
+        port: &Port,
+        packet: &PacketView,
+        header: &mut [u64],
+        now: Time,
+    ) {
+        let sent = &mut state.sent[port.output as usize];
         let hop = header[0] as usize;
         let stamp = [now, u64::from(port.level), *sent, u64::from(port.output)];
         // Of a longer way the first hops are known.
@@ -107,9 +130,9 @@ impl Scheme for QueueStamps {
         *sent += u64::from(packet.flits);
     }
 
-    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
+    fn ready_at(&self, state: &mut State, nic: u32, to: EndpointId, now: Time) -> Time {
         let full = self.full();
-        let flow = self.flows.entry((nic, to)).or_insert_with(|| Flow {
+        let flow = state.flows.entry((nic, to)).or_insert_with(|| Flow {
             window: full,
             reference: full,
             ..Flow::default()
@@ -120,14 +143,26 @@ impl Scheme for QueueStamps {
         }
     }
 
-    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, _tail: Time) {
-        if let Some(flow) = self.flows.get_mut(&(nic.nic(), packet.destination)) {
+    fn on_sent(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        packet: &PacketView,
+        _tail: Time,
+    ) {
+        if let Some(flow) = state.flows.get_mut(&(nic.nic(), packet.destination)) {
             flow.under_way += u64::from(packet.flits);
             flow.sent += 1;
         }
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+    fn on_control(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        origin: &Origin,
+        _marked: bool,
+    ) {
         let header = nic.header();
         let hops = header[0] as usize;
         let stamps: Vec<Stamp> = header[1..1 + 4 * hops]
@@ -136,11 +171,11 @@ impl Scheme for QueueStamps {
             .collect();
         let longest = stamps.iter().map(|stamp| stamp[1]).max();
         if stamps.iter().all(|stamp| stamp[0] >= SETTLED) {
-            self.longest_queue = self.longest_queue.max(longest.unwrap_or(0));
+            state.longest_queue = state.longest_queue.max(longest.unwrap_or(0));
         }
         let (base, full) = (self.base as f64, self.full());
         let flits = self.about.flit.flits(u64::from(origin.payload_bits));
-        let Some(flow) = self.flows.get_mut(&(nic.nic(), origin.source)) else {
+        let Some(flow) = state.flows.get_mut(&(nic.nic(), origin.source)) else {
             return;
         };
         flow.under_way -= flits;

@@ -1,9 +1,12 @@
 //! The receiver hands out credits, one for each packet, at a pace of its own: the shape of ExpressPass (Cho et al., SIGCOMM
 //! 2017) and of the receiver-driven transports. A message announces itself by a request.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use weir::congestion::{About, Capabilities, NicContext, PacketView, Scheme};
+use serde::{Deserialize, Serialize};
+
+use weir::congestion::{About, Capabilities, NicContext, PacketView, Rules};
+use weir::model::codec::SavedMap;
 use weir::model::{Classes, ControlKind, EndpointId, NEVER, Origin, PacketKind, Time};
 use weir::simulation::Outcome;
 
@@ -12,7 +15,7 @@ use super::{counted, network, run_under};
 /// The pace of credits over that of the packets on the link.
 const SLACK: f64 = 1.25;
 
-#[derive(Clone, Default)]
+#[derive(Default, Deserialize, Serialize)]
 struct Receiver {
     /// Who waits for credits: what the request said, and how many packets are left.
     asking: VecDeque<(Origin, u64)>,
@@ -25,12 +28,17 @@ const REQUEST: PacketKind = PacketKind::own(0);
 /// May be spent on one packet.
 const CREDIT: PacketKind = PacketKind::own(1);
 
-#[derive(Clone)]
 struct ReceiverCredits {
     about: About,
     interval: Time,
-    credits: HashMap<(u32, EndpointId), u64>,
-    receivers: HashMap<u32, Receiver>,
+}
+
+#[derive(Default, Deserialize, Serialize)]
+struct State {
+    /// By NIC and destination.
+    credits: SavedMap<(u32, EndpointId), u64>,
+    /// By NIC.
+    receivers: SavedMap<u32, Receiver>,
     granted: u64,
     received: u64,
 }
@@ -41,15 +49,22 @@ impl ReceiverCredits {
         ReceiverCredits {
             about: *about,
             interval: (packet as f64 * SLACK) as Time,
-            credits: HashMap::new(),
-            receivers: HashMap::new(),
-            granted: 0,
-            received: 0,
         }
     }
 }
 
-impl Scheme for ReceiverCredits {
+impl Rules for ReceiverCredits {
+    type State = State;
+
+    fn start(&self, _nics: usize, _outputs: usize) -> State {
+        State::default()
+    }
+
+    fn fits(&self, state: &State, _nics: usize, _outputs: usize) -> bool {
+        let mut asking = state.receivers.values().flat_map(|one| &one.asking);
+        asking.all(|(request, _)| request.source < self.about.endpoints)
+    }
+
     fn name(&self) -> &'static str {
         "receiver_credits"
     }
@@ -87,33 +102,45 @@ impl Scheme for ReceiverCredits {
         &["granted", "messages_whole"]
     }
 
-    fn counts(&self) -> Vec<u64> {
-        vec![self.granted, self.received]
+    fn counts(&self, state: &State) -> Vec<u64> {
+        vec![state.granted, state.received]
     }
 
-    fn on_submit(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
+    fn on_submit(&self, _: &mut State, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
         let (packets, _) = self.about.packets(message.message_bits);
         nic.reply(REQUEST, to, message.with_flits(packets));
     }
 
-    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
-        match self.credits.get(&(nic, to)) {
+    fn ready_at(&self, state: &mut State, nic: u32, to: EndpointId, now: Time) -> Time {
+        match state.credits.get(&(nic, to)) {
             Some(1..) => now,
             _ => NEVER,
         }
     }
 
-    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, _tail: Time) {
-        if let Some(credits) = self.credits.get_mut(&(nic.nic(), packet.destination)) {
+    fn on_sent(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        packet: &PacketView,
+        _tail: Time,
+    ) {
+        if let Some(credits) = state.credits.get_mut(&(nic.nic(), packet.destination)) {
             *credits -= 1;
         }
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+    fn on_control(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        origin: &Origin,
+        _marked: bool,
+    ) {
         if origin.is(CREDIT) {
-            *self.credits.entry((nic.nic(), origin.source)).or_default() += 1;
+            *state.credits.entry((nic.nic(), origin.source)).or_default() += 1;
         } else if origin.is(REQUEST) {
-            let receiver = self.receivers.entry(nic.nic()).or_default();
+            let receiver = state.receivers.entry(nic.nic()).or_default();
             receiver.asking.push_back((*origin, origin.flits()));
             if !std::mem::replace(&mut receiver.running, true) {
                 nic.wake(nic.now(), 0);
@@ -121,8 +148,8 @@ impl Scheme for ReceiverCredits {
         }
     }
 
-    fn on_nic_timer(&mut self, nic: &mut dyn NicContext, _number: u64) {
-        let Some(receiver) = self.receivers.get_mut(&nic.nic()) else {
+    fn on_nic_timer(&self, state: &mut State, nic: &mut dyn NicContext, _number: u64) {
+        let Some(receiver) = state.receivers.get_mut(&nic.nic()) else {
             return;
         };
         let Some((request, left)) = receiver.asking.pop_front() else {
@@ -136,11 +163,11 @@ impl Scheme for ReceiverCredits {
         let now = nic.now();
         nic.send_at(now, CREDIT, request.source, 1, request);
         nic.wake(now + self.interval, 0);
-        self.granted += 1;
+        state.granted += 1;
     }
 
-    fn on_message_received(&mut self, _nic: &mut dyn NicContext, _message: &Origin) {
-        self.received += 1;
+    fn on_message_received(&self, state: &mut State, _nic: &mut dyn NicContext, _message: &Origin) {
+        state.received += 1;
     }
 }
 

@@ -1,39 +1,35 @@
 //! A window for each flow, sized by the round-trip times that its acknowledgements bring: more while they are below a
 //! target, fewer when they are above (the shape of Swift and of delay-based TCP).
 
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
 
-use weir::congestion::{Capabilities, NicContext, PacketView, Scheme};
+use weir::congestion::{Capabilities, NicContext, PacketView, Rules};
+use weir::model::codec::SavedMap;
 use weir::model::{Classes, EndpointId, NEVER, Origin, PacketKind, Time};
 
 use super::{counted, network, run_under};
 
 /// One flow.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Deserialize, Serialize)]
 struct Flow {
     /// Packets that may be under way.
     window: f64,
     under_way: u32,
 }
 
-#[derive(Clone)]
 struct RttWindow {
     target: Time,
     most: f64,
-    flows: HashMap<(u32, EndpointId), Flow>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct State {
+    /// By NIC and destination.
+    flows: SavedMap<(u32, EndpointId), Flow>,
     least_rtt: Time,
 }
 
-impl RttWindow {
-    fn new(target: Time, most: f64) -> Self {
-        RttWindow {
-            target,
-            most,
-            flows: HashMap::new(),
-            least_rtt: NEVER,
-        }
-    }
-
+impl State {
     fn flow(&mut self, nic: u32, to: EndpointId) -> &mut Flow {
         let none = Flow {
             window: 1.0,
@@ -43,7 +39,16 @@ impl RttWindow {
     }
 }
 
-impl Scheme for RttWindow {
+impl Rules for RttWindow {
+    type State = State;
+
+    fn start(&self, _nics: usize, _outputs: usize) -> State {
+        State {
+            flows: SavedMap::default(),
+            least_rtt: NEVER,
+        }
+    }
+
     fn name(&self) -> &'static str {
         "rtt_window"
     }
@@ -71,16 +76,16 @@ impl Scheme for RttWindow {
     }
 
     /// Domains without a source have none.
-    fn counts(&self) -> Vec<u64> {
-        vec![if self.least_rtt == NEVER {
+    fn counts(&self, state: &State) -> Vec<u64> {
+        vec![if state.least_rtt == NEVER {
             0
         } else {
-            self.least_rtt
+            state.least_rtt
         }]
     }
 
-    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
-        let flow = self.flow(nic, to);
+    fn ready_at(&self, state: &mut State, nic: u32, to: EndpointId, now: Time) -> Time {
+        let flow = state.flow(nic, to);
         if f64::from(flow.under_way) < flow.window.floor() {
             now
         } else {
@@ -88,16 +93,28 @@ impl Scheme for RttWindow {
         }
     }
 
-    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, _tail: Time) {
+    fn on_sent(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        packet: &PacketView,
+        _tail: Time,
+    ) {
         nic.header()[0] = nic.now();
-        self.flow(nic.nic(), packet.destination).under_way += 1;
+        state.flow(nic.nic(), packet.destination).under_way += 1;
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+    fn on_control(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        origin: &Origin,
+        _marked: bool,
+    ) {
         let rtt = nic.now() - nic.header()[0];
-        self.least_rtt = self.least_rtt.min(rtt);
+        state.least_rtt = state.least_rtt.min(rtt);
         let (target, most) = (self.target, self.most);
-        let flow = self.flow(nic.nic(), origin.source);
+        let flow = state.flow(nic.nic(), origin.source);
         flow.under_way -= 1;
         flow.window = match rtt <= target {
             true => (flow.window + 1.0 / flow.window).min(most),
@@ -117,7 +134,10 @@ fn one_packet_at_a_time_is_one_packet_for_every_round_trip() {
         .message("24 flits")
         .set("output.packets", true)
         .until("40 us");
-    let outcome = run_under(&flow, |_| RttWindow::new(NEVER, 1.0));
+    let outcome = run_under(&flow, |_| RttWindow {
+        target: NEVER,
+        most: 1.0,
+    });
     let packets = outcome.data.packets.as_ref().expect("packets");
     // A data packet and its acknowledgement take the same way: latencies of links and routers, and their own length.
     let first = (0..packets.source.len()).find(|&row| packets.source[row] == 2);
@@ -152,7 +172,10 @@ fn a_window_that_holds_the_round_trip_fills_the_link() {
         .message("24 flits")
         .set("run.warmup", "60 us")
         .until("108 us");
-    let outcome = run_under(&flow, |_| RttWindow::new(5_000_000, 64.0));
+    let outcome = run_under(&flow, |_| RttWindow {
+        target: 5_000_000,
+        most: 64.0,
+    });
     // All of the link, but for a rounding of the two packets at the edges.
     let accepted = outcome.data.jobs[0].accepted_load;
     assert!((accepted - 1.0).abs() < 1e-6, "{accepted}");

@@ -107,7 +107,7 @@ impl Actions {
         self.controls.push(control);
     }
 
-    /// Writes a row of the scheme's record of this number ([`super::Scheme::records`]) where it is asked for: its own columns.
+    /// Writes a row of the scheme's record of this number ([`super::Rules::records`]) where it is asked for: its own columns.
     pub fn record(&mut self, number: usize, values: &[u64]) {
         if self.recorded >> number & 1 == 1 {
             self.any = true;
@@ -132,7 +132,7 @@ pub struct PortContext<'a> {
     pub now: Time,
     /// The port.
     pub port: Port,
-    /// The header of the packet that the hook is about ([`super::Scheme::header_words`]); empty where there is none.
+    /// The header of the packet that the hook is about ([`super::Rules::header_words`]); empty where there is none.
     pub header: &'a mut [u64],
     /// What the hook asks for.
     pub actions: &'a mut Actions,
@@ -144,7 +144,7 @@ impl PortContext<'_> {
         self.actions.signal(to, kind, words);
     }
 
-    /// Calls [`super::Scheme::on_port_timer`] for this port at `time`, or at once if that is over.
+    /// Calls [`super::Rules::on_port_timer`] for this port at `time`, or at once if that is over.
     pub fn wake(&mut self, time: Time) {
         self.actions.wake(time);
     }
@@ -168,7 +168,7 @@ pub trait NicContext {
     fn nic(&self) -> u32;
     /// The NIC's endpoint.
     fn endpoint(&self) -> EndpointId;
-    /// The header of the packet that the hook is about ([`super::Scheme::header_words`]): of a data packet that is
+    /// The header of the packet that the hook is about ([`super::Rules::header_words`]): of a data packet that is
     /// sent or has arrived; of an acknowledgement, the header that its data packet arrived with.
     fn header(&mut self) -> &mut [u64];
     /// Sends a control packet of one flit, now, in this endpoint's name. `origin` says what it is about.
@@ -183,13 +183,13 @@ pub trait NicContext {
     /// declare `reserves`.
     /// `origin`: that of a control packet about the message, from the endpoint that the message goes to.
     fn withdraw(&mut self, origin: &Origin) -> Range<u32>;
-    /// Calls [`super::Scheme::on_nic_timer`] at this NIC at `time` with a number of the scheme's own. Timers of the same
+    /// Calls [`super::Rules::on_nic_timer`] at this NIC at `time` with a number of the scheme's own. Timers of the same
     /// NIC and time come in the order of their numbers. A timer cannot be cancelled.
     fn wake(&mut self, time: Time, number: u64);
     /// Writes a row of a record whose place is an endpoint: see [`Actions::record`].
     fn record(&mut self, number: usize, values: &[u64]);
-    /// Sends a control packet the way of an open flow and back, with the header as the hook leaves it ([`super::Scheme::on_flow_packet`],
-    /// [`super::Scheme::on_flow_back`]); nothing if one is under way. Only of schemes that declare `announces`.
+    /// Sends a control packet the way of an open flow and back, with the header as the hook leaves it ([`super::Rules::on_flow_packet`],
+    /// [`super::Rules::on_flow_back`]); nothing if one is under way. Only of schemes that declare `announces`.
     fn probe(&mut self, to: EndpointId);
     /// Tells an endpoint something out of band. Only of schemes that declare `signals`.
     fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]);

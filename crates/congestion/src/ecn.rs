@@ -1,15 +1,15 @@
-use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::record::{REACTIONS, Record};
 use super::{
-    About, Acts, Build, Capabilities, NicContext, PacketView, Port, Scheme, table_bytes, times,
+    About, Acts, Build, Capabilities, NicContext, PacketView, Port, Rules, table_bytes, times,
 };
 use weir_input::registry::Entry;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{packet_times, round_trips, shares};
 use weir_input::{Buffer, TimeSpan};
+use weir_model::codec::SavedMap;
 use weir_model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time};
 
 /// Explicit congestion notification in the manner of InfiniBand. A router marks a packet that leaves by an output for
@@ -72,7 +72,7 @@ impl Default for Parameters {
 }
 
 /// The delay of one queue pair.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Pace {
     /// Between a tail and the next head, ps, at time `since`.
     delay: Time,
@@ -86,7 +86,7 @@ struct Pace {
 
 /// See [`Parameters`].
 #[derive(Clone, Debug)]
-pub struct Ecn {
+struct Ecn {
     /// Flits beyond which packets are marked.
     threshold: u32,
     increment: Time,
@@ -94,8 +94,12 @@ pub struct Ecn {
     decrement: Time,
     max_delay: Time,
     min_interval: Time,
+}
+
+#[derive(Default, Deserialize, Serialize)]
+struct State {
     /// By NIC and destination, while there is a delay.
-    paces: FxHashMap<(u32, EndpointId), Pace>,
+    paces: SavedMap<(u32, EndpointId), Pace>,
 }
 
 impl Ecn {
@@ -108,7 +112,13 @@ impl Ecn {
     }
 }
 
-impl Scheme for Ecn {
+impl Rules for Ecn {
+    type State = State;
+
+    fn start(&self, _nics: usize, _outputs: usize) -> State {
+        State::default()
+    }
+
     fn name(&self) -> &'static str {
         "ecn"
     }
@@ -117,8 +127,8 @@ impl Scheme for Ecn {
         REACTIONS
     }
 
-    fn memory_bytes(&self) -> usize {
-        table_bytes(&self.paces)
+    fn memory_bytes(&self, state: &State) -> usize {
+        table_bytes(&state.paces)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -172,35 +182,47 @@ impl Scheme for Ecn {
     }
 
     /// A root of congestion marks; a victim, whose packets wait for room at the next router, does not.
-    fn mark(&mut self, port: &Port, _packet: &PacketView, room: bool) -> bool {
+    fn mark(&self, _: &mut State, port: &Port, _packet: &PacketView, room: bool) -> bool {
         room && port.level > self.threshold
     }
 
-    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
-        let Some(mut pace) = self.paces.get(&(nic, to)).copied() else {
+    fn ready_at(&self, state: &mut State, nic: u32, to: EndpointId, now: Time) -> Time {
+        let Some(mut pace) = state.paces.get(&(nic, to)).copied() else {
             return now;
         };
         self.shrink(&mut pace, now);
         if pace.delay == 0 {
             if pace.deaf <= now {
-                self.paces.remove(&(nic, to));
+                state.paces.remove(&(nic, to));
             }
             return now;
         }
-        self.paces.insert((nic, to), pace);
+        state.paces.insert((nic, to), pace);
         // The delay shrinks while the source waits: k times before the wait is over.
         let wait = (pace.tail + pace.delay).saturating_sub(pace.since);
         let k = wait / (self.timer + self.decrement);
         now.max(pace.tail + pace.delay - k * self.decrement)
     }
 
-    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, tail: Time) {
-        if let Some(pace) = self.paces.get_mut(&(nic.nic(), packet.destination)) {
+    fn on_sent(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        packet: &PacketView,
+        tail: Time,
+    ) {
+        if let Some(pace) = state.paces.get_mut(&(nic.nic(), packet.destination)) {
             pace.tail = tail;
         }
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, marked: bool) {
+    fn on_control(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        origin: &Origin,
+        marked: bool,
+    ) {
         if !marked || !origin.is(PacketKind::ACK) {
             return;
         }
@@ -211,14 +233,14 @@ impl Scheme for Ecn {
             tail: now,
             deaf: 0,
         };
-        let mut pace = self.paces.get(&key).copied().unwrap_or(none);
+        let mut pace = state.paces.get(&key).copied().unwrap_or(none);
         if now < pace.deaf {
             return;
         }
         self.shrink(&mut pace, now);
         pace.deaf = now + self.min_interval;
         pace.delay = (pace.delay + self.increment).min(self.max_delay);
-        self.paces.insert(key, pace);
+        state.paces.insert(key, pace);
         nic.record(0, &[origin.source.into(), pace.delay]);
     }
 }
@@ -249,7 +271,7 @@ pub const ENTRY: Entry<Build> = Entry {
             Buffer::Auto => u64::from(about.output_queue.unwrap_or(u32::from(about.max_packet))),
             Buffer::Size(size) => size.flits(about.flit, u64::from(about.max_packet)),
         };
-        Ok(Box::new(Ecn {
+        let rules = Ecn {
             threshold: (capacity as f64 * parameters.threshold) as u32,
             increment: about.time(parameters.increment),
             timer,
@@ -259,26 +281,32 @@ pub const ENTRY: Entry<Build> = Entry {
                 .max_delay
                 .map_or(LATEST, |delay| about.time(delay)),
             min_interval: (parameters.min_interval).map_or(0, |interval| about.time(interval)),
-            paces: FxHashMap::default(),
-        }))
+        };
+        Ok(rules.into_scheme())
     },
 };
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scheme;
+    use super::super::applied::Applied;
     use super::super::testing::{Seen, origin, packet};
     use super::*;
 
-    fn ecn() -> Ecn {
-        Ecn {
+    fn ecn() -> Applied<Ecn> {
+        ecn_of(0)
+    }
+
+    fn ecn_of(min_interval: Time) -> Applied<Ecn> {
+        let rules = Ecn {
             threshold: 192,
             increment: 24_000,
             timer: 96_000,
             decrement: 1_000,
             max_delay: LATEST,
-            min_interval: 0,
-            paces: FxHashMap::default(),
-        }
+            min_interval,
+        };
+        Applied::new(rules.into(), 2, 0)
     }
 
     #[test]
@@ -301,13 +329,12 @@ mod tests {
         assert_eq!(ecn.ready_at(0, 7, 1_960_000), 1_960_000 + 38_000);
         let later = 1_000_000 + 48 * 96_000;
         assert_eq!(ecn.ready_at(0, 7, later), later);
-        assert!(ecn.paces.is_empty());
+        assert!(ecn.state.paces.is_empty());
     }
 
     #[test]
     fn marks_that_come_too_soon_are_ignored() {
-        let (mut ecn, mut desk) = (ecn(), Seen::at(1_000_000));
-        ecn.min_interval = 5_000_000;
+        let (mut ecn, mut desk) = (ecn_of(5_000_000), Seen::at(1_000_000));
         let ack = origin(PacketKind::ACK, 7, 0);
         ecn.on_control(&mut desk, &ack, true);
         // After 48 timers nothing would be left of two steps; of one there is nothing after 24, and it is not forgotten.

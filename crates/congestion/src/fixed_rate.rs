@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{About, Acts, Build, Capabilities, FlowRate, Scheme};
+use super::{About, Acts, Build, Capabilities, FlowRate, Rules, Scheme};
 use weir_input::registry::Entry;
 use weir_input::registry::range::shares;
 use weir_input::{ConfigError, Section};
@@ -36,7 +36,11 @@ struct FixedRate {
     acknowledge: bool,
 }
 
-impl Scheme for FixedRate {
+impl Rules for FixedRate {
+    type State = ();
+
+    fn start(&self, _nics: usize, _outputs: usize) {}
+
     fn name(&self) -> &'static str {
         ENTRY.name
     }
@@ -57,11 +61,11 @@ impl Scheme for FixedRate {
         Some(Acts::pacing("share"))
     }
 
-    fn rate(&mut self, _: u32, _: EndpointId, _: Time) -> Option<FlowRate> {
+    fn rate(&self, _: &mut (), _: u32, _: EndpointId, _: Time) -> Option<FlowRate> {
         Some(self.rate)
     }
 
-    fn allowed_rate(&mut self, _: u32, _: Time) -> f64 {
+    fn allowed_rate(&self, _: &mut (), _: u32, _: Time) -> f64 {
         self.share
     }
 }
@@ -89,11 +93,13 @@ fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigErro
         flits: FLITS,
         time: time.round() as Time,
     };
-    Ok(Box::new(FixedRate {
+    let acknowledge = about.acknowledge || about.circuits;
+    let rules = FixedRate {
         share,
         rate,
-        acknowledge: about.acknowledge || about.circuits,
-    }))
+        acknowledge,
+    };
+    Ok(rules.into_scheme())
 }
 
 #[cfg(test)]

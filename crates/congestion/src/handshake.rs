@@ -1,14 +1,15 @@
 //! The source's part of SRP: a reservation for each message, speculation until the grant or the first loss, and the
 //! rest at the granted time.
 
-use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::kinds::RESERVATION;
 use super::{About, Handshake, NicContext, table_bytes};
+use weir_model::codec::SavedMap;
 use weir_model::{EndpointId, NEVER, Origin, Time};
 
 /// A message from its reservation until all of it is acknowledged.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 struct Open {
     /// The granted time; [`NEVER`] until the grant is here.
     granted: Time,
@@ -25,21 +26,12 @@ type Held = Vec<u32>;
 type Key = (u32, EndpointId, u32);
 
 /// The open messages of a domain's NICs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Handshakes {
-    about: About,
-    open: FxHashMap<Key, Open>,
+    open: SavedMap<Key, Open>,
 }
 
 impl Handshakes {
-    /// None open.
-    pub fn new(about: About) -> Self {
-        Handshakes {
-            about,
-            open: FxHashMap::default(),
-        }
-    }
-
     /// What each message costs: a reservation, a grant, and its place among the open ones.
     pub const EACH: Handshake = Handshake {
         asks: 1,
@@ -55,8 +47,14 @@ impl Handshakes {
     }
 
     /// Asks for a time for a whole message.
-    pub fn begin(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
-        let (packets, flits) = self.about.packets(message.message_bits);
+    pub fn begin(
+        &mut self,
+        about: &About,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        message: &Origin,
+    ) {
+        let (packets, flits) = about.packets(message.message_bits);
         let open = Open {
             granted: NEVER,
             held: None,
@@ -124,11 +122,11 @@ mod tests {
     /// A source past saturation has ever more of them, which is most of what such a run holds.
     #[test]
     fn open_messages_are_counted_as_memory() {
-        let mut open = Handshakes::new(about(4, 64));
+        let (mut open, about) = (Handshakes::default(), about(4, 64));
         let none = open.memory_bytes();
         let mut nic = Seen::at(0);
         for message in 0..1_000 {
-            open.begin(&mut nic, 7, &origin(PacketKind::ACK, 7, message));
+            open.begin(&about, &mut nic, 7, &origin(PacketKind::ACK, 7, message));
         }
         let entry = Handshakes::EACH.kept;
         let held = open.memory_bytes() - none;

@@ -3,10 +3,10 @@ use serde::{Deserialize, Serialize};
 
 use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::record::Record;
-use super::refusals::Refusals;
+use super::refusals::{Batches, Refusals};
 use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
-    About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, SLACK, Scheme,
+    About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, Rules, SLACK,
     check_speculation, check_threshold, grant, nack, speculation_timeout,
 };
 use weir_input::registry::Entry;
@@ -116,13 +116,33 @@ impl Policy {
 
 /// See [`Parameters`].
 #[derive(Clone, Debug)]
-pub struct Lhrp {
+struct Lhrp {
     policy: Policy,
     source: Refusals,
     scheduler: Scheduler,
 }
 
-impl Scheme for Lhrp {
+#[derive(Deserialize, Serialize)]
+struct State {
+    batches: Batches,
+    /// By output: until when the link of its endpoint has been given away.
+    booked: Vec<Time>,
+}
+
+impl Rules for Lhrp {
+    type State = State;
+
+    fn start(&self, _nics: usize, outputs: usize) -> State {
+        State {
+            batches: Batches::default(),
+            booked: vec![0; outputs],
+        }
+    }
+
+    fn fits(&self, state: &State, _nics: usize, outputs: usize) -> bool {
+        state.booked.len() == outputs
+    }
+
     fn name(&self) -> &'static str {
         "lhrp"
     }
@@ -168,27 +188,29 @@ impl Scheme for Lhrp {
         AT_PORTS
     }
 
-    fn start(&mut self, _nics: usize, outputs: usize) {
-        self.scheduler.prepare(outputs);
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.source.memory_bytes() + self.scheduler.memory_bytes()
+    fn memory_bytes(&self, state: &State) -> usize {
+        state.batches.memory_bytes() + size_of_val(&*state.booked)
     }
 
     fn loss(&self) -> f64 {
         self.policy.loss
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+    fn on_control(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        origin: &Origin,
+        _marked: bool,
+    ) {
         match PacketKind::of(origin) {
-            NACK => self.source.lost(nic, origin),
-            GRANT => self.source.granted(nic, origin),
+            NACK => self.source.lost(&mut state.batches, nic, origin),
+            GRANT => self.source.granted(&mut state.batches, nic, origin),
             _ => {}
         }
     }
 
-    fn queueing_limit(&self, port: &Port) -> Time {
+    fn queueing_limit(&self, _: &State, port: &Port) -> Time {
         self.policy.allowed(port)
     }
 
@@ -196,26 +218,41 @@ impl Scheme for Lhrp {
         self.policy.timeout
     }
 
-    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
+    fn on_drop(
+        &self,
+        state: &mut State,
+        port: &mut PortContext,
+        packet: &PacketView,
+        origin: &Origin,
+    ) {
         let flits = u64::from(packet.flits);
         let last = port.port.last_hop;
-        let time = last.then(|| self.scheduler.book_at(port, packet.source, flits));
+        let booked = &mut state.booked;
+        let book = || self.scheduler.book_at(booked, port, packet.source, flits);
+        let time = last.then(book);
         port.send(nack(packet, origin, time));
     }
 
-    fn intercept(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) -> bool {
-        take_reservation(&mut self.scheduler, port, packet, origin)
+    fn intercept(
+        &self,
+        state: &mut State,
+        port: &mut PortContext,
+        packet: &PacketView,
+        origin: &Origin,
+    ) -> bool {
+        take_reservation(&self.scheduler, &mut state.booked, port, packet, origin)
     }
 }
 
 /// The last router answers a reservation in place of its endpoint.
 pub(super) fn take_reservation(
-    scheduler: &mut Scheduler,
+    scheduler: &Scheduler,
+    booked: &mut [Time],
     port: &mut PortContext,
     packet: &PacketView,
     origin: &Origin,
 ) -> bool {
-    let time = scheduler.book_at(port, origin.source, origin.flits());
+    let time = scheduler.book_at(booked, port, origin.source, origin.flits());
     port.send(grant(packet, origin, time));
     true
 }
@@ -239,10 +276,11 @@ pub const ENTRY: Entry<Build> = Entry {
             parameters.timeout,
             parameters.loss,
         )?;
-        Ok(Box::new(Lhrp {
+        let rules = Lhrp {
             policy,
             source: Refusals::new(section, *about, parameters.retries)?,
             scheduler: Scheduler::new(section, *about, parameters.slack, 0)?,
-        }))
+        };
+        Ok(rules.into_scheme())
     },
 };

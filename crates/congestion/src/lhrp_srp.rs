@@ -5,11 +5,11 @@ use super::handshake::Handshakes;
 use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::lhrp::{Policy, take_reservation};
 use super::record::Record;
-use super::refusals::{BATCH, Refusals};
+use super::refusals::{BATCH, Batches, Refusals};
 use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
-    About, Acts, Build, Capabilities, Handshake, NicContext, PacketView, Port, PortContext, SLACK,
-    Scheme, nack,
+    About, Acts, Build, Capabilities, Handshake, NicContext, PacketView, Port, PortContext, Rules,
+    SLACK, nack,
 };
 use weir_input::registry::Entry;
 use weir_input::registry::preset::Preset;
@@ -71,14 +71,21 @@ impl Default for Parameters {
 
 /// See [`Parameters`].
 #[derive(Clone, Debug)]
-pub struct LhrpSrp {
+struct LhrpSrp {
     about: About,
     /// Flits.
     reserve_from: u64,
     policy: Policy,
-    large: Handshakes,
     small: Refusals,
     scheduler: Scheduler,
+}
+
+#[derive(Deserialize, Serialize)]
+struct State {
+    large: Handshakes,
+    small: Batches,
+    /// By output: until when the link of its endpoint has been given away.
+    booked: Vec<Time>,
 }
 
 impl LhrpSrp {
@@ -87,7 +94,21 @@ impl LhrpSrp {
     }
 }
 
-impl Scheme for LhrpSrp {
+impl Rules for LhrpSrp {
+    type State = State;
+
+    fn start(&self, _nics: usize, outputs: usize) -> State {
+        State {
+            large: Handshakes::default(),
+            small: Batches::default(),
+            booked: vec![0; outputs],
+        }
+    }
+
+    fn fits(&self, state: &State, _nics: usize, outputs: usize) -> bool {
+        state.booked.len() == outputs
+    }
+
     fn name(&self) -> &'static str {
         "lhrp_srp"
     }
@@ -128,10 +149,6 @@ impl Scheme for LhrpSrp {
         AT_PORTS
     }
 
-    fn start(&mut self, _nics: usize, outputs: usize) {
-        self.scheduler.prepare(outputs);
-    }
-
     fn handshake(&self, message_bits: u64) -> Handshake {
         match self.is_large(message_bits) {
             true => Handshakes::EACH,
@@ -139,34 +156,46 @@ impl Scheme for LhrpSrp {
         }
     }
 
-    fn memory_bytes(&self) -> usize {
-        self.large.memory_bytes() + self.small.memory_bytes() + self.scheduler.memory_bytes()
+    fn memory_bytes(&self, state: &State) -> usize {
+        state.large.memory_bytes() + state.small.memory_bytes() + size_of_val(&*state.booked)
     }
 
     fn loss(&self) -> f64 {
         self.policy.loss
     }
 
-    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
+    fn on_message(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        message: &Origin,
+    ) {
         if self.is_large(message.message_bits) {
-            self.large.begin(nic, to, message);
+            state.large.begin(&self.about, nic, to, message);
         }
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+    fn on_control(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        origin: &Origin,
+        _marked: bool,
+    ) {
         match PacketKind::of(origin) {
-            PacketKind::ACK => self.large.acknowledged(nic, origin),
+            PacketKind::ACK => state.large.acknowledged(nic, origin),
             NACK if self.is_large(origin.message_bits) => {
-                self.large.lost(nic, origin);
+                state.large.lost(nic, origin);
             }
-            NACK => self.small.lost(nic, origin),
-            GRANT if origin.tries == BATCH => self.small.granted(nic, origin),
-            GRANT => self.large.granted(nic, origin),
+            NACK => self.small.lost(&mut state.small, nic, origin),
+            GRANT if origin.tries == BATCH => self.small.granted(&mut state.small, nic, origin),
+            GRANT => state.large.granted(nic, origin),
             _ => {}
         }
     }
 
-    fn queueing_limit(&self, port: &Port) -> Time {
+    fn queueing_limit(&self, _: &State, port: &Port) -> Time {
         self.policy.allowed(port)
     }
 
@@ -175,15 +204,29 @@ impl Scheme for LhrpSrp {
     }
 
     /// A large message has a reservation of its own.
-    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
+    fn on_drop(
+        &self,
+        state: &mut State,
+        port: &mut PortContext,
+        packet: &PacketView,
+        origin: &Origin,
+    ) {
         let flits = u64::from(packet.flits);
         let books = port.port.last_hop && !self.is_large(origin.message_bits);
-        let time = books.then(|| self.scheduler.book_at(port, packet.source, flits));
+        let booked = &mut state.booked;
+        let book = || self.scheduler.book_at(booked, port, packet.source, flits);
+        let time = books.then(book);
         port.send(nack(packet, origin, time));
     }
 
-    fn intercept(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) -> bool {
-        take_reservation(&mut self.scheduler, port, packet, origin)
+    fn intercept(
+        &self,
+        state: &mut State,
+        port: &mut PortContext,
+        packet: &PacketView,
+        origin: &Origin,
+    ) -> bool {
+        take_reservation(&self.scheduler, &mut state.booked, port, packet, origin)
     }
 }
 
@@ -204,13 +247,13 @@ pub const ENTRY: Entry<Build> = Entry {
             parameters.loss,
         )?;
         let longest = u64::from(about.max_packet);
-        Ok(Box::new(LhrpSrp {
+        let rules = LhrpSrp {
             about: *about,
             reserve_from: parameters.reserve_from.flits(about.flit, longest),
             policy,
-            large: Handshakes::new(*about),
             small: Refusals::new(section, *about, parameters.retries)?,
             scheduler: Scheduler::new(section, *about, parameters.slack, 0)?,
-        }))
+        };
+        Ok(rules.into_scheme())
     },
 };

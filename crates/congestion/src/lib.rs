@@ -1,11 +1,13 @@
 //! Congestion-control schemes. One file per scheme.
 //!
 //! A scheme is three small state machines: at the source's NIC, at the ports of routers, and at the destination's NIC.
-//! The fabric calls the hooks of [`Scheme`] that belong to what the scheme declares ([`Capabilities`]).
+//! A scheme is written as [`Rules`] over a state. The fabric calls the hooks that belong to what it
+//! declares ([`Capabilities`]) through [`Scheme`], an object with the rules and the state of a domain.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![deny(clippy::iter_over_hash_type)]
 
+mod applied;
 mod codes_cc;
 mod context;
 mod ecn;
@@ -18,6 +20,7 @@ mod lhrp_srp;
 mod none;
 mod record;
 mod refusals;
+mod rules;
 mod saa;
 mod scheduler;
 mod scheme;
@@ -26,6 +29,8 @@ mod srp;
 mod sst_cm;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod window;
 
 use rustc_hash::FxHashMap;
@@ -33,13 +38,16 @@ use rustc_hash::FxHashMap;
 use kinds::{GRANT, NACK};
 use weir_input::registry::Entry;
 use weir_input::{ConfigError, Section, Size, TimeSpan};
+use weir_model::codec::SavedMap;
 use weir_model::{Bandwidth, EndpointId, FlitSize, Invalid, LATEST, Origin, Packet, Time};
 
+pub use applied::Scheme;
 pub use context::{Actions, Control, NicContext, PacketView, Port, PortContext};
 pub use record::{Place, Record, RecordColumn};
+pub use rules::Rules;
 pub use scheme::{
-    Act, Acts, Capabilities, CloneScheme, DROPPED_FABRIC, DROPPED_LAST_HOP, FlowRate, HELD_BACK,
-    Handshake, MARKED, Scheme,
+    Act, Acts, Capabilities, DROPPED_FABRIC, DROPPED_LAST_HOP, FlowRate, HELD_BACK, Handshake,
+    MARKED,
 };
 
 /// What a scheme may know of the network when it is built.
@@ -183,9 +191,9 @@ fn grant(packet: &PacketView, origin: &Origin, time: Time) -> Control {
 }
 
 /// Bytes of memory that tables of flows hold, one table for each NIC.
-fn flow_bytes<T>(nics: &[FxHashMap<EndpointId, T>]) -> usize {
+fn flow_bytes<T>(nics: &[SavedMap<EndpointId, T>]) -> usize {
     let each = size_of::<EndpointId>() + size_of::<T>();
-    let held = |flows: &FxHashMap<_, T>| size_of_val(flows) + flows.capacity() * each;
+    let held = |flows: &SavedMap<_, T>| size_of_val(flows) + flows.capacity() * each;
     nics.iter().map(held).sum()
 }
 

@@ -1,7 +1,7 @@
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Capabilities, Scheme};
+use super::{Build, Capabilities, Rules};
 use weir_input::registry::Entry;
 use weir_model::Classes;
 
@@ -12,12 +12,16 @@ struct Parameters {}
 
 /// The baseline.
 #[derive(Clone, Copy, Debug)]
-pub struct NoControl {
+struct NoControl {
     /// Whether there are control packets.
     control: bool,
 }
 
-impl Scheme for NoControl {
+impl Rules for NoControl {
+    type State = ();
+
+    fn start(&self, _nics: usize, _outputs: usize) {}
+
     fn name(&self) -> &'static str {
         "none"
     }
@@ -40,6 +44,6 @@ pub const ENTRY: Entry<Build> = Entry {
     build: |section, about| {
         section.parse::<Parameters>()?;
         let control = about.acknowledge || about.circuits;
-        Ok(Box::new(NoControl { control }))
+        Ok(NoControl { control }.into_scheme())
     },
 };

@@ -1,18 +1,19 @@
 //! The source's part of LHRP: packets that were dropped are sent again at the time that the last router gave, or, if it
 //! was another router and gave none, again speculatively; after some such losses with a reservation.
 
-use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::kinds::RESERVATION;
 use super::{About, NicContext, table_bytes};
 use weir_input::{ConfigError, Section};
+use weir_model::codec::SavedMap;
 use weir_model::{EndpointId, Invalid, Origin};
 
 /// Marks the reservation for a batch of packets, and its grant.
 pub const BATCH: u8 = u8::MAX;
 
 /// Packets for one destination that go with a reservation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Batch {
     /// Those in the reservation that is under way.
     asked: Vec<Origin>,
@@ -20,24 +21,29 @@ struct Batch {
     waiting: Vec<Origin>,
 }
 
-/// The packets of a domain's NICs that wait for a grant.
-#[derive(Clone, Debug)]
+/// The packets of a domain's NICs that wait for a grant, by NIC and destination.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Batches(SavedMap<(u32, EndpointId), Batch>);
+
+impl Batches {
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        let batches = self.0.values();
+        let held = batches.map(|batch| batch.asked.capacity() + batch.waiting.capacity());
+        table_bytes(&self.0) + held.sum::<usize>() * size_of::<Origin>()
+    }
+}
+
+/// The rules for packets that were dropped.
+#[derive(Clone, Copy, Debug)]
 pub struct Refusals {
     about: About,
     /// Losses without a time before a packet goes with a reservation.
     patience: u8,
-    batches: FxHashMap<(u32, EndpointId), Batch>,
 }
 
 impl Refusals {
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        let batches = self.batches.values();
-        let held = batches.map(|batch| batch.asked.capacity() + batch.waiting.capacity());
-        table_bytes(&self.batches) + held.sum::<usize>() * size_of::<Origin>()
-    }
-
-    /// None waiting. Retries are counted in a byte, of which one value means something else.
+    /// Retries are counted in a byte, of which one value means something else.
     pub fn new(section: &Section, about: About, retries: u8) -> Result<Self, ConfigError> {
         if retries > 200 {
             let what = "so many retries cannot be counted";
@@ -47,12 +53,11 @@ impl Refusals {
         Ok(Refusals {
             about,
             patience: retries,
-            batches: FxHashMap::default(),
         })
     }
 
     /// A packet was dropped.
-    pub fn lost(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+    pub fn lost(&self, batches: &mut Batches, nic: &mut dyn NicContext, origin: &Origin) {
         let to = origin.source;
         if let Some(time) = origin.time() {
             return nic.resend(time, false, to, *origin);
@@ -64,7 +69,7 @@ impl Refusals {
             };
             return nic.resend(nic.now(), true, to, again);
         }
-        let batch = self.batches.entry((nic.nic(), to)).or_default();
+        let batch = batches.0.entry((nic.nic(), to)).or_default();
         batch.waiting.push(*origin);
         if batch.asked.is_empty() {
             batch.ask(&self.about, nic, to);
@@ -72,10 +77,10 @@ impl Refusals {
     }
 
     /// A grant for a batch: it is sent from the granted time on, and the next batch asks for its own.
-    pub fn granted(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+    pub fn granted(&self, batches: &mut Batches, nic: &mut dyn NicContext, origin: &Origin) {
         let to = origin.source;
         let key = (nic.nic(), to);
-        let Some(batch) = self.batches.get_mut(&key) else {
+        let Some(batch) = batches.0.get_mut(&key) else {
             return;
         };
         let at = origin.time().unwrap_or(0);
@@ -83,7 +88,7 @@ impl Refusals {
             nic.resend(at, false, to, packet);
         }
         if batch.waiting.is_empty() {
-            self.batches.remove(&key);
+            batches.0.remove(&key);
         } else {
             batch.ask(&self.about, nic, to);
         }

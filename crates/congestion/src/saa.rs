@@ -9,16 +9,16 @@
 //! packet says which W_f its source knows and collects the largest weight on its way, and the destination sends a `weights` packet back if
 //! the two differ.
 
-use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    About, Build, Capabilities, FlowRate, NicContext, PacketView, Port, Scheme, flow_bytes,
+    About, Build, Capabilities, FlowRate, NicContext, PacketView, Port, Rules, Scheme, flow_bytes,
 };
 use weir_input::registry::Entry;
 use weir_input::registry::range::round_trips;
 use weir_input::{ConfigError, Duration, Section};
+use weir_model::codec::SavedMap;
 use weir_model::{
     Classes, ControlKind, EndpointId, FlowStep, Invalid, LinkRate, Origin, PacketKind, Stamp, Time,
 };
@@ -50,7 +50,7 @@ const SIZE: usize = 0;
 const LARGEST: usize = 1;
 
 /// A flow at its source.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Flow {
     /// Its size.
     flits: u64,
@@ -66,34 +66,38 @@ struct Saa {
     about: About,
     /// None: by data packets.
     period: Option<Time>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct State {
     /// Flits of the flows over each output.
     ports: Vec<u64>,
     /// Of the flows that each NIC sends.
     sources: Vec<u64>,
     /// By NIC.
-    flows: Vec<FxHashMap<EndpointId, Flow>>,
+    flows: Vec<SavedMap<EndpointId, Flow>>,
     /// How often a rate was changed after it was set first.
     changes: u64,
 }
 
 impl Saa {
     /// The weight of a NIC's own link, ps.
-    fn own_weight(&self, nic: u32) -> Time {
+    fn own_weight(&self, state: &State, nic: u32) -> Time {
         let link = LinkRate::new(self.about.bandwidth, self.about.flit);
-        link.time_of(self.sources[nic as usize])
+        link.time_of(state.sources[nic as usize])
     }
 
     /// Sets the weight on the way of a flow.
-    fn set(&mut self, nic: u32, to: EndpointId, weight: Time) {
-        if let Some(flow) = self.flows[nic as usize].get_mut(&to) {
+    fn set(state: &mut State, nic: u32, to: EndpointId, weight: Time) {
+        if let Some(flow) = state.flows[nic as usize].get_mut(&to) {
             let before = flow.weight.replace(weight);
-            self.changes += u64::from(before.is_some_and(|before| before != weight));
+            state.changes += u64::from(before.is_some_and(|before| before != weight));
         }
     }
 
     /// Asks for the timer by which a flow will ask the links again.
-    fn ask_later(&mut self, nic: &mut dyn NicContext, to: EndpointId) {
-        let flow = self.flows[nic.nic() as usize].get_mut(&to);
+    fn ask_later(&self, state: &mut State, nic: &mut dyn NicContext, to: EndpointId) {
+        let flow = state.flows[nic.nic() as usize].get_mut(&to);
         if let (Some(period), Some(flow)) = (self.period, flow) {
             flow.next = nic.now() + period;
             nic.wake(flow.next, u64::from(to));
@@ -101,7 +105,23 @@ impl Saa {
     }
 }
 
-impl Scheme for Saa {
+impl Rules for Saa {
+    type State = State;
+
+    fn start(&self, nics: usize, outputs: usize) -> State {
+        State {
+            ports: vec![0; outputs],
+            sources: vec![0; nics],
+            flows: vec![SavedMap::default(); nics],
+            changes: 0,
+        }
+    }
+
+    fn fits(&self, state: &State, nics: usize, outputs: usize) -> bool {
+        let lengths = [state.sources.len(), state.flows.len()];
+        state.ports.len() == outputs && lengths == [nics; 2]
+    }
+
     fn name(&self) -> &'static str {
         ENTRY.name
     }
@@ -131,39 +151,39 @@ impl Scheme for Saa {
         &["rate_changes"]
     }
 
-    fn counts(&self) -> Vec<u64> {
-        vec![self.changes]
+    fn counts(&self, state: &State) -> Vec<u64> {
+        vec![state.changes]
     }
 
     fn header_words(&self) -> usize {
         2
     }
 
-    fn start(&mut self, nics: usize, outputs: usize) {
-        self.ports = vec![0; outputs];
-        self.sources = vec![0; nics];
-        self.flows = vec![FxHashMap::default(); nics];
+    fn memory_bytes(&self, state: &State) -> usize {
+        8 * (state.ports.len() + state.sources.len()) + flow_bytes(&state.flows)
     }
 
-    fn memory_bytes(&self) -> usize {
-        8 * (self.ports.len() + self.sources.len()) + flow_bytes(&self.flows)
-    }
-
-    fn on_flow_start(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
+    fn on_flow_start(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        message: &Origin,
+    ) {
         let flits = self.about.packets(message.message_bits).1;
         let flow = Flow {
             flits,
             weight: None,
             next: 0,
         };
-        self.flows[nic.nic() as usize].insert(to, flow);
-        self.sources[nic.nic() as usize] += flits;
+        state.flows[nic.nic() as usize].insert(to, flow);
+        state.sources[nic.nic() as usize] += flits;
         nic.header()[SIZE] = flits;
-        nic.header()[LARGEST] = self.own_weight(nic.nic());
+        nic.header()[LARGEST] = self.own_weight(state, nic.nic());
     }
 
-    fn on_flow_packet(&mut self, port: &Port, step: FlowStep, header: &mut [u64]) {
-        let weight = &mut self.ports[port.output as usize];
+    fn on_flow_packet(&self, state: &mut State, port: &Port, step: FlowStep, header: &mut [u64]) {
+        let weight = &mut state.ports[port.output as usize];
         match step {
             FlowStep::Start => *weight += header[SIZE],
             FlowStep::Probe => {}
@@ -172,51 +192,57 @@ impl Scheme for Saa {
         header[LARGEST] = header[LARGEST].max(port.rate.time_of(*weight));
     }
 
-    fn on_flow_back(&mut self, nic: &mut dyn NicContext, to: EndpointId, step: FlowStep) {
+    fn on_flow_back(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        step: FlowStep,
+    ) {
         if step != FlowStep::End {
             let weight = nic.header()[LARGEST];
-            self.set(nic.nic(), to, weight);
+            Saa::set(state, nic.nic(), to, weight);
         }
         if step == FlowStep::Start {
-            self.ask_later(nic, to);
+            self.ask_later(state, nic, to);
         }
     }
 
-    fn on_nic_timer(&mut self, nic: &mut dyn NicContext, number: u64) {
+    fn on_nic_timer(&self, state: &mut State, nic: &mut dyn NicContext, number: u64) {
         let to = number as EndpointId;
-        let flow = self.flows[nic.nic() as usize].get(&to);
+        let flow = state.flows[nic.nic() as usize].get(&to);
         if flow.is_none_or(|flow| flow.next != nic.now()) {
             return;
         }
-        nic.header()[LARGEST] = self.own_weight(nic.nic());
+        nic.header()[LARGEST] = self.own_weight(state, nic.nic());
         nic.probe(to);
-        self.ask_later(nic, to);
+        self.ask_later(state, nic, to);
     }
 
-    fn on_flow_end(&mut self, nic: &mut dyn NicContext, to: EndpointId, _: &Origin) {
-        if let Some(flow) = self.flows[nic.nic() as usize].remove(&to) {
-            self.sources[nic.nic() as usize] -= flow.flits;
+    fn on_flow_end(&self, state: &mut State, nic: &mut dyn NicContext, to: EndpointId, _: &Origin) {
+        if let Some(flow) = state.flows[nic.nic() as usize].remove(&to) {
+            state.sources[nic.nic() as usize] -= flow.flits;
             nic.header()[SIZE] = flow.flits;
         }
     }
 
-    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, _: Time) {
+    fn on_sent(&self, state: &mut State, nic: &mut dyn NicContext, packet: &PacketView, _: Time) {
         if self.period.is_some() {
             return;
         }
-        let flow = self.flows[nic.nic() as usize].get(&packet.destination);
+        let flow = state.flows[nic.nic() as usize].get(&packet.destination);
         if let Some(known) = flow.and_then(|flow| flow.weight) {
             nic.header()[SIZE] = known;
-            nic.header()[LARGEST] = self.own_weight(nic.nic());
+            nic.header()[LARGEST] = self.own_weight(state, nic.nic());
         }
     }
 
-    fn stamp(&mut self, port: &Port, _: &PacketView, header: &mut [u64], _: Time) {
-        let weight = self.ports[port.output as usize];
+    fn stamp(&self, state: &mut State, port: &Port, _: &PacketView, header: &mut [u64], _: Time) {
+        let weight = state.ports[port.output as usize];
         header[LARGEST] = header[LARGEST].max(port.rate.time_of(weight));
     }
 
-    fn on_delivery(&mut self, nic: &mut dyn NicContext, packet: &PacketView) {
+    fn on_delivery(&self, _: &mut State, nic: &mut dyn NicContext, packet: &PacketView) {
         let (known, largest) = (nic.header()[SIZE], nic.header()[LARGEST]);
         // What belongs to no flow knows of none.
         if known > 0 && known != largest {
@@ -225,16 +251,16 @@ impl Scheme for Saa {
         }
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _: bool) {
-        let flow = self.flows[nic.nic() as usize].get(&origin.source);
+    fn on_control(&self, state: &mut State, nic: &mut dyn NicContext, origin: &Origin, _: bool) {
+        let flow = state.flows[nic.nic() as usize].get(&origin.source);
         // What was said of the flow before it is not about one that is not announced yet.
         if flow.is_some_and(|flow| flow.weight.is_some()) {
-            self.set(nic.nic(), origin.source, origin.flits());
+            Saa::set(state, nic.nic(), origin.source, origin.flits());
         }
     }
 
-    fn rate(&mut self, nic: u32, to: EndpointId, _: Time) -> Option<FlowRate> {
-        let flow = self.flows[nic as usize].get(&to)?;
+    fn rate(&self, state: &mut State, nic: u32, to: EndpointId, _: Time) -> Option<FlowRate> {
+        let flow = state.flows[nic as usize].get(&to)?;
         let time = flow.weight?;
         Some(FlowRate {
             flits: flow.flits,
@@ -243,8 +269,8 @@ impl Scheme for Saa {
     }
 
     /// The least of the rates of its flows.
-    fn allowed_rate(&mut self, nic: u32, _: Time) -> f64 {
-        let flows = self.flows[nic as usize].values();
+    fn allowed_rate(&self, state: &mut State, nic: u32, _: Time) -> f64 {
+        let flows = state.flows[nic as usize].values();
         let shares = flows.filter_map(|flow| {
             let alone = self.about.link_time(flow.flits) as f64;
             flow.weight.map(|weight| alone / weight.max(1) as f64)
@@ -271,12 +297,9 @@ fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigErro
             "write a time such as \"10 us\", or leave it out",
         )));
     }
-    Ok(Box::new(Saa {
+    let rules = Saa {
         about: *about,
         period: period.map(|period| period.0),
-        ports: Vec::new(),
-        sources: Vec::new(),
-        flows: Vec::new(),
-        changes: 0,
-    }))
+    };
+    Ok(rules.into_scheme())
 }

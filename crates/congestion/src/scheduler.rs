@@ -36,24 +36,20 @@ pub const AT_PORTS: &[Record] = &[Record {
 /// What is granted comes a round trip later than the time that was free when it was granted. If every time were given
 /// away, what came late would stand in the queue for as long as the schedule is full. So a little more is booked than is
 /// asked for; speculative packets use what is left.
-#[derive(Clone, Debug)]
+///
+/// The schedules themselves are a table by NIC or output: the time up to which a link has been
+/// given away, ps.
+#[derive(Clone, Copy, Debug)]
 pub struct Scheduler {
     about: About,
     /// How much is booked for each flit that is asked for.
     slack: f64,
     /// Flits booked besides: the reservation's own, where it takes the endpoint's link.
     overhead: u64,
-    /// By endpoint: when its link has been given away up to, ps.
-    booked: Vec<Time>,
 }
 
 impl Scheduler {
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.booked.capacity() * size_of::<Time>()
-    }
-
-    /// Without endpoints. A schedule that books less than is sent would overload its endpoint for ever.
+    /// A schedule that books less than is sent would overload its endpoint for ever.
     pub fn new(
         section: &Section,
         about: About,
@@ -69,18 +65,12 @@ impl Scheduler {
             about,
             slack,
             overhead,
-            booked: Vec::new(),
         })
     }
 
-    /// Nothing booked for any of `places`.
-    pub fn prepare(&mut self, places: usize) {
-        self.booked = vec![0; places];
-    }
-
     /// The first free time for so many flits.
-    fn book(&mut self, place: u32, flits: u64, now: Time) -> Time {
-        let booked = &mut self.booked[place as usize];
+    fn book(&self, booked: &mut [Time], place: u32, flits: u64, now: Time) -> Time {
+        let booked = &mut booked[place as usize];
         let start = now.max(*booked);
         let time = self.about.link_time(flits.saturating_add(self.overhead));
         *booked = start.saturating_add(times(self.slack, time as f64));
@@ -88,16 +78,22 @@ impl Scheduler {
     }
 
     /// The first free time for so many flits of a source, at a port of the last router.
-    pub fn book_at(&mut self, port: &mut PortContext, source: EndpointId, flits: u64) -> Time {
-        let at = self.book(port.port.output, flits, port.now);
+    pub fn book_at(
+        &self,
+        booked: &mut [Time],
+        port: &mut PortContext,
+        source: EndpointId,
+        flits: u64,
+    ) -> Time {
+        let at = self.book(booked, port.port.output, flits, port.now);
         port.record(0, &[source.into(), flits, at, at - port.now]);
         at
     }
 
     /// Answers a reservation at the endpoint's own NIC.
-    pub fn answer(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+    pub fn answer(&self, booked: &mut [Time], nic: &mut dyn NicContext, origin: &Origin) {
         let (now, flits) = (nic.now(), origin.flits());
-        let at = self.book(nic.nic(), flits, now);
+        let at = self.book(booked, nic.nic(), flits, now);
         nic.record(0, &[origin.source.into(), flits, at, at - now]);
         nic.reply(GRANT, origin.source, origin.with_time(Some(at)));
     }

@@ -1,6 +1,5 @@
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +7,14 @@ use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
-    About, Acts, Build, Capabilities, NicContext, PacketView, PortContext, SLACK, Scheme,
+    About, Acts, Build, Capabilities, NicContext, PacketView, PortContext, Rules, SLACK,
     check_speculation, nack, speculation_timeout, table_bytes,
 };
 use weir_input::TimeSpan;
 use weir_input::registry::Entry;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times};
+use weir_model::codec::SavedMap;
 use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 
 /// Small-message speculative reservation: every packet is sent speculatively at once; only one that was dropped asks
@@ -65,7 +65,7 @@ impl Default for Parameters {
 const RESERVED: u8 = 1;
 
 /// The dropped packets of one queue pair.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Dropped {
     /// On their way to be sent again.
     open: u32,
@@ -75,14 +75,21 @@ struct Dropped {
 
 /// See [`Parameters`].
 #[derive(Clone, Debug)]
-pub struct Smsrp {
+struct Smsrp {
     timeout: Time,
     /// 0: any number.
     reservations: u32,
     loss: f64,
     about: About,
     scheduler: Scheduler,
-    dropped: FxHashMap<(u32, EndpointId), Dropped>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct State {
+    /// By NIC: until when its link has been given away.
+    booked: Vec<Time>,
+    /// By NIC and destination, while there are any.
+    dropped: SavedMap<(u32, EndpointId), Dropped>,
 }
 
 impl Smsrp {
@@ -96,9 +103,9 @@ impl Smsrp {
     }
 
     /// A packet was dropped: it asks for a time, or waits until it may.
-    fn lost(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+    fn lost(&self, state: &mut State, nic: &mut dyn NicContext, origin: &Origin) {
         if self.reservations > 0 {
-            let pair = self.dropped.entry((nic.nic(), origin.source)).or_default();
+            let pair = state.dropped.entry((nic.nic(), origin.source)).or_default();
             if pair.open == self.reservations {
                 return pair.waiting.push_back(*origin);
             }
@@ -108,9 +115,9 @@ impl Smsrp {
     }
 
     /// A packet that had a reservation has arrived: the next may ask.
-    fn arrived(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
+    fn arrived(&self, state: &mut State, nic: &mut dyn NicContext, origin: &Origin) {
         let key = (nic.nic(), origin.source);
-        let Some(pair) = self.dropped.get_mut(&key) else {
+        let Some(pair) = state.dropped.get_mut(&key) else {
             return;
         };
         match pair.waiting.pop_front() {
@@ -118,14 +125,29 @@ impl Smsrp {
             None => {
                 pair.open -= 1;
                 if pair.open == 0 {
-                    self.dropped.remove(&key);
+                    state.dropped.remove(&key);
                 }
             }
         }
     }
 }
 
-impl Scheme for Smsrp {
+impl Rules for Smsrp {
+    type State = State;
+
+    fn start(&self, nics: usize, _outputs: usize) -> State {
+        State {
+            booked: vec![0; nics],
+            dropped: SavedMap::default(),
+        }
+    }
+
+    fn fits(&self, state: &State, nics: usize, _outputs: usize) -> bool {
+        let own = |to: EndpointId, pair: &Dropped| pair.waiting.iter().all(|one| one.source == to);
+        let mut pairs = state.dropped.iter();
+        state.booked.len() == nics && pairs.all(|(&(_, to), pair)| own(to, pair))
+    }
+
     fn name(&self) -> &'static str {
         "smsrp"
     }
@@ -160,30 +182,32 @@ impl Scheme for Smsrp {
         AT_ENDPOINTS
     }
 
-    fn start(&mut self, nics: usize, _outputs: usize) {
-        self.scheduler.prepare(nics);
-    }
-
-    fn memory_bytes(&self) -> usize {
-        let waiting = self.dropped.values().map(|one| one.waiting.capacity());
-        table_bytes(&self.dropped)
+    fn memory_bytes(&self, state: &State) -> usize {
+        let waiting = state.dropped.values().map(|one| one.waiting.capacity());
+        table_bytes(&state.dropped)
             + waiting.sum::<usize>() * size_of::<Origin>()
-            + self.scheduler.memory_bytes()
+            + size_of_val(&*state.booked)
     }
 
     fn loss(&self) -> f64 {
         self.loss
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+    fn on_control(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        origin: &Origin,
+        _marked: bool,
+    ) {
         match PacketKind::of(origin) {
-            NACK => self.lost(nic, origin),
-            PacketKind::ACK if origin.tries == RESERVED => self.arrived(nic, origin),
+            NACK => self.lost(state, nic, origin),
+            PacketKind::ACK if origin.tries == RESERVED => self.arrived(state, nic, origin),
             GRANT => {
                 let at = origin.time().unwrap_or(0);
                 nic.resend(at, false, origin.source, *origin);
             }
-            RESERVATION => self.scheduler.answer(nic, origin),
+            RESERVATION => self.scheduler.answer(&mut state.booked, nic, origin),
             _ => {}
         }
     }
@@ -192,7 +216,7 @@ impl Scheme for Smsrp {
         self.timeout
     }
 
-    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
+    fn on_drop(&self, _: &mut State, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
         port.send(nack(packet, origin, None));
     }
 }
@@ -207,13 +231,13 @@ pub const ENTRY: Entry<Build> = Entry {
         let parameters: Parameters = section.parse()?;
         let timeout = speculation_timeout(about, parameters.timeout);
         check_speculation(section, about, parameters.loss, Some(timeout))?;
-        Ok(Box::new(Smsrp {
+        let rules = Smsrp {
             timeout,
             reservations: parameters.reservations,
             loss: parameters.loss,
             about: *about,
             scheduler: Scheduler::new(section, *about, parameters.slack, 1)?,
-            dropped: FxHashMap::default(),
-        }))
+        };
+        Ok(rules.into_scheme())
     },
 };

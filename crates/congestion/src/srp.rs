@@ -6,7 +6,7 @@ use super::kinds::{self, GRANT, NACK, RESERVATION};
 use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
-    About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, SLACK, Scheme,
+    About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, Rules, SLACK,
     check_speculation, nack, speculation_timeout,
 };
 use weir_input::registry::Entry;
@@ -55,14 +55,34 @@ impl Default for Parameters {
 
 /// See [`Parameters`].
 #[derive(Clone, Debug)]
-pub struct Srp {
+struct Srp {
     timeout: Time,
     loss: f64,
-    source: Handshakes,
+    about: About,
     scheduler: Scheduler,
 }
 
-impl Scheme for Srp {
+#[derive(Deserialize, Serialize)]
+struct State {
+    source: Handshakes,
+    /// By NIC: until when its link has been given away.
+    booked: Vec<Time>,
+}
+
+impl Rules for Srp {
+    type State = State;
+
+    fn start(&self, nics: usize, _outputs: usize) -> State {
+        State {
+            source: Handshakes::default(),
+            booked: vec![0; nics],
+        }
+    }
+
+    fn fits(&self, state: &State, nics: usize, _outputs: usize) -> bool {
+        state.booked.len() == nics
+    }
+
     fn name(&self) -> &'static str {
         "srp"
     }
@@ -94,34 +114,42 @@ impl Scheme for Srp {
         AT_ENDPOINTS
     }
 
-    fn start(&mut self, nics: usize, _outputs: usize) {
-        self.scheduler.prepare(nics);
-    }
-
     fn handshake(&self, _message_bits: u64) -> Handshake {
         Handshakes::EACH
     }
 
-    fn memory_bytes(&self) -> usize {
-        self.source.memory_bytes() + self.scheduler.memory_bytes()
+    fn memory_bytes(&self, state: &State) -> usize {
+        state.source.memory_bytes() + size_of_val(&*state.booked)
     }
 
     fn loss(&self) -> f64 {
         self.loss
     }
 
-    fn on_message(&mut self, nic: &mut dyn NicContext, to: EndpointId, message: &Origin) {
-        self.source.begin(nic, to, message);
+    fn on_message(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        message: &Origin,
+    ) {
+        state.source.begin(&self.about, nic, to, message);
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _marked: bool) {
+    fn on_control(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        origin: &Origin,
+        _marked: bool,
+    ) {
         match PacketKind::of(origin) {
-            PacketKind::ACK => self.source.acknowledged(nic, origin),
+            PacketKind::ACK => state.source.acknowledged(nic, origin),
             NACK => {
-                self.source.lost(nic, origin);
+                state.source.lost(nic, origin);
             }
-            GRANT => self.source.granted(nic, origin),
-            RESERVATION => self.scheduler.answer(nic, origin),
+            GRANT => state.source.granted(nic, origin),
+            RESERVATION => self.scheduler.answer(&mut state.booked, nic, origin),
             _ => {}
         }
     }
@@ -130,7 +158,7 @@ impl Scheme for Srp {
         self.timeout
     }
 
-    fn on_drop(&mut self, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
+    fn on_drop(&self, _: &mut State, port: &mut PortContext, packet: &PacketView, origin: &Origin) {
         port.send(nack(packet, origin, None));
     }
 }
@@ -145,11 +173,12 @@ pub const ENTRY: Entry<Build> = Entry {
         let parameters: Parameters = section.parse()?;
         let timeout = speculation_timeout(about, parameters.timeout);
         check_speculation(section, about, parameters.loss, Some(timeout))?;
-        Ok(Box::new(Srp {
+        let rules = Srp {
             timeout,
             loss: parameters.loss,
-            source: Handshakes::new(*about),
+            about: *about,
             scheduler: Scheduler::new(section, *about, parameters.slack, 1)?,
-        }))
+        };
+        Ok(rules.into_scheme())
     },
 };

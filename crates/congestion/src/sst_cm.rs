@@ -2,16 +2,17 @@ mod parameters;
 
 use std::collections::hash_map::Entry as Slot;
 
-use rustc_hash::FxHashMap;
 use schemars::schema_for;
+use serde::{Deserialize, Serialize};
 
 use super::{
     About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
-    Scheme, check_threshold, times,
+    Rules, check_threshold, times,
 };
 use parameters::{Expiry, Parameters, Pauses, Release};
 use weir_input::registry::Entry;
 use weir_input::{Buffer, ConfigError, Section};
+use weir_model::codec::SavedMap;
 use weir_model::{Classes, EndpointId, Invalid, NEVER, Signal, Time};
 
 /// The kind of signal: the first word holds the endpoint that congestion is about, and N (0: no limit) in the upper half;
@@ -19,7 +20,7 @@ use weir_model::{Classes, EndpointId, Invalid, NEVER, Signal, Time};
 const LIMIT: u16 = 0;
 
 /// A source that counts at a port.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Stream {
     /// When its last packet came, or (if that is later, and pauses do not count) when its pause will be over.
     last: Time,
@@ -30,12 +31,12 @@ struct Stream {
 }
 
 /// The port of an endpoint.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 struct Watch {
     /// The endpoint.
     target: EndpointId,
     /// The sources that count.
-    streams: FxHashMap<EndpointId, Stream>,
+    streams: SavedMap<EndpointId, Stream>,
     /// Before this time no source can be timed out.
     check: Time,
     /// Whether sources are limited.
@@ -65,7 +66,7 @@ impl Watch {
 }
 
 /// What holds a source back from one endpoint.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Limit {
     /// 0: none once the pause is over.
     n: u32,
@@ -76,7 +77,7 @@ struct Limit {
 
 /// See [`Parameters`].
 #[derive(Clone, Debug)]
-pub struct SstCm {
+struct SstCm {
     about: About,
     streams: u32,
     /// Flits.
@@ -90,9 +91,14 @@ pub struct SstCm {
     release: Release,
     /// Flits.
     smallest: u16,
+}
+
+#[derive(Deserialize, Serialize)]
+struct State {
+    /// By output.
     watches: Vec<Option<Box<Watch>>>,
     /// By NIC and endpoint, while there is a limit.
-    limits: FxHashMap<(u32, EndpointId), Limit>,
+    limits: SavedMap<(u32, EndpointId), Limit>,
     /// Times that control began and ended at a port, and that a source was paused.
     begun: u64,
     ended: u64,
@@ -155,7 +161,8 @@ impl SstCm {
 
     /// A source has joined while control is on.
     fn share_anew(
-        &mut self,
+        &self,
+        state: &mut State,
         watch: &mut Watch,
         actions: &mut Actions,
         joining: EndpointId,
@@ -172,17 +179,17 @@ impl SstCm {
             clippy::iter_over_hash_type,
             reason = "each stream is put off by itself"
         )]
-        for (&source, stream) in &mut watch.streams {
+        for (&source, stream) in watch.streams.iter_mut() {
             if all || source == joining {
                 self.puts_off(stream, now, pause);
-                self.paused += 1;
+                state.paused += 1;
             }
         }
     }
 
     /// Forgets the sources that are timed out.
-    fn expire(&mut self, actions: &mut Actions, port: &Port, now: Time) {
-        let slot = &mut self.watches[port.output as usize];
+    fn expire(&self, state: &mut State, actions: &mut Actions, port: &Port, now: Time) {
+        let slot = &mut state.watches[port.output as usize];
         let Some(mut watch) = slot.take_if(|watch| now >= watch.check) else {
             return;
         };
@@ -207,7 +214,7 @@ impl SstCm {
                 watch.tell(actions, source, 0, 0);
             }
             watch.on = left >= self.streams as usize;
-            self.ended += u64::from(!watch.on);
+            state.ended += u64::from(!watch.on);
             let n = if watch.on { left as u32 } else { 0 };
             watch.tell_all(actions, n, 0);
         }
@@ -222,11 +229,29 @@ impl SstCm {
             watch.alarm = watch.check;
             actions.wake(watch.alarm);
         }
-        self.watches[port.output as usize] = Some(watch);
+        state.watches[port.output as usize] = Some(watch);
     }
 }
 
-impl Scheme for SstCm {
+impl Rules for SstCm {
+    type State = State;
+
+    fn start(&self, _nics: usize, outputs: usize) -> State {
+        State {
+            watches: vec![None; outputs],
+            limits: SavedMap::default(),
+            begun: 0,
+            ended: 0,
+            paused: 0,
+        }
+    }
+
+    fn fits(&self, state: &State, _nics: usize, outputs: usize) -> bool {
+        let mut watches = state.watches.iter().flatten();
+        let is_endpoint = |source: &EndpointId| *source < self.about.endpoints;
+        state.watches.len() == outputs && watches.all(|watch| watch.streams.keys().all(is_endpoint))
+    }
+
     fn name(&self) -> &'static str {
         "sst_cm"
     }
@@ -278,28 +303,24 @@ impl Scheme for SstCm {
         Classes::of_data(self.about.acknowledge)
     }
 
-    fn start(&mut self, _nics: usize, outputs: usize) {
-        self.watches = vec![None; outputs];
-    }
-
-    fn on_route(&mut self, context: &mut PortContext, packet: &PacketView) {
+    fn on_route(&self, state: &mut State, context: &mut PortContext, packet: &PacketView) {
         let (now, port, actions) = (context.now, context.port, &mut *context.actions);
         if !port.last_hop {
             return;
         }
         if self.expiry == Expiry::Due {
-            self.expire(actions, &port, now);
+            self.expire(state, actions, &port, now);
         }
         if packet.flits < self.smallest {
             return;
         }
         let pause = self.pause(&port);
-        let mut watch = self.watches[port.output as usize]
+        let mut watch = state.watches[port.output as usize]
             .take()
             .unwrap_or_else(|| {
                 Box::new(Watch {
                     target: packet.destination,
-                    streams: FxHashMap::default(),
+                    streams: SavedMap::default(),
                     check: NEVER,
                     on: false,
                     alarm: NEVER,
@@ -309,7 +330,7 @@ impl Scheme for SstCm {
         let n = watch.streams.len() as u32;
         if watch.on {
             if joins {
-                self.share_anew(&mut watch, actions, packet.source, pause, now);
+                self.share_anew(state, &mut watch, actions, packet.source, pause, now);
             }
         } else if n >= self.streams && port.level >= self.threshold {
             watch.on = true;
@@ -325,22 +346,22 @@ impl Scheme for SstCm {
                 watch.alarm = watch.check.max(now + 1);
                 actions.wake(watch.alarm);
             }
-            self.begun += 1;
-            self.paused += u64::from(n);
+            state.begun += 1;
+            state.paused += u64::from(n);
         }
-        self.watches[port.output as usize] = Some(watch);
+        state.watches[port.output as usize] = Some(watch);
     }
 
-    fn on_departure(&mut self, context: &mut PortContext, _packet: &PacketView) {
+    fn on_departure(&self, state: &mut State, context: &mut PortContext, _packet: &PacketView) {
         let (now, port, actions) = (context.now, context.port, &mut *context.actions);
         if port.last_hop {
-            self.expire(actions, &port, now);
+            self.expire(state, actions, &port, now);
         }
     }
 
-    fn on_port_timer(&mut self, context: &mut PortContext) {
+    fn on_port_timer(&self, state: &mut State, context: &mut PortContext) {
         let (now, port, actions) = (context.now, context.port, &mut *context.actions);
-        let Some(watch) = &mut self.watches[port.output as usize] else {
+        let Some(watch) = &mut state.watches[port.output as usize] else {
             return;
         };
         if watch.on && watch.alarm == now {
@@ -348,21 +369,21 @@ impl Scheme for SstCm {
                 watch.alarm = watch.check;
                 actions.wake(watch.alarm);
             } else {
-                self.expire(actions, &port, now);
+                self.expire(state, actions, &port, now);
             }
         }
     }
 
-    fn on_signal(&mut self, nic: u32, signal: &Signal) {
+    fn on_signal(&self, state: &mut State, nic: u32, signal: &Signal) {
         let (target, n) = (
             signal.words[0] as EndpointId,
             (signal.words[0] >> 32) as u32,
         );
         if n == 0 {
-            let next = self.ready_at(nic, target, signal.time);
+            let next = self.ready_at(state, nic, target, signal.time);
             if self.release == Release::AtOnce || next == signal.time {
-                self.limits.remove(&(nic, target));
-            } else if let Some(limit) = self.limits.get_mut(&(nic, target)) {
+                state.limits.remove(&(nic, target));
+            } else if let Some(limit) = state.limits.get_mut(&(nic, target)) {
                 *limit = Limit {
                     n: 0,
                     pause_until: next,
@@ -371,7 +392,7 @@ impl Scheme for SstCm {
             }
             return;
         }
-        let limit = self.limits.entry((nic, target)).or_insert(Limit {
+        let limit = state.limits.entry((nic, target)).or_insert(Limit {
             n,
             pause_until: 0,
             last: (0, 0),
@@ -380,11 +401,11 @@ impl Scheme for SstCm {
         limit.pause_until = limit.pause_until.max(signal.time + signal.words[1]);
     }
 
-    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
-        if self.limits.is_empty() {
+    fn ready_at(&self, state: &mut State, nic: u32, to: EndpointId, now: Time) -> Time {
+        if state.limits.is_empty() {
             return now;
         }
-        let Some(limit) = self.limits.get(&(nic, to)) else {
+        let Some(limit) = state.limits.get(&(nic, to)) else {
             return now;
         };
         let (head, length) = limit.last;
@@ -393,8 +414,8 @@ impl Scheme for SstCm {
         next.max(limit.pause_until).max(now)
     }
 
-    fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
-        let own = self.limits.iter().filter(|((own, _), _)| *own == nic);
+    fn allowed_rate(&self, state: &mut State, nic: u32, now: Time) -> f64 {
+        let own = state.limits.iter().filter(|((own, _), _)| *own == nic);
         let shares = own.map(|(_, limit)| match (limit.pause_until > now, limit.n) {
             (true, _) => 0.0,
             (false, 0) => 1.0,
@@ -403,25 +424,31 @@ impl Scheme for SstCm {
         shares.fold(1.0, f64::min)
     }
 
-    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, tail: Time) {
+    fn on_sent(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        packet: &PacketView,
+        tail: Time,
+    ) {
         let (head, place) = (nic.now(), (nic.nic(), packet.destination));
-        match self.limits.get_mut(&place) {
+        match state.limits.get_mut(&place) {
             Some(limit) if limit.n > 0 => limit.last = (head, tail - head),
-            Some(_) => _ = self.limits.remove(&place),
+            Some(_) => _ = state.limits.remove(&place),
             None => {}
         }
     }
 
-    fn counts(&self) -> Vec<u64> {
-        vec![self.begun, self.ended, self.paused]
+    fn counts(&self, state: &State) -> Vec<u64> {
+        vec![state.begun, state.ended, state.paused]
     }
 
-    fn memory_bytes(&self) -> usize {
-        let watches = self.watches.iter().flatten();
+    fn memory_bytes(&self, state: &State) -> usize {
+        let watches = state.watches.iter().flatten();
         let watch = |watch: &Watch| size_of::<Watch>() + watch.streams.capacity() * 32;
-        self.watches.capacity() * size_of::<usize>()
+        state.watches.capacity() * size_of::<usize>()
             + watches.map(|one| watch(one)).sum::<usize>()
-            + self.limits.capacity() * 48
+            + state.limits.capacity() * 48
     }
 }
 
@@ -463,11 +490,6 @@ impl SstCm {
             expiry: parameters.expiry,
             release: parameters.release,
             smallest: u16::try_from(smallest).unwrap_or(u16::MAX),
-            watches: Vec::new(),
-            limits: FxHashMap::default(),
-            begun: 0,
-            ended: 0,
-            paused: 0,
         })
     }
 }
@@ -478,7 +500,7 @@ pub const ENTRY: Entry<Build> = Entry {
     source: "McGlohon et al., PMBS 2021, sections III.B and IV.C",
     examples: &[r#"streams = 3, threshold = "100 flits", smallest = "4 flits""#],
     parameters: || schema_for!(Parameters),
-    build: |section, about| Ok(Box::new(SstCm::new(section, about)?)),
+    build: |section, about| Ok(SstCm::new(section, about)?.into_scheme()),
 };
 
 #[cfg(test)]

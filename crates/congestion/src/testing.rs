@@ -23,6 +23,10 @@ pub struct Seen {
     pub rows: Vec<(usize, Vec<u64>)>,
     /// Destinations of flows.
     pub probes: Vec<EndpointId>,
+    /// Control packets: destination, and what they are about, with kind and source.
+    pub controls: Vec<(EndpointId, Origin)>,
+    /// Data packets that are sent again: lossy, destination, which.
+    pub again: Vec<(bool, EndpointId, Origin)>,
 }
 
 impl Seen {
@@ -38,6 +42,8 @@ impl Seen {
             signals: Vec::new(),
             rows: Vec::new(),
             probes: Vec::new(),
+            controls: Vec::new(),
+            again: Vec::new(),
         }
     }
 }
@@ -62,6 +68,12 @@ impl NicContext for Seen {
     fn reply(&mut self, kind: PacketKind, to: EndpointId, origin: Origin) {
         self.replies
             .push((kind, to, origin.message, origin.payload_bits));
+        let about = Origin {
+            source: self.nic,
+            kind: kind.number(),
+            ..origin
+        };
+        self.controls.push((to, about));
     }
 
     fn send_at(&mut self, _: Time, kind: PacketKind, to: EndpointId, _: u16, origin: Origin) {
@@ -87,6 +99,12 @@ impl NicContext for Seen {
     fn resend(&mut self, at: Time, lossy: bool, to: EndpointId, origin: Origin) {
         self.resent
             .push((at, lossy, to, origin.message, origin.part));
+        let data = Origin {
+            source: self.nic,
+            kind: PacketKind::DATA.number(),
+            ..origin
+        };
+        self.again.push((lossy, to, data));
     }
 
     fn withdraw(&mut self, _origin: &Origin) -> std::ops::Range<u32> {

@@ -1,13 +1,13 @@
 //! `window`: a congestion window for each flow, as of TCP, by round-trip times since nothing is lost.
 
-use rustc_hash::FxHashMap;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Scheme, flow_bytes};
+use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Rules, Scheme, flow_bytes};
 use weir_input::registry::Entry;
 use weir_input::registry::range::{counts, factors};
 use weir_input::{ConfigError, Section};
+use weir_model::codec::SavedMap;
 use weir_model::{Classes, EndpointId, Invalid, NEVER, Origin, PacketKind, Time};
 
 /// Each flow (what a NIC sends to one destination) has a window: packets that may be under way without acknowledgement. It begins with
@@ -33,7 +33,7 @@ struct Parameters {
 }
 
 /// A flow at its source.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Flow {
     /// Packets that may be under way.
     window: f64,
@@ -50,13 +50,17 @@ struct Flow {
 struct Window {
     most: u32,
     patience: f64,
+}
+
+#[derive(Deserialize, Serialize)]
+struct State {
     /// By NIC.
-    flows: Vec<FxHashMap<EndpointId, Flow>>,
+    flows: Vec<SavedMap<EndpointId, Flow>>,
     /// How often a window was halved.
     halvings: u64,
 }
 
-impl Window {
+impl State {
     fn flow(&mut self, nic: u32, to: EndpointId) -> &mut Flow {
         let new = Flow {
             window: 1.0,
@@ -69,7 +73,20 @@ impl Window {
     }
 }
 
-impl Scheme for Window {
+impl Rules for Window {
+    type State = State;
+
+    fn start(&self, nics: usize, _outputs: usize) -> State {
+        State {
+            flows: vec![SavedMap::default(); nics],
+            halvings: 0,
+        }
+    }
+
+    fn fits(&self, state: &State, nics: usize, _outputs: usize) -> bool {
+        state.flows.len() == nics
+    }
+
     fn name(&self) -> &'static str {
         ENTRY.name
     }
@@ -96,8 +113,8 @@ impl Scheme for Window {
         &["halvings"]
     }
 
-    fn counts(&self) -> Vec<u64> {
-        vec![self.halvings]
+    fn counts(&self, state: &State) -> Vec<u64> {
+        vec![state.halvings]
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
@@ -148,30 +165,26 @@ impl Scheme for Window {
         Some(Acts::pacing("most"))
     }
 
-    fn start(&mut self, nics: usize, _: usize) {
-        self.flows = vec![FxHashMap::default(); nics];
+    fn memory_bytes(&self, state: &State) -> usize {
+        flow_bytes(&state.flows)
     }
 
-    fn memory_bytes(&self) -> usize {
-        flow_bytes(&self.flows)
-    }
-
-    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
-        match self.flows[nic as usize].get(&to) {
+    fn ready_at(&self, state: &mut State, nic: u32, to: EndpointId, now: Time) -> Time {
+        match state.flows[nic as usize].get(&to) {
             Some(flow) if flow.under_way >= flow.window as u32 => NEVER,
             _ => now,
         }
     }
 
-    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, _: Time) {
+    fn on_sent(&self, state: &mut State, nic: &mut dyn NicContext, packet: &PacketView, _: Time) {
         nic.header()[0] = nic.now();
-        self.flow(nic.nic(), packet.destination).under_way += 1;
+        state.flow(nic.nic(), packet.destination).under_way += 1;
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, _: bool) {
+    fn on_control(&self, state: &mut State, nic: &mut dyn NicContext, origin: &Origin, _: bool) {
         let (now, sent) = (nic.now(), nic.header()[0]);
         let (most, patience) = (self.most, self.patience);
-        let flow = self.flow(nic.nic(), origin.source);
+        let flow = state.flow(nic.nic(), origin.source);
         let trip = now - sent;
         flow.under_way -= 1;
         flow.shortest = flow.shortest.min(trip);
@@ -186,7 +199,7 @@ impl Scheme for Window {
             flow.window = (flow.window / 2.0).max(1.0);
             flow.slow_start = false;
             flow.since = now;
-            self.halvings += u64::from(before > 1.0);
+            state.halvings += u64::from(before > 1.0);
         }
     }
 }
@@ -222,12 +235,7 @@ fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigErro
         let what = format!("{patience} times the shortest round trip");
         return refuse("patience", what, "write a number above 1");
     }
-    Ok(Box::new(Window {
-        most,
-        patience,
-        flows: Vec::new(),
-        halvings: 0,
-    }))
+    Ok(Window { most, patience }.into_scheme())
 }
 
 /// Longest packets that fill the longest round trip of the empty network.

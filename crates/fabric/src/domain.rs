@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::Discipline;
+use crate::endpoint::hosts::Hosts;
 use crate::fault::Fault;
 use crate::record::stats::Stats;
 use crate::record::task_log::TaskStep;
@@ -116,6 +117,8 @@ pub struct FabricDomain<K: Compiled> {
     pub(super) pool: Pool,
     pub(super) ports: Ports,
     pub(super) ends: Ends,
+    /// Tasks of applications.
+    pub(super) hosts: Hosts,
     pub(super) mail: Mail,
     pub(super) records: Records,
     pub(super) progress: Progress,
@@ -229,7 +232,7 @@ impl<K: Compiled> FabricDomain<K> {
             + self.ends.sends.memory_bytes()
             + self.ends.resends.capacity() * size_of::<Resends>()
             + self.ends.sources.capacity() * size_of::<Source>()
-            + self.ends.hosts.memory_bytes()
+            + self.hosts.memory_bytes()
             + self.ends.flows.memory_bytes()
             + self.ends.shaper.memory_bytes()
             + self.records.attribution.memory_bytes()
@@ -331,7 +334,7 @@ impl<K: Compiled> Domain for FabricDomain<K> {
     }
 
     fn finished(&self) -> bool {
-        self.fixed.until_done && self.ends.hosts.unfinished() == 0
+        self.fixed.until_done && self.hosts.unfinished() == 0
     }
 
     fn moved(&self) -> u64 {

@@ -2,10 +2,14 @@
 //!
 //! The one place that knows bincode. Numbers are of variable length, so that the bytes do not depend on the machine.
 
+use std::hash::Hash;
+use std::ops::{Deref, DerefMut};
+
 use bincode::config::standard;
 use bincode::error::DecodeError;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use rustc_hash::FxHashMap;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
 /// Bytes that are no such value.
@@ -14,9 +18,58 @@ use thiserror::Error;
 pub struct CodecError(String);
 
 impl CodecError {
-    /// Bytes that are wrong for this reason.
-    pub fn new(reason: impl Into<String>) -> CodecError {
-        CodecError(reason.into())
+    /// Bytes that are a value, but not one that is possible: why not.
+    pub fn new(why: impl Into<String>) -> CodecError {
+        CodecError(why.into())
+    }
+}
+
+/// A hash map that is written in the order of its keys: equal maps are equal bytes, whatever was
+/// done to them before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedMap<K: Hash + Eq, V>(FxHashMap<K, V>);
+
+impl<K: Hash + Eq, V> Default for SavedMap<K, V> {
+    fn default() -> Self {
+        SavedMap(FxHashMap::default())
+    }
+}
+
+impl<K: Hash + Eq, V> Deref for SavedMap<K, V> {
+    type Target = FxHashMap<K, V>;
+
+    fn deref(&self) -> &FxHashMap<K, V> {
+        &self.0
+    }
+}
+
+impl<K: Hash + Eq, V> DerefMut for SavedMap<K, V> {
+    fn deref_mut(&mut self) -> &mut FxHashMap<K, V> {
+        &mut self.0
+    }
+}
+
+impl<K: Hash + Eq, V> FromIterator<(K, V)> for SavedMap<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        SavedMap(entries.into_iter().collect())
+    }
+}
+
+impl<K: Hash + Ord + Serialize, V: Serialize> Serialize for SavedMap<K, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entries: Vec<(&K, &V)> = self.0.iter().collect();
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        serializer.collect_seq(entries)
+    }
+}
+
+impl<'a, K: Hash + Ord + Deserialize<'a>, V: Deserialize<'a>> Deserialize<'a> for SavedMap<K, V> {
+    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
+        let entries = Vec::<(K, V)>::deserialize(deserializer)?;
+        if !entries.is_sorted_by(|before, after| before.0 < after.0) {
+            return Err(D::Error::custom("the keys of a map are not in order"));
+        }
+        Ok(entries.into_iter().collect())
     }
 }
 
@@ -76,6 +129,27 @@ mod tests {
         bytes.push(0);
         let error = decode::<Value>(&bytes).unwrap_err();
         assert_eq!(error.to_string(), "1 bytes are left over");
+    }
+
+    #[test]
+    fn equal_maps_are_equal_bytes() {
+        let (mut up, mut down) = (SavedMap::default(), SavedMap::default());
+        down.reserve(1_000);
+        for key in 0..100_u32 {
+            up.insert(key, u64::from(key));
+            down.insert(99 - key, u64::from(99 - key));
+        }
+        let bytes = encode(&up).unwrap();
+        assert_eq!(encode(&down).unwrap(), bytes);
+        assert_eq!(decode(&bytes), Ok(up));
+    }
+
+    #[test]
+    fn keys_out_of_order_are_refused() {
+        for keys in [[1_u32, 1], [2, 1]] {
+            let bytes = encode(&keys.map(|key| (key, ())).to_vec()).unwrap();
+            assert!(decode::<SavedMap<u32, ()>>(&bytes).is_err(), "{keys:?}");
+        }
     }
 
     #[test]

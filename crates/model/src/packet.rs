@@ -1,5 +1,6 @@
-use super::{EndpointId, Time};
 use serde::{Deserialize, Serialize};
+
+use super::{EndpointId, Time};
 
 /// The place of a packet in its domain's pool.
 pub type PacketIndex = u32;
@@ -293,7 +294,7 @@ impl Packet {
 }
 
 /// The part of a packet that only its ends touch: less than a cache line.
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(8))]
 pub struct Origin {
     /// When the message was generated.

@@ -422,7 +422,10 @@ fn reference() -> String {
 fn the_manual_describes_the_schema() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/result-file.md");
     let manual = fs::read_to_string(path).expect("docs/result-file.md");
-    let (start, end) = ("<!-- made from crates/result/src/schema.rs -->\n", "<!-- end -->");
+    let (start, end) = (
+        "<!-- made from crates/result/src/schema.rs -->\n",
+        "<!-- end -->",
+    );
     let (before, rest) = manual
         .split_once(start)
         .expect("the start of the reference");

@@ -8,4 +8,6 @@ pub mod motifs;
 pub mod open;
 pub mod patterns;
 pub mod replay;
+#[cfg(test)]
+mod saved;
 pub mod tasks;

@@ -2,13 +2,15 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use weir_model::Time;
 
 /// A share of a link, as a fraction; at most 1.
 pub(super) type Share = (u64, u64);
 
 /// What is measured, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) enum Ejection {
     /// Over the last packets.
     Packets(Packets),
@@ -19,10 +21,8 @@ pub(super) enum Ejection {
 /// The last packets that were delivered, and the time in which any were under way. So the measure fits all rates: it
 /// sees a thousandth of a link as exactly as a whole one, and neither the time before a source began to send nor pauses between its
 /// messages make its rate look lower than it is.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Packets {
-    /// How many count.
-    most: usize,
     /// Packets under way, and since when there have been any.
     under_way: u64,
     since: Time,
@@ -36,14 +36,6 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    /// Of `most` packets.
-    pub fn new(most: u32) -> Packets {
-        Packets {
-            most: most as usize,
-            ..Packets::default()
-        }
-    }
-
     pub fn sent(&mut self, now: Time) {
         if self.under_way == 0 {
             self.since = now;
@@ -51,11 +43,13 @@ impl Packets {
         self.under_way += 1;
     }
 
-    pub fn delivered(&mut self, now: Time, flits: u64) {
+    /// A packet has been delivered; `most` of them count.
+    pub fn delivered(&mut self, now: Time, flits: u64, most: u32) {
+        let most = most as usize;
         if self.delivered.capacity() == 0 {
-            self.delivered.reserve_exact(self.most);
+            self.delivered.reserve_exact(most);
         }
-        if self.delivered.len() == self.most
+        if self.delivered.len() == most
             && let Some((clock, flits)) = self.delivered.pop_front()
         {
             self.from = clock;
@@ -90,7 +84,7 @@ impl Packets {
 }
 
 /// What was delivered in each of the last periods.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Periods {
     /// A ring of periods: which one (from 1), and the flits delivered in it.
     delivered: Vec<(u64, u64)>,

@@ -4,11 +4,12 @@ mod ejection;
 mod parameters;
 
 use schemars::schema_for;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::{
     About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
-    Scheme,
+    Rules,
 };
 use ejection::{Ejection, Packets, Periods, Share};
 use parameters::{Limit, Measure, Parameters, Ports};
@@ -22,7 +23,7 @@ const RELEASE: u16 = 1;
 const DELIVERED: u16 = 2;
 
 /// A port of a router: a cache line, where few send by it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[repr(align(64))]
 struct Watch {
     /// In order: endpoints with packets at the port, all of which it throttles while it is congested, with those that it throttles and
@@ -43,7 +44,7 @@ impl Watch {
 }
 
 /// An endpoint as a source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 struct Source {
     /// The ports that throttle it, and how many take part there.
     orders: Vec<(u64, u32)>,
@@ -60,7 +61,7 @@ const ONE: u64 = 1 << 32;
 
 /// See [`Parameters`].
 #[derive(Clone, Debug)]
-pub struct CodesCc {
+struct CodesCc {
     about: About,
     threshold: f64,
     release: f64,
@@ -76,7 +77,13 @@ pub struct CodesCc {
     measure: Measure,
     latency: Time,
     ports: Ports,
+}
+
+#[derive(Deserialize, Serialize)]
+struct State {
+    /// By output.
     watches: Vec<Watch>,
+    /// By NIC.
     sources: Vec<Source>,
     /// Times that a port became congested, and that one was released.
     congestions: u64,
@@ -102,18 +109,18 @@ impl CodesCc {
 
     /// Tells all that a port throttles how many share what is behind it. (With their destination among them they send a
     /// little less than it takes, and the port drains.)
-    fn throttle_all(&self, actions: &mut Actions, output: u32) {
-        let watch = &self.watches[output as usize];
+    fn throttle_all(&self, state: &State, actions: &mut Actions, output: u32) {
+        let watch = &state.watches[output as usize];
         let all = watch.senders.len() as u64 + self.others;
         for &(to, _) in &watch.senders {
             actions.signal(to, THROTTLE, [all, 0]);
         }
     }
 
-    fn release_all(&mut self, actions: &mut Actions, output: u32) {
-        let watch = &mut self.watches[output as usize];
+    fn release_all(state: &mut State, actions: &mut Actions, output: u32) {
+        let watch = &mut state.watches[output as usize];
         watch.congested = false;
-        self.releases += 1;
+        state.releases += 1;
         for &(to, _) in &watch.senders {
             actions.signal(to, RELEASE, [0, 0]);
         }
@@ -160,7 +167,36 @@ impl CodesCc {
     }
 }
 
-impl Scheme for CodesCc {
+impl Rules for CodesCc {
+    type State = State;
+
+    fn start(&self, nics: usize, outputs: usize) -> State {
+        let ejection = match self.measure {
+            Measure::Packets(_) => Ejection::Packets(Packets::default()),
+            Measure::Periods(_) => Ejection::Periods(Periods::default()),
+        };
+        let source = Source {
+            orders: Vec::new(),
+            ejection,
+            last: (0, 0),
+            since: 0,
+        };
+        State {
+            watches: vec![Watch::default(); outputs],
+            sources: vec![source; nics],
+            congestions: 0,
+            releases: 0,
+            throttled_ps: 0,
+            throttlings: 0,
+        }
+    }
+
+    fn fits(&self, state: &State, nics: usize, outputs: usize) -> bool {
+        let mut senders = state.watches.iter().flat_map(|watch| &watch.senders);
+        (state.sources.len(), state.watches.len()) == (nics, outputs)
+            && senders.all(|&(sender, _)| sender < self.about.endpoints)
+    }
+
     fn name(&self) -> &'static str {
         "codes_cc"
     }
@@ -225,32 +261,17 @@ impl Scheme for CodesCc {
         Classes::of_data(self.about.acknowledge)
     }
 
-    fn start(&mut self, nics: usize, outputs: usize) {
-        self.watches = vec![Watch::default(); outputs];
-        let ejection = match self.measure {
-            Measure::Packets(most) => Ejection::Packets(Packets::new(most)),
-            Measure::Periods(_) => Ejection::Periods(Periods::default()),
-        };
-        let source = Source {
-            orders: Vec::new(),
-            ejection,
-            last: (0, 0),
-            since: 0,
-        };
-        self.sources = vec![source; nics];
-    }
-
     fn signal_delay(&self) -> Option<Time> {
         Some(self.latency)
     }
 
-    fn on_route(&mut self, context: &mut PortContext, packet: &PacketView) {
+    fn on_route(&self, state: &mut State, context: &mut PortContext, packet: &PacketView) {
         let (now, port, actions) = (context.now, context.port, &mut *context.actions);
         if !self.watched(&port) {
             return;
         }
         let (high, low) = self.levels(&port);
-        let watch = &mut self.watches[port.output as usize];
+        let watch = &mut state.watches[port.output as usize];
         let flits = u32::from(packet.flits);
         let found = watch.find(packet.source);
         match found {
@@ -261,26 +282,26 @@ impl Scheme for CodesCc {
             let more = self.about.link_time(flits.into());
             watch.drained = watch.drained.saturating_add(more);
             if found.is_err() {
-                self.throttle_all(actions, port.output);
+                self.throttle_all(state, actions, port.output);
             }
         } else if port.level > high {
             watch.congested = true;
-            self.congestions += 1;
+            state.congestions += 1;
             let above = u64::from(port.level - low.min(port.level));
             watch.drained = now + self.about.link_time(above);
             watch.alarm = watch.drained;
             actions.wake(watch.alarm);
-            self.throttle_all(actions, port.output);
+            self.throttle_all(state, actions, port.output);
         }
     }
 
-    fn on_departure(&mut self, context: &mut PortContext, packet: &PacketView) {
+    fn on_departure(&self, state: &mut State, context: &mut PortContext, packet: &PacketView) {
         let (now, port, actions) = (context.now, context.port, &mut *context.actions);
         if !self.watched(&port) {
             return;
         }
         let (_, low) = self.levels(&port);
-        let watch = &mut self.watches[port.output as usize];
+        let watch = &mut state.watches[port.output as usize];
         if let Ok(place) = watch.find(packet.source) {
             let (_, flits) = &mut watch.senders[place];
             *flits -= u32::from(packet.flits);
@@ -289,14 +310,14 @@ impl Scheme for CodesCc {
             }
         }
         if watch.congested && now >= watch.drained && port.level <= low {
-            self.release_all(actions, port.output);
+            CodesCc::release_all(state, actions, port.output);
         }
     }
 
-    fn on_port_timer(&mut self, context: &mut PortContext) {
+    fn on_port_timer(&self, state: &mut State, context: &mut PortContext) {
         let (now, port, actions) = (context.now, context.port, &mut *context.actions);
         let (_, low) = self.levels(&port);
-        let watch = &mut self.watches[port.output as usize];
+        let watch = &mut state.watches[port.output as usize];
         if !watch.congested || now != watch.alarm {
             return;
         }
@@ -304,17 +325,17 @@ impl Scheme for CodesCc {
             watch.alarm = watch.drained;
             actions.wake(watch.alarm);
         } else if port.level <= low {
-            self.release_all(actions, port.output);
+            CodesCc::release_all(state, actions, port.output);
         }
     }
 
-    fn on_delivery(&mut self, nic: &mut dyn NicContext, packet: &PacketView) {
+    fn on_delivery(&self, _: &mut State, nic: &mut dyn NicContext, packet: &PacketView) {
         nic.signal(packet.source, DELIVERED, [u64::from(packet.flits), 0]);
     }
 
-    fn absorb_signal(&mut self, nic: u32, signal: &Signal) -> bool {
+    fn absorb_signal(&self, state: &mut State, nic: u32, signal: &Signal) -> bool {
         // What is counted by periods depends on its time alone.
-        let source = &mut self.sources[nic as usize];
+        let source = &mut state.sources[nic as usize];
         match (&mut source.ejection, &self.measure) {
             (Ejection::Periods(periods), Measure::Periods(clock)) if signal.kind == DELIVERED => {
                 periods.delivered(signal.time, signal.words[0], clock);
@@ -324,11 +345,13 @@ impl Scheme for CodesCc {
         }
     }
 
-    fn on_signal(&mut self, nic: u32, signal: &Signal) {
-        let source = &mut self.sources[nic as usize];
+    fn on_signal(&self, state: &mut State, nic: u32, signal: &Signal) {
+        let source = &mut state.sources[nic as usize];
         if signal.kind == DELIVERED {
-            if let Ejection::Packets(packets) = &mut source.ejection {
-                packets.delivered(signal.time, signal.words[0]);
+            if let (Ejection::Packets(packets), &Measure::Packets(most)) =
+                (&mut source.ejection, &self.measure)
+            {
+                packets.delivered(signal.time, signal.words[0], most);
             }
             return;
         }
@@ -343,21 +366,21 @@ impl Scheme for CodesCc {
                 }
                 if before {
                     source.since = signal.time;
-                    self.throttlings += 1;
+                    state.throttlings += 1;
                 }
             }
             _ => {
                 source.orders.retain(|order| order.0 != port);
                 if !before && source.orders.is_empty() {
                     let time = signal.time - source.since;
-                    self.throttled_ps = self.throttled_ps.saturating_add(time);
+                    state.throttled_ps = state.throttled_ps.saturating_add(time);
                 }
             }
         }
     }
 
-    fn ready_at(&mut self, nic: u32, _to: EndpointId, now: Time) -> Time {
-        let source = &self.sources[nic as usize];
+    fn ready_at(&self, state: &mut State, nic: u32, _to: EndpointId, now: Time) -> Time {
+        let source = &state.sources[nic as usize];
         if source.orders.is_empty() {
             return now;
         }
@@ -382,8 +405,8 @@ impl Scheme for CodesCc {
         }
     }
 
-    fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
-        let source = &self.sources[nic as usize];
+    fn allowed_rate(&self, state: &mut State, nic: u32, now: Time) -> f64 {
+        let source = &state.sources[nic as usize];
         if source.orders.is_empty() {
             return 1.0;
         }
@@ -405,25 +428,31 @@ impl Scheme for CodesCc {
         least.max(measured).min(1.0) * used
     }
 
-    fn on_sent(&mut self, nic: &mut dyn NicContext, _packet: &PacketView, tail: Time) {
+    fn on_sent(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        _packet: &PacketView,
+        tail: Time,
+    ) {
         let head = nic.now();
-        let source = &mut self.sources[nic.nic() as usize];
+        let source = &mut state.sources[nic.nic() as usize];
         source.last = (head, tail - head);
         if let Ejection::Packets(packets) = &mut source.ejection {
             packets.sent(head);
         }
     }
 
-    fn counts(&self) -> Vec<u64> {
+    fn counts(&self, state: &State) -> Vec<u64> {
         vec![
-            self.congestions,
-            self.releases,
-            self.throttlings,
-            self.throttled_ps,
+            state.congestions,
+            state.releases,
+            state.throttlings,
+            state.throttled_ps,
         ]
     }
 
-    fn memory_bytes(&self) -> usize {
+    fn memory_bytes(&self, state: &State) -> usize {
         let watch = |watch: &Watch| {
             let elsewhere = watch.senders.spilled();
             let senders = watch.senders.capacity() * size_of::<(EndpointId, u32)>();
@@ -432,8 +461,8 @@ impl Scheme for CodesCc {
         let source = |source: &Source| {
             size_of::<Source>() + source.ejection.memory_bytes() + source.orders.capacity() * 16
         };
-        self.watches.iter().map(watch).sum::<usize>()
-            + self.sources.iter().map(source).sum::<usize>()
+        state.watches.iter().map(watch).sum::<usize>()
+            + state.sources.iter().map(source).sum::<usize>()
     }
 }
 
@@ -461,12 +490,6 @@ impl CodesCc {
             measure,
             latency: parameters.latency.0,
             ports: parameters.ports,
-            watches: Vec::new(),
-            sources: Vec::new(),
-            congestions: 0,
-            releases: 0,
-            throttled_ps: 0,
-            throttlings: 0,
         })
     }
 }
@@ -482,7 +505,7 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"limit = "minimum", cardinality = "sources""#,
     ],
     parameters: || schema_for!(Parameters),
-    build: |section, about| Ok(Box::new(CodesCc::new(section, about)?)),
+    build: |section, about| Ok(CodesCc::new(section, about)?.into_scheme()),
 };
 
 #[cfg(test)]

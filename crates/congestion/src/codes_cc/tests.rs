@@ -1,16 +1,17 @@
 use super::*;
+use crate::Scheme;
+use crate::applied::Applied;
 use crate::testing::{Seen, about, at, last_timer, section};
 
 /// Ports of 1,000 flits.
-fn scheme() -> CodesCc {
+fn scheme() -> Applied<CodesCc> {
     with("period = \"10 us\"")
 }
 
-fn with(parameters: &str) -> CodesCc {
+fn with(parameters: &str) -> Applied<CodesCc> {
     let text = format!("scheme = \"codes_cc\"\n{parameters}");
-    let mut scheme = CodesCc::new(&section(&text), &about(64, 1_000)).expect("good");
-    scheme.start(4, 2);
-    scheme
+    let rules = CodesCc::new(&section(&text), &about(64, 1_000)).expect("good");
+    Applied::new(rules.into(), 4, 2)
 }
 
 fn port(level: u32) -> Port {
@@ -46,7 +47,7 @@ fn signal(kind: u16, time: Time, port: u16, n: u64) -> Signal {
 }
 
 /// NIC 0 sends a packet to endpoint 9.
-fn send(scheme: &mut CodesCc, head: Time, tail: Time) {
+fn send(scheme: &mut Applied<CodesCc>, head: Time, tail: Time) {
     let to = crate::testing::packet(9);
     scheme.on_sent(&mut Seen::at(head), &to, tail);
 }
@@ -100,15 +101,15 @@ fn a_port_throttles_all_that_fill_it_and_those_that_join_until_it_is_drained() {
 
 #[test]
 fn ports_within_the_network_are_left_alone_if_so_wished() {
-    let (mut scheme, mut actions) = (scheme(), Actions::default());
+    let mut actions = Actions::default();
     let inner = Port {
         last_hop: false,
         ..port(900)
     };
-    scheme.ports = Ports::LastHop;
+    let mut scheme = with("ports = \"last_hop\"");
     scheme.on_route(&mut at(&mut actions, inner, 0), &packet(5));
     assert_eq!(said(&mut actions), (vec![], None));
-    scheme.ports = Ports::All;
+    let mut scheme = with("ports = \"all\"");
     scheme.on_route(&mut at(&mut actions, inner, 0), &packet(5));
     assert_eq!(said(&mut actions).0, [(5, THROTTLE, 2)]);
 }
@@ -117,7 +118,7 @@ fn ports_within_the_network_are_left_alone_if_so_wished() {
 fn a_throttled_source_keeps_to_what_is_delivered_and_to_its_share() {
     let mut scheme = scheme();
     // Five periods of 10 us: a link carries 20,000 flits.
-    assert!(matches!(scheme.measure, Measure::Periods(clock) if clock.full == 20_000));
+    assert!(matches!(scheme.rules.measure, Measure::Periods(clock) if clock.full == 20_000));
     let length = 64 * 2_500;
     let now = 100_000_000;
     send(&mut scheme, now, now + length);
@@ -182,7 +183,7 @@ fn a_source_is_throttled_until_the_last_port_lets_it_go() {
 const LENGTH: Time = 64 * 2_500;
 
 /// A packet of NIC 0 is ejected.
-fn eject(scheme: &mut CodesCc, time: Time) {
+fn eject(scheme: &mut Applied<CodesCc>, time: Time) {
     scheme.on_signal(0, &signal(DELIVERED, time, Signal::ENDPOINT, 64));
 }
 

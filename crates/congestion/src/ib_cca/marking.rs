@@ -17,8 +17,8 @@ pub enum VictimMask {
     All,
 }
 
-/// What every port of a domain goes by, and what it has seen.
-#[derive(Clone, Debug)]
+/// The rules of every port.
+#[derive(Clone, Copy, Debug)]
 pub struct Marking {
     /// Flits beyond which ports to routers, and to endpoints, mark; None: never.
     thresholds: [Option<u32>; 2],
@@ -27,7 +27,12 @@ pub struct Marking {
     rate: u16,
     /// Payload bits below which packets are not marked.
     smallest: u64,
-    /// By output: those that are still to go by.
+}
+
+/// The packets that the ports of a domain have seen.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Passing {
+    /// By output: packets that are still to go by unmarked. Empty if all are marked.
     to_pass: Vec<u16>,
     /// Packets that were not marked because they were victims.
     pub spared: u64,
@@ -45,15 +50,25 @@ impl Marking {
             victims,
             rate,
             smallest,
-            to_pass: Vec::new(),
+        }
+    }
+
+    /// Ports that have seen nothing.
+    pub fn start(&self, outputs: usize) -> Passing {
+        Passing {
+            to_pass: vec![0; self.counted(outputs)],
             spared: 0,
         }
     }
 
-    pub fn start(&mut self, outputs: usize) {
-        if self.rate > 0 {
-            self.to_pass = vec![0; outputs];
-        }
+    /// True if they can be those of a domain with this number of outputs.
+    pub fn fits(&self, passing: &Passing, outputs: usize) -> bool {
+        passing.to_pass.len() == self.counted(outputs)
+    }
+
+    /// The outputs at which packets are counted.
+    fn counted(&self, outputs: usize) -> usize {
+        if self.rate > 0 { outputs } else { 0 }
     }
 
     /// Flits beyond which ports to routers, and to endpoints, mark; None: never.
@@ -68,7 +83,13 @@ impl Marking {
     }
 
     /// Whether a packet that leaves is to be marked; `room`: there are credits for another longest one.
-    pub fn mark(&mut self, port: &Port, packet: &PacketView, room: bool) -> bool {
+    pub fn mark(
+        &self,
+        passing: &mut Passing,
+        port: &Port,
+        packet: &PacketView,
+        room: bool,
+    ) -> bool {
         let beyond = |flits: u32| port.level > flits;
         let congested = self.thresholds[usize::from(port.last_hop)].is_some_and(beyond);
         if !congested || u64::from(packet.payload_bits) < self.smallest {
@@ -80,17 +101,20 @@ impl Marking {
             VictimMask::All => true,
         };
         if !room && !masked {
-            self.spared += 1;
+            passing.spared += 1;
             return false;
         }
-        let Some(to_pass) = self.to_pass.get_mut(port.output as usize) else {
+        let Some(to_pass) = passing.to_pass.get_mut(port.output as usize) else {
             return true;
         };
         let marks = *to_pass == 0;
         *to_pass = if marks { self.rate } else { *to_pass - 1 };
         marks
     }
+}
 
+impl Passing {
+    /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         size_of_val(&*self.to_pass)
     }

@@ -8,10 +8,12 @@ mod throttle;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
+
 use super::record::{REACTIONS, Record};
-use super::{About, Acts, Capabilities, NicContext, PacketView, Port, Scheme};
-use marking::Marking;
-use throttle::Throttle;
+use super::{About, Acts, Capabilities, NicContext, PacketView, Port, Rules, flow_bytes};
+use marking::{Marking, Passing};
+use throttle::{SlowedFlows, Throttle};
 use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Stamp, Time};
 
 pub use parameters::ENTRY;
@@ -32,7 +34,7 @@ const fn cn_in(class: u8) -> ControlKind {
 
 /// See [`parameters::Parameters`].
 #[derive(Clone, Debug)]
-pub struct IbCca {
+struct IbCca {
     marking: Marking,
     throttle: Throttle,
     /// The length of notifications that are packets of their own, flits; None: acknowledgements carry them.
@@ -41,11 +43,35 @@ pub struct IbCca {
     own_lane: bool,
     /// Time that a longest packet takes on an endpoint's link, ps.
     longest_packet: Time,
+}
+
+#[derive(Deserialize, Serialize)]
+struct State {
+    passing: Passing,
+    /// By NIC.
+    flows: Vec<SlowedFlows>,
     /// Notifications that sources have got.
     becns: u64,
 }
 
-impl Scheme for IbCca {
+impl Rules for IbCca {
+    type State = State;
+
+    fn start(&self, nics: usize, outputs: usize) -> State {
+        State {
+            passing: self.marking.start(outputs),
+            flows: vec![SlowedFlows::default(); nics],
+            becns: 0,
+        }
+    }
+
+    fn fits(&self, state: &State, nics: usize, outputs: usize) -> bool {
+        let mut flows = state.flows.iter();
+        state.flows.len() == nics
+            && flows.all(|flows| self.throttle.fits(flows))
+            && self.marking.fits(&state.passing, outputs)
+    }
+
     fn name(&self) -> &'static str {
         ENTRY.name
     }
@@ -89,8 +115,8 @@ impl Scheme for IbCca {
         &["becns", "victims_spared"]
     }
 
-    fn counts(&self) -> Vec<u64> {
-        vec![self.becns, self.marking.spared]
+    fn counts(&self, state: &State) -> Vec<u64> {
+        vec![state.becns, state.passing.spared]
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
@@ -99,7 +125,7 @@ impl Scheme for IbCca {
             Some(flits) => format!("more than {}", about.flits(flits)),
         };
         let [fabric, endpoint] = self.marking.thresholds().map(mark);
-        let rules = self.throttle.rules();
+        let rules = &self.throttle;
         let last = rules.table.len() as u64 - 1;
         let at = |index: u16| about.packet_times(rules.delay(index));
         let mut all = vec![("threshold", fabric)];
@@ -124,49 +150,59 @@ impl Scheme for IbCca {
         all
     }
 
-    fn start(&mut self, nics: usize, outputs: usize) {
-        self.throttle.start(nics);
-        self.marking.start(outputs);
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.throttle.memory_bytes() + self.marking.memory_bytes()
+    fn memory_bytes(&self, state: &State) -> usize {
+        flow_bytes(&state.flows) + state.passing.memory_bytes()
     }
 
     fn mark_from(&self) -> u32 {
         self.marking.from()
     }
 
-    fn mark(&mut self, port: &Port, packet: &PacketView, room: bool) -> bool {
-        self.marking.mark(port, packet, room)
+    fn mark(&self, state: &mut State, port: &Port, packet: &PacketView, room: bool) -> bool {
+        self.marking.mark(&mut state.passing, port, packet, room)
     }
 
-    fn on_delivery(&mut self, nic: &mut dyn NicContext, packet: &PacketView) {
+    fn on_delivery(&self, _: &mut State, nic: &mut dyn NicContext, packet: &PacketView) {
         if let (true, Some(flits)) = (packet.marked, self.cn_flits) {
             let about = Origin::of_message(packet.source, 0, 0, nic.now(), 0, Stamp::NONE);
             nic.send_at(nic.now(), CN, packet.source, flits, about);
         }
     }
 
-    fn on_control(&mut self, nic: &mut dyn NicContext, origin: &Origin, marked: bool) {
+    fn on_control(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        origin: &Origin,
+        marked: bool,
+    ) {
         if marked || origin.is(CN) {
-            self.becns += 1;
-            let delay = self.throttle.notified(nic.nic(), origin.source, nic.now());
+            state.becns += 1;
+            let flows = &mut state.flows[nic.nic() as usize];
+            let delay = self.throttle.notified(flows, origin.source, nic.now());
             nic.record(0, &[origin.source.into(), delay]);
         }
     }
 
-    fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
-        self.throttle.ready_at(nic, to, now)
+    fn ready_at(&self, state: &mut State, nic: u32, to: EndpointId, now: Time) -> Time {
+        self.throttle
+            .ready_at(&mut state.flows[nic as usize], to, now)
     }
 
-    fn on_sent(&mut self, nic: &mut dyn NicContext, packet: &PacketView, tail: Time) {
-        self.throttle.sent(nic.nic(), packet.destination, tail);
+    fn on_sent(
+        &self,
+        state: &mut State,
+        nic: &mut dyn NicContext,
+        packet: &PacketView,
+        tail: Time,
+    ) {
+        let flows = &mut state.flows[nic.nic() as usize];
+        self.throttle.sent(flows, packet.destination, tail);
     }
 
     /// As much as packets of the greatest length take with the longest delay between them.
-    fn allowed_rate(&mut self, nic: u32, now: Time) -> f64 {
+    fn allowed_rate(&self, state: &mut State, nic: u32, now: Time) -> f64 {
         let packet = self.longest_packet as f64;
-        packet / (packet + self.throttle.longest(nic, now) as f64)
+        packet / (packet + self.throttle.longest(&state.flows[nic as usize], now) as f64)
     }
 }

@@ -3,11 +3,11 @@
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::super::{About, Build};
+use super::super::{About, Build, Rules};
 use super::IbCca;
 use super::marking::{Marking, VictimMask};
 use super::table::{Rule, Shape, Wanted};
-use super::throttle::{Rules, Throttle};
+use super::throttle::Throttle;
 use weir_input::registry::Entry;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, packet_times, shares};
@@ -162,11 +162,10 @@ impl Parameters {
         }
         Ok(IbCca {
             marking: self.marking(about)?,
-            throttle: Throttle::new(self.rules(section, about)?),
+            throttle: self.throttle(section, about)?,
             cn_flits: (self.becn == Becn::Cn).then_some(cn_flits as u16),
             own_lane: self.virtual_lanes == 2,
             longest_packet: about.link_time(about.max_packet.into()),
-            becns: 0,
         })
     }
 
@@ -204,7 +203,7 @@ impl Parameters {
         ))
     }
 
-    fn rules(&self, section: &Section, about: &About) -> Result<Rules, Invalid> {
+    fn throttle(&self, section: &Section, about: &About) -> Result<Throttle, Invalid> {
         let wanted = Wanted {
             shape: &self.table,
             entries: self.entries,
@@ -239,7 +238,7 @@ impl Parameters {
             let remedy = "give a time such as \"10.5 us\"";
             return Err(Invalid::new("recovery_timer", what, remedy));
         }
-        Ok(Rules {
+        Ok(Throttle {
             table,
             increase: self.ccti_increase,
             limit,
@@ -252,7 +251,7 @@ impl Parameters {
 }
 
 /// Checks a section and builds the scheme.
-pub fn build(section: &Section, about: &About) -> Result<IbCca, ConfigError> {
+pub(super) fn build(section: &Section, about: &About) -> Result<IbCca, ConfigError> {
     let parameters: Parameters = section.parse()?;
     parameters
         .scheme(section, about)
@@ -269,5 +268,5 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"threshold = 15, becn = "cn", virtual_lanes = 2, reaction = "service_level", table = "exponential", victim_mask = "all", marking_rate = 1"#,
     ],
     parameters: || schema_for!(Parameters),
-    build: |section, about| Ok(Box::new(build(section, about)?)),
+    build: |section, about| Ok(build(section, about)?.into_scheme()),
 };

@@ -1,3 +1,4 @@
+use super::super::applied::Applied;
 use super::super::testing::{Seen, about, origin, packet, section};
 use super::super::{About, PacketView, Port, Scheme};
 use super::*;
@@ -21,10 +22,9 @@ fn refused(text: &str, about: &About) -> String {
     }
 }
 
-fn scheme(text: &str) -> IbCca {
-    let mut scheme = parameters::build(&section(text), &network()).expect("good");
-    scheme.start(2, 3);
-    scheme
+fn scheme(text: &str) -> Applied<IbCca> {
+    let rules = parameters::build(&section(text), &network()).expect("good");
+    Applied::new(rules.into(), 2, 3)
 }
 
 fn port(level: u32, last_hop: bool) -> Port {
@@ -38,12 +38,12 @@ fn port(level: u32, last_hop: bool) -> Port {
 }
 
 /// A marked acknowledgement of endpoint 7 comes to NIC 0.
-fn told(scheme: &mut IbCca, now: Time) {
+fn told(scheme: &mut Applied<IbCca>, now: Time) {
     let ack = origin(PacketKind::ACK, 7, 0);
     scheme.on_control(&mut Seen::at(now), &ack, true);
 }
 
-fn sent(scheme: &mut IbCca, tail: Time) {
+fn sent(scheme: &mut Applied<IbCca>, tail: Time) {
     scheme.on_sent(&mut Seen::at(tail - 80_000), &packet(7), tail);
 }
 
@@ -156,8 +156,8 @@ fn notifications_of_their_own_answer_marked_packets() {
         circuits: false,
         ..network()
     };
-    let mut scheme = parameters::build(&section("becn = \"cn\""), &about).expect("good");
-    scheme.start(1, 1);
+    let rules = parameters::build(&section("becn = \"cn\""), &about).expect("good");
+    let mut scheme = Applied::new(rules.into(), 1, 1);
     let (mut nic, marked) = (
         Seen::at(US),
         PacketView {
@@ -178,7 +178,7 @@ fn notifications_of_their_own_answer_marked_packets() {
 #[test]
 fn an_exponential_table_grows_by_a_factor() {
     let scheme = scheme("table = \"exponential\"\nentries = 11\nmax_ipd = \"8192 ns\"");
-    let table = &scheme.throttle.rules().table;
+    let table = &scheme.rules.throttle.table;
     assert_eq!((table[0], table[1], table[10]), (0, 8_000, 8_192_000));
     // 1,024 in nine steps.
     let factors = table[1..]

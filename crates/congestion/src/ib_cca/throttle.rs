@@ -1,8 +1,8 @@
 //! The source's part: an index into the table for each flow, which grows with every notification and shrinks with time.
 
-use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
-use crate::flow_bytes;
+use weir_model::codec::SavedMap;
 use weir_model::{EndpointId, Time};
 
 /// The flow that stands for all of a NIC, whose service level is slowed as a whole.
@@ -10,7 +10,7 @@ const ALL: EndpointId = EndpointId::MAX;
 
 /// How the index moves.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct Throttle {
     /// Delays by index, ps.
     pub table: Vec<Time>,
     /// What a notification adds to the index.
@@ -28,8 +28,8 @@ pub struct Rules {
 }
 
 /// A flow that is slowed.
-#[derive(Clone, Copy, Debug)]
-struct Flow {
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub struct SlowedFlow {
     /// Its index at time `since`.
     index: u16,
     /// When its timer last ran out: the timer begins with the first notification.
@@ -38,75 +38,59 @@ struct Flow {
     tail: Time,
 }
 
-/// The flows of a domain's NICs.
-#[derive(Clone, Debug)]
-pub struct Throttle {
-    rules: Rules,
-    /// By NIC, then destination: flows above the smallest index, and where that has a delay all that ever sent.
-    flows: Vec<FxHashMap<EndpointId, Flow>>,
-}
+/// The flows of a NIC by destination: those above the smallest index, and where that has a delay all that ever sent.
+pub type SlowedFlows = SavedMap<EndpointId, SlowedFlow>;
 
 impl Throttle {
-    pub fn new(rules: Rules) -> Self {
-        Throttle {
-            rules,
-            flows: Vec::new(),
-        }
-    }
-
-    pub fn start(&mut self, nics: usize) {
-        self.flows = vec![FxHashMap::default(); nics];
-    }
-
-    pub fn rules(&self) -> &Rules {
-        &self.rules
+    /// True if the indices of all flows are between their bounds.
+    pub fn fits(&self, flows: &SlowedFlows) -> bool {
+        let bounds = self.least..=self.limit;
+        flows.values().all(|flow| bounds.contains(&flow.index))
     }
 
     fn key(&self, to: EndpointId) -> EndpointId {
-        if self.rules.whole_nic { ALL } else { to }
+        if self.whole_nic { ALL } else { to }
     }
 
     /// A notification about what a NIC sends to an endpoint. Gives the delay between its packets from now on, ps.
-    pub fn notified(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
+    pub fn notified(&self, flows: &mut SlowedFlows, to: EndpointId, now: Time) -> Time {
         let key = self.key(to);
-        let new = Flow {
-            index: self.rules.least,
+        let new = SlowedFlow {
+            index: self.least,
             since: now,
             tail: now,
         };
-        let flow = self.flows[nic as usize].entry(key).or_insert(new);
-        if flow.index == self.rules.least {
+        let flow = flows.entry(key).or_insert(new);
+        if flow.index == self.least {
             flow.since = now;
         }
-        self.rules.shrink(flow, now);
-        flow.index = (flow.index.saturating_add(self.rules.increase)).min(self.rules.limit);
-        self.rules.delay(flow.index)
+        self.shrink(flow, now);
+        flow.index = (flow.index.saturating_add(self.increase)).min(self.limit);
+        self.delay(flow.index)
     }
 
     /// When a flow may send its next packet.
-    pub fn ready_at(&mut self, nic: u32, to: EndpointId, now: Time) -> Time {
+    pub fn ready_at(&self, flows: &mut SlowedFlows, to: EndpointId, now: Time) -> Time {
         let key = self.key(to);
-        let flows = &mut self.flows[nic as usize];
         let Some(flow) = flows.get_mut(&key) else {
             return now;
         };
-        self.rules.shrink(flow, now);
-        let time = self.rules.end_of_wait(flow).max(now);
-        if time == now && flow.index == self.rules.least && self.rules.delay(flow.index) == 0 {
+        self.shrink(flow, now);
+        let time = self.end_of_wait(flow).max(now);
+        if time == now && flow.index == self.least && self.delay(flow.index) == 0 {
             flows.remove(&key);
         }
         time
     }
 
     /// A packet has been sent whose tail leaves at `tail`.
-    pub fn sent(&mut self, nic: u32, to: EndpointId, tail: Time) {
+    pub fn sent(&self, flows: &mut SlowedFlows, to: EndpointId, tail: Time) {
         let key = self.key(to);
-        let flows = &mut self.flows[nic as usize];
         if let Some(flow) = flows.get_mut(&key) {
             flow.tail = tail;
-        } else if self.rules.delay(self.rules.least) > 0 {
-            let index = self.rules.least;
-            let flow = Flow {
+        } else if self.delay(self.least) > 0 {
+            let index = self.least;
+            let flow = SlowedFlow {
                 index,
                 since: tail,
                 tail,
@@ -116,29 +100,22 @@ impl Throttle {
     }
 
     /// The longest delay of a NIC now, ps.
-    pub fn longest(&self, nic: u32, now: Time) -> Time {
-        let flows = self.flows[nic as usize].values();
-        let delays = flows.map(|flow| {
+    pub fn longest(&self, flows: &SlowedFlows, now: Time) -> Time {
+        let delays = flows.values().map(|flow| {
             let mut flow = *flow;
-            self.rules.shrink(&mut flow, now);
-            self.rules.delay(flow.index)
+            self.shrink(&mut flow, now);
+            self.delay(flow.index)
         });
-        delays.max().unwrap_or(self.rules.delay(self.rules.least))
+        delays.max().unwrap_or(self.delay(self.least))
     }
 
-    pub fn memory_bytes(&self) -> usize {
-        flow_bytes(&self.flows) + size_of_val(&*self.rules.table)
-    }
-}
-
-impl Rules {
     /// The delay at an index of the table.
     pub fn delay(&self, index: u16) -> Time {
         self.table[usize::from(index)]
     }
 
     /// Lets the timer run out as often as it did by `now`.
-    fn shrink(&self, flow: &mut Flow, now: Time) {
+    fn shrink(&self, flow: &mut SlowedFlow, now: Time) {
         let times = now.saturating_sub(flow.since) / self.timer;
         flow.since += times * self.timer;
         let less = times.saturating_mul(self.decrease.into());
@@ -147,7 +124,7 @@ impl Rules {
     }
 
     /// When the delay after the last tail is over, if no notification comes: it shrinks while the source waits.
-    fn end_of_wait(&self, flow: &Flow) -> Time {
+    fn end_of_wait(&self, flow: &SlowedFlow) -> Time {
         let (mut index, mut from) = (flow.index, flow.since);
         loop {
             let over = (flow.tail + self.delay(index)).max(from);

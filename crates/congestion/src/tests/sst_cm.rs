@@ -1,17 +1,18 @@
+use super::super::Scheme;
+use super::super::applied::Applied;
 use super::super::testing::{Seen, about, at, last_timer, section};
 use super::parameters::PRESETS;
 use super::*;
 
 /// Packets of 32 flits (2 KiB): 80 ns.
-fn scheme(preset: &str) -> SstCm {
+fn scheme(preset: &str) -> Applied<SstCm> {
     let preset = PRESETS
         .iter()
         .find(|one| one.name == preset)
         .expect("one of them");
     let text = format!("scheme = \"sst_cm\"\n{}", preset.values.replace(", ", "\n"));
-    let mut scheme = SstCm::new(&section(&text), &about(32, 512)).expect("good");
-    scheme.start(4, 2);
-    scheme
+    let rules = SstCm::new(&section(&text), &about(32, 512)).expect("good");
+    Applied::new(rules.into(), 4, 2)
 }
 
 fn port(level: u32) -> Port {
@@ -35,7 +36,7 @@ fn packet(source: EndpointId, flits: u16) -> PacketView {
 }
 
 /// NIC 0 sends a packet to endpoint 9.
-fn send(scheme: &mut SstCm, head: Time, tail: Time) {
+fn send(scheme: &mut Applied<SstCm>, head: Time, tail: Time) {
     let to = super::super::testing::packet(9);
     scheme.on_sent(&mut Seen::at(head), &to, tail);
 }
@@ -55,11 +56,11 @@ fn said(actions: &mut Actions) -> (Vec<(EndpointId, u64, Time)>, Option<Time>) {
 }
 
 /// Eight sources, a packet each at 0, 1, … 7 ns; control begins with the last one if so much waits.
-fn incast(level: u32) -> (SstCm, Actions) {
+fn incast(level: u32) -> (Applied<SstCm>, Actions) {
     incast_under("mcglohon2021", level)
 }
 
-fn incast_under(preset: &str, level: u32) -> (SstCm, Actions) {
+fn incast_under(preset: &str, level: u32) -> (Applied<SstCm>, Actions) {
     let (mut scheme, mut actions) = (scheme(preset), Actions::default());
     for source in 0..7 {
         let now = 1_000 * Time::from(source);
@@ -97,6 +98,7 @@ fn small_packets_make_no_stream_and_ports_to_routers_are_left_alone() {
     assert_eq!(said(&mut actions), (vec![], None));
     assert!(
         scheme
+            .state
             .watches
             .iter()
             .flatten()
@@ -213,7 +215,7 @@ fn under_ssts_preset_a_pause_outlasts_the_limit() {
     // After one packet nothing is left of it.
     send(&mut scheme, 1_500_000, 1_580_000);
     assert_eq!(scheme.ready_at(0, 9, 1_580_000), 1_580_000);
-    assert!(scheme.limits.is_empty());
+    assert!(scheme.state.limits.is_empty());
 }
 
 #[test]

@@ -75,8 +75,7 @@ pub fn expected_state(blueprint: &Blueprint, scheme: &dyn Scheme) -> u64 {
 fn scheme_bytes(scheme: &dyn Scheme, nics: u64, outputs: u64) -> u64 {
     let part = (OUTPUTS as f64 / outputs.max(1) as f64).min(1.0);
     let few = |count: u64| (count as f64 * part).ceil() as usize;
-    let mut tried = scheme.clone_scheme();
-    tried.start(few(nics), few(outputs));
+    let tried = scheme.start(few(nics), few(outputs));
     (tried.memory_bytes() as f64 / part) as u64
 }
 

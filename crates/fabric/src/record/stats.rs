@@ -22,7 +22,7 @@ pub struct Recording {
     pub waits: Time,
     /// Whether sources and destinations of what waits are told apart.
     pub waits_by_source: bool,
-    /// A bit for each record of the scheme that is kept ([`weir_congestion::Scheme::records`]).
+    /// A bit for each record of the scheme that is kept ([`weir_congestion::Rules::records`]).
     pub scheme: u32,
     /// Keep a row for each packet.
     pub packets: bool,

@@ -8,6 +8,7 @@ use super::network::{Network, RouterParameters};
 use super::plain::{is_controlled, is_rich};
 use crate::Backlog;
 use crate::domain::{FabricDomain, Fixed};
+use crate::endpoint::hosts::Hosts;
 use crate::record::attribution::Attribution;
 use crate::record::samples::{Rated, Samples};
 use crate::record::stats::{Recording, Stats};
@@ -160,9 +161,7 @@ impl<K: Compiled> FabricDomain<K> {
         domain.add_stats(blueprint);
         domain.add_samples(blueprint);
         domain.add_attribution(&blueprint.recording);
-        domain
-            .scheme
-            .start(domain.ends.nics.len(), domain.ports.outputs.len());
+        domain.scheme = scheme.start(domain.ends.nics.len(), domain.ports.outputs.len());
         if K::CC && domain.fixed.can.retransmits {
             let nics = domain.ends.nics.len();
             domain.ends.resends.resize_with(nics, Resends::default);
@@ -172,7 +171,7 @@ impl<K: Compiled> FabricDomain<K> {
         let components = [
             domain.ports.outputs.len(),
             domain.ends.sources.len(),
-            domain.ends.hosts.len(),
+            domain.hosts.len(),
         ];
         domain.keys = Keys::new(components.into_iter().max().unwrap_or(0));
         let (count, components) = (domain.keys.count(), domain.keys.components());
@@ -216,10 +215,11 @@ impl<K: Compiled> FabricDomain<K> {
             pool: Pool::new(scheme.header_words()),
             ports: Ports::default(),
             ends: Ends::new(network),
+            hosts: Hosts::default(),
             mail: Mail::new(blueprint.hurry),
             records: Records::new(blueprint),
             progress: Progress::default(),
-            scheme: scheme.clone_scheme(),
+            scheme: scheme.start(0, 0),
             ways: Vec::new(),
             actions: Actions {
                 recorded: recording.scheme,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ends, Input, Mail, Output, Ports, Progress, Records};
 use crate::domain::FabricDomain;
+use crate::endpoint::hosts::SavedHosts;
 use crate::setup::plain::Compiled;
 use crate::state::ends::send_queues::PairRing;
 use crate::state::event::EventKind;
@@ -24,6 +25,7 @@ struct Loaded {
     pool: Pool,
     ports: Ports,
     ends: Ends,
+    hosts: SavedHosts,
     mail: Mail,
     records: Records,
     progress: Progress,
@@ -37,6 +39,7 @@ struct Saved<'a> {
     pool: &'a Pool,
     ports: &'a Ports,
     ends: &'a Ends,
+    hosts: SavedHosts,
     mail: &'a Mail,
     records: &'a Records,
     progress: Progress,
@@ -60,10 +63,11 @@ impl<K: Compiled> FabricDomain<K> {
             pool: &self.pool,
             ports: &self.ports,
             ends: &self.ends,
+            hosts: self.hosts.save()?,
             mail: &self.mail,
             records: &self.records,
             progress: self.progress,
-            scheme: Vec::new(),
+            scheme: self.scheme.save()?,
         })
     }
 
@@ -77,6 +81,8 @@ impl<K: Compiled> FabricDomain<K> {
         self.check(&loaded).map_err(|what| {
             CodecError::new(format!("{what} are not those of domain {}", self.id))
         })?;
+        self.scheme.load(&loaded.scheme)?;
+        self.hosts.load(loaded.hosts, &self.traffic)?;
         let horizon = self.network.horizon(self.id);
         let (count, components) = (self.keys.count(), self.keys.components());
         self.queue = EventQueue::new(horizon, count, components);
@@ -122,7 +128,7 @@ impl<K: Compiled> FabricDomain<K> {
                 EventKind::InputFree | EventKind::Arrive => self.ports.inputs.len(),
                 EventKind::Deliver => self.ends.nics.len(),
                 EventKind::Generate => self.ends.sources.len(),
-                EventKind::Task => self.ends.hosts.len(),
+                EventKind::Task => self.hosts.len(),
             };
             (key as usize) < self.keys.count()
                 && (component as usize) < count

@@ -17,7 +17,7 @@ use crate::error::RunError;
 use crate::plan::Plan;
 use watchman::{Watch, Watchman, search};
 use weir_engine::{End, Progress, Start, StopReason, Transport};
-use weir_fabric::{Fabric, Halt, Part, Parts, Step, TaskStep, Watcher};
+use weir_fabric::{Fabric, Part, Parts, Step, TaskStep, Watcher};
 use weir_model::{LATEST, NEVER, Time};
 use weir_result::Data;
 

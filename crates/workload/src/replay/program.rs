@@ -4,7 +4,7 @@ use super::Trace;
 use super::graph::{ANY, Kind};
 use super::pace::STRETCH;
 use super::walk::Walk;
-use crate::tasks::{Algorithms, Motif, Op, Peer, Process, Script};
+use crate::tasks::{Algorithms, Motif, Op, Peer, Procedure, Process, Script};
 
 /// So many operations are a part, for those who count them.
 const OPERATIONS: usize = 1_024;
@@ -70,7 +70,7 @@ impl Motif for Replay {
     }
 
     fn process(&self, task: Peer) -> Box<dyn Process> {
-        Box::new(Walk::new(self.trace.graph(task).clone()))
+        Walk::new(self.trace.graph(task).clone()).into_process()
     }
 
     fn process_bytes(&self, task: Peer) -> Option<usize> {

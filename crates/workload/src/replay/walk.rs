@@ -4,11 +4,14 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::graph::{ANY, Kind, TaskGraph};
-use crate::tasks::{Calls, Iteration, Label, Labels, Messages, Obstacle, Op, Process, Waiting};
+use crate::tasks::{
+    Calls, Iteration, Job, Label, Labels, Messages, Obstacle, Op, Peer, Procedure, Waiting,
+};
 use weir_model::Time;
+use weir_model::codec::SavedMap;
 
 /// The first label of the messages of collective operations; those of sends and receives are their numbers.
 const FIRST_OF_COLLECTIVES: Label = 1 << 31;
@@ -23,6 +26,11 @@ const LABELS: Label = 1 << 30;
 #[derive(Debug)]
 pub struct Walk {
     graph: Arc<TaskGraph>,
+}
+
+/// The operations of a graph that are done, and those under way.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct WalkState {
     repetition: u32,
     /// For how many others each operation waits.
     left: Vec<u32>,
@@ -42,7 +50,7 @@ pub struct Walk {
     /// Collective operations that go on.
     running: Vec<Option<Running>>,
     /// Which of them a message belongs to.
-    owners: FxHashMap<Label, usize>,
+    owners: SavedMap<Label, usize>,
     next_label: Label,
     computed: Time,
     /// Until when some processor computes.
@@ -50,14 +58,14 @@ pub struct Walk {
     iterations: Vec<Iteration>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Cpu {
     busy: bool,
     queue: VecDeque<u32>,
 }
 
 /// What a time is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 enum Due {
     /// An operation is complete.
     Node(u32),
@@ -70,7 +78,7 @@ enum Due {
 }
 
 /// A collective operation that goes on.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 struct Running {
     node: u32,
     step: u32,
@@ -81,7 +89,7 @@ struct Running {
     held: Held,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum Held {
     No,
     /// By a time.
@@ -93,42 +101,64 @@ enum Held {
 }
 
 impl Walk {
-    /// Before its start.
+    /// A walk through this graph.
     pub fn new(graph: Arc<TaskGraph>) -> Walk {
-        Walk {
-            repetition: 0,
-            left: Vec::new(),
-            open: 0,
-            ready: VecDeque::new(),
-            cpus: vec![Cpu::default(); usize::from(graph.cpus)],
-            timers: BinaryHeap::new(),
-            next_timer: 0,
-            wakes: BinaryHeap::new(),
-            complete: VecDeque::new(),
-            over: VecDeque::new(),
-            running: Vec::new(),
-            owners: FxHashMap::default(),
-            next_label: 0,
-            computed: 0,
-            computes_until: 0,
-            iterations: Vec::new(),
-            graph,
-        }
+        Walk { graph }
     }
 
     /// Bytes that carrying a graph out takes, besides the graph: for each operation how many others it waits for.
     pub fn bytes(graph: &TaskGraph) -> usize {
         size_of::<Walk>()
+            + size_of::<WalkState>()
             + usize::from(graph.cpus) * size_of::<Cpu>()
             + graph.nodes.len() * size_of::<u32>()
     }
+}
+
+impl Running {
+    /// True if its operations are those of its last step.
+    fn fits(&self, graph: &TaskGraph, job: &Job) -> bool {
+        let node = graph.nodes.get(self.node as usize);
+        let Some(node) = node.filter(|node| node.kind == Kind::Collective) else {
+            return false;
+        };
+        let mut ops = Vec::new();
+        if let Some(last) = self.step.checked_sub(1) {
+            graph.part(node).step(&job.algorithms, last, &mut ops);
+        }
+        self.ops.is_empty() || self.ops == ops
+    }
+}
+
+impl WalkState {
+    /// True if it can be one of this graph.
+    fn fits(&self, graph: &TaskGraph, job: &Job) -> bool {
+        let is_node = |node: &u32| (*node as usize) < graph.nodes.len();
+        let is_due = |due: &Due| match due {
+            Due::Node(node) | Due::Computed(node) => is_node(node),
+            Due::Cpu(cpu) => u16::from(*cpu) < graph.cpus,
+            // Looked up.
+            Due::Collective(_) => true,
+        };
+        let timed = self.timers.iter().map(|Reverse((_, _, due))| due);
+        let queued = self.cpus.iter().flat_map(|cpu| &cpu.queue);
+        let idle = self.timers.is_empty()
+            && [self.over.len(), self.complete.len(), self.ready.len()] == [0; 3]
+            && self.cpus.iter().all(|cpu| cpu.queue.is_empty());
+        // Before the first repetition and after the last one there is no table.
+        (self.left.len() == graph.nodes.len() || self.left.is_empty() && idle)
+            && self.cpus.len() == usize::from(graph.cpus)
+            && self.ready.iter().chain(queued).all(is_node)
+            && timed.chain(&self.over).all(is_due)
+            && (self.running.iter().flatten()).all(|one| one.fits(graph, job))
+    }
 
     /// Begins the graph, again or for the first time. False if that was done often enough.
-    fn begin(&mut self, calls: &Calls) -> bool {
+    fn begin(&mut self, graph: &TaskGraph, calls: &Calls) -> bool {
         if let Some(last) = self.iterations.last_mut() {
             last.end.get_or_insert(calls.now);
         }
-        if self.repetition >= calls.job.repetitions || self.graph.nodes.is_empty() {
+        if self.repetition >= calls.job.repetitions || graph.nodes.is_empty() {
             self.left = Vec::new();
             return false;
         }
@@ -141,7 +171,7 @@ impl Walk {
                 counts: true,
             });
         }
-        self.left = self.graph.degrees();
+        self.left = graph.degrees();
         self.open = self.left.len();
         let ready = self.left.iter().zip(0..).filter(|(left, _)| **left == 0);
         self.ready.extend(ready.map(|(_, node)| node));
@@ -149,10 +179,8 @@ impl Walk {
     }
 
     /// An operation does not wait for one of the others any more.
-    fn release(&mut self, node: u32, started: bool) {
-        let Walk {
-            graph, left, ready, ..
-        } = self;
+    fn release(&mut self, graph: &TaskGraph, node: u32, started: bool) {
+        let WalkState { left, ready, .. } = self;
         graph.dependents(node, |after, start| {
             if start == started {
                 let left = &mut left[after as usize];
@@ -164,9 +192,9 @@ impl Walk {
         });
     }
 
-    fn finish(&mut self, node: u32) {
+    fn finish(&mut self, graph: &TaskGraph, node: u32) {
         self.open -= 1;
-        self.release(node, false);
+        self.release(graph, node, false);
     }
 
     fn time(&mut self, at: Time, due: Due) {
@@ -175,30 +203,30 @@ impl Walk {
     }
 
     /// An operation comes to its processor.
-    fn come(&mut self, node: u32, calls: &mut Calls) {
-        let one = self.graph.nodes[node as usize];
+    fn come(&mut self, graph: &TaskGraph, node: u32, calls: &mut Calls) {
+        let one = graph.nodes[node as usize];
         let cpu = &mut self.cpus[usize::from(one.cpu)];
         if cpu.busy && one.kind != Kind::Delay {
             cpu.queue.push_back(node);
         } else {
-            self.start(node, calls);
+            self.start(graph, node, calls);
         }
     }
 
     /// A processor is free, and starts what waits for it.
-    fn free(&mut self, cpu: u8, calls: &mut Calls) {
+    fn free(&mut self, graph: &TaskGraph, cpu: u8, calls: &mut Calls) {
         self.cpus[usize::from(cpu)].busy = false;
         while let cpu = &mut self.cpus[usize::from(cpu)]
             && !cpu.busy
             && let Some(node) = cpu.queue.pop_front()
         {
-            self.start(node, calls);
+            self.start(graph, node, calls);
         }
     }
 
-    fn start(&mut self, node: u32, calls: &mut Calls) {
-        let one = self.graph.nodes[node as usize];
-        self.release(node, true);
+    fn start(&mut self, graph: &TaskGraph, node: u32, calls: &mut Calls) {
+        let one = graph.nodes[node as usize];
+        self.release(graph, node, true);
         match one.kind {
             Kind::Compute if one.amount > 0 => {
                 let until = calls.now + one.amount;
@@ -208,7 +236,7 @@ impl Walk {
                 self.time(until, Due::Computed(node));
             }
             Kind::Delay if one.amount > 0 => self.time(calls.now + one.amount, Due::Node(node)),
-            Kind::Compute | Kind::Delay => self.finish(node),
+            Kind::Compute | Kind::Delay => self.finish(graph, node),
             Kind::Send => {
                 calls.send(one.peer, one.amount, one.tag, node);
                 self.call(one.cpu, calls);
@@ -235,7 +263,7 @@ impl Walk {
                     Some(slot) => self.running[slot] = running,
                     None => self.running.push(running),
                 }
-                self.go_on(slot, calls);
+                self.go_on(graph, slot, calls);
             }
         }
     }
@@ -250,8 +278,7 @@ impl Walk {
     }
 
     /// A collective operation goes on until it has to wait.
-    fn go_on(&mut self, slot: usize, calls: &mut Calls) {
-        let graph = self.graph.clone();
+    fn go_on(&mut self, graph: &TaskGraph, slot: usize, calls: &mut Calls) {
         while let Some(Some(running)) = self.running.get_mut(slot) {
             match running.held {
                 Held::No => {}
@@ -273,7 +300,7 @@ impl Walk {
                     }
                     let node = running.node;
                     self.running[slot] = None;
-                    self.finish(node);
+                    self.finish(graph, node);
                 }
                 continue;
             };
@@ -323,45 +350,49 @@ impl Walk {
     }
 
     /// A message is complete.
-    fn message_complete(&mut self, label: Label, calls: &mut Calls) {
+    fn message_complete(&mut self, graph: &TaskGraph, label: Label, calls: &mut Calls) {
         calls.messages.forget(label);
         let Some(slot) = self.owners.remove(&label) else {
-            return self.finish(label);
+            // Any other label is from a damaged file.
+            if (label as usize) < graph.nodes.len() {
+                self.finish(graph, label);
+            }
+            return;
         };
         if let Some(Some(running)) = self.running.get_mut(slot) {
             running.open -= 1;
             if running.held == Held::One(label) {
                 running.held = Held::No;
             }
-            self.go_on(slot, calls);
+            self.go_on(graph, slot, calls);
         }
     }
 
-    fn time_over(&mut self, due: Due, calls: &mut Calls) {
+    fn time_over(&mut self, graph: &TaskGraph, due: Due, calls: &mut Calls) {
         match due {
-            Due::Node(node) => self.finish(node),
+            Due::Node(node) => self.finish(graph, node),
             Due::Computed(node) => {
-                self.finish(node);
-                self.free(self.graph.nodes[node as usize].cpu, calls);
+                self.finish(graph, node);
+                self.free(graph, graph.nodes[node as usize].cpu, calls);
             }
-            Due::Cpu(cpu) => self.free(cpu, calls),
+            Due::Cpu(cpu) => self.free(graph, cpu, calls),
             Due::Collective(slot) => {
                 if let Some(Some(running)) = self.running.get_mut(slot) {
                     running.held = Held::No;
-                    self.go_on(slot, calls);
+                    self.go_on(graph, slot, calls);
                 }
             }
         }
     }
 
     /// Does one thing that can be done now. False if there is none.
-    fn one(&mut self, calls: &mut Calls) -> bool {
+    fn one(&mut self, graph: &TaskGraph, calls: &mut Calls) -> bool {
         if let Some(due) = self.over.pop_front() {
-            self.time_over(due, calls);
+            self.time_over(graph, due, calls);
         } else if let Some(label) = self.complete.pop_front() {
-            self.message_complete(label, calls);
+            self.message_complete(graph, label, calls);
         } else if let Some(node) = self.ready.pop_front() {
-            self.come(node, calls);
+            self.come(graph, node, calls);
         } else {
             return false;
         }
@@ -369,46 +400,73 @@ impl Walk {
     }
 }
 
-impl Process for Walk {
-    fn proceed(&mut self, calls: &mut Calls) -> bool {
+impl Procedure for Walk {
+    type State = WalkState;
+
+    fn start(&self) -> WalkState {
+        WalkState {
+            repetition: 0,
+            left: Vec::new(),
+            open: 0,
+            ready: VecDeque::new(),
+            cpus: vec![Cpu::default(); usize::from(self.graph.cpus)],
+            timers: BinaryHeap::new(),
+            next_timer: 0,
+            wakes: BinaryHeap::new(),
+            complete: VecDeque::new(),
+            over: VecDeque::new(),
+            running: Vec::new(),
+            owners: SavedMap::default(),
+            next_label: 0,
+            computed: 0,
+            computes_until: 0,
+            iterations: Vec::new(),
+        }
+    }
+
+    fn fits(&self, state: &WalkState, job: &Job, _task: Peer) -> bool {
+        state.fits(&self.graph, job)
+    }
+
+    fn proceed(&self, state: &mut WalkState, calls: &mut Calls) -> bool {
         loop {
-            while self.one(calls) {}
-            if self.open > 0 {
+            while state.one(&self.graph, calls) {}
+            if state.open > 0 {
                 break;
             }
             // Processors may be kept by the starts of messages that are complete.
-            if self.timers.is_empty() && !self.begin(calls) {
+            if state.timers.is_empty() && !state.begin(&self.graph, calls) {
                 return true;
             }
-            if self.ready.is_empty() {
+            if state.ready.is_empty() {
                 break;
             }
         }
-        if let Some(&Reverse((next, ..))) = self.timers.peek()
-            && self.wakes.peek().is_none_or(|&Reverse(wake)| next < wake)
+        if let Some(&Reverse((next, ..))) = state.timers.peek()
+            && state.wakes.peek().is_none_or(|&Reverse(wake)| next < wake)
         {
-            self.wakes.push(Reverse(next));
+            state.wakes.push(Reverse(next));
             calls.wake(next - calls.now);
         }
         false
     }
 
-    fn woken(&mut self, now: Time) {
-        self.wakes.pop();
-        while let Some(&Reverse((at, _, due))) = self.timers.peek()
+    fn woken(&self, state: &mut WalkState, now: Time) {
+        state.wakes.pop();
+        while let Some(&Reverse((at, _, due))) = state.timers.peek()
             && at <= now
         {
-            self.timers.pop();
-            self.over.push_back(due);
+            state.timers.pop();
+            state.over.push_back(due);
         }
     }
 
-    fn completed(&mut self, label: Label, _messages: &mut Messages) {
-        self.complete.push_back(label);
+    fn completed(&self, state: &mut WalkState, label: Label, _messages: &mut Messages) {
+        state.complete.push_back(label);
     }
 
-    fn waiting(&self, messages: &Messages) -> Option<Waiting> {
-        if !self.timers.is_empty() {
+    fn waiting(&self, state: &WalkState, messages: &Messages) -> Option<Waiting> {
+        if !state.timers.is_empty() {
             return None;
         }
         let mut waiting = messages.waiting(Labels::ALL);
@@ -422,21 +480,22 @@ impl Process for Walk {
         Some(waiting)
     }
 
-    fn computed(&self) -> Time {
-        self.computed
+    fn computed(&self, state: &WalkState) -> Time {
+        state.computed
     }
 
-    fn iterations(&self) -> &[Iteration] {
-        &self.iterations
+    fn iterations<'a>(&self, state: &'a WalkState) -> &'a [Iteration] {
+        &state.iterations
     }
 
-    fn memory_bytes(&self) -> usize {
-        let queues: usize = self.cpus.iter().map(|cpu| cpu.queue.capacity()).sum();
+    fn memory_bytes(&self, state: &WalkState) -> usize {
+        let queues: usize = state.cpus.iter().map(|cpu| cpu.queue.capacity()).sum();
         size_of::<Walk>()
-            + self.left.capacity() * size_of::<u32>()
-            + (queues + self.ready.capacity() + self.complete.capacity()) * size_of::<u32>()
-            + self.timers.capacity() * size_of::<(Time, u64, Due)>()
-            + self.cpus.capacity() * size_of::<Cpu>()
-            + self.iterations.capacity() * size_of::<Iteration>()
+            + size_of::<WalkState>()
+            + state.left.capacity() * size_of::<u32>()
+            + (queues + state.ready.capacity() + state.complete.capacity()) * size_of::<u32>()
+            + state.timers.capacity() * size_of::<(Time, u64, Due)>()
+            + state.cpus.capacity() * size_of::<Cpu>()
+            + state.iterations.capacity() * size_of::<Iteration>()
     }
 }

@@ -5,7 +5,7 @@ use super::op::COLLECTIVE_TAG;
 use weir_model::Stamp;
 
 /// What a message is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[repr(u8)]
 pub enum EnvelopeKind {
     /// A short message with its content.
@@ -40,7 +40,7 @@ impl EnvelopeKind {
 }
 
 /// What travels with a message between tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Envelope {
     /// What the message is for.
     pub kind: EnvelopeKind,

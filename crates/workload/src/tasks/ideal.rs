@@ -40,6 +40,8 @@ pub struct Ideal {
     pub per_byte: Time,
     /// Adds to the latency of a message, by its number in the order of sending: lets messages overtake.
     pub jitter: fn(u64) -> Time,
+    /// Called after each event.
+    pub between: Box<dyn FnMut(&Job, &mut [Task])>,
     free: Vec<Time>,
     events: BinaryHeap<Reverse<(Time, u64)>>,
     content: std::collections::HashMap<u64, Event>,
@@ -131,6 +133,7 @@ impl Ideal {
             latency: 1_000,
             per_byte: 1,
             jitter: |_| 0,
+            between: Box::new(|_, _| ()),
             events: BinaryHeap::new(),
             content: Default::default(),
             count: 0,
@@ -159,6 +162,7 @@ impl Ideal {
             let event = self.content.remove(&number).expect("scheduled");
             self.process(event, &mut queue);
             self.schedule(&mut queue);
+            (self.between)(&self.job, &mut self.tasks);
         }
         self
     }

@@ -1,4 +1,4 @@
-use super::{Algorithms, Envelope, Peer, Process, Protocol, Script, Sequence};
+use super::{Algorithms, Envelope, Peer, Procedure, Process, Protocol, Script, Sequence};
 use weir_model::{Time, stream, unit};
 
 /// What an application's tasks do.
@@ -31,7 +31,8 @@ pub trait Motif: Send + Sync {
     /// What carries the work of a task out. By default one operation after the other, part by part; what carries
     /// operations out in another order has their parts for those who count operations.
     fn process(&self, task: Peer) -> Box<dyn Process> {
-        Box::new(Sequence::new(task))
+        let _ = task;
+        Sequence.into_process()
     }
 
     /// Bytes that the process of a task holds, if they are not those of the longest of its parts.

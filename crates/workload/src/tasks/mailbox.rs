@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::op::COLLECTIVE_TAG;
 use super::queues::{Queues, entry_bytes};
 use super::{Envelope, EnvelopeKind, Label, Peer, Tag};
@@ -8,14 +10,14 @@ use super::{Envelope, EnvelopeKind, Label, Peer, Tag};
 type Wanted = (Option<Peer>, Option<Tag>);
 
 /// A receive that waits for its message, with its place in the order in which they were posted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Posted {
     label: Label,
     order: u64,
 }
 
 /// A message that has come: an eager one or a request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Arrival {
     pub from: Peer,
     pub envelope: Envelope,
@@ -27,7 +29,7 @@ pub(super) struct Arrival {
 /// they were sent before they are matched. Messages that wait for a receive are in queues by source and tag, so that a receive
 /// that names both finds its own at once, whatever else has come; so are the receives that wait. A receive of any source or any tag
 /// goes through those in the order of their arrival until one fits.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Mailbox {
     posted: Queues<Wanted, Posted>,
     /// Those of `posted` that take any source or any tag.
@@ -145,6 +147,14 @@ impl Mailbox {
     /// The content of a long message is here. Returns its receive.
     pub fn content(&mut self, from: Peer, number: u32) -> Option<Label> {
         self.contents.pop((from, number))
+    }
+
+    /// True if all that came is from tasks of a job with this number of them.
+    pub fn fits(&self, tasks: u32) -> bool {
+        let unexpected = self.unexpected.values().map(|(arrival, _)| arrival);
+        unexpected
+            .chain(self.early.values())
+            .all(|one| one.from < tasks)
     }
 
     /// Messages that nobody has asked for: whole ones, and requests.

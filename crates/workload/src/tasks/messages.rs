@@ -1,4 +1,4 @@
-use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::mailbox::{Arrival, Mailbox};
 use super::queues::{Queues, entry_bytes};
@@ -7,9 +7,10 @@ use super::{
     Completes, Envelope, EnvelopeKind, Job, Label, Labels, Peer, RendezvousCompletes, Tag, Trouble,
     Waiting, Wire,
 };
+use weir_model::codec::SavedMap;
 
 /// The messages of a task: what it sends, by the eager or the rendezvous protocol, what comes, and what it has asked for.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Messages {
     number: Peer,
     pub(super) requests: Requests,
@@ -17,7 +18,7 @@ pub struct Messages {
     /// Sends that are not complete, by receiver and number.
     sends: Queues<(Peer, u32), Leaving>,
     /// Numbers of messages to and from each peer.
-    peers: FxHashMap<Peer, Numbers>,
+    peers: SavedMap<Peer, Numbers>,
     trouble: Option<Trouble>,
 }
 
@@ -51,13 +52,13 @@ pub const OF_A_RECEIVE: Entries = Entries {
 const SENDS: [usize; 2] = entry_bytes::<(Peer, u32), Leaving>();
 
 /// A send that is not complete.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Leaving {
     label: Label,
     bytes: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 struct Numbers {
     /// Of the next message to the peer.
     next: u32,
@@ -72,9 +73,14 @@ impl Messages {
             requests: Requests::default(),
             mailbox: Mailbox::default(),
             sends: Queues::default(),
-            peers: FxHashMap::default(),
+            peers: SavedMap::default(),
             trouble: None,
         }
+    }
+
+    /// True if they can be those of a task that were read from a file.
+    pub(super) fn fit(&self, job: &Job, number: Peer) -> bool {
+        self.number == number && self.mailbox.fits(job.tasks)
     }
 
     /// The number of their task.

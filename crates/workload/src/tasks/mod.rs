@@ -1,9 +1,11 @@
 //! The tasks of simulated applications: what an MPI process does, one operation after the other.
 //!
-//! A *motif* ([`Motif`]) writes the program of a task part by part into a [`Script`]; a part is a pure function of the
-//! task and the part's number, so that the whole state of a program is a number. A [`Task`] has a
-//! [`Process`], which carries operations out one after the other or in the order of a graph, and [`Messages`]: sends by
-//! the eager or the rendezvous protocol, and what arrives, matched with the receives that are posted. Collective operations become messages step by step ([`collectives`]). A task knows no network: what it
+//! A *motif* ([`Motif`]) writes the program of a task part by part into a [`Script`]; a part is a
+//! pure function of the task and the part's number, so that the whole state of a program is a
+//! number. A [`Task`] has a [`Process`] ([`Procedure`] with its state), which carries operations
+//! out one after the other or in the order of a graph, and [`Messages`]: sends by the eager or the
+//! rendezvous protocol, and what arrives, matched with the receives that are posted. Collective
+//! operations become messages step by step ([`collectives`]). A task knows no network: what it
 //! wants goes to a [`Wire`], and whoever carries its messages calls it back.
 
 pub mod collectives;
@@ -34,7 +36,7 @@ pub use hang::{Obstacle, Waiting};
 pub use job::{Job, Motif};
 pub use messages::{Entries, Messages, OF_A_PEER, OF_A_RECEIVE, OF_A_SEND};
 pub use op::{Collective, Label, Labels, Op, Tag};
-pub use process::{Calls, Process};
+pub use process::{Calls, Procedure, Process};
 pub use protocol::{Completes, Mpi, MpiPreset, Protocol, RendezvousCompletes};
 pub(crate) use queues::Queues;
 pub use script::Script;

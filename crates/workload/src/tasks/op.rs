@@ -1,5 +1,7 @@
 //! Operations of tasks.
 
+use serde::{Deserialize, Serialize};
+
 use super::group::{Group, Peer};
 use weir_model::Time;
 
@@ -20,7 +22,7 @@ pub(super) const BLOCKING: Label = u32::MAX - 1;
 pub(super) const FIRST_COLLECTIVE: Label = 1 << 31;
 
 /// Labels from the first to the one before the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Labels {
     /// The first.
     pub first: Label,
@@ -63,7 +65,7 @@ impl Op {
 }
 
 /// What a task does next.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub enum Op {
     /// Computes for so many ps.
     Compute(Time),
@@ -112,7 +114,7 @@ pub enum Op {
 }
 
 /// A collective operation that has been called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Collective {
     /// Which.
     pub kind: Kind,
@@ -125,7 +127,7 @@ pub struct Collective {
 }
 
 /// Collective operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Kind {
     /// All wait for each other.
     Barrier,

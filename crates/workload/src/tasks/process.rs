@@ -1,32 +1,152 @@
+//! The process of a task: a procedure that never changes, over a state that can be saved.
+
 use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::messages::Messages;
 use super::{Iteration, Job, Label, Peer, Tag, Waiting, Wire};
 use weir_model::Time;
+use weir_model::codec::{self, CodecError};
 
-/// What a task does: carries out a program ([`super::Sequence`]), or a graph of operations that wait for each other
-/// ([`crate::replay`]). A task asks it to go on whenever something has happened.
-pub trait Process: fmt::Debug + Send {
+/// The way to carry out the work of a task: a program ([`super::Sequence`]), or a graph of
+/// operations that wait for each other ([`crate::replay`]). The type that implements it
+/// never changes; all that does is in [`Procedure::State`]. A task calls it whenever something has
+/// happened.
+pub trait Procedure: fmt::Debug + Send + 'static {
+    /// The state of a task, as plain data.
+    type State: fmt::Debug + Serialize + DeserializeOwned + Send;
+
+    /// The state before the start.
+    fn start(&self) -> Self::State;
+
+    /// True if a state that was read from a file can be one of this task of a job: each number that
+    /// is used as an index or an address is one.
+    fn fits(&self, state: &Self::State, job: &Job, task: Peer) -> bool;
+
     /// Does all that can be done now. True when nothing is left to do, ever.
-    fn proceed(&mut self, calls: &mut Calls) -> bool;
+    fn proceed(&self, state: &mut Self::State, calls: &mut Calls) -> bool;
 
     /// A time that it asked for ([`Calls::wake`]) is over.
-    fn woken(&mut self, now: Time);
+    fn woken(&self, state: &mut Self::State, now: Time);
 
     /// An operation that it started is complete.
-    fn completed(&mut self, label: Label, messages: &mut Messages);
+    fn completed(&self, state: &mut Self::State, label: Label, messages: &mut Messages);
 
     /// What keeps it from going on; None if it goes on by itself.
-    fn waiting(&self, messages: &Messages) -> Option<Waiting>;
+    fn waiting(&self, state: &Self::State, messages: &Messages) -> Option<Waiting>;
 
     /// How long it has computed, ps. (A computation that goes on counts whole.)
-    fn computed(&self) -> Time;
+    fn computed(&self, state: &Self::State) -> Time;
 
     /// Its iterations so far, if the job has them written down.
+    fn iterations<'a>(&self, state: &'a Self::State) -> &'a [Iteration];
+
+    /// Bytes of memory held.
+    fn memory_bytes(&self, state: &Self::State) -> usize;
+
+    /// A process that follows this procedure from its start.
+    fn into_process(self) -> Box<dyn Process>
+    where
+        Self: Sized,
+    {
+        let state = self.start();
+        Box::new(Followed {
+            procedure: self,
+            state,
+        })
+    }
+}
+
+/// A procedure with the state of one task.
+#[derive(Debug)]
+struct Followed<P: Procedure> {
+    procedure: P,
+    state: P::State,
+}
+
+/// A [`Procedure`] with the state of one task, of whatever kind.
+pub trait Process: fmt::Debug + Send {
+    /// The state as bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the state cannot be written.
+    fn save(&self) -> Result<Vec<u8>, CodecError>;
+
+    /// Goes on from a state that was saved by the process of the same task of the same job.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are no such state. The present one is kept then.
+    fn load(&mut self, bytes: &[u8], job: &Job, task: Peer) -> Result<(), CodecError>;
+
+    /// See [`Procedure::proceed`].
+    fn proceed(&mut self, calls: &mut Calls) -> bool;
+
+    /// See [`Procedure::woken`].
+    fn woken(&mut self, now: Time);
+
+    /// See [`Procedure::completed`].
+    fn completed(&mut self, label: Label, messages: &mut Messages);
+
+    /// See [`Procedure::waiting`].
+    fn waiting(&self, messages: &Messages) -> Option<Waiting>;
+
+    /// See [`Procedure::computed`].
+    fn computed(&self) -> Time;
+
+    /// See [`Procedure::iterations`].
     fn iterations(&self) -> &[Iteration];
 
-    /// Bytes of memory held, besides itself.
+    /// See [`Procedure::memory_bytes`].
     fn memory_bytes(&self) -> usize;
+}
+
+impl<P: Procedure> Process for Followed<P> {
+    fn save(&self) -> Result<Vec<u8>, CodecError> {
+        codec::encode(&self.state)
+    }
+
+    fn load(&mut self, bytes: &[u8], job: &Job, task: Peer) -> Result<(), CodecError> {
+        let state = codec::decode(bytes)?;
+        if !self.procedure.fits(&state, job, task) {
+            return Err(CodecError::new(format!(
+                "no state of task {task} of this job"
+            )));
+        }
+        self.state = state;
+        Ok(())
+    }
+
+    fn proceed(&mut self, calls: &mut Calls) -> bool {
+        self.procedure.proceed(&mut self.state, calls)
+    }
+
+    fn woken(&mut self, now: Time) {
+        self.procedure.woken(&mut self.state, now);
+    }
+
+    fn completed(&mut self, label: Label, messages: &mut Messages) {
+        self.procedure.completed(&mut self.state, label, messages);
+    }
+
+    fn waiting(&self, messages: &Messages) -> Option<Waiting> {
+        self.procedure.waiting(&self.state, messages)
+    }
+
+    fn computed(&self) -> Time {
+        self.procedure.computed(&self.state)
+    }
+
+    fn iterations(&self) -> &[Iteration] {
+        self.procedure.iterations(&self.state)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.procedure.memory_bytes(&self.state)
+    }
 }
 
 /// What a process can ask for.
@@ -53,7 +173,7 @@ impl Calls<'_> {
             .start_receive(self.job, from, tag, label, self.wire)
     }
 
-    /// After `delay` ps, [`Process::woken`] is called.
+    /// After `delay` ps, [`Procedure::woken`] is called.
     pub fn wake(&mut self, delay: Time) {
         self.wire.wake(delay);
     }

@@ -1,6 +1,9 @@
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use weir_model::codec::SavedMap;
 
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -101,11 +104,13 @@ impl<K: Eq + Hash + Copy, T: Copy> Queues<K, T> {
 
     /// Everything, in no order.
     pub fn values(&self) -> impl Iterator<Item = T> + '_ {
-        let from = |ends: &Ends| Some(ends.first);
-        self.ends.values().flat_map(move |ends| {
-            let next = |&at: &u32| Some(self.slots[at as usize].next).filter(|&at| at != NONE);
-            std::iter::successors(from(ends), next).map(|at| self.slots[at as usize].value)
-        })
+        self.ends.values().flat_map(|ends| self.queue(ends))
+    }
+
+    /// A queue, first to last.
+    fn queue(&self, ends: &Ends) -> impl Iterator<Item = T> + '_ {
+        let next = |&at: &u32| Some(self.slots[at as usize].next).filter(|&at| at != NONE);
+        std::iter::successors(Some(ends.first), next).map(|at| self.slots[at as usize].value)
     }
 
     /// How many there are in all.
@@ -116,6 +121,34 @@ impl<K: Eq + Hash + Copy, T: Copy> Queues<K, T> {
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot<T>>() + self.ends.capacity() * size_of::<(K, Ends)>()
+    }
+}
+
+/// A queue for each key, first to last: where they are in the list does not matter.
+impl<K: Eq + Hash + Copy + Ord + Serialize, T: Copy + Serialize> Serialize for Queues<K, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let queue = |ends: &Ends| self.queue(ends).collect();
+        let queues = self.ends.iter().map(|(&key, ends)| (key, queue(ends)));
+        let queues: SavedMap<K, Vec<T>> = queues.collect();
+        queues.serialize(serializer)
+    }
+}
+
+impl<'a, K, T> Deserialize<'a> for Queues<K, T>
+where
+    K: Eq + Hash + Copy + Ord + Deserialize<'a>,
+    T: Copy + Deserialize<'a>,
+{
+    #[expect(clippy::iter_over_hash_type, reason = "each queue has its own order")]
+    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
+        let saved = SavedMap::<K, Vec<T>>::deserialize(deserializer)?;
+        let mut queues = Queues::default();
+        for (&key, values) in saved.iter() {
+            for &value in values {
+                queues.push(key, value);
+            }
+        }
+        Ok(queues)
     }
 }
 

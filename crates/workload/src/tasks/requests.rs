@@ -1,9 +1,10 @@
-use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::{Label, Labels, Peer, Tag};
+use weir_model::codec::SavedMap;
 
 /// What an operation in the background is waiting for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) enum Request {
     /// A message that has not come.
     Receive {
@@ -21,9 +22,9 @@ pub(super) enum Request {
 }
 
 /// The operations of a task that are not waited for yet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Requests {
-    live: FxHashMap<Label, Request>,
+    live: SavedMap<Label, Request>,
 }
 
 impl Requests {

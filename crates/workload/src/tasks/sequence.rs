@@ -1,13 +1,18 @@
+use serde::{Deserialize, Serialize};
+
 use super::messages::Messages;
 use super::op::{BLOCKING, Labels};
-use super::process::{Calls, Process};
-use super::{Iteration, Label, Op, Peer, Script, Trouble, Waiting};
+use super::process::{Calls, Procedure};
+use super::{Iteration, Job, Label, Op, Peer, Script, Trouble, Waiting};
 use weir_model::{NEVER, Time};
 
-/// A process that carries out the program of its job's motif, one operation after the other.
+/// Carries out the program of the job's motif, one operation after the other.
 #[derive(Debug)]
-pub struct Sequence {
-    number: Peer,
+pub struct Sequence;
+
+/// The place that a task has reached in its program.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct SequenceState {
     state: State,
     repetition: u32,
     /// The part whose operations are in `ops`, or the next one if there are none.
@@ -29,7 +34,7 @@ pub struct Sequence {
 /// So many parts or repetitions may follow each other in no time.
 const MOST_AT_ONCE: u32 = 1_000_000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum State {
     /// Not started, or between two operations.
     Ready,
@@ -43,11 +48,10 @@ enum State {
     Finished,
 }
 
-impl Sequence {
-    /// The program of a task before its start.
-    pub fn new(number: Peer) -> Sequence {
-        Sequence {
-            number,
+impl SequenceState {
+    /// Before the start.
+    fn new() -> SequenceState {
+        SequenceState {
             state: State::Ready,
             repetition: 0,
             part: 0,
@@ -95,7 +99,7 @@ impl Sequence {
                 Some(Op::Collective(collective)) => {
                     self.step_ops.clear();
                     self.step_next = 0;
-                    let (number, step) = (self.number, self.step);
+                    let (number, step) = (calls.messages.task(), self.step);
                     self.step += 1;
                     if !collective.step(&job.algorithms, number, step, &mut self.step_ops) {
                         self.step = 0;
@@ -123,7 +127,8 @@ impl Sequence {
             if !self.takes_time(calls) {
                 break;
             }
-            let mut script = Script::new(&mut self.ops, self.number, job.tasks);
+            let task = calls.messages.task();
+            let mut script = Script::new(&mut self.ops, task, job.tasks);
             if job.motif.part(self.part, &mut script) {
                 if job.iterations {
                     let begins = job.motif.begins_iteration(self.part);
@@ -222,9 +227,7 @@ impl Sequence {
             self.state = State::All(labels, left);
         }
     }
-}
 
-impl Process for Sequence {
     /// Does one operation after the other until one has to wait.
     fn proceed(&mut self, calls: &mut Calls) -> bool {
         while self.may_go_on(calls.messages) {
@@ -240,38 +243,69 @@ impl Process for Sequence {
         false
     }
 
-    fn woken(&mut self, _now: Time) {
-        debug_assert_eq!(self.state, State::Busy);
-        self.state = State::Ready;
+    /// True if its operations are those of its part and of its step.
+    fn fits(&self, job: &Job, task: Peer) -> bool {
+        let (mut ops, mut step_ops) = (Vec::new(), Vec::new());
+        if let Some(part) = self.part.checked_sub(1) {
+            let mut script = Script::new(&mut ops, task, job.tasks);
+            job.motif.part(part, &mut script);
+        }
+        if let Some(step) = self.step.checked_sub(1)
+            && let Some(Op::Collective(collective)) = ops.get(self.next as usize)
+        {
+            collective.step(&job.algorithms, task, step, &mut step_ops);
+        }
+        (&self.ops, &self.step_ops) == (&ops, &step_ops)
+    }
+}
+
+impl Procedure for Sequence {
+    type State = SequenceState;
+
+    fn start(&self) -> SequenceState {
+        SequenceState::new()
     }
 
-    fn completed(&mut self, label: Label, _messages: &mut Messages) {
-        if let State::All(labels, left) = &mut self.state
+    fn fits(&self, state: &SequenceState, job: &Job, task: Peer) -> bool {
+        state.fits(job, task)
+    }
+
+    fn proceed(&self, state: &mut SequenceState, calls: &mut Calls) -> bool {
+        state.proceed(calls)
+    }
+
+    fn woken(&self, state: &mut SequenceState, _now: Time) {
+        debug_assert_eq!(state.state, State::Busy);
+        state.state = State::Ready;
+    }
+
+    fn completed(&self, state: &mut SequenceState, label: Label, _messages: &mut Messages) {
+        if let State::All(labels, left) = &mut state.state
             && labels.contains(label)
         {
             *left -= 1;
         }
     }
 
-    fn waiting(&self, messages: &Messages) -> Option<Waiting> {
-        let labels = match self.state {
+    fn waiting(&self, state: &SequenceState, messages: &Messages) -> Option<Waiting> {
+        let labels = match state.state {
             State::All(labels, _) | State::Any(labels) => labels,
             State::Ready | State::Busy | State::Finished => return None,
         };
         Some(messages.waiting(labels))
     }
 
-    fn computed(&self) -> Time {
-        self.computed
+    fn computed(&self, state: &SequenceState) -> Time {
+        state.computed
     }
 
-    fn iterations(&self) -> &[Iteration] {
-        &self.iterations
+    fn iterations<'a>(&self, state: &'a SequenceState) -> &'a [Iteration] {
+        &state.iterations
     }
 
-    fn memory_bytes(&self) -> usize {
-        size_of::<Sequence>()
-            + (self.ops.capacity() + self.step_ops.capacity()) * size_of::<Op>()
-            + self.iterations.capacity() * size_of::<Iteration>()
+    fn memory_bytes(&self, state: &SequenceState) -> usize {
+        size_of::<SequenceState>()
+            + (state.ops.capacity() + state.step_ops.capacity()) * size_of::<Op>()
+            + state.iterations.capacity() * size_of::<Iteration>()
     }
 }

@@ -1,7 +1,10 @@
+use serde::{Deserialize, Serialize};
+
 use super::messages::Messages;
 use super::process::{Calls, Process};
 use super::{Envelope, Job, Peer, Waiting};
 use weir_model::Time;
+use weir_model::codec::{self, CodecError};
 
 /// Where the messages and the times of a task go. Whoever implements it calls the task back: [`Task::arrived`] at the
 /// receiver when the whole message is there, [`Task::sent`] at the sender when its content is not needed any more (its
@@ -25,7 +28,7 @@ pub struct Task {
 }
 
 /// Why a task cannot go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Trouble {
     /// Its program takes no time, and does not end.
     Idle,
@@ -34,7 +37,7 @@ pub enum Trouble {
 }
 
 /// An iteration of one task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Iteration {
     /// When it began, ps.
     pub begin: Time,
@@ -55,6 +58,34 @@ impl Task {
             started: None,
             finished: None,
         }
+    }
+
+    /// All of it as bytes.
+    ///
+    /// # Errors
+    ///
+    /// If its state cannot be written.
+    pub fn save(&self) -> Result<Vec<u8>, CodecError> {
+        let times = (self.started, self.finished);
+        codec::encode(&(&self.messages, self.process.save()?, times))
+    }
+
+    /// The task that was saved; `number` is its number in the job.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are no such task.
+    pub fn load(job: &Job, number: Peer, bytes: &[u8]) -> Result<Task, CodecError> {
+        let mut task = Task::new(job, number);
+        let process: Vec<u8>;
+        (task.messages, process, (task.started, task.finished)) = codec::decode(bytes)?;
+        if !task.messages.fit(job, number) {
+            return Err(CodecError::new(format!(
+                "no messages of task {number} of this job"
+            )));
+        }
+        task.process.load(&process, job, number)?;
+        Ok(task)
     }
 
     /// Its number in the job.

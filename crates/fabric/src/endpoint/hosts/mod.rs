@@ -3,7 +3,7 @@
 mod action;
 
 use crate::setup::plain::Compiled;
-use crate::setup::traffic::Application;
+use crate::setup::traffic::{Application, Traffic};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,6 +16,7 @@ use crate::record::stats::JobStats;
 use crate::record::task_log::{TaskEvent, word};
 use crate::state::event::EventKind;
 use action::{Action, Wishes};
+use weir_model::codec::CodecError;
 use weir_model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
 use weir_workload::tasks::{Envelope, Iteration, Peer, Task, Trouble, Waiting};
 
@@ -87,7 +88,55 @@ pub struct Hosts {
     wishes: Wishes,
 }
 
+/// The tasks of a domain as they are saved.
+#[derive(Serialize, Deserialize)]
+pub struct SavedHosts {
+    /// Each task with what is due to happen to it, in the order of the tasks.
+    tasks: Vec<(Vec<u8>, Vec<Due>)>,
+    jobs: Vec<JobState>,
+    unfinished: u64,
+    last_done: Time,
+    next_order: u64,
+}
+
 impl Hosts {
+    /// All tasks and what is due, to be saved.
+    ///
+    /// # Errors
+    /// If a task cannot be written.
+    pub fn save(&self) -> Result<SavedHosts, CodecError> {
+        let tasks = self.hosts.iter();
+        let tasks = tasks.map(|host| Ok((host.task.save()?, host.due.clone())));
+        Ok(SavedHosts {
+            tasks: tasks.collect::<Result<_, CodecError>>()?,
+            jobs: self.jobs.clone(),
+            unfinished: self.unfinished,
+            last_done: self.last_done,
+            next_order: self.next_order,
+        })
+    }
+
+    /// Goes on from what was saved of the same tasks.
+    ///
+    /// # Errors
+    /// If it was saved of others.
+    pub fn load(&mut self, saved: SavedHosts, traffic: &[Traffic]) -> Result<(), CodecError> {
+        if (saved.tasks.len(), saved.jobs.len()) != (self.hosts.len(), self.jobs.len()) {
+            return Err(CodecError::new("there are other tasks in this domain"));
+        }
+        for (host, (task, due)) in self.hosts.iter_mut().zip(saved.tasks) {
+            let application = traffic[usize::from(host.job)].application();
+            let application = application.ok_or_else(|| CodecError::new("no application"))?;
+            host.task = Task::load(&application.job, host.task.number(), &task)?;
+            host.due = due;
+        }
+        self.jobs = saved.jobs;
+        self.unfinished = saved.unfinished;
+        self.last_done = saved.last_done;
+        self.next_order = saved.next_order;
+        Ok(())
+    }
+
     /// Number of tasks.
     pub fn len(&self) -> usize {
         self.hosts.len()
@@ -111,7 +160,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// Puts the tasks of all applications at this domain's NICs.
     pub(crate) fn add_tasks(&mut self) {
         let traffic = self.traffic.clone();
-        self.ends.hosts.jobs = vec![JobState::default(); traffic.len()];
+        self.hosts.jobs = vec![JobState::default(); traffic.len()];
         for (job, traffic) in traffic.iter().enumerate() {
             let Some(application) = traffic.application() else {
                 continue;
@@ -121,25 +170,25 @@ impl<K: Compiled> FabricDomain<K> {
                 let Some(&number) = application.numbers.get(&endpoint) else {
                     continue;
                 };
-                let place = self.ends.hosts.len() as u32;
-                self.ends.hosts.places.insert((job as u16, nic), place);
-                self.ends.hosts.hosts.push(Host {
+                let place = self.hosts.len() as u32;
+                self.hosts.places.insert((job as u16, nic), place);
+                self.hosts.hosts.push(Host {
                     job: job as u16,
                     nic,
                     task: Task::new(&application.job, number),
                     due: Vec::new(),
                 });
-                self.ends.hosts.unfinished += u64::from(!traffic.background);
-                self.ends.hosts.jobs[job].unfinished += 1;
+                self.hosts.unfinished += u64::from(!traffic.background);
+                self.hosts.jobs[job].unfinished += 1;
             }
         }
-        self.ends.hosts.hosts.shrink_to_fit();
+        self.hosts.hosts.shrink_to_fit();
     }
 
     /// Schedules the start of all tasks.
     pub(crate) fn start_tasks(&mut self) {
-        for place in 0..self.ends.hosts.len() {
-            let job = usize::from(self.ends.hosts.hosts[place].job);
+        for place in 0..self.hosts.len() {
+            let job = usize::from(self.hosts.hosts[place].job);
             let start = self.traffic[job].start;
             self.expect(place as u32, start, Action::Start);
         }
@@ -147,18 +196,18 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// Something will happen to a task.
     fn expect(&mut self, place: u32, time: Time, action: Action) {
-        let order = self.ends.hosts.next_order;
-        self.ends.hosts.next_order += 1;
+        let order = self.hosts.next_order;
+        self.hosts.next_order += 1;
         if self.records.task_log.is_on() {
             self.records.task_log.due(order);
         }
-        let host = &mut self.ends.hosts.hosts[place as usize];
+        let host = &mut self.hosts.hosts[place as usize];
         host.due.push(Due {
             time,
             order,
             action,
         });
-        self.ends.hosts.jobs[usize::from(host.job)].pending += 1;
+        self.hosts.jobs[usize::from(host.job)].pending += 1;
         self.schedule(EventKind::Task, place, time);
     }
 
@@ -166,14 +215,14 @@ impl<K: Compiled> FabricDomain<K> {
     // Out of the way of the loop over events, which patterns share.
     #[inline(never)]
     pub(crate) fn task_event(&mut self, place: u32, now: Time) {
-        let host = &mut self.ends.hosts.hosts[place as usize];
+        let host = &mut self.hosts.hosts[place as usize];
         let times = host.due.iter().enumerate();
         let first = times.min_by_key(|(_, due)| (due.time, due.order));
         let Some((at, _)) = first else {
             return;
         };
         let Due { order, action, .. } = host.due.swap_remove(at);
-        self.ends.hosts.jobs[usize::from(host.job)].pending -= 1;
+        self.hosts.jobs[usize::from(host.job)].pending -= 1;
         if self.records.task_log.is_on() {
             self.records.task_log.happens(order);
         }
@@ -190,12 +239,12 @@ impl<K: Compiled> FabricDomain<K> {
         {
             return self.send_from_task(place, to, bytes, envelope, now);
         }
-        let host = &mut self.ends.hosts.hosts[place as usize];
+        let host = &mut self.hosts.hosts[place as usize];
         let traffic = &self.traffic[usize::from(host.job)];
         let Some(Application { job, .. }) = traffic.application() else {
             return;
         };
-        let mut wishes = std::mem::take(&mut self.ends.hosts.wishes);
+        let mut wishes = std::mem::take(&mut self.hosts.wishes);
         let before = host.task.finished();
         if self.records.task_log.is_on() {
             let (job, task) = (host.job, host.task.number());
@@ -211,9 +260,9 @@ impl<K: Compiled> FabricDomain<K> {
             Action::Send { .. } => {}
         }
         if before.is_none() && host.task.finished().is_some() {
-            self.ends.hosts.unfinished -= u64::from(!traffic.background);
-            self.ends.hosts.last_done = now;
-            self.ends.hosts.jobs[usize::from(host.job)].unfinished -= 1;
+            self.hosts.unfinished -= u64::from(!traffic.background);
+            self.hosts.last_done = now;
+            self.hosts.jobs[usize::from(host.job)].unfinished -= 1;
         }
         if let Some(trouble) = host.task.trouble() {
             let (job, task) = (traffic.name.clone(), host.task.number());
@@ -233,12 +282,12 @@ impl<K: Compiled> FabricDomain<K> {
                 action => self.expect(place, now + delay.min(LATEST), action),
             }
         }
-        self.ends.hosts.wishes = wishes;
+        self.hosts.wishes = wishes;
     }
 
     /// Hands a message of a task to its NIC. What a task sends to itself does not get there.
     fn send_from_task(&mut self, place: u32, to: Peer, bytes: u64, envelope: Envelope, now: Time) {
-        let host = &self.ends.hosts.hosts[place as usize];
+        let host = &self.hosts.hosts[place as usize];
         let (nic, job) = (host.nic, host.job);
         if to == host.task.number() {
             self.expect(place, now, Action::Sent { to, envelope });
@@ -255,7 +304,7 @@ impl<K: Compiled> FabricDomain<K> {
             self.fault = Some(Fault::TooLong { job, bytes });
             return;
         }
-        let state = &mut self.ends.hosts.jobs[usize::from(job)];
+        let state = &mut self.hosts.jobs[usize::from(job)];
         state.sent += 1;
         state.pending += u64::from(K::CC && self.fixed.can.retransmits);
         let destination = self.traffic[usize::from(job)].tasks[to as usize];
@@ -266,7 +315,7 @@ impl<K: Compiled> FabricDomain<K> {
                 stamp: word(envelope),
                 message: (sender.id, sender.next_message),
             };
-            let task = self.ends.hosts.hosts[place as usize].task.number();
+            let task = self.hosts.hosts[place as usize].task.number();
             self.records.task_log.add(job, task, given, now);
         }
         let message = NewMessage {
@@ -287,7 +336,7 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn packet_acknowledged(&mut self, nic: u32, origin: &Origin, now: Time) {
         let (own, destination) = (self.ends.nics[nic as usize].id, origin.source);
         if self.ends.acknowledged.add(origin, own, destination) {
-            self.ends.hosts.jobs[usize::from(origin.job)].pending -= 1;
+            self.hosts.jobs[usize::from(origin.job)].pending -= 1;
             self.message_leaves(nic, destination, origin, now);
         }
     }
@@ -309,7 +358,7 @@ impl<K: Compiled> FabricDomain<K> {
         if !envelope.kind.has_content() {
             return;
         }
-        let Some(&place) = self.ends.hosts.places.get(&(origin.job, nic)) else {
+        let Some(&place) = self.hosts.places.get(&(origin.job, nic)) else {
             return;
         };
         let application = self.traffic[usize::from(origin.job)].application();
@@ -325,7 +374,7 @@ impl<K: Compiled> FabricDomain<K> {
         let Some(envelope) = Envelope::from_stamp(origin.stamp()) else {
             return;
         };
-        let Some(&place) = self.ends.hosts.places.get(&(origin.job, nic)) else {
+        let Some(&place) = self.hosts.places.get(&(origin.job, nic)) else {
             return;
         };
         let Some(application) = self.traffic[usize::from(origin.job)].application() else {
@@ -335,7 +384,7 @@ impl<K: Compiled> FabricDomain<K> {
             return;
         };
         let delay = application.job.protocol.receive_delay;
-        self.ends.hosts.jobs[usize::from(origin.job)].received += 1;
+        self.hosts.jobs[usize::from(origin.job)].received += 1;
         let protocol = u64::from(!envelope.kind.has_content());
         self.records.stats.jobs[usize::from(origin.job)].protocol_received += protocol;
         let action = Action::Arrived { from, envelope };
@@ -350,20 +399,17 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// When the last delivery was, or the end of the last task.
     pub fn last_activity(&self) -> Time {
-        self.records
-            .stats
-            .last_delivery
-            .max(self.ends.hosts.last_done)
+        self.records.stats.last_delivery.max(self.hosts.last_done)
     }
 
     /// How far each job is here, in the order of the experiment file; all zeros for traffic that is no application.
     pub fn job_states(&self) -> &[JobState] {
-        &self.ends.hosts.jobs
+        &self.hosts.jobs
     }
 
     /// The first tasks of a job that wait, in the order of this domain's endpoints, at most `most`.
     pub fn waiting_tasks(&self, job: u16, most: usize) -> Vec<Waiting> {
-        let hosts = self.ends.hosts.hosts.iter().filter(|host| host.job == job);
+        let hosts = self.hosts.hosts.iter().filter(|host| host.job == job);
         let waiting = hosts.filter_map(|host| host.task.waiting());
         waiting.take(most).collect()
     }
@@ -384,13 +430,13 @@ impl<K: Compiled> FabricDomain<K> {
                 (whole + requests) as u64,
             ]
         };
-        self.ends.hosts.hosts.iter().map(row).collect()
+        self.hosts.hosts.iter().map(row).collect()
     }
 
     /// Adds the times that tasks took for the iterations that they began in the measurement window, and how long ago those began that
     /// were not over at `end`.
     pub(crate) fn add_iteration_times(&self, jobs: &mut [JobStats], end: Time) {
-        for host in &self.ends.hosts.hosts {
+        for host in &self.hosts.hosts {
             let job = &mut jobs[usize::from(host.job)];
             let iterations = host.task.iterations().iter();
             let counted = |one: &&Iteration| {
@@ -407,7 +453,7 @@ impl<K: Compiled> FabricDomain<K> {
 
     /// The iterations of the applications here, by job, then number. Empty if they are not written down.
     pub(crate) fn iteration_rows(&self) -> Vec<IterationRow> {
-        let rows = self.ends.hosts.hosts.iter().flat_map(|host| {
+        let rows = self.hosts.hosts.iter().flat_map(|host| {
             let iterations = host.task.iterations().iter().enumerate();
             let real = iterations.filter(|(_, one)| !one.idle);
             real.map(|(number, one)| {
@@ -428,7 +474,7 @@ impl<K: Compiled> FabricDomain<K> {
     /// The tasks here that may still begin iterations, by job and iteration. Empty if iterations are not recorded.
     pub(crate) fn behind_rows(&self) -> Vec<BehindRow> {
         let mut counts: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-        for host in &self.ends.hosts.hosts {
+        for host in &self.hosts.hosts {
             if let Some(next) = host.task.next_iteration() {
                 *counts.entry((u64::from(host.job), next)).or_default() += 1;
             }

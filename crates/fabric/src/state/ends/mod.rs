@@ -13,7 +13,6 @@ pub(crate) mod source;
 
 use serde::{Deserialize, Serialize};
 
-use crate::endpoint::hosts::Hosts;
 use crate::setup::network::Network;
 use flows::Flows;
 use nic::Nic;
@@ -36,9 +35,6 @@ pub(crate) struct Ends {
     /// Messages of tasks that are acknowledged in part; of schemes that may drop packets only.
     pub acknowledged: Reassembly,
     pub sources: Slots<Source>,
-    /// Tasks of applications.
-    #[serde(skip)]
-    pub hosts: Hosts,
     /// Flows whose ways are set up.
     pub flows: Flows,
     /// What NICs have sent at the rates of flows.
@@ -55,7 +51,6 @@ impl Ends {
             partial: Reassembly::default(),
             acknowledged: Reassembly::default(),
             sources: Slots::default(),
-            hosts: Hosts::default(),
             flows: Flows::default(),
             shaper: Shaper::default(),
         }

@@ -1,5 +1,8 @@
+use serde::{Deserialize, Serialize};
+
 use crate::tasks::{
-    Calls, Iteration, Label, Labels, Messages, Motif, Peer, Process, Script, Sequence, Waiting,
+    Calls, Iteration, Job, Label, Labels, Messages, Motif, Peer, Procedure, Process, Script,
+    Sequence, Waiting,
 };
 use weir_model::Time;
 
@@ -41,8 +44,13 @@ impl Motif for OneSided {
 
     fn process(&self, task: Peer) -> Box<dyn Process> {
         match task {
-            ROOT => Box::new(Target::new(self)),
-            _ => Box::new(Sequence::new(task)),
+            ROOT => Target {
+                tasks: self.tasks,
+                reply: self.reply,
+                each: self.iterations,
+            }
+            .into_process(),
+            _ => Sequence.into_process(),
         }
     }
 }
@@ -54,6 +62,11 @@ struct Target {
     reply: u64,
     /// Requests of each task that are to come, in a repetition of the program.
     each: u32,
+}
+
+/// The requests and replies that are left.
+#[derive(Debug, Default, Deserialize, Serialize)]
+struct Answers {
     /// By task: requests that are to come. Empty before the start.
     left: Vec<u64>,
     /// Tasks whose requests are here.
@@ -67,86 +80,91 @@ struct Target {
 const LAST: Label = 1 << 30;
 
 impl Target {
-    fn new(motif: &OneSided) -> Target {
-        Target {
-            tasks: motif.tasks,
-            reply: motif.reply,
-            each: motif.iterations,
-            left: Vec::new(),
-            asked: Vec::new(),
-            open: 0,
-            next: motif.tasks,
-        }
-    }
-
-    fn begin(&mut self, calls: &mut Calls) {
+    fn begin(&self, state: &mut Answers, calls: &mut Calls) {
         let each = u64::from(self.each) * u64::from(calls.job.repetitions);
-        self.left = vec![each; self.tasks as usize];
-        self.open = each * u64::from(self.tasks - 1);
+        state.left = vec![each; self.tasks as usize];
+        state.open = each * u64::from(self.tasks - 1);
         if each > 0 {
             for from in 1..self.tasks {
-                self.expect(from, calls);
+                Target::expect(state, from, calls);
             }
         }
     }
 
-    fn expect(&mut self, from: Peer, calls: &mut Calls) {
+    fn expect(state: &mut Answers, from: Peer, calls: &mut Calls) {
         if calls.receive(Some(from), Some(0), from) {
-            self.asked.push(from);
+            state.asked.push(from);
         }
     }
 
-    fn answer(&mut self, to: Peer, calls: &mut Calls) {
+    fn answer(&self, state: &mut Answers, to: Peer, calls: &mut Calls) {
         calls.messages.forget(to);
-        calls.send(to, self.reply, 0, self.next);
-        self.next += 1;
-        if self.next == LAST {
-            self.next = self.tasks;
+        calls.send(to, self.reply, 0, state.next);
+        state.next += 1;
+        if state.next == LAST {
+            state.next = self.tasks;
         }
-        let left = &mut self.left[to as usize];
+        let left = &mut state.left[to as usize];
         *left -= 1;
         if *left > 0 {
-            self.expect(to, calls);
+            Target::expect(state, to, calls);
         }
     }
 }
 
-impl Process for Target {
-    fn proceed(&mut self, calls: &mut Calls) -> bool {
-        if self.left.is_empty() {
-            self.begin(calls);
+impl Procedure for Target {
+    type State = Answers;
+
+    fn start(&self) -> Answers {
+        Answers {
+            next: self.tasks,
+            ..Answers::default()
         }
-        while let Some(to) = self.asked.pop() {
-            self.answer(to, calls);
-        }
-        self.open == 0
     }
 
-    fn woken(&mut self, _now: Time) {}
+    fn fits(&self, state: &Answers, _job: &Job, _task: Peer) -> bool {
+        [0, self.tasks as usize].contains(&state.left.len())
+            && state.asked.iter().all(|&from| from < self.tasks)
+    }
 
-    fn completed(&mut self, label: Label, messages: &mut Messages) {
+    fn proceed(&self, state: &mut Answers, calls: &mut Calls) -> bool {
+        if state.left.is_empty() {
+            self.begin(state, calls);
+        }
+        while let Some(to) = state.asked.pop() {
+            self.answer(state, to, calls);
+        }
+        state.open == 0
+    }
+
+    fn woken(&self, _: &mut Answers, _now: Time) {}
+
+    fn completed(&self, state: &mut Answers, label: Label, messages: &mut Messages) {
         if label < self.tasks {
-            self.asked.push(label);
+            state.asked.push(label);
         } else {
             messages.forget(label);
-            self.open -= 1;
+            state.open -= 1;
         }
     }
 
-    fn waiting(&self, messages: &Messages) -> Option<Waiting> {
+    fn waiting(&self, _: &Answers, messages: &Messages) -> Option<Waiting> {
         Some(messages.waiting(Labels::ALL))
     }
 
-    fn computed(&self) -> Time {
+    fn computed(&self, _: &Answers) -> Time {
         0
     }
 
-    fn iterations(&self) -> &[Iteration] {
+    fn iterations<'a>(&self, _: &'a Answers) -> &'a [Iteration] {
         &[]
     }
 
-    fn memory_bytes(&self) -> usize {
-        size_of::<Target>() + self.left.capacity() * 8 + self.asked.capacity() * 4
+    fn memory_bytes(&self, state: &Answers) -> usize {
+        size_of::<Target>()
+            + size_of::<Answers>()
+            + state.left.capacity() * 8
+            + state.asked.capacity() * 4
     }
 }
 

@@ -24,7 +24,7 @@ fn expanded(parameters: &str, task: Peer, tasks: u32) -> Vec<Op> {
 fn recorded(task: &str) -> Vec<String> {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/tests/reference/lammps512_ops_2tasks.csv"
+        "/../../tests/reference/lammps512_ops_2tasks.csv"
     );
     let text = std::fs::read_to_string(path).expect(path);
     let rows = text.lines().skip(1).filter_map(|row| {

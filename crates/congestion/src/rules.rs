@@ -1,0 +1,299 @@
+//! What a scheme is: rules that never change, over a state that can be saved.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::About;
+use super::applied::{Applied, Scheme};
+use super::context::{NicContext, PacketView, Port, PortContext};
+use super::record::Record;
+use super::scheme::{Acts, Capabilities, FlowRate, Handshake};
+use weir_model::{Classes, ControlKind, EndpointId, FlowStep, Invalid, Origin, Signal, Time};
+
+/// The rules of a congestion-control scheme: a state machine at the sources' NICs, one at the ports
+/// of routers, and one at the destinations' NICs.
+///
+/// The type that implements it holds parameters, which never change. Everything that a hook may
+/// change is in [`Rules::State`], of which each domain has one. So a run can be saved at any time
+/// and go on from there.
+///
+/// A scheme knows no topology: it sees ports, queues, packets, its own timers and what it has
+/// written into headers. Every hook may depend on its state and its arguments only, so that results
+/// are the same on any number of ranks. Hooks whose capability is not declared
+/// ([`Rules::capabilities`]) are never called.
+#[allow(unused_variables)]
+pub trait Rules: Send + Sync + 'static {
+    /// The state of one domain, as plain data. Its hash maps are
+    /// [`weir_model::codec::SavedMap`]s, so that equal states are saved as equal bytes.
+    type State: Serialize + DeserializeOwned + Send + Sync;
+
+    /// The name in the experiment file.
+    fn name(&self) -> &'static str;
+    /// What it does; the same whenever it is asked.
+    fn capabilities(&self) -> Capabilities;
+    /// The traffic classes.
+    fn classes(&self) -> Classes;
+    /// The kinds of control packets that it sends besides acknowledgements: [`PacketKind::own`]
+    /// gives their numbers.
+    fn kinds(&self) -> &'static [ControlKind] {
+        &[]
+    }
+    /// Names of what [`Rules::counts`] counts.
+    fn counters(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// What the scheme has counted in its domain, in the order of [`Rules::counters`].
+    fn counts(&self, state: &Self::State) -> Vec<u64> {
+        Vec::new()
+    }
+    /// Tables that it writes where they are asked for.
+    fn records(&self) -> &'static [Record] {
+        &[]
+    }
+    /// How its counters show that it acts. None: it acts on every message, or never.
+    fn acts(&self) -> Option<Acts> {
+        None
+    }
+    /// What parameters come to that are relative to the network: key, value.
+    fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+    /// A parameter of it that holds back even a lone flow of an idle network, so that the network
+    /// is not used: what is wrong and what to do about it.
+    fn idle_limit(&self, about: &About) -> Option<Invalid> {
+        None
+    }
+    /// Words of the header that travels with every data packet and back with its acknowledgement.
+    /// All are 0 when a packet is made, also when it is sent again.
+    fn header_words(&self) -> usize {
+        0
+    }
+    /// The probability with which every router drops a packet that it may drop, to test recovery.
+    fn loss(&self) -> f64 {
+        0.0
+    }
+    /// What a message of so many bits exchanges before it is sent, for those who say what a run
+    /// will take.
+    fn handshake(&self, message_bits: u64) -> Handshake {
+        Handshake::default()
+    }
+    /// Bytes of memory that a state holds beyond its own size.
+    fn memory_bytes(&self, state: &Self::State) -> usize {
+        0
+    }
+
+    /// The state of a domain of this size, before anything has happened.
+    fn start(&self, nics: usize, outputs: usize) -> Self::State;
+    /// True if a state that was read from a file can be one of a domain of this size: each table
+    /// has the length that [`Rules::start`] gives it, and each number that is used as an index or
+    /// an address is one.
+    fn fits(&self, state: &Self::State, nics: usize, outputs: usize) -> bool {
+        true
+    }
+    /// The scheme of these rules, as registries and `simulation::Own` take it.
+    fn into_scheme(self) -> Box<dyn Scheme>
+    where
+        Self: Sized,
+    {
+        Box::new(Applied::new(Arc::new(self), 0, 0))
+    }
+
+    /// At a source: a message has been handed to the NIC, which looks at its queues afterwards.
+    fn on_submit(
+        &self,
+        state: &mut Self::State,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        message: &Origin,
+    ) {
+    }
+    /// At a source: the last packet of a message is sent now.
+    fn on_message_sent(
+        &self,
+        state: &mut Self::State,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        message: &Origin,
+    ) {
+    }
+    /// At a destination: all of a message has arrived; `message.source` has sent it.
+    fn on_message_received(
+        &self,
+        state: &mut Self::State,
+        nic: &mut dyn NicContext,
+        message: &Origin,
+    ) {
+    }
+    /// At a source: a message has become the first of its queue pair, and nothing of it is sent.
+    fn on_message(
+        &self,
+        state: &mut Self::State,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        message: &Origin,
+    ) {
+    }
+    /// At a source: when the queue pair of a NIC and a destination may send its next packet.
+    /// [`weir_model::NEVER`], for a scheme that declares `windows`: not before a control packet
+    /// or a timer.
+    fn ready_at(&self, state: &mut Self::State, nic: u32, to: EndpointId, now: Time) -> Time {
+        now
+    }
+    /// At a source: the rate of the flow of a NIC to a destination; None: as fast as its link.
+    fn rate(
+        &self,
+        state: &mut Self::State,
+        nic: u32,
+        to: EndpointId,
+        now: Time,
+    ) -> Option<FlowRate> {
+        None
+    }
+    /// At a source: a message begins as a flow. The header as the hook leaves it goes with the
+    /// control packet that goes before it.
+    fn on_flow_start(
+        &self,
+        state: &mut Self::State,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        message: &Origin,
+    ) {
+    }
+    /// At a port: a control packet leaves on the way of its flow, with its header. At
+    /// [`FlowStep::Start`] the flow is new to the link, at [`FlowStep::End`] all of it has gone by.
+    fn on_flow_packet(
+        &self,
+        state: &mut Self::State,
+        port: &Port,
+        step: FlowStep,
+        header: &mut [u64],
+    ) {
+    }
+    /// At a source: such a control packet has come back from the destination, with the header that
+    /// it arrived there with. After [`FlowStep::Start`] the flow may send.
+    fn on_flow_back(
+        &self,
+        state: &mut Self::State,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        step: FlowStep,
+    ) {
+    }
+    /// At a source: the last packet of a flow is sent. The header as the hook leaves it goes with
+    /// the control packet behind it.
+    fn on_flow_end(
+        &self,
+        state: &mut Self::State,
+        nic: &mut dyn NicContext,
+        to: EndpointId,
+        message: &Origin,
+    ) {
+    }
+    /// At a source: a queue pair sends a new packet now; its tail leaves at `tail`.
+    fn on_sent(
+        &self,
+        state: &mut Self::State,
+        nic: &mut dyn NicContext,
+        packet: &PacketView,
+        tail: Time,
+    ) {
+    }
+    /// At a source: the share of its link's bandwidth at which a NIC may inject, from 0 to 1; of a
+    /// scheme that limits destinations one by one, to the one that it limits most. For records
+    /// only.
+    fn allowed_rate(&self, state: &mut Self::State, nic: u32, now: Time) -> f64 {
+        1.0
+    }
+    /// At a NIC: a control packet has come. `origin` says which packet of this NIC (or, of a
+    /// reservation, of the sender) it is about; `origin.source` is the sender. `marked`: of an
+    /// acknowledgement, that the data packet was marked.
+    fn on_control(
+        &self,
+        state: &mut Self::State,
+        nic: &mut dyn NicContext,
+        origin: &Origin,
+        marked: bool,
+    ) {
+    }
+    /// At a destination: a data packet has arrived.
+    fn on_delivery(&self, state: &mut Self::State, nic: &mut dyn NicContext, packet: &PacketView) {}
+    /// At a NIC: the time that the scheme has asked for ([`NicContext::wake`]). The NIC looks at
+    /// its queues afterwards.
+    fn on_nic_timer(&self, state: &mut Self::State, nic: &mut dyn NicContext, number: u64) {}
+
+    /// At a port: a data packet has come to the router and will leave by the port, whose level
+    /// counts it.
+    fn on_route(&self, state: &mut Self::State, port: &mut PortContext, packet: &PacketView) {}
+    /// At a port: a data packet has begun to leave, and the level does not count it any more.
+    fn on_departure(&self, state: &mut Self::State, port: &mut PortContext, packet: &PacketView) {}
+    /// The level of a port ([`Port::level`]) below which nothing is ever marked, so that
+    /// [`Rules::mark`] is not asked.
+    fn mark_from(&self) -> u32 {
+        0
+    }
+    /// At a port: whether a data packet that leaves is to be marked. `room`: there is a buffer for
+    /// another longest packet behind the link.
+    fn mark(&self, state: &mut Self::State, port: &Port, packet: &PacketView, room: bool) -> bool {
+        false
+    }
+    /// At a port: writes into the header of a data packet that leaves at `now`.
+    fn stamp(
+        &self,
+        state: &mut Self::State,
+        port: &Port,
+        packet: &PacketView,
+        header: &mut [u64],
+        now: Time,
+    ) {
+    }
+    /// At a port: the time that the scheme has asked for ([`PortContext::wake`]); earlier ones that
+    /// it asked for come, too.
+    fn on_port_timer(&self, state: &mut Self::State, port: &mut PortContext) {}
+    /// The time that a packet of the lossy class may spend in queues before a router drops it, ps;
+    /// [`Time::MAX`]: never. It is the same at all ports, so that it is asked once.
+    fn timeout(&self) -> Time {
+        Time::MAX
+    }
+    /// At a port to an endpoint: that time there, which may depend on the port; 0: the packet is
+    /// dropped now.
+    fn queueing_limit(&self, state: &Self::State, port: &Port) -> Time {
+        self.timeout()
+    }
+    /// At a port: a packet of the lossy class is dropped. What is to become of it is up to the
+    /// scheme: a negative acknowledgement to its source, its header to its destination (trimming),
+    /// or nothing.
+    fn on_drop(
+        &self,
+        state: &mut Self::State,
+        port: &mut PortContext,
+        packet: &PacketView,
+        origin: &Origin,
+    ) {
+    }
+    /// At the last router: a control packet is about to wait for its endpoint. True if the router
+    /// takes it instead.
+    fn intercept(
+        &self,
+        state: &mut Self::State,
+        port: &mut PortContext,
+        packet: &PacketView,
+        origin: &Origin,
+    ) -> bool {
+        false
+    }
+
+    /// How long signals are under way, ps; None: as long as a packet without length on a shortest
+    /// way through an empty network.
+    fn signal_delay(&self) -> Option<Time> {
+        None
+    }
+    /// A signal has been sent to a NIC and will take effect at `signal.time`. True to take it in
+    /// now: allowed only if its effect depends on nothing but its time, and counts from then on.
+    fn absorb_signal(&self, state: &mut Self::State, nic: u32, signal: &Signal) -> bool {
+        false
+    }
+    /// A signal takes effect at a NIC, which looks at its queues afterwards.
+    fn on_signal(&self, state: &mut Self::State, nic: u32, signal: &Signal) {}
+}
