@@ -96,14 +96,23 @@ impl Tree {
         Some(Target::Module(at))
     }
 
-    /// The file that defines `name`: a module that `at` imports with `*`, or else `at` itself.
+    /// The file that defines `name`: a module that `at` imports with `*`, also through others, or
+    /// else `at` itself.
     fn through_globs(&self, at: usize, name: &str, depth: usize) -> usize {
+        if depth > LONGEST {
+            return at;
+        }
         let imports = self.modules[at].uses.imports.iter();
         for import in imports.filter(|import| import.name == "*") {
-            if let Some(Target::Module(module)) = self.resolve(at, &import.path, depth + 1)
-                && self.modules[module].uses.defined.contains(name)
-            {
+            let Some(Target::Module(module)) = self.resolve(at, &import.path, depth + 1) else {
+                continue;
+            };
+            if self.modules[module].uses.defined.contains(name) {
                 return module;
+            }
+            let found = self.through_globs(module, name, depth + 1);
+            if found != module {
+                return found;
             }
         }
         at

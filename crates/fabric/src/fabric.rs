@@ -13,7 +13,7 @@ use crate::record::stall::Wait;
 use crate::record::stats::Stats;
 use crate::record::task_log::TaskStep;
 use crate::record::watch::Step;
-use crate::setup::build::Blueprint;
+use crate::setup::blueprint::Blueprint;
 use crate::setup::network::Network;
 use crate::setup::plain::{Compiled, Controlled, Plain, Rich, is_controlled, is_rich};
 use weir_congestion::Scheme;

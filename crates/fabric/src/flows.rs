@@ -15,7 +15,7 @@ use crate::setup::flow_rules::FlowKinds;
 use crate::state::ends::flows::{Flow, Stage};
 
 use super::domain::FabricDomain;
-use crate::endpoint::nic::blank;
+use crate::endpoint::sending::blank;
 use crate::state::{InIndex, OutIndex};
 use weir_model::{EndpointId, Flight, FlowStep, NO_PACKET, Origin, Packet, PacketIndex, Time};
 use weir_network::routing::Hop;

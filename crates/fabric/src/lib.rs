@@ -21,6 +21,7 @@ mod domain;
 mod endpoint;
 mod fabric;
 mod fault;
+mod features;
 mod flows;
 mod mail;
 mod record;
@@ -44,7 +45,7 @@ pub use record::stats::{
 };
 pub use record::task_log::{TaskEvent, TaskStep};
 pub use record::watch::{Place, Step, Watched};
-pub use setup::build::Blueprint;
+pub use setup::blueprint::Blueprint;
 pub use setup::choices::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
 };

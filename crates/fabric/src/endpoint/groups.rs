@@ -2,9 +2,10 @@
 //! packets have virtual networks of their own, one queue pair without credits does not keep the others from sending; a NIC that is full may
 //! have thousands, of which the packets go into the same few queues. Those queues are looked at, in place of all queue pairs.
 
-use super::injection::{Sending, is_own, may_take};
+use super::injection::{is_own, may_take};
 use crate::domain::FabricDomain;
-use crate::endpoint::nic::Blocked;
+use crate::endpoint::sending::Blocked;
+use crate::endpoint::sending::Sending;
 use crate::setup::plain::Compiled;
 use crate::state::ends::groups::UNKNOWN;
 use crate::state::ends::ring_order::Search;

@@ -1,41 +1,12 @@
 //! Onto the link from a NIC to its router: which virtual channel and queue a packet joins there.
 
 use crate::domain::FabricDomain;
+use crate::endpoint::sending::Sending;
 use crate::setup::plain::Compiled;
 use crate::state::ends::send_queues::Message;
-use crate::state::pool::Pool;
-use weir_model::{EndpointId, LinkKind, NEVER, Origin, PacketIndex, Time};
+use weir_model::{EndpointId, LinkKind, NEVER, PacketIndex, Time};
 use weir_network::queueing::Joining;
 use weir_network::routing::{NicChoice, NicRule};
-
-/// What a packet that is to be sent needs a queue for.
-#[derive(Clone, Copy)]
-pub(crate) struct Sending {
-    pub destination: EndpointId,
-    pub class: u8,
-    pub job: u16,
-    pub flits: u16,
-    /// The number of the message and that of the packet in it, added up: of [`NicRule::Numbered`].
-    pub turn: u32,
-}
-
-impl Sending {
-    pub fn of(pool: &Pool, index: PacketIndex) -> Sending {
-        let (packet, origin) = (pool.get(index), pool.origin(index));
-        Sending {
-            destination: packet.flight.destination,
-            class: packet.class,
-            job: origin.job,
-            flits: packet.flits,
-            turn: turn_of(origin),
-        }
-    }
-}
-
-/// What the turn of a packet follows from that has a number in its message.
-pub(super) fn turn_of(origin: &Origin) -> u32 {
-    origin.message.wrapping_add(origin.part)
-}
 
 /// Whether the next packet may take a virtual channel, of `vcs` and after the one used `last`: where virtual networks are taken in
 /// turn, one of the network whose turn it is.

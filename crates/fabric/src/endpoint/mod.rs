@@ -7,5 +7,6 @@ pub(super) mod nic;
 pub(super) mod nic_context;
 pub(super) mod receive;
 pub(super) mod resend;
+pub(super) mod sending;
 pub(super) mod shaper;
 pub(super) mod source;

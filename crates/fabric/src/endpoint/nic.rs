@@ -1,61 +1,14 @@
 //! Network interfaces as senders: queue pairs, segmentation, the turn of each destination.
 
-use super::injection::Sending;
 use super::nic_context::AtNic;
 use crate::domain::FabricDomain;
-use crate::mail::signals::Speaker;
+use crate::endpoint::sending::Sending;
+use crate::endpoint::sending::{Blocked, NewMessage, blank};
 use crate::setup::plain::Compiled;
 use crate::state::ends::send_queues::Message;
+use crate::state::mail::speaker::Speaker;
 use weir_congestion::{PacketView, Scheme};
-use weir_model::{
-    Classes, EndpointId, Flight, NEVER, NO_PACKET, Origin, Packet, PacketIndex, Stamp, Time,
-};
-
-/// A message to be sent.
-#[derive(Clone, Copy, Debug)]
-pub struct NewMessage {
-    /// Place of the sending NIC in its domain.
-    pub nic: u32,
-    /// Where to.
-    pub destination: EndpointId,
-    /// Payload.
-    pub bits: u64,
-    /// Which workload it belongs to.
-    pub job: u16,
-    /// What tasks of an application know it by.
-    pub stamp: Stamp,
-}
-
-/// A packet that has not gone anywhere.
-pub fn blank(destination: EndpointId, class: u8, flags: u8, flits: u16, now: Time) -> Packet {
-    let flight = Flight {
-        destination,
-        flags,
-        ..Flight::default()
-    };
-    Packet::new(flight, class, flits, now)
-}
-
-/// Why a NIC sends nothing now.
-pub(crate) struct Blocked {
-    /// When to look again.
-    pub again: Time,
-    /// Whether a packet is ready but has no credit.
-    starved: bool,
-}
-
-impl Blocked {
-    /// Nothing has kept it from sending yet.
-    pub(crate) const NOT: Blocked = Blocked {
-        again: NEVER,
-        starved: false,
-    };
-
-    pub(crate) fn starve(&mut self, until: Time) {
-        self.starved = true;
-        self.again = self.again.min(until);
-    }
-}
+use weir_model::{Classes, NO_PACKET, Origin, PacketIndex, Stamp, Time};
 
 impl<K: Compiled> FabricDomain<K> {
     /// Hands a message to a NIC.

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::endpoint::nic::blank;
+use crate::endpoint::sending::blank;
 use crate::state::ends::nic::Nic;
 use crate::state::ends::resend::{Resend, Resends};
 use crate::state::ends::send_queues::{Message, SendQueues};

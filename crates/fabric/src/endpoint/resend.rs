@@ -2,9 +2,9 @@
 
 use crate::state::ends::resend::Resend;
 
-use super::injection::{Sending, turn_of};
 use crate::domain::FabricDomain;
-use crate::endpoint::nic::{Blocked, blank};
+use crate::endpoint::sending::{Blocked, blank};
+use crate::endpoint::sending::{Sending, turn_of};
 use crate::setup::plain::Compiled;
 use weir_model::{Classes, Origin, PacketIndex, PacketKind, Time};
 

@@ -13,7 +13,7 @@ use crate::setup::plain::Compiled;
 
 use crate::Discipline;
 use crate::domain::FabricDomain;
-use crate::endpoint::nic::Blocked;
+use crate::endpoint::sending::Blocked;
 use weir_congestion::FlowRate;
 use weir_model::{PacketIndex, Time};
 

@@ -2,7 +2,7 @@ use crate::setup::plain::Compiled;
 use crate::setup::traffic::Drive;
 
 use crate::domain::FabricDomain;
-use crate::endpoint::nic::NewMessage;
+use crate::endpoint::sending::NewMessage;
 use crate::state::event::EventKind;
 use weir_model::{Stamp, Time};
 

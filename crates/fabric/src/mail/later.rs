@@ -3,7 +3,7 @@
 use crate::setup::plain::Compiled;
 
 use crate::domain::FabricDomain;
-use crate::endpoint::nic::blank;
+use crate::endpoint::sending::blank;
 use crate::state::event::EventKind;
 use weir_congestion::Control;
 use weir_model::{NO_PACKET, Origin, PacketIndex, Time};

@@ -1,19 +1,13 @@
 //! What schemes say out of band: from a router or an endpoint to an endpoint, past all queues.
 
 use crate::setup::plain::Compiled;
+use crate::state::mail::speaker::Speaker;
 
 use crate::domain::FabricDomain;
 use crate::empty;
 use crate::state::event::EventKind;
 use crate::state::{OutIndex, Wire};
 use weir_model::{EndpointId, LATEST, PortId, RouterId, Signal, Time};
-
-/// Who says something.
-#[derive(Clone, Copy)]
-pub(crate) enum Speaker {
-    Port(OutIndex),
-    Nic(u32),
-}
 
 impl<K: Compiled> FabricDomain<K> {
     /// An event of the scheme: the timer of a router's output, or signals, timers and control packets for NICs.

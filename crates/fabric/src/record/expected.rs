@@ -1,7 +1,7 @@
 //! What a network takes, from its numbers: nothing is built.
 
 use crate::domain::FabricDomain;
-use crate::setup::build::Blueprint;
+use crate::setup::blueprint::Blueprint;
 use crate::setup::plain::Rich;
 use crate::setup::traffic::Application;
 use crate::setup::traffic::{Drive, Traffic};

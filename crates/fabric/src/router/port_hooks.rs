@@ -1,10 +1,10 @@
 //! A scheme at the ports of routers: what it sees, what it marks and stamps, and what is done that it asks for.
 
 use crate::domain::FabricDomain;
-use crate::endpoint::nic::blank;
-use crate::mail::signals::Speaker;
+use crate::endpoint::sending::blank;
 use crate::setup::plain::Compiled;
 use crate::state::event::EventKind;
+use crate::state::mail::speaker::Speaker;
 use crate::state::{OutIndex, Wire};
 use weir_congestion::{Control, PacketView, Place, Port, PortContext, Scheme};
 use weir_model::{Flight, NO_PACKET, Origin, PacketIndex, PacketKind, PortId, RouterId, Time};

@@ -1,18 +1,17 @@
 //! Puts a domain together.
 
 use super::plain::Compiled;
+use crate::setup::blueprint::Blueprint;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
-use super::network::{Network, RouterParameters};
+use super::network::RouterParameters;
 use super::plain::{is_controlled, is_rich};
 use crate::Backlog;
 use crate::domain::{FabricDomain, Fixed};
 use crate::endpoint::hosts::Hosts;
 use crate::record::attribution::Attribution;
-use crate::record::samples::{Rated, Samples};
+use crate::record::samples::Samples;
 use crate::record::stats::{Recording, Stats};
-use crate::record::watch::Watched;
 use crate::setup::flow_rules::FlowKinds;
 use crate::setup::traffic::Traffic;
 use crate::state::Ring;
@@ -24,34 +23,9 @@ use crate::state::mail::post::Post;
 use crate::state::pool::Pool;
 use crate::state::{Ends, Mail, Model, Ports, Progress, Records, Rings, Wire};
 use weir_congestion::{Actions, Scheme};
-use weir_engine::{EventQueue, Schedule};
+use weir_engine::EventQueue;
 use weir_model::{Classes, ControlKind, DomainId, EndpointId, LinkKind, PacketKind};
 use weir_slots::Slots;
-
-/// What a domain is built from, the same for all.
-#[derive(Clone)]
-pub struct Blueprint {
-    /// The network.
-    pub network: Arc<Network>,
-    /// The workloads, in the order of the experiment file.
-    pub traffic: Arc<Vec<Traffic>>,
-    /// What is recorded.
-    pub recording: Recording,
-    /// Windows and end of the run.
-    pub schedule: Schedule,
-    /// Whether what the scheme says out of band may take effect before the end of the window in which it is said.
-    pub hurry: bool,
-    /// The endpoints whose allowed rates are recorded.
-    pub rated: Arc<[Rated]>,
-    /// The endpoints whose received payload is recorded, ascending.
-    pub received: Arc<[EndpointId]>,
-    /// The run's seed.
-    pub seed: u64,
-    /// The packets to follow.
-    pub watched: Watched,
-    /// Whether the run ends when all tasks of applications are done, whatever else goes on.
-    pub until_done: bool,
-}
 
 /// A word with these bits set.
 fn bits(numbers: impl Iterator<Item = u8>) -> u8 {

@@ -1,6 +1,7 @@
 //! What is fixed for a run: the network, how routers and NICs work, and how a domain is put
 //! together of that.
 
+pub(super) mod blueprint;
 pub(super) mod build;
 pub(super) mod choices;
 pub mod empty;

@@ -3,15 +3,12 @@
 
 use std::fmt::Debug;
 
-use super::build::Blueprint;
 use super::network::RouterParameters;
-use crate::domain::FabricDomain;
-use crate::state::Timing;
-use crate::state::ports::crowd::{CROWD, MOST_BITS};
+use crate::setup::blueprint::Blueprint;
+use crate::state::ports::crowd::MOST_BITS;
 use crate::{BufferPer, CreditAt, Switching};
 use weir_congestion::{Capabilities, Scheme};
 use weir_model::LinkKind;
-use weir_network::routing::NicChoice;
 
 /// What a copy of the fabric is compiled for.
 pub trait Compiled: Copy + Debug + Send + Sync + 'static {
@@ -75,69 +72,4 @@ pub fn is_rich(blueprint: &Blueprint) -> bool {
         || network.routing.keeps_bubbles()
         || !kinds.into_iter().all(few)
         || !network.routers.iter().all(plain)
-}
-
-impl<K: Compiled> FabricDomain<K> {
-    /// Whether flows are recorded.
-    #[inline(always)]
-    pub(crate) fn logs_flows(&self) -> bool {
-        K::RICH && self.fixed.log_flows
-    }
-
-    /// Whether virtual channels are divided into several queues.
-    #[inline(always)]
-    pub(crate) fn divided(&self) -> bool {
-        K::RICH && self.fixed.divided
-    }
-
-    /// How NICs choose the virtual network of a packet, if they do.
-    #[inline(always)]
-    pub(crate) fn choice(&self) -> Option<NicChoice> {
-        if K::RICH { self.fixed.choice } else { None }
-    }
-
-    /// Whether a place stays free in each ring ([`weir_network::routing::Routing::onward`]).
-    #[inline(always)]
-    pub(crate) fn keeps_bubbles(&self) -> bool {
-        K::RICH && self.fixed.bubbles
-    }
-
-    /// Whether packets that wait may go other ways than the first ([`weir_network::routing::Routing::has_alternatives`]).
-    #[inline(always)]
-    pub(crate) fn has_alternatives(&self) -> bool {
-        K::RICH && self.fixed.alternatives
-    }
-
-    /// Whether a port has more queues than a word has bits; from its [`crate::state::Output::channel_base`].
-    #[inline(always)]
-    pub(crate) fn is_crowd(base: u32) -> bool {
-        K::RICH && base >= CROWD
-    }
-
-    /// Whether a packet takes its place in the next buffer when it crosses to an output queue, and none at the link.
-    #[inline(always)]
-    pub(crate) fn is_prepaid(timing: &Timing) -> bool {
-        K::RICH && timing.prepaid
-    }
-
-    /// Whether the router at the other end of a link passes on whole packets only.
-    #[inline(always)]
-    pub(crate) fn is_stored(timing: &Timing) -> bool {
-        K::RICH && timing.stores
-    }
-
-    /// Whether any router takes time between two packets on a virtual channel.
-    #[inline(always)]
-    pub(crate) fn allocates(&self) -> bool {
-        K::RICH && self.fixed.allocates
-    }
-
-    /// The channel that holds the credits of a channel.
-    #[inline(always)]
-    pub(crate) fn home(&self, channel: usize) -> usize {
-        match K::RICH {
-            true => channel - self.ports.channels[channel].share as usize,
-            false => channel,
-        }
-    }
 }

@@ -17,7 +17,7 @@ use crate::record::samples::Samples;
 use crate::record::stats::Stats;
 use crate::record::task_log::TaskLog;
 use crate::record::watch::Watch;
-use crate::setup::build::Blueprint;
+use crate::setup::blueprint::Blueprint;
 use weir_model::Time;
 
 pub(crate) use ends::Ends;

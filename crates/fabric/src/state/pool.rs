@@ -142,12 +142,13 @@ impl Pool {
 
     /// The packets of a list that was read from a file; None if it leads out of the pool or round
     /// in a circle. `left`: the packets that are in no other list, which become fewer.
-    pub fn listed(&self, list: Fifo, left: &mut usize) -> Option<Vec<&Packet>> {
+    pub fn listed(&self, list: Fifo, left: &mut usize) -> Option<Vec<(&Packet, &Origin)>> {
         let mut found = Vec::new();
         let mut at = list.head;
         while at != NO_PACKET {
             *left = left.checked_sub(1)?;
-            found.push(&self.packets.get(at as usize)?.0);
+            let packet = &self.packets.get(at as usize)?.0;
+            found.push((packet, self.origin(at)));
             if self.next[at as usize] == NO_PACKET && at != list.tail {
                 return None;
             }

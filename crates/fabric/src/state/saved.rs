@@ -10,7 +10,7 @@ use super::{Ends, Input, Mail, Output, Ports, Progress, Records};
 use crate::domain::FabricDomain;
 use crate::endpoint::hosts::SavedHosts;
 use crate::setup::plain::Compiled;
-use crate::state::ends::send_queues::PairRing;
+use crate::state::ends::pair_ring::PairRing;
 use crate::state::event::EventKind;
 use crate::state::pool::{Fifo, Pool};
 use crate::state::ports::crowd::CROWD;
@@ -218,9 +218,11 @@ impl<K: Compiled> FabricDomain<K> {
         let mut left = pool.len();
         let mut list = |fifo: Fifo, port: Option<u32>| {
             let packets = pool.listed(fifo, &mut left)?;
-            let fits = packets.into_iter().all(|packet| {
+            let fits = packets.into_iter().all(|(packet, origin)| {
                 let queue = u32::from(packet.queue);
                 packet.class < self.fixed.classes.count()
+                    && usize::from(origin.kind) < self.fixed.kinds
+                    && usize::from(origin.job) < self.traffic.len()
                     && (1..=self.fixed.max_packet).contains(&packet.flits)
                     && packet.flight.destination < self.network.topology.endpoints()
                     && port.is_none_or(|port| queue < self.channels_of(port))

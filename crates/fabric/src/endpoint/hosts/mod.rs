@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::domain::FabricDomain;
-use crate::endpoint::nic::NewMessage;
+use crate::endpoint::sending::NewMessage;
 use crate::fault::Fault;
 use crate::record::stats::JobStats;
 use crate::record::task_log::{TaskEvent, word};

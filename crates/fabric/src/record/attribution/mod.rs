@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
-use crate::state::ends::send_queues::NONE;
+use crate::state::ends::pair_ring::NONE;
 use crate::state::pool::{Fifo, Pool};
 use crate::state::ports::ring::Side;
 use crate::state::{InIndex, OutIndex, Output, Wire};

@@ -4,6 +4,8 @@ pub(crate) mod control_lists;
 pub(crate) mod flows;
 pub(crate) mod groups;
 pub(crate) mod nic;
+mod pair_groups;
+pub(crate) mod pair_ring;
 pub(crate) mod reassembly;
 pub(crate) mod resend;
 pub(crate) mod ring_order;

@@ -1,7 +1,7 @@
 //! Network interfaces as senders: queue pairs, segmentation, the turn of each destination.
 
 use crate::state::ends::control_lists::ControlLists;
-use crate::state::ends::send_queues::{NONE, PairRing};
+use crate::state::ends::pair_ring::{NONE, PairRing};
 use crate::state::pool::Fifo;
 use serde::{Deserialize, Serialize};
 use weir_model::EndpointId;

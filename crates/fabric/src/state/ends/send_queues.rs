@@ -1,6 +1,7 @@
 //! The queue pairs of a domain's NICs: a send queue per job and destination, each a packet at a time in turn; or one for each
 //! message, in turn or one after the other ([`NicOrder`]).
 
+use super::pair_ring::{NONE, PairRing};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -9,9 +10,6 @@ use crate::state::ends::groups::{Groups, UNKNOWN};
 use crate::state::ends::ring_order::{PLACE, RingOrder};
 use weir_model::{EndpointId, Origin, Stamp, Time};
 use weir_slots::{Slots, prefetch};
-
-/// No queue pair, no message.
-pub const NONE: u32 = u32::MAX;
 
 /// What a message, a queue pair, and one of which the first message waits for a time that it was given take, bytes; of what grows by
 /// doubling, full.
@@ -24,32 +22,6 @@ const INDEXED: usize = 24;
 
 /// Up to so many queue pairs of a NIC are searched one by one; it takes less than an index does.
 const SEARCHED: u32 = 8;
-
-/// The queue pairs of one NIC that have something to send, in a ring.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct PairRing {
-    /// The queue pair whose turn is next; [`NONE`] if there is none.
-    pub turn: u32,
-    /// Queue pairs in the ring.
-    pub pairs: u32,
-    /// Those of them whose group is known.
-    pub grouped: u32,
-    /// Whether they are in the index.
-    indexed: bool,
-    /// Whether their places are known ([`RingOrder`]).
-    pub placed: bool,
-}
-
-impl PairRing {
-    /// No queue pairs.
-    pub const EMPTY: PairRing = PairRing {
-        turn: NONE,
-        pairs: 0,
-        grouped: 0,
-        indexed: false,
-        placed: false,
-    };
-}
 
 /// A send queue of one job for one destination. Exists from its first message until it is empty.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

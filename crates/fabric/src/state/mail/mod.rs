@@ -4,6 +4,7 @@ pub(crate) mod inbox;
 pub(crate) mod later;
 pub(crate) mod post;
 pub(crate) mod signals;
+pub(crate) mod speaker;
 
 use serde::{Deserialize, Serialize};
 

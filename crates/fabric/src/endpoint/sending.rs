@@ -1,0 +1,79 @@
+//! Messages and packets on their way into a NIC.
+
+use crate::state::pool::Pool;
+use weir_model::{EndpointId, Flight, NEVER, Origin, Packet, PacketIndex, Stamp, Time};
+
+/// A message to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct NewMessage {
+    /// Place of the sending NIC in its domain.
+    pub nic: u32,
+    /// Where to.
+    pub destination: EndpointId,
+    /// Payload.
+    pub bits: u64,
+    /// Which workload it belongs to.
+    pub job: u16,
+    /// What tasks of an application know it by.
+    pub stamp: Stamp,
+}
+
+/// A packet that has not gone anywhere.
+pub fn blank(destination: EndpointId, class: u8, flags: u8, flits: u16, now: Time) -> Packet {
+    let flight = Flight {
+        destination,
+        flags,
+        ..Flight::default()
+    };
+    Packet::new(flight, class, flits, now)
+}
+
+/// Why a NIC sends nothing now.
+pub(crate) struct Blocked {
+    /// When to look again.
+    pub again: Time,
+    /// Whether a packet is ready but has no credit.
+    pub starved: bool,
+}
+
+impl Blocked {
+    /// Nothing has kept it from sending yet.
+    pub(crate) const NOT: Blocked = Blocked {
+        again: NEVER,
+        starved: false,
+    };
+
+    pub(crate) fn starve(&mut self, until: Time) {
+        self.starved = true;
+        self.again = self.again.min(until);
+    }
+}
+
+/// What a packet that is to be sent needs a queue for.
+#[derive(Clone, Copy)]
+pub(crate) struct Sending {
+    pub destination: EndpointId,
+    pub class: u8,
+    pub job: u16,
+    pub flits: u16,
+    /// The number of the message and that of the packet in it, added up: of [`NicRule::Numbered`].
+    pub turn: u32,
+}
+
+impl Sending {
+    pub fn of(pool: &Pool, index: PacketIndex) -> Sending {
+        let (packet, origin) = (pool.get(index), pool.origin(index));
+        Sending {
+            destination: packet.flight.destination,
+            class: packet.class,
+            job: origin.job,
+            flits: packet.flits,
+            turn: turn_of(origin),
+        }
+    }
+}
+
+/// What the turn of a packet follows from that has a number in its message.
+pub(super) fn turn_of(origin: &Origin) -> u32 {
+    origin.message.wrapping_add(origin.part)
+}

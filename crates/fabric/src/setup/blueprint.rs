@@ -1,0 +1,36 @@
+//! The plan of a domain.
+
+use std::sync::Arc;
+
+use super::network::Network;
+use crate::record::samples::Rated;
+use crate::record::stats::Recording;
+use crate::record::watch::Watched;
+use crate::setup::traffic::Traffic;
+use weir_engine::Schedule;
+use weir_model::EndpointId;
+
+/// What a domain is built from, the same for all.
+#[derive(Clone)]
+pub struct Blueprint {
+    /// The network.
+    pub network: Arc<Network>,
+    /// The workloads, in the order of the experiment file.
+    pub traffic: Arc<Vec<Traffic>>,
+    /// What is recorded.
+    pub recording: Recording,
+    /// Windows and end of the run.
+    pub schedule: Schedule,
+    /// Whether what the scheme says out of band may take effect before the end of the window in which it is said.
+    pub hurry: bool,
+    /// The endpoints whose allowed rates are recorded.
+    pub rated: Arc<[Rated]>,
+    /// The endpoints whose received payload is recorded, ascending.
+    pub received: Arc<[EndpointId]>,
+    /// The run's seed.
+    pub seed: u64,
+    /// The packets to follow.
+    pub watched: Watched,
+    /// Whether the run ends when all tasks of applications are done, whatever else goes on.
+    pub until_done: bool,
+}
