@@ -289,7 +289,7 @@ pub const ENTRY: Entry<Build> = Entry {
 #[cfg(test)]
 mod tests {
     use super::super::Scheme;
-    use super::super::applied::Applied;
+    use super::super::rules::Applied;
     use super::super::testing::{Seen, origin, packet};
     use super::*;
 

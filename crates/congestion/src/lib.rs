@@ -7,7 +7,6 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![deny(clippy::iter_over_hash_type)]
 
-mod applied;
 mod codes_cc;
 mod context;
 mod ecn;
@@ -41,10 +40,9 @@ use weir_input::{ConfigError, Section, Size, TimeSpan};
 use weir_model::codec::SavedMap;
 use weir_model::{Bandwidth, EndpointId, FlitSize, Invalid, LATEST, Origin, Packet, Time};
 
-pub use applied::Scheme;
 pub use context::{Actions, Control, NicContext, PacketView, Port, PortContext};
 pub use record::{Place, Record, RecordColumn};
-pub use rules::Rules;
+pub use rules::{Rules, Scheme};
 pub use scheme::{
     Act, Acts, Capabilities, DROPPED_FABRIC, DROPPED_LAST_HOP, FlowRate, HELD_BACK, Handshake,
     MARKED,

@@ -13,7 +13,7 @@ use parameters::{Expiry, Parameters, Pauses, Release};
 use weir_input::registry::Entry;
 use weir_input::{Buffer, ConfigError, Section};
 use weir_model::codec::SavedMap;
-use weir_model::{Classes, EndpointId, Invalid, NEVER, Signal, Time};
+use weir_model::{Classes, EndpointId, NEVER, Signal, Time};
 
 /// The kind of signal: the first word holds the endpoint that congestion is about, and N (0: no limit) in the upper half;
 /// the second one how long to pause, ps.
@@ -456,22 +456,8 @@ impl SstCm {
     /// Checks a section of the experiment file.
     fn new(section: &Section, about: &About) -> Result<SstCm, ConfigError> {
         let parameters: Parameters = section.parse()?;
-        let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
-        if parameters.streams == 0 {
-            let what = "no sources make no incast";
-            return refuse("streams", what, "give a number of 1 or more, such as 8");
-        }
-        if !(0.0..=1e6).contains(&parameters.pause) {
-            let what = "this is no multiple of a time";
-            return refuse("pause", what, "give a number of 0 or more, such as 4.0");
-        }
+        parameters.check(section)?;
         let active = parameters.timeout_active.unwrap_or(parameters.timeout);
-        for (key, factor) in [("timeout", parameters.timeout), ("timeout_active", active)] {
-            if !(factor > 0.0 && factor <= 1e6) {
-                let what = "this is no multiple of a time";
-                return refuse(key, what, "give a number above 0, such as 1.5");
-            }
-        }
         let longest = u64::from(about.max_packet);
         let mtu = match parameters.mtu {
             Buffer::Auto => longest,

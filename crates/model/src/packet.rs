@@ -360,17 +360,13 @@ impl Origin {
     ) -> Origin {
         Origin {
             generated,
-            injected: 0,
             message_bits: bits,
-            payload_bits: 0,
             source,
             message,
-            sequence: 0,
-            part: 0,
             job,
             kind: PacketKind::DATA.number(),
-            tries: 0,
             word: stamp.word(),
+            ..bytemuck::Zeroable::zeroed()
         }
     }
 

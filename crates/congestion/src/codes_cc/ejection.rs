@@ -6,6 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use weir_model::Time;
 
+/// An endpoint as a source.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct SourceState {
+    /// The ports that throttle it, and how many take part there.
+    pub orders: Vec<(u64, u32)>,
+    /// What is ejected of its packets.
+    pub ejection: Ejection,
+    /// When its last packet began to leave, and how long that took.
+    pub last: (Time, Time),
+    /// Since when it has been throttled.
+    pub since: Time,
+}
+
+impl SourceState {
+    /// A source that has sent nothing.
+    pub fn new(ejection: Ejection) -> SourceState {
+        SourceState {
+            orders: Vec::new(),
+            ejection,
+            last: (0, 0),
+            since: 0,
+        }
+    }
+}
+
 /// A share of a link, as a fraction; at most 1.
 pub(super) type Share = (u64, u64);
 

@@ -11,7 +11,7 @@ use super::{
     About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
     Rules,
 };
-use ejection::{Ejection, Packets, Periods, Share};
+use ejection::{Ejection, Packets, Periods, Share, SourceState};
 use parameters::{Limit, Measure, Parameters, Ports};
 use weir_input::registry::Entry;
 use weir_input::{Buffer, ConfigError, Section};
@@ -43,19 +43,6 @@ impl Watch {
     }
 }
 
-/// An endpoint as a source.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-struct Source {
-    /// The ports that throttle it, and how many take part there.
-    orders: Vec<(u64, u32)>,
-    /// What is ejected of its packets.
-    ejection: Ejection,
-    /// When its last packet began to leave, and how long that took.
-    last: (Time, Time),
-    /// Since when it has been throttled.
-    since: Time,
-}
-
 /// What a share of 1 is where it is given as a number.
 const ONE: u64 = 1 << 32;
 
@@ -84,7 +71,7 @@ struct State {
     /// By output.
     watches: Vec<Watch>,
     /// By NIC.
-    sources: Vec<Source>,
+    sources: Vec<SourceState>,
     /// Times that a port became congested, and that one was released.
     congestions: u64,
     releases: u64,
@@ -128,7 +115,7 @@ impl CodesCc {
     }
 
     /// The least share of its link that a throttled source has.
-    fn least(&self, source: &Source) -> Share {
+    fn least(&self, source: &SourceState) -> Share {
         let most = source.orders.iter().map(|&(_, n)| n).max().unwrap_or(1);
         self.minimum
             .map_or((1, u64::from(most.max(1))), |minimum| (minimum, ONE))
@@ -175,15 +162,9 @@ impl Rules for CodesCc {
             Measure::Packets(_) => Ejection::Packets(Packets::default()),
             Measure::Periods(_) => Ejection::Periods(Periods::default()),
         };
-        let source = Source {
-            orders: Vec::new(),
-            ejection,
-            last: (0, 0),
-            since: 0,
-        };
         State {
             watches: vec![Watch::default(); outputs],
-            sources: vec![source; nics],
+            sources: vec![SourceState::new(ejection); nics],
             congestions: 0,
             releases: 0,
             throttled_ps: 0,
@@ -458,8 +439,10 @@ impl Rules for CodesCc {
             let senders = watch.senders.capacity() * size_of::<(EndpointId, u32)>();
             size_of::<Watch>() + if elsewhere { senders } else { 0 }
         };
-        let source = |source: &Source| {
-            size_of::<Source>() + source.ejection.memory_bytes() + source.orders.capacity() * 16
+        let source = |source: &SourceState| {
+            size_of::<SourceState>()
+                + source.ejection.memory_bytes()
+                + source.orders.capacity() * 16
         };
         state.watches.iter().map(watch).sum::<usize>()
             + state.sources.iter().map(source).sum::<usize>()

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Scheme;
-use crate::applied::Applied;
+use crate::rules::Applied;
 use crate::testing::{Seen, about, at, last_timer, section};
 
 /// Ports of 1,000 flits.

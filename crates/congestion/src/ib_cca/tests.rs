@@ -1,4 +1,4 @@
-use super::super::applied::Applied;
+use super::super::rules::Applied;
 use super::super::testing::{Seen, about, origin, packet, section};
 use super::super::{About, PacketView, Port, Scheme};
 use super::*;

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packets};
-use weir_input::{Buffer, Size};
+use weir_input::{Buffer, ConfigError, Section, Size};
+use weir_model::Invalid;
 
 /// The congestion management of the simulator SST: the last router counts, for each of its endpoints, the data that waits
 /// for it and the sources that send to it. When both are too many it tells each of these sources to pause, and then to
@@ -73,6 +74,29 @@ impl Default for Parameters {
             mtu: Buffer::Auto,
             smallest: Size::Bits(128 * 8),
         }
+    }
+}
+
+impl Parameters {
+    /// Refuses numbers that make no sense.
+    pub fn check(&self, section: &Section) -> Result<(), ConfigError> {
+        let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
+        if self.streams == 0 {
+            let what = "no sources make no incast";
+            return refuse("streams", what, "give a number of 1 or more, such as 8");
+        }
+        if !(0.0..=1e6).contains(&self.pause) {
+            let what = "this is no multiple of a time";
+            return refuse("pause", what, "give a number of 0 or more, such as 4.0");
+        }
+        let active = self.timeout_active.unwrap_or(self.timeout);
+        for (key, factor) in [("timeout", self.timeout), ("timeout_active", active)] {
+            if !(factor > 0.0 && factor <= 1e6) {
+                let what = "this is no multiple of a time";
+                return refuse(key, what, "give a number above 0, such as 1.5");
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,5 @@
 use super::super::Scheme;
-use super::super::applied::Applied;
+use super::super::rules::Applied;
 use super::super::testing::{Seen, about, at, last_timer, section};
 use super::parameters::PRESETS;
 use super::*;

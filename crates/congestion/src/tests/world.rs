@@ -326,7 +326,7 @@ impl World {
         }
     }
 
-    /// A data packet comes to a router, which may drop it.
+    /// A data packet reaches a router, which may drop it.
     fn arrive(&mut self, scheme: &mut dyn Scheme) {
         let Some(mut data) = self.one(|world| &mut world.flying) else {
             return;

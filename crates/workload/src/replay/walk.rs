@@ -137,7 +137,6 @@ impl WalkState {
         let is_due = |due: &Due| match due {
             Due::Node(node) | Due::Computed(node) => is_node(node),
             Due::Cpu(cpu) => u16::from(*cpu) < graph.cpus,
-            // Looked up.
             Due::Collective(_) => true,
         };
         let timed = self.timers.iter().map(|Reverse((_, _, due))| due);

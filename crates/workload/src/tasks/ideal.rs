@@ -28,6 +28,9 @@ enum Event {
     Copied(Sent),
 }
 
+/// Something to do between two events.
+type Between = Box<dyn FnMut(&Job, &mut [Task])>;
+
 /// A run of one job.
 pub struct Ideal {
     pub job: Job,
@@ -41,7 +44,7 @@ pub struct Ideal {
     /// Adds to the latency of a message, by its number in the order of sending: lets messages overtake.
     pub jitter: fn(u64) -> Time,
     /// Called after each event.
-    pub between: Box<dyn FnMut(&Job, &mut [Task])>,
+    pub between: Between,
     free: Vec<Time>,
     events: BinaryHeap<Reverse<(Time, u64)>>,
     content: std::collections::HashMap<u64, Event>,
