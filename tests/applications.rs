@@ -34,7 +34,8 @@ fn a_ping_pong_of_short_messages() {
         .with("motif.bytes", "250 B")
         .with("motif.iterations", 3);
     let once = SAME_ROUTER + 20 * NS;
-    assert_eq!(job(&run, 0).task_finish_ps, [6 * once, 5 * once + 20 * NS]);
+    let ends = job(&run, 0).tasks.task_finish_ps;
+    assert_eq!(ends, [6 * once, 5 * once + 20 * NS]);
 }
 
 #[test]
@@ -46,7 +47,8 @@ fn a_ping_pong_across_the_network() {
         .with("endpoints", vec![2, 10])
         .with("motif.bytes", "750 B");
     let once = (5 + 10 + 20 + 10 + 100 + 10 + 20 + 10 + 5 + 60) * NS;
-    assert_eq!(job(&run, 0).task_finish_ps, [2 * once, once + 60 * NS]);
+    let ends = job(&run, 0).tasks.task_finish_ps;
+    assert_eq!(ends, [2 * once, once + 60 * NS]);
 }
 
 #[test]
@@ -60,8 +62,8 @@ fn a_ping_pong_of_long_messages_asks_first() {
     let once = 2 * control + SAME_ROUTER + 800 * NS;
     let job = job(&run, 0);
     // Task 1 is done when its message has left.
-    assert_eq!(job.task_finish_ps, [2 * once, 2 * once - SAME_ROUTER]);
-    assert_eq!((job.finish_ps, job.communication_ps), (2 * once, 2 * once));
+    assert_eq!(job.tasks.task_finish_ps, [2 * once, 2 * once - SAME_ROUTER]);
+    assert_eq!((job.finish(), job.communication()), (2 * once, 2 * once));
 }
 
 #[test]
@@ -72,7 +74,7 @@ fn host_overheads_of_codes_on_the_network() {
         .with("mpi.preset", "codes")
         .with("mpi.receive_delay", "7 ns");
     let once = 3_510 * NS + 250 * 550 + SAME_ROUTER + 20 * NS + 7 * NS;
-    assert_eq!(job(&run, 0).task_finish_ps[0], 2 * once);
+    assert_eq!(job(&run, 0).tasks.task_finish_ps[0], 2 * once);
 }
 
 #[test]
@@ -84,11 +86,9 @@ fn a_send_to_oneself_needs_no_network() {
         .with("mpi.preset", "codes");
     let outcome = run.run();
     assert_eq!(outcome.data.summary.packets_injected, 0);
-    assert!(outcome.data.jobs[0].finish_ps > 12 * 24 * 3_510 * NS);
-    assert_eq!(
-        outcome.data.summary.simulated_ps,
-        outcome.data.jobs[0].finish_ps
-    );
+    let finish = outcome.data.jobs[0].finish();
+    assert!(finish > 12 * 24 * 3_510 * NS);
+    assert_eq!(outcome.data.summary.simulated_ps, finish);
 }
 
 #[test]
@@ -102,10 +102,11 @@ fn computation_is_no_communication() {
         job(&run, 0)
     };
     let (idle, busy) = (run("0 ns"), run("10 us"));
-    assert_eq!(busy.finish_ps, idle.finish_ps + 40_000 * NS);
-    assert_eq!(busy.task_communication_ps, idle.task_communication_ps);
-    assert_eq!(idle.start_ps, 3_000 * NS);
-    assert_eq!(idle.communication_ps, idle.finish_ps - 3_000 * NS);
+    assert_eq!(busy.finish(), idle.finish() + 40_000 * NS);
+    assert_eq!(idle.totals.start_ps, 3_000 * NS);
+    assert_eq!(idle.communication(), idle.finish() - 3_000 * NS);
+    let [busy, idle] = [busy, idle].map(|job| job.tasks.task_communication_ps);
+    assert_eq!(busy, idle);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn a_program_is_repeated() {
             .job("ping_pong", 2)
             .with("repetitions", repetitions)
             .with("motif.iterations", iterations);
-        job(&run, 0).finish_ps
+        job(&run, 0).finish()
     };
     assert_eq!(run(3, 2), run(1, 6));
 }
@@ -126,7 +127,7 @@ fn fewer_tasks_than_endpoints_and_lists() {
         .job("ping_pong", 2)
         .with("endpoints", vec![70, 3, 9])
         .run();
-    assert_eq!(run.data.jobs[0].endpoint, [70, 3]);
+    assert_eq!(run.data.jobs[0].tasks.endpoint, [70, 3]);
 }
 
 const SCHEMES: [&str; 6] = ["none", "ecn", "srp", "smsrp", "lhrp", "lhrp_srp"];
@@ -140,16 +141,16 @@ fn several_applications_complete_under_every_scheme() {
             .applications()
             .run();
         for job in &outcome.data.jobs {
-            let finish = &job.task_finish_ps;
-            let started = finish.iter().all(|&finish| finish > job.start_ps);
+            let finish = &job.tasks.task_finish_ps;
+            let started = finish.iter().all(|&finish| finish > job.totals.start_ps);
             assert!(started, "{} under {scheme}", job.name);
-            assert_eq!(job.finish_ps, *finish.iter().max().unwrap());
+            assert_eq!(job.finish(), *finish.iter().max().unwrap());
         }
         let summary = &outcome.data.summary;
         assert_eq!(summary.messages_generated, summary.messages_received);
         assert_eq!(summary.packets_in_flight, 0);
         // 8 of 20 kB, three times, with requests and answers of 64 bytes; nothing else belongs to that job.
-        let incast = outcome.data.jobs[1].bytes_delivered;
+        let incast = outcome.data.jobs[1].totals.bytes_delivered;
         assert_eq!(incast, 3 * 8 * (20_000 + 2 * 64), "{scheme}");
     }
 }
@@ -164,8 +165,8 @@ fn the_run_ends_with_the_applications_though_traffic_goes_on() {
         .until("completion")
         .run()
         .data;
-    let done = busy.jobs[0].finish_ps;
-    assert!(done >= alone.jobs[0].finish_ps);
+    let done = busy.jobs[0].finish();
+    assert!(done >= alone.jobs[0].finish());
     // At the end of the window in which the last task was done; a window is the least latency between groups.
     let window = 100 * NS;
     assert_eq!(busy.summary.simulated_ps, done - done % window + window);
@@ -179,12 +180,10 @@ fn a_run_that_ends_too_early_says_how_far_tasks_are() {
         .with("motif.iterations", 1_000_000)
         .until("5 us");
     let job = job(&run, 0);
-    assert!(!job.over);
-    assert_eq!(
-        (job.finish_ps, &job.task_finish_ps[..]),
-        (5_000 * NS, &[0, 0][..])
-    );
-    assert_eq!(job.task_communication_ps, [5_000 * NS; 2]);
+    assert!(job.is_cut_off());
+    assert_eq!(job.finish(), 5_000 * NS);
+    assert_eq!(job.tasks.task_finish_ps, [0, 0]);
+    assert_eq!(job.tasks.task_communication_at_least_ps, [5_000 * NS; 2]);
 }
 
 /// A motif of one part.
@@ -329,7 +328,7 @@ fn received_and_sent(scheme: &str, loss: f64, bytes: u64) -> (u64, u64) {
         _ => {}
     };
     let jobs = run_alone(under(scheme, loss), program).unwrap();
-    let finish = &jobs[0].task_finish_ps;
+    let finish = &jobs[0].tasks.task_finish_ps;
     (finish[1] / NS, finish[0] / NS)
 }
 
@@ -415,7 +414,7 @@ fn who_waits_for_an_acknowledgement_does_not_hang() {
         }
     });
     // There and back by a global link.
-    let finish = jobs.unwrap()[0].finish_ps;
+    let finish = jobs.unwrap()[0].finish();
     assert!(finish > 4_000 * 2 * 100 * NS, "{finish}");
 }
 
@@ -512,7 +511,7 @@ fn a_message_may_be_held_up_by_chance() {
             .with("motif.bytes", "250 B")
             .with("motif.iterations", rounds)
             .with("mpi.send_jitter", jitter);
-        job(&run, 0).task_finish_ps[0]
+        job(&run, 0).tasks.task_finish_ps[0]
     };
     let (without, most) = (run("0 ns", 1), 100 * NS);
     assert_eq!(without, run("0 ns", 2));

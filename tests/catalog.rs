@@ -181,7 +181,7 @@ fn every_scheme_leaves_applications_what_they_send() {
         let network = Experiment::dragonfly(2, 4, 2).set("congestion", example.clone());
         let data = everywhere(&network.applications());
         let jobs = data.jobs.iter();
-        jobs.map(|job| (job.name.clone(), job.bytes_delivered))
+        jobs.map(|job| (job.name.clone(), job.totals.bytes_delivered))
             .collect::<Vec<_>>()
     };
     let mut plain = Table::new();

@@ -507,9 +507,9 @@ fn results_and_sweeps_of_others_are_not_obeyed_by_a_terminal() {
     let run = Run {
         started: EVIL.into(),
         mpi_version: EVIL.into(),
-        commit: EVIL.into(),
-        features: EVIL.into(),
-        command: EVIL.into(),
+        commit: Some(EVIL.into()),
+        features: Some(EVIL.into()),
+        command: Some(EVIL.into()),
         hosts: vec![EVIL.into()],
         stopped: Some(EVIL.into()),
         ..Run::default()

@@ -369,7 +369,7 @@ proptest! {
         prop_assert_eq!(summary.messages_generated, summary.messages_received);
         for job in &outcome.data.jobs {
             // NaN, where nothing was sent at all.
-            let accepted = job.accepted_load;
+            let accepted = job.totals.accepted_load;
             prop_assert!(accepted.is_nan() || accepted <= 1.0, "{} accepts {accepted}", job.name);
         }
         let accepted = summary.accepted_load;
@@ -405,7 +405,7 @@ proptest! {
         let plain = experiment.set("congestion", toml::Table::new()).run().data;
         prop_assert_eq!(summary.messages_generated, plain.summary.messages_generated);
         for (job, plain) in outcome.data.jobs.iter().zip(&plain.jobs) {
-            prop_assert_eq!(job.bytes_delivered, plain.bytes_delivered);
+            prop_assert_eq!(job.totals.bytes_delivered, plain.totals.bytes_delivered);
         }
         // Every packet that arrives is acknowledged once, and every one that is dropped is told of and sent again.
         prop_assert_eq!(count("packets_nack"), summary.packets_dropped);

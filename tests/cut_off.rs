@@ -46,14 +46,15 @@ fn every_end_of_a_run_cuts_a_job_off() {
     let ends = [two_milliseconds(), uncapped().until("500 us")];
     for experiment in ends {
         let job = job(&experiment, "t");
-        assert!(!job.over);
-        assert_eq!(job.finish_ps, 500_000_000);
-        assert_eq!(job.task_finish_ps, [0, 0]);
+        assert!(job.is_cut_off());
+        assert_eq!(job.finish(), 500_000_000);
+        assert_eq!(job.tasks.task_finish_ps, [0, 0]);
     }
     let whole = job(&two_milliseconds().set("run.at_most", "1 s"), "t");
-    assert!(whole.over && whole.finish_ps > 2_000_000_000);
+    assert!(!whole.is_cut_off() && whole.finish() > 2_000_000_000);
     assert!(
         whole
+            .tasks
             .task_finish_ps
             .iter()
             .all(|&finish| finish > 2_000_000_000)
@@ -73,7 +74,7 @@ fn what_is_missing_is_told_of_everywhere() {
     let stored = read(&ran.result()).expect("a result");
     let job = &stored.digest.jobs[0];
     assert!(job.is_cut_off());
-    assert_eq!(job.finish_ps, 500_000_000);
+    assert_eq!(job.finish(), 500_000_000);
     let file = hdf5::File::open(ran.result()).expect("a file");
     let group = file.group("data/jobs/t").expect("a group");
     let number = |name: &str| -> u64 {
@@ -133,12 +134,12 @@ fn traffic_is_over_when_nothing_of_it_is_left() {
     };
     let past = traffic("10 us");
     assert!(
-        past.over && (9_000_000..12_000_000).contains(&past.finish_ps),
+        !past.is_cut_off() && (9_000_000..12_000_000).contains(&past.finish()),
         "{past:?}"
     );
     // Something is still under way at the end.
     let cut = traffic("20 us");
-    assert!(!cut.over && cut.finish_ps == 20_000_000, "{cut:?}");
+    assert!(cut.is_cut_off() && cut.finish() == 20_000_000, "{cut:?}");
 }
 
 /// Of two tasks the second begins its iteration later than the run ends: the iteration is not over, though all that

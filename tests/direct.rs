@@ -391,7 +391,7 @@ fn source_adaptive_routing_leaves_the_longer_queue() {
         let (x, y) = (used(&data, 0, 1), used(&data, 0, 2));
         // The first row is congested: on the KNS the switch of the line waits for the NIC of 3.
         assert!(y > 2 * x, "{x} by x and {y} by y");
-        let accepted = |data: &Data| data.jobs[1].accepted_load;
+        let accepted = |data: &Data| data.jobs[1].totals.accepted_load;
         assert!(accepted(&data) > accepted(&run("oblivious")));
     }
 }
@@ -401,7 +401,9 @@ fn packets_that_have_to_wait_go_another_way() {
     let busy = |algorithm: &str| {
         let experiment = experiment("kind = \"torus\"\nsizes = [4, 4]", algorithm);
         let experiment = experiment.uniform(0.9).message("24 flits").until("30 us");
-        run_plan(&experiment.plan()).expect("a good run").data.jobs[0].accepted_load
+        run_plan(&experiment.plan()).expect("a good run").data.jobs[0]
+            .totals
+            .accepted_load
     };
     let (fixed, adaptive) = (busy("dor"), busy("minimal_adaptive"));
     assert!(adaptive > fixed, "{adaptive} after {fixed}");

@@ -91,9 +91,9 @@ fn a_run_ends_with_the_test_and_has_the_same_bits_on_several_ranks() {
     assert_eq!(times(&data).arrived.samples(), 12 * 20);
     // To the end of the window in which the last task is done.
     let end = data.summary.simulated_ps;
-    assert!(end - job("test").finish_ps < 1_000_000, "{end}");
+    assert!(end - job("test").finish() < 1_000_000, "{end}");
     for congestor in CONGESTORS {
-        assert_eq!(job(congestor).finish_ps, end, "{congestor} goes on");
+        assert_eq!(job(congestor).finish(), end, "{congestor} goes on");
     }
     assert_eq!(data, run_on(3, &run.plan()).expect("runs"));
 }
@@ -142,7 +142,7 @@ fn iterations_add_up_to_the_time_of_a_job() {
         .data;
     let Latency { arrived, missing } = times(&data);
     assert_eq!((arrived.samples(), missing.samples()), (12 * 7, 0));
-    let finishes = &data.jobs[0].task_finish_ps;
+    let finishes = &data.jobs[0].tasks.task_finish_ps;
     let all: u64 = finishes.iter().sum();
     assert!((arrived.mean() * 84.0 - all as f64).abs() < 1.0);
     assert!(arrived.mean() > 1e6, "a microsecond is computed in each");

@@ -64,9 +64,9 @@ fn experiment(file: &str, routing: &str) -> Experiment {
 
 fn times(data: &Data) -> Vec<(String, Time)> {
     let time = |job: &weir::trace::Job| {
-        assert!(job.over, "{}", job.name);
+        assert!(!job.is_cut_off(), "{}", job.name);
         let apart = Time::from(APART_US) * 1_000_000;
-        let took = job.finish_ps - job.start_ps;
+        let took = job.finish() - job.totals.start_ps;
         assert!(took < apart, "{} took {took} ps", job.name);
         (job.name.clone(), took)
     };

@@ -148,7 +148,7 @@ fn lhrp_keeps_the_queue_of_the_last_hop_at_its_threshold() {
     );
     assert!(count(&data, "dropped_last_hop") > 100);
     // And the endpoint's link is full.
-    let accepted = data.jobs[0].accepted_load;
+    let accepted = data.jobs[0].totals.accepted_load;
     assert!(accepted > 0.99, "{accepted}");
     assert!(peak(&hot("none").run().data) > 2 * most);
 }
@@ -210,7 +210,7 @@ fn sst_cm_with_ssts_preset_leaves_two_shares_free() {
     assert!(settled.len() > 100, "{}", settled.len());
     let share = 1.0 / (sources + 2) as f64;
     assert!(settled.iter().all(|&rate| (rate - share).abs() < 1e-9));
-    let taken = data.jobs[0].accepted_load;
+    let taken = data.jobs[0].totals.accepted_load;
     assert!(
         (taken / (sources as f64 * share) - 1.0).abs() < 0.01,
         "{taken}"

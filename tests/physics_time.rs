@@ -177,7 +177,7 @@ fn used(data: &Data, latency: impl Fn(&str) -> u64) -> (u64, u64) {
         .collect();
     let links = used
         .iter()
-        .map(|&row| latency(&ports.kinds[ports.kind[row].index()]))
+        .map(|&row| latency(&data.link_kinds[ports.kind[row].index()]))
         .sum();
     (links, used.len() as u64)
 }

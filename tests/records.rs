@@ -82,7 +82,7 @@ fn iterations_follow_one_another() {
     );
     assert_eq!(
         (rows.begin_ps[0], rows.end_ps[2]),
-        (2_000_000, halo.finish_ps)
+        (2_000_000, halo.finish())
     );
     for (begin, end) in rows.begin_ps.iter().zip(&rows.end_ps) {
         assert!(end - begin > 1_000_000, "longer than it computes");
@@ -143,7 +143,7 @@ fn copies_have_endpoints_and_names_of_their_own() {
     let places: BTreeSet<u32> = data
         .jobs
         .iter()
-        .flat_map(|job| job.endpoint.clone())
+        .flat_map(|job| job.tasks.endpoint.clone())
         .collect();
     assert_eq!(places.len(), 32, "nobody shares an endpoint");
     // The resolved experiment, which names each copy, gives the same.
@@ -180,12 +180,13 @@ fn a_workload_that_is_not_enabled_keeps_its_endpoints_only() {
     let (with, without) = (both(true).run().data, both(false).run().data);
     assert_eq!(without.jobs.len(), 2);
     for name in ["sum", "noise"] {
-        assert_eq!(job(&with, name).endpoint, job(&without, name).endpoint);
+        let [with, without] = [&with, &without].map(|data| &job(data, name).tasks);
+        assert_eq!(with.endpoint, without.endpoint);
     }
     // The traffic that is left is the same: nobody's random numbers depend on the others.
-    let sent = |data: &Data| job(data, "noise").bytes_delivered;
+    let sent = |data: &Data| job(data, "noise").totals.bytes_delivered;
     assert_eq!(sent(&with), sent(&without));
-    assert!(job(&without, "sum").communication_ps < job(&with, "sum").communication_ps);
+    assert!(job(&without, "sum").communication() < job(&with, "sum").communication());
 }
 
 #[test]
@@ -276,7 +277,7 @@ fn loads_are_those_of_the_time_in_which_a_job_is_on() {
         ("within", (10_240_000, 14_336_000)),
     ];
     for (name, (from, to)) in on {
-        let job = job(&data, name);
+        let job = &job(&data, name).totals;
         assert_eq!((job.senders, job.receivers), (1, 1), "{name}");
         assert_eq!((job.on_from_ps, job.on_to_ps), (from, to), "{name}");
         assert_eq!(job.offered_load, 0.5, "{name}");
@@ -296,35 +297,28 @@ fn loads_are_those_of_the_time_in_which_a_job_is_on() {
         assert!(expected.contains(&accepted), "{name} {accepted}");
     }
     for name in ["before", "after"] {
-        let job = job(&data, name);
+        let job = &job(&data, name).totals;
         assert!(job.on_to_ps <= job.on_from_ps, "{name}");
-        assert!(
-            job.offered_load.is_nan() && job.accepted_load.is_nan(),
-            "{name}"
-        );
+        let loads = [job.offered_load, job.accepted_load];
+        assert!(loads.iter().all(|load| load.is_nan()), "{name}");
     }
     let summary = &data.summary;
-    assert_eq!(
-        (summary.endpoints, summary.endpoint_bandwidth),
-        (24, 100_000_000_000)
-    );
+    assert_eq!(summary.endpoints, 24);
+    assert_eq!(summary.endpoint_bandwidth, 100_000_000_000);
     // One job for all of the window, three for half of it.
     assert_eq!(summary.offered_load, 0.5 * 2.5 / 24.0);
     let accepted = came_in(&data, None, WINDOW) / (24.0 * 819_200.0);
-    assert!(
-        (summary.accepted_load - accepted).abs() < 1e-6,
-        "{accepted}"
-    );
+    let error = (summary.accepted_load - accepted).abs();
+    assert!(error < 1e-6, "{accepted}");
 }
 
 #[test]
 fn loads_do_not_depend_on_what_comes_after_the_window_or_is_logged() {
     let loads = |experiment: Experiment| {
         let data = experiment.run().data;
-        let jobs = data.jobs.iter();
-        let jobs: Vec<_> = jobs
-            .map(|job| (job.offered_load, job.accepted_load))
-            .collect();
+        let jobs = data.jobs.iter().map(|job| &job.totals);
+        let jobs = jobs.map(|job| (job.offered_load, job.accepted_load));
+        let jobs: Vec<_> = jobs.collect();
         let summary = &data.summary;
         format!(
             "{jobs:?} {} {}",
@@ -359,9 +353,9 @@ fn a_link_that_is_never_idle_accepts_all_of_its_bandwidth_and_no_more() {
             .run()
             .data;
         let job = &data.jobs[0];
-        assert_eq!((job.senders, job.receivers), (4, 1));
+        assert_eq!((job.totals.senders, job.totals.receivers), (4, 1));
         // A bit may be lost to rounding at each edge, of at least 10,000.
-        let accepted = job.accepted_load;
+        let accepted = job.totals.accepted_load;
         assert!((0.9998..=1.0).contains(&accepted), "{measure}: {accepted}");
         let (_, share) = &data.scheme.shares[0];
         assert!((share * 12.0 - 1.0).abs() < 2e-4, "{measure}: {share}");
@@ -378,16 +372,20 @@ fn an_application_is_on_until_its_last_task_is_done() {
         .run()
         .data;
     let job = &data.jobs[0];
-    assert!(job.finish_ps < 39_000_000, "{}", job.finish_ps);
-    assert_eq!((job.on_from_ps, job.on_to_ps), (2_000_000, job.finish_ps));
+    assert!(job.finish() < 39_000_000, "{}", job.finish());
+    let totals = &job.totals;
+    assert_eq!(
+        (totals.on_from_ps, totals.on_to_ps),
+        (2_000_000, job.finish())
+    );
     // Two links of 100 Gbps, 0.1 bits in a ps each.
-    let capacity = 2.0 * 0.1 * (job.finish_ps - 2_000_000) as f64;
-    let load = 8.0 * job.bytes_delivered as f64 / capacity;
+    let capacity = 2.0 * 0.1 * (job.finish() - 2_000_000) as f64;
+    let load = 8.0 * job.totals.bytes_delivered as f64 / capacity;
     assert!(
-        load > 0.0 && (job.offered_load / load - 1.0).abs() < 1e-12,
+        load > 0.0 && (job.totals.offered_load / load - 1.0).abs() < 1e-12,
         "{load}"
     );
-    assert_eq!(job.offered_load, job.accepted_load);
+    assert_eq!(job.totals.offered_load, job.totals.accepted_load);
 }
 
 /// An incast of 9 tasks that begins at `start`, with bins of 10 µs.
@@ -408,17 +406,18 @@ fn bins_double_until_there_are_about_a_million_at_most() {
     // 10⁷ bins of 10 µs are 625,000 of 160 µs; 1,250,000 of 80 µs are more than 1,048,576.
     assert_eq!(late.bin_ps, 160_000_000);
     assert_eq!(late.bins, 625_001);
-    assert_eq!(late.jobs[0].messages.len(), late.bins);
+    assert_eq!(late.jobs[0].1.messages.len(), late.bins);
     let sums = |series: &weir::trace::Series| {
         let job = &series.jobs[0];
-        let columns = [&job.messages, &job.injected_bytes, &job.packets];
+        let columns = [&job.1.messages, &job.1.injected_bytes, &job.1.packets];
         let flits = &series.ejected_flits[0].1;
         [columns[0], columns[1], columns[2], flits].map(|column| column.iter().sum::<u64>())
     };
     assert_eq!(sums(&late), sums(&early));
     // Requests, answers and contents of 3 messages from each of 8 senders.
     assert_eq!(sums(&late)[0], 3 * 3 * 8);
-    assert_eq!(late.jobs[0].messages[625_000], 3 * 3 * 8, "all at the end");
+    let messages = &late.jobs[0].1.messages;
+    assert_eq!(messages[625_000], 3 * 3 * 8, "all at the end");
 }
 
 /// Two domains of two routers each.
@@ -441,7 +440,7 @@ fn a_run_that_ends_at_a_time_has_no_more_bins() {
     // 3 · 10⁹ / 2¹² are 732,422.
     assert_eq!((series.bin_ps, series.bins), (4_096_000, 732_422));
     // A message of 400 bits for every 4 s of each link, from a random time on.
-    let injected: u64 = series.jobs[0].injected_bytes.iter().sum();
+    let injected: u64 = series.jobs[0].1.injected_bytes.iter().sum();
     assert!(injected == 50 || injected == 100, "{injected}");
     let times = data.occupancy.expect("occupancy").time_ps;
     assert_eq!(times.len(), 732_422);
@@ -494,7 +493,7 @@ fn what_endpoints_receive_is_what_is_delivered() {
     assert_eq!(all.received.len(), 72);
     for bin in 0..all.bins {
         let sum: u64 = all.received.iter().map(|(_, bytes)| bytes[bin]).sum();
-        assert_eq!(sum, all.jobs[0].delivered_bytes[bin]);
+        assert_eq!(sum, all.jobs[0].1.delivered_bytes[bin]);
     }
     let some = run(vec![71, 3, 71].into());
     let chosen = [all.received[3].clone(), all.received[71].clone()];

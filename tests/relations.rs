@@ -128,7 +128,7 @@ fn what_is_counted_in_several_places_agrees() {
         let series = || data.series.jobs.iter();
         let jobs = || data.jobs.iter().map(|job| job.name.as_str());
         assert_eq!(summary.messages_generated, summary.messages_received);
-        let messages: u64 = series().map(|job| sum(&job.messages)).sum();
+        let messages: u64 = series().map(|job| sum(&job.1.messages)).sum();
         assert_eq!(messages, summary.messages_received);
         for kind in ["message", "network"] {
             let all = class(&data, kind).arrived.samples();
@@ -137,7 +137,7 @@ fn what_is_counted_in_several_places_agrees() {
             assert_eq!(all, each.sum::<u64>(), "{kind}");
         }
         assert_eq!(class(&data, "message").arrived.samples(), messages);
-        let packets: u64 = series().map(|job| sum(&job.packets)).sum();
+        let packets: u64 = series().map(|job| sum(&job.1.packets)).sum();
         assert_eq!(class(&data, "network").arrived.samples(), packets);
         let ports = &data.ports;
         assert_eq!(sum(&ports.packets), summary.packet_hops);
@@ -146,10 +146,10 @@ fn what_is_counted_in_several_places_agrees() {
         assert_eq!(ejected, summary.packets_delivered);
         for (job, own) in data.jobs.iter().zip(series()) {
             // Bins hold whole bytes of what may be parts of one.
-            let bytes = sum(&own.delivered_bytes);
-            let bins = own.delivered_bytes.len() as u64;
+            let bytes = sum(&own.1.delivered_bytes);
+            let bins = own.1.delivered_bytes.len() as u64;
             assert!(
-                (bytes..=bytes + bins).contains(&job.bytes_delivered),
+                (bytes..=bytes + bins).contains(&job.totals.bytes_delivered),
                 "{}",
                 job.name
             );
@@ -163,7 +163,7 @@ fn renamed(mut data: Data, name: impl Fn(&str) -> String) -> Data {
         job.name = name(&job.name);
     }
     for job in &mut data.series.jobs {
-        job.name = name(&job.name);
+        job.0 = name(&job.0);
     }
     for (class, _) in &mut data.latency {
         let parts = class
@@ -376,10 +376,7 @@ fn half_the_rates_take_twice_the_time() {
             .with("motif.iterations", 1)
             .with("motif.bytes", "50 kB");
         let data = experiment.run().data;
-        let times = data
-            .jobs
-            .iter()
-            .map(|job| (job.name.clone(), job.finish_ps));
+        let times = data.jobs.iter().map(|job| (job.name.clone(), job.finish()));
         times.collect::<Vec<_>>()
     };
     let (once, twice) = (run(1), run(2));

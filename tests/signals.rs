@@ -90,7 +90,10 @@ fn an_incast_is_brought_down_to_the_link_of_its_endpoint() {
         let job = data.jobs.iter().find(|job| job.name == name).unwrap();
         let latency = data.latency.iter();
         let mut latency = latency.filter(|(class, _)| *class == format!("job.{name}.network"));
-        (job.accepted_load, latency.next().unwrap().1.arrived.mean())
+        (
+            job.totals.accepted_load,
+            latency.next().unwrap().1.arrived.mean(),
+        )
     };
     let measured = |experiment: Experiment| {
         let experiment = experiment.set("run.warmup", "20 us");

@@ -80,7 +80,7 @@ fn times(result: &Path, job: &str) -> (u64, u64) {
     let stored = weir::trace::read(result).expect("a result");
     let found = stored.digest.jobs.iter().find(|one| one.name == job);
     let found = found.expect("the job");
-    (found.start_ps, found.finish_ps)
+    (found.totals.start_ps, found.finish())
 }
 
 /// The cells of a column of the table.

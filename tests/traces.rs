@@ -94,7 +94,10 @@ fn every_format_on_every_topology_with_congestion_control_and_ranks() {
             assert_eq!(summary.messages_generated, summary.messages_received);
             // Everything that the trace sends to others arrives.
             let sent = rounds as u64 * plain_bytes(file);
-            assert!(data.jobs[0].bytes_delivered >= sent, "{experiment:?}");
+            assert!(
+                data.jobs[0].totals.bytes_delivered >= sent,
+                "{experiment:?}"
+            );
             let name = file.rsplit('/').next().expect("a name");
             assert!(note(&data).text.contains(name));
         }
@@ -170,7 +173,7 @@ fn converted_traces_run() {
         let data = with_trace(Experiment::dragonfly(2, 4, 2), &trace)
             .run()
             .data;
-        assert_eq!(data.jobs[0].bytes_delivered, bytes, "{file}");
+        assert_eq!(data.jobs[0].totals.bytes_delivered, bytes, "{file}");
         // The result says what the converter left out.
         let note = note(&data);
         assert!(note.text.contains(why), "{}", note.text);
@@ -203,6 +206,7 @@ fn a_resolved_experiment_runs_the_same_file_or_none() {
 fn flows(data: &Data, job: usize) -> Vec<Flow> {
     let task = |endpoint: u32| {
         let place = data.jobs[job]
+            .tasks
             .endpoint
             .iter()
             .position(|&one| one == endpoint);

@@ -88,10 +88,8 @@ fn describe(path: &Path, stored: &Stored) -> String {
         (false, Some(why)) => format!("not complete: {why}"),
         (false, None) => "not complete".to_string(),
     };
-    let command = match stored.run.command.as_str() {
-        "" => String::new(),
-        command => format!("command {command}\n"),
-    };
+    let command = stored.run.command.iter();
+    let command: String = command.map(|line| format!("command {line}\n")).collect();
     let mut text = format!(
         "{}\n\
          weir {}, {}\n\
@@ -106,7 +104,7 @@ fn describe(path: &Path, stored: &Stored) -> String {
         stored.scheme,
         stored.run.started,
         stored.run.mpi_version.lines().next().unwrap_or("none"),
-        stored.hdf5_version,
+        stored.run.hdf5_version,
     );
     text.push_str(&summary::table(
         "",

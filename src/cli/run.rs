@@ -209,10 +209,11 @@ fn finish(
         state_bytes: outcome.facts.memory_state,
         packet_bytes: outcome.facts.memory_packets,
         mpi_version: mpi_version(ranks),
-        commit: program::COMMIT.into(),
-        features: program::FEATURES.into(),
-        command: command_line(),
+        commit: Some(program::COMMIT.into()),
+        features: Some(program::FEATURES.into()),
+        command: Some(command_line()),
         stopped: stopped.map(|why| why.name().to_string()),
+        ..Run::default()
     };
     let digest = outcome.data.digest();
     let mut path = None;

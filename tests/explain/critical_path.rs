@@ -42,7 +42,12 @@ fn the_parts_add_up_to_the_time() {
         assert!(paths.len() >= 4, "{paths:?}");
         for path in &paths {
             let job = &data.jobs[usize::from(path.job)];
-            assert_eq!(sum(path), job.finish_ps - job.start_ps, "{}", job.name);
+            assert_eq!(
+                sum(path),
+                job.finish() - job.totals.start_ps,
+                "{}",
+                job.name
+            );
             assert!(path.time_ps == sum(path) && path.idle_ps > 0, "{path:?}");
         }
     });
@@ -77,15 +82,20 @@ fn alone_a_job_loses_nothing() {
     let waited: u64 = path.waits.iter().map(|wait| wait.waited_ps).sum();
     assert_eq!((waited, path.own_nic_ps), (0, 0));
     assert_eq!(path.hosts_ps, 30_000_000);
-    assert_eq!(path.idle_ps, data.jobs[0].finish_ps - 30_000_000);
+    assert_eq!(path.idle_ps, data.jobs[0].finish() - 30_000_000);
     // Both packets of a round take the same time.
     assert_eq!(path.idle_ps % 20, 0);
 }
 
 fn times(data: &Data) -> BTreeMap<String, f64> {
     let jobs = data.jobs.iter();
-    jobs.map(|job| (job.name.clone(), (job.finish_ps - job.start_ps) as f64))
-        .collect()
+    jobs.map(|job| {
+        (
+            job.name.clone(),
+            (job.finish() - job.totals.start_ps) as f64,
+        )
+    })
+    .collect()
 }
 
 /// A job beside others: what its chain says that it lost, and what it has back of that without each

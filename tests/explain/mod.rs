@@ -321,7 +321,7 @@ fn what_waits_is_what_latency_grows_by() {
     let elsewhere = &attribution.elsewhere;
     let rest = (0..elsewhere.job.len()).filter(|&row| elsewhere.job[row] == 1);
     let waited = waited + rest.map(|row| elsewhere.queued[row]).sum::<f64>();
-    let mean = waited / data.jobs[1].bytes_delivered as f64 * 1e12;
+    let mean = waited / data.jobs[1].totals.bytes_delivered as f64 * 1e12;
     let grown = network(&data) - network(&alone);
     assert!(grown > 20_000.0, "{grown} ps");
     assert!(

@@ -7,6 +7,7 @@ mod layers;
 mod limits;
 mod names;
 mod prose;
+mod rows;
 mod scan;
 mod sizes;
 mod source;

@@ -224,7 +224,7 @@ fn the_hot_link_is_used_to_the_share_that_is_aimed_at() {
         .set("run.warmup", "200 us")
         .until("400 us");
     let outcome = run_under(&hot, |about| QueueStamps::new(about, 600_000));
-    let accepted = outcome.data.jobs[0].accepted_load;
+    let accepted = outcome.data.jobs[0].totals.accepted_load;
     assert!((accepted - ETA).abs() < 0.05, "{accepted}");
     let free = run_under(&hot.clone(), |about| QueueStamps::new(about, 600_000_000));
     let (limited, unlimited) = (

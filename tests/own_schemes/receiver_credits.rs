@@ -185,7 +185,7 @@ fn an_incast_gets_as_many_packets_as_credits_and_no_queue() {
         .until("150 us");
     let outcome = run_under(&hot, ReceiverCredits::new);
     // One packet for each interval.
-    let accepted = outcome.data.jobs[0].accepted_load;
+    let accepted = outcome.data.jobs[0].totals.accepted_load;
     assert!((accepted - 1.0 / SLACK).abs() < 0.001, "{accepted}");
     let intervals = 150_000_000 / 30_000;
     let granted = counted(&outcome, "granted");

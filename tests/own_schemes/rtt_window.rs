@@ -177,6 +177,6 @@ fn a_window_that_holds_the_round_trip_fills_the_link() {
         most: 64.0,
     });
     // All of the link, but for a rounding of the two packets at the edges.
-    let accepted = outcome.data.jobs[0].accepted_load;
+    let accepted = outcome.data.jobs[0].totals.accepted_load;
     assert!((accepted - 1.0).abs() < 1e-6, "{accepted}");
 }

@@ -29,21 +29,18 @@ mod router;
 mod setup;
 mod state;
 
-pub use endpoint::hosts::{BehindRow, IterationRow, JobState, TaskRow, merge_iterations};
+pub use endpoint::hosts::JobState;
 pub use fabric::{Fabric, Halt, Part, Parts, Watcher};
 pub use fault::Fault;
 pub use record::attribution::waits::{Who, merge as merge_rows};
 pub use record::expected::expected_state;
-pub use record::flow_log::{FlowHop, FlowRate, FlowReport, FlowRow};
-pub use record::report::{DomainReport, Totals};
+pub use record::flow_log::{FlowArrival, FlowBegin, FlowHop, FlowReport};
+pub use record::report::{DomainReport, MissingCredit, PortCounts, Totals};
 pub use record::samples::Rated;
-pub use record::series::{CHUNK, MOST_BINS, Series, add as add_counts};
+pub use record::series::{CHUNK, Counts, MOST_BINS, Series, add as add_counts};
 pub use record::stall::{Deadlock, Wait, find_deadlock};
-pub use record::stats::{
-    BIN_COUNTS, DELIVERED_BITS, INJECTED_BITS, JobStats, MESSAGE_LATENCY, MESSAGES,
-    NETWORK_LATENCY, PACKETS, Recording, Tally,
-};
-pub use record::task_log::{TaskEvent, TaskStep};
+pub use record::stats::{BinCounts, JobStats, Recording, Tally};
+pub use record::task_log::{TaskEnd, TaskEvent, TaskStep, TasksBehind, merge_iterations};
 pub use record::watch::{Place, Step, Watched};
 pub use setup::blueprint::Blueprint;
 pub use setup::choices::{

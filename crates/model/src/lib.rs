@@ -11,8 +11,8 @@ mod packet;
 pub mod program;
 mod rate;
 mod rng;
-mod signal;
 mod span;
+pub mod table;
 mod visible;
 
 use std::borrow::Cow;
@@ -27,7 +27,6 @@ pub use packet::{
 };
 pub use rate::{Bandwidth, FlitSize, LinkRate};
 pub use rng::{Rng, below, fraction_53, next_53, stream, unit};
-pub use signal::Signal;
 pub use span::Span;
 pub use visible::{unprintable, visible};
 
@@ -88,7 +87,19 @@ impl LinkKind {
 }
 
 /// What kind of router: its place in the list of names that the topology gives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub struct RouterKind(pub u8);
 
 impl RouterKind {
@@ -103,3 +114,43 @@ pub const TERMINAL: &str = "terminal";
 
 /// The name of a kind of links or routers, as experiment files, results and messages write it.
 pub type KindName = Cow<'static, str>;
+
+/// What a scheme tells an endpoint out of band: it takes no bandwidth and waits in no queue.
+///
+/// Signals that take effect at the same time are handled in the order of their content, so that it does not depend on
+/// who is simulated first: the fields are in the order in which they are compared.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    bytemuck::Pod,
+    bytemuck::Zeroable,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[repr(C)]
+pub struct Signal {
+    /// When it takes effect, ps.
+    pub time: Time,
+    /// The receiver.
+    pub to: EndpointId,
+    /// The sender: a router, or with [`Signal::ENDPOINT`] as port an endpoint.
+    pub from: u32,
+    /// The router's port that it is about.
+    pub port: u16,
+    /// What it says: the scheme's own business.
+    pub kind: u16,
+    /// Zero.
+    pub spare: u32,
+    /// The scheme's own business.
+    pub words: [u64; 2],
+}
+
+impl Signal {
+    /// In place of a port: the sender is an endpoint.
+    pub const ENDPOINT: u16 = u16::MAX;
+}

@@ -1,6 +1,7 @@
 //! Numbers and lines for people.
 
 use weir_model::visible;
+use weir_result::Summary;
 
 /// A whole number with commas: `1,234,567`.
 pub fn whole(value: u64) -> String {
@@ -145,9 +146,10 @@ pub fn shorten(text: &str, width: usize) -> String {
 }
 
 /// How many of the messages are those of MPI's protocol, if any are.
-pub fn protocol(messages: Option<[u64; 2]>) -> String {
-    match messages {
-        Some([generated, received]) if generated > 0 => format!(
+pub fn protocol(summary: &Summary) -> String {
+    let generated = summary.protocol_messages_generated;
+    match generated.zip(summary.protocol_messages_received) {
+        Some((generated, received)) if generated > 0 => format!(
             " ({} and {} of them of MPI's protocol)",
             whole(generated),
             whole(received)

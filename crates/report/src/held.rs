@@ -85,6 +85,7 @@ mod tests {
         let mut data = sample::data();
         data.routers = sample::routers(4);
         data.routers.group = groups.to_vec();
+        data.axes.clear();
         write(&path, &data, &sample::run(), "", 42).expect("writes");
         at(&ResultFile::open(&path).expect("opens"), time).expect("reads")
     }

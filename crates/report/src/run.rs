@@ -113,7 +113,10 @@ fn distribution(stored: &Stored) -> Figure {
         });
         let series = classes.map(|one| Series {
             name: name_of(&one.class).to_string(),
-            points: rows::above(&one.lower_ps, &rows::all(&one.count, &one.missing)),
+            points: rows::above(
+                &one.buckets.lower_ps,
+                &rows::all(&one.buckets.count, &one.buckets.missing),
+            ),
         });
         Panel {
             title: title.to_string(),

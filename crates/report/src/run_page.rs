@@ -109,7 +109,7 @@ fn totals(summary: &Summary) -> Rows {
                     "{} generated, {} received{}",
                     whole(summary.messages_generated),
                     whole(summary.messages_received),
-                    protocol(summary.protocol_messages)
+                    protocol(summary)
                 ),
             ),
             ("payload delivered", bytes(summary.bytes_delivered)),
@@ -163,19 +163,20 @@ fn latencies(digest: &Digest) -> Option<Rows> {
 
 fn jobs(digest: &Digest) -> Rows {
     let rows = digest.jobs.iter().map(|job| {
-        let finish = match job.finish_ps {
+        let totals = &job.totals;
+        let finish = match job.finish() {
             0 => "-".to_string(),
             ps => bound(job, time(ps as f64)),
         };
         Row::new([
             job.name.clone(),
-            whole(job.tasks),
-            time(job.start_ps as f64),
+            whole(totals.tasks),
+            time(totals.start_ps as f64),
             finish,
-            bound(job, time(job.communication_ps as f64)),
-            percent(job.offered_load),
-            percent(job.accepted_load),
-            bytes(job.bytes_delivered),
+            bound(job, time(job.communication() as f64)),
+            percent(totals.offered_load),
+            percent(totals.accepted_load),
+            bytes(totals.bytes_delivered),
         ])
     });
     Rows {
@@ -216,7 +217,8 @@ pub fn program(header: &Header, run: &Run) -> String {
     let Some(model) = header.model_version else {
         return "model version not recorded".into();
     };
-    let (commit, features) = (&run.commit, &run.features);
+    let [commit, features] = [&run.commit, &run.features].map(|text| text.as_deref());
+    let (commit, features) = (commit.unwrap_or_default(), features.unwrap_or_default());
     format!("model version {model}, commit {commit}, features {features}")
 }
 
@@ -253,12 +255,12 @@ fn course(stored: &Stored) -> Rows {
                     program(&stored.header, run)
                 ),
             ),
-            ("command", run.command.clone()),
+            ("command", run.command.clone().unwrap_or_default()),
             (
                 "MPI",
                 run.mpi_version.lines().next().unwrap_or("none").to_string(),
             ),
-            ("HDF5", stored.hdf5_version.clone()),
+            ("HDF5", run.hdf5_version.clone()),
         ],
     )
 }

@@ -5,7 +5,7 @@ use super::format::{
 };
 use super::parameters;
 use weir_result::schema::BY_ARRIVAL;
-use weir_result::{Digest, JobTotals, Run, Shape, Stats, Summary};
+use weir_result::{Digest, Job, Run, Shape, Stats, Summary};
 
 /// Widest line.
 const WIDTH: usize = 80;
@@ -80,7 +80,7 @@ fn totals(lines: &mut Vec<String>, summary: &Summary) {
             "{} generated, {} received{}; {} of payload delivered",
             whole(summary.messages_generated),
             whole(summary.messages_received),
-            protocol(summary.protocol_messages),
+            protocol(summary),
             bytes(summary.bytes_delivered)
         ),
     );
@@ -280,7 +280,7 @@ fn notes(lines: &mut Vec<String>, digest: &Digest) {
 }
 
 /// The message latency of a job, or the network latency if it has no messages.
-fn job_latency<'a>(digest: &'a Digest, job: &JobTotals) -> Option<&'a Stats> {
+fn job_latency<'a>(digest: &'a Digest, job: &Job) -> Option<&'a Stats> {
     let kinds = ["message", "network"].iter();
     let mut stats = kinds.filter_map(|kind| digest.class(&format!("job.{}.{kind}", job.name)));
     stats.find(|stats| stats.all() > 0)
@@ -303,16 +303,17 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
     ));
     for (job, stats) in digest.jobs.iter().zip(latency) {
         let value = |number| stats.map_or("-".into(), |stats| of_all(stats, number, unit_ps));
-        let finish = match job.finish_ps {
+        let totals = &job.totals;
+        let finish = match job.finish() {
             0 => "-".to_string(),
             ps => bound(job, simulated(ps)),
         };
         lines.push(format!(
             "{:<JOB$}{:>7}{:>10}{:>10}{finish:>10}{:>13}{:>12}",
             shorten(&job.name, JOB),
-            job.tasks,
-            percent(job.offered_load),
-            percent(job.accepted_load),
+            totals.tasks,
+            percent(totals.offered_load),
+            percent(totals.accepted_load),
             value(|shape| shape.mean_ps),
             value(|shape| shape.p99_ps),
         ));
@@ -321,7 +322,7 @@ fn jobs(lines: &mut Vec<String>, digest: &Digest) {
 }
 
 /// A time of a job, marked if it is a lower bound.
-pub(super) fn bound(job: &JobTotals, time: String) -> String {
+pub(super) fn bound(job: &Job, time: String) -> String {
     match job.is_cut_off() {
         true => format!(">{time}"),
         false => time,
@@ -340,7 +341,7 @@ fn communication(lines: &mut Vec<String>, digest: &Digest, applications: &[Strin
             format!(
                 "{} {}",
                 job.name,
-                bound(job, simulated(job.communication_ps))
+                bound(job, simulated(job.communication()))
             )
         })
         .collect();
@@ -427,8 +428,8 @@ mod tests {
     fn lines_fit_a_terminal_whatever_the_numbers() {
         let mut data = sample::data();
         data.jobs[0].name = "a_job_with_a_name_that_is_longer_than_its_column".into();
-        data.jobs[0].finish_ps = u64::MAX;
-        data.jobs[0].offered_load = 123.456;
+        data.jobs[0].totals.finish_at_least_ps = Some(u64::MAX);
+        data.jobs[0].totals.offered_load = 123.456;
         let mut slow = Histogram::default();
         slow.add(u64::MAX / 4);
         let slow = Latency {

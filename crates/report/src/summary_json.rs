@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use weir_model::Time;
-use weir_result::{Digest, JobTotals, Note, Run, Stats, Summary};
+use weir_model::table::{Attributes, Number, Table};
+use weir_result::{Digest, Job, Note, Run, Stats};
 
 fn scheme_json(digest: &Digest) -> Value {
     let (name, counters) = &digest.scheme;
@@ -21,45 +21,67 @@ fn scheme_json(digest: &Digest) -> Value {
 /// (the mean of no samples), or that has no bound, is null.
 pub fn json(digest: &Digest, run: &Run) -> Value {
     let latency = digest.latency.iter();
-    let jobs = digest.jobs.iter().enumerate();
+    let jobs = digest.jobs.iter();
     let mut all = json!({
         "complete": run.stopped.is_none(),
-        "summary": summary_json(&digest.summary),
-        "jobs": jobs.map(|(index, job)| (job.name.clone(), job_json(index, job))).collect::<Map<_, _>>(),
+        "summary": object(&digest.summary, &[("messages_received", &PROTOCOL)]),
+        "jobs": jobs.map(|job| (job.name.clone(), job_json(job))).collect::<Map<_, _>>(),
         "latency": latency.map(|(class, stats)| (class.clone(), stats_json(stats))).collect::<Map<_, _>>(),
         "scheme": scheme_json(digest),
         "phases": phases_json(digest),
         "notes": digest.notes.iter().map(note_json).collect::<Vec<_>>(),
     });
     if let Some(cost) = &digest.cost {
-        all["cost"] = json!({
-            "buffer_bytes": cost.buffer_bytes,
-            "accesses": cost.accesses,
-            "area_mm2": cost.area_mm2,
-            "energy_nj": cost.energy_nj,
-        });
+        all["cost"] = object(cost, &[]);
     }
     all
+}
+
+const PROTOCOL: [&str; 2] = ["protocol_messages_generated", "protocol_messages_received"];
+const ENDS: [&str; 3] = ["over", "finish_at_least_ps", "communication_at_least_ps"];
+
+/// The attributes of a group. Of `moved`, keys stand behind the one that they belong to, which is
+/// not their order in the file.
+fn object(group: &impl Attributes, moved: &[(&str, &[&str])]) -> Value {
+    let mut pairs: Vec<_> = group.pairs().collect();
+    for (before, keys) in moved {
+        let (keys, mut rest): (Vec<_>, Vec<_>) = pairs
+            .into_iter()
+            .partition(|(own, _)| keys.contains(&own.name));
+        let at = rest.iter().position(|(own, _)| own.name == *before);
+        let at = at.map_or(rest.len(), |at| at + 1);
+        rest.splice(at..at, keys);
+        pairs = rest;
+    }
+    let pairs = pairs.into_iter();
+    pairs
+        .map(|(own, value)| (own.name.to_string(), value_json(value)))
+        .collect()
+}
+
+fn value_json(value: Option<Number>) -> Value {
+    match value {
+        Some(Number::Whole(value)) => json!(value),
+        Some(Number::Real(value)) => json!(value),
+        Some(Number::Text(value)) => json!(value),
+        Some(Number::Texts(values)) => json!(values),
+        None => Value::Null,
+    }
 }
 
 fn phases_json(digest: &Digest) -> Value {
     let phases = &digest.phases;
     let row = |row: usize| {
-        json!({
-            "job": digest.jobs.get(phases.job[row] as usize).map(|job| job.name.clone()),
-            "phase": phases.phase[row],
-            "begin_ps": phases.begin_ps[row],
-            "end_ps": phases.end_ps[row],
-            "flows": phases.flows[row],
-            "optimum_ps": phases.optimum_ps[row],
-            "stretch": phases.stretch[row],
-            "rate_ratio": phases.rate_ratio[row],
-            "measured_ratio": phases.measured_ratio[row],
-            "contention": phases.contention[row],
-            "mean_contention": phases.mean_contention[row],
-        })
+        let values = phases.pairs().map(|(column, values)| {
+            let value = value_json(values.get(row));
+            (column.name.to_string(), value)
+        });
+        let mut values: Map<String, Value> = values.collect();
+        let job = digest.jobs.get(phases.job[row] as usize);
+        values["job"] = json!(job.map(|job| &job.name));
+        Value::Object(values)
     };
-    (0..phases.job.len()).map(row).collect()
+    (0..phases.rows()).map(row).collect()
 }
 
 fn note_json(note: &Note) -> Value {
@@ -72,78 +94,26 @@ fn note_json(note: &Note) -> Value {
     })
 }
 
-fn summary_json(summary: &Summary) -> Value {
-    json!({
-        "simulated_ps": summary.simulated_ps,
-        "measured_from_ps": summary.measured_from_ps,
-        "measured_to_ps": summary.measured_to_ps,
-        "packets_injected": summary.packets_injected,
-        "packets_delivered": summary.packets_delivered,
-        "packets_dropped": summary.packets_dropped,
-        "packets_in_flight": summary.packets_in_flight,
-        "messages_generated": summary.messages_generated,
-        "messages_received": summary.messages_received,
-        "protocol_messages_generated": summary.protocol_messages.map(|[generated, _]| generated),
-        "protocol_messages_received": summary.protocol_messages.map(|[_, received]| received),
-        "packet_hops": summary.packet_hops,
-        "bytes_delivered": summary.bytes_delivered,
-        "endpoints": summary.endpoints,
-        "endpoint_bandwidth": summary.endpoint_bandwidth,
-        "notes": summary.notes,
-        "offered_load": summary.offered_load,
-        "accepted_load": summary.accepted_load,
-    })
-}
-
-fn job_json(index: usize, job: &JobTotals) -> Value {
-    let known = |time: Time| (!job.is_cut_off()).then_some(time);
-    json!({
-        "index": index,
-        "tasks": job.tasks,
-        "start_ps": job.start_ps,
-        "finish_ps": known(job.finish_ps),
-        "communication_ps": known(job.communication_ps),
-        "over": job.over.map(u64::from),
-        "finish_at_least_ps": job.finish_ps,
-        "communication_at_least_ps": job.communication_ps,
-        "bytes_delivered": job.bytes_delivered,
-        "senders": job.senders,
-        "receivers": job.receivers,
-        "on_from_ps": job.on_from_ps,
-        "on_to_ps": job.on_to_ps,
-        "offered_load": job.offered_load,
-        "accepted_load": job.accepted_load,
-    })
+fn job_json(job: &Job) -> Value {
+    let mut totals = object(&job.totals, &[("communication_ps", &ENDS)]);
+    // Results of weir 0.1.0 lack the bounds.
+    totals["finish_at_least_ps"] = json!(job.finish());
+    totals["communication_at_least_ps"] = json!(job.communication());
+    if job.is_cut_off() {
+        // The file has 0 there.
+        totals["finish_ps"] = Value::Null;
+        totals["communication_ps"] = Value::Null;
+    }
+    totals
 }
 
 fn stats_json(stats: &Stats) -> Value {
-    let Stats {
-        arrived,
-        at_least,
-        at_most,
-        ..
-    } = stats;
-    json!({
-        "samples": stats.samples,
-        "missing": stats.missing,
-        "missing_share": stats.missing_share(),
-        "mean_ps": arrived.mean_ps,
-        "p50_ps": arrived.p50_ps,
-        "p90_ps": arrived.p90_ps,
-        "p99_ps": arrived.p99_ps,
-        "p999_ps": arrived.p999_ps,
-        "max_ps": arrived.max_ps,
-        "mean_at_least_ps": at_least.mean_ps,
-        "p50_at_least_ps": at_least.p50_ps,
-        "p90_at_least_ps": at_least.p90_ps,
-        "p99_at_least_ps": at_least.p99_ps,
-        "p999_at_least_ps": at_least.p999_ps,
-        "max_at_least_ps": at_least.max_ps,
-        "p50_at_most_ps": at_most.p50_ps,
-        "p90_at_most_ps": at_most.p90_ps,
-        "p99_at_most_ps": at_most.p99_ps,
-        "p999_at_most_ps": at_most.p999_ps,
-    })
+    let moved: [(&str, &[&str]); 3] = [
+        ("missing", &["missing_share"]),
+        ("p999_ps", &["max_ps"]),
+        ("p999_at_least_ps", &["max_at_least_ps"]),
+    ];
+    object(&stats.numbers(), &moved)
 }
 
 #[cfg(test)]
@@ -192,7 +162,7 @@ mod tests {
 
     #[test]
     fn json_names_every_attribute_of_the_file() {
-        use weir_result::schema::*;
+        use weir_result::{JobTotals, LatencyNumbers, Summary};
         let data = Data {
             jobs: vec![Job {
                 name: "j".into(),
@@ -202,32 +172,16 @@ mod tests {
             ..Data::default()
         };
         let value = json(&data.digest(), &Run::default());
-        let same = |object: &Value, parts: [&[Attribute]; 2]| {
-            let mut names: Vec<_> = parts.concat().iter().map(|a| a.name.to_string()).collect();
+        fn same<A: Attributes>(object: &Value) {
+            let mut names: Vec<_> = A::ATTRIBUTES.iter().map(|own| own.name).collect();
             names.sort();
-            let mut keys: Vec<_> = object
-                .as_object()
-                .expect("an object")
-                .keys()
-                .cloned()
-                .collect();
+            let keys = object.as_object().expect("an object").keys();
+            let mut keys: Vec<_> = keys.map(String::as_str).collect();
             keys.sort();
             assert_eq!(keys, names);
-        };
-        same(
-            &value["summary"],
-            [
-                &[&SUMMARY_COUNTS[..], &SUMMARY_PROTOCOL].concat(),
-                &SUMMARY_LOADS,
-            ],
-        );
-        same(
-            &value["jobs"]["j"],
-            [&[&JOB_COUNTS[..], &JOB_ENDS].concat(), &JOB_LOADS],
-        );
-        same(
-            &value["latency"]["network"],
-            [&LATENCY_COUNTS, &LATENCY_QUANTILES],
-        );
+        }
+        same::<Summary>(&value["summary"]);
+        same::<JobTotals>(&value["jobs"]["j"]);
+        same::<LatencyNumbers>(&value["latency"]["network"]);
     }
 }

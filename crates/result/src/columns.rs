@@ -7,12 +7,12 @@ use hdf5::{File, Group, H5Type};
 
 use super::error::TraceError;
 use super::hdf::{Failure, Outcome, get_column, get_list, get_text};
-use super::read::{Header, open_result};
+use super::read::open_result;
 use super::results::Occupancy;
-use super::schema::PORT_KINDS;
+use super::schema::{Header, PORT_KINDS};
 
 /// More rows than any column has that is read at once: 16 GiB of them.
-const MOST_ROWS: usize = 1 << 31;
+pub(super) const MOST_ROWS: usize = 1 << 31;
 
 /// An open result. What is not in it is None: opt-in groups, columns of a job or a scheme that this run did not have.
 pub struct ResultFile {
@@ -261,7 +261,7 @@ impl ResultFile {
         })
     }
 
-    fn within<T>(
+    pub(super) fn within<T>(
         &self,
         group: &str,
         read: impl FnOnce(&Group) -> Outcome<Option<T>>,

@@ -4,7 +4,9 @@ use hdf5::plist::dataset_create::Layout;
 use hdf5::types::{FixedAscii, VarLenUnicode};
 use hdf5::{Dataset, Group, H5Type, LinkType, Location, LocationType};
 
-use super::schema::{Attribute, CHUNK_ROWS, Column};
+use super::schema::CHUNK_ROWS;
+use weir_model::KindName;
+use weir_model::table::{Attributes, Column, Number, NumberKind, Table, Values};
 
 /// Level of deflate: beyond it files hardly shrink and writing slows down.
 const DEFLATE: u8 = 4;
@@ -89,18 +91,6 @@ pub(super) fn put_text(at: &Location, name: &str, value: &str) -> Outcome<()> {
     Ok(attribute.write_scalar(&text(value)?)?)
 }
 
-/// Writes texts of the schema, in its order.
-pub(super) fn put_texts<const N: usize>(
-    at: &Location,
-    schema: &[Attribute; N],
-    values: [&str; N],
-) -> Outcome<()> {
-    for (attribute, value) in schema.iter().zip(values) {
-        put_text(at, attribute.name, value)?;
-    }
-    Ok(())
-}
-
 /// Writes a list of texts.
 pub(super) fn put_list(at: &Location, name: &str, values: &[String]) -> Outcome<()> {
     let values = values
@@ -122,54 +112,31 @@ pub(super) fn put_number<T: H5Type>(at: &Location, name: &str, value: T) -> Outc
     Ok(at.new_attr::<T>().create(name)?.write_scalar(&value)?)
 }
 
-/// Writes numbers of the schema, in its order.
-pub(super) fn put_numbers<T: H5Type, const N: usize>(
-    at: &Location,
-    schema: &[Attribute; N],
-    values: [T; N],
-) -> Outcome<()> {
-    for (attribute, value) in schema.iter().zip(values) {
-        put_number(at, attribute.name, value)?;
+/// Writes the attributes of a group.
+pub(super) fn put_attributes(at: &Group, attributes: &impl Attributes) -> Outcome<()> {
+    for (attribute, value) in attributes.pairs() {
+        match value {
+            Some(Number::Whole(value)) => put_number(at, attribute.name, value)?,
+            Some(Number::Real(value)) => put_number(at, attribute.name, value)?,
+            Some(Number::Text(value)) => put_text(at, attribute.name, &value)?,
+            Some(Number::Texts(values)) => put_list(at, attribute.name, &values)?,
+            None => {}
+        }
     }
     Ok(())
 }
 
-/// The values of one column.
-#[derive(Clone, Copy)]
-pub(super) enum Values<'a> {
-    I32(&'a [i32]),
-    U16(&'a [u16]),
-    U32(&'a [u32]),
-    U64(&'a [u64]),
-    F64(&'a [f64]),
-    /// ASCII, of at most 64 characters.
-    Texts(&'a [&'a str]),
-}
-
-impl Values<'_> {
-    pub(super) fn rows(&self) -> usize {
-        match self {
-            Values::I32(values) => values.len(),
-            Values::U16(values) => values.len(),
-            Values::U32(values) => values.len(),
-            Values::U64(values) => values.len(),
-            Values::F64(values) => values.len(),
-            Values::Texts(values) => values.len(),
-        }
-    }
-}
-
-/// Writes columns of the schema, in its order, all of `rows` rows; their names begin with `prefix`.
-pub(super) fn put_columns<const N: usize>(
+/// Writes the columns of a table, whose names begin with `prefix`, and kinds by their names.
+pub(super) fn put_columns(
     at: &Group,
     prefix: &str,
-    schema: &[Column; N],
-    rows: usize,
-    values: [Values; N],
+    table: &impl Table,
+    kinds: &[KindName],
 ) -> Outcome<()> {
-    for (column, values) in schema.iter().zip(values) {
+    for (column, values) in table.pairs() {
         let name = format!("{prefix}{}", column.name);
-        put_column(at, &name, column.units, column.long_name, rows, values)?;
+        let (units, long_name) = (column.units, column.long_name);
+        put_column(at, &name, units, long_name, table.rows(), values, kinds)?;
     }
     Ok(())
 }
@@ -182,6 +149,7 @@ pub(super) fn put_column(
     long_name: &str,
     rows: usize,
     values: Values,
+    kinds: &[KindName],
 ) -> Outcome<()> {
     check_name("column", name)?;
     if values.rows() != rows {
@@ -194,18 +162,19 @@ pub(super) fn put_column(
     }
     let shape = [rows];
     match values {
-        Values::I32(values) => put_dataset(at, name, units, long_name, &shape, values),
-        Values::U16(values) => put_dataset(at, name, units, long_name, &shape, values),
-        Values::U32(values) => put_dataset(at, name, units, long_name, &shape, values),
-        Values::U64(values) => put_dataset(at, name, units, long_name, &shape, values),
-        Values::F64(values) => put_dataset(at, name, units, long_name, &shape, values),
-        Values::Texts(values) => {
-            let longest = values.iter().map(|text| text.len()).max();
+        Values::I32(values) => put_dataset(at, name, units, long_name, &shape, &values),
+        Values::U16(values) => put_dataset(at, name, units, long_name, &shape, &values),
+        Values::U32(values) => put_dataset(at, name, units, long_name, &shape, &values),
+        Values::U64(values) => put_dataset(at, name, units, long_name, &shape, &values),
+        Values::F64(values) => put_dataset(at, name, units, long_name, &shape, &values),
+        Values::Kinds(values) => {
+            let texts: Vec<&str> = values.iter().map(|&kind| &*kinds[kind]).collect();
+            let longest = texts.iter().map(|text| text.len()).max();
             match longest.unwrap_or(0) {
-                0..=8 => put_dataset(at, name, units, long_name, &shape, &fixed::<8>(values)?),
-                9..=16 => put_dataset(at, name, units, long_name, &shape, &fixed::<16>(values)?),
-                17..=32 => put_dataset(at, name, units, long_name, &shape, &fixed::<32>(values)?),
-                _ => put_dataset(at, name, units, long_name, &shape, &fixed::<64>(values)?),
+                0..=8 => put_dataset(at, name, units, long_name, &shape, &fixed::<8>(&texts)?),
+                9..=16 => put_dataset(at, name, units, long_name, &shape, &fixed::<16>(&texts)?),
+                17..=32 => put_dataset(at, name, units, long_name, &shape, &fixed::<32>(&texts)?),
+                _ => put_dataset(at, name, units, long_name, &shape, &fixed::<64>(&texts)?),
             }
         }
     }
@@ -288,16 +257,25 @@ pub(super) fn get_number<T: H5Type>(at: &Location, name: &str) -> Outcome<T> {
         .map_err(|error| missing(at, name, &error))
 }
 
-/// Reads numbers of the schema, in its order.
-pub(super) fn get_numbers<T: H5Type + Copy + Default, const N: usize>(
-    at: &Location,
-    schema: &[Attribute; N],
-) -> Outcome<[T; N]> {
-    let mut values = [T::default(); N];
-    for (value, attribute) in values.iter_mut().zip(schema) {
-        *value = get_number(at, attribute.name)?;
-    }
-    Ok(values)
+/// True if a group has an attribute.
+fn has(at: &Group, name: &str) -> Outcome<bool> {
+    Ok(at.attr_names()?.iter().any(|own| own == name))
+}
+
+/// Reads the attributes of a group.
+pub(super) fn get_attributes<A: Attributes>(at: &Group) -> Outcome<A> {
+    A::read(|attribute| {
+        let name = attribute.name;
+        if attribute.optional && !has(at, name)? {
+            return Ok(None);
+        }
+        Ok(Some(match attribute.kind {
+            NumberKind::Whole => Number::Whole(get_number(at, name)?),
+            NumberKind::Real => Number::Real(get_number(at, name)?),
+            NumberKind::Text => Number::Text(get_text(at, name)?),
+            NumberKind::Texts => Number::Texts(get_list(at, name)?),
+        }))
+    })
 }
 
 /// The text behind the library's string, which does not check that it is UTF-8.
@@ -310,18 +288,6 @@ fn checked(at: &Location, name: &str, text: &VarLenUnicode) -> Outcome<String> {
 pub(super) fn get_text(at: &Location, name: &str) -> Outcome<String> {
     let value: VarLenUnicode = get_number(at, name)?;
     checked(at, name, &value)
-}
-
-/// Reads texts of the schema, in its order.
-pub(super) fn get_texts<const N: usize>(
-    at: &Location,
-    schema: &[Attribute; N],
-) -> Outcome<[String; N]> {
-    let mut values = [const { String::new() }; N];
-    for (value, attribute) in values.iter_mut().zip(schema) {
-        *value = get_text(at, attribute.name)?;
-    }
-    Ok(values)
 }
 
 /// Reads a list of texts.
@@ -361,6 +327,36 @@ pub(super) fn get_column<T: H5Type>(at: &Group, name: &str, most: usize) -> Outc
         return Ok(Vec::new());
     }
     dataset.read_raw().map_err(lost)
+}
+
+/// Reads the columns of a table of at most `most` rows, which have to be equally long.
+pub(super) fn get_table<T: Table>(at: &Group, most: usize) -> Outcome<T> {
+    let mut rows = None;
+    T::read(|column| {
+        let values = get_values(at, column, most)?;
+        let expected = *rows.get_or_insert(values.rows());
+        match values.rows() == expected {
+            true => Ok(values),
+            false => Err(Failure::Uneven {
+                group: at.name(),
+                column: column.name.to_string(),
+                rows: values.rows(),
+                expected,
+            }),
+        }
+    })
+}
+
+fn get_values(at: &Group, column: &Column, most: usize) -> Outcome<Values<'static>> {
+    let name = column.name;
+    Ok(match column.kind {
+        "i32" => Values::I32(get_column(at, name, most)?.into()),
+        "u16" => Values::U16(get_column(at, name, most)?.into()),
+        "u32" => Values::U32(get_column(at, name, most)?.into()),
+        "u64" => Values::U64(get_column(at, name, most)?.into()),
+        "f64" => Values::F64(get_column(at, name, most)?.into()),
+        other => return Err(Failure::Content(format!("{name} is a column of {other}"))),
+    })
 }
 
 /// Groups are nested this deep at most; a file with a circle of links is foreign.

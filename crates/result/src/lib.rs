@@ -8,7 +8,6 @@ mod error;
 pub mod explain;
 mod frame;
 mod hdf;
-mod network;
 pub mod out_dir;
 mod rates;
 mod read;
@@ -23,17 +22,23 @@ mod stats;
 mod tests;
 mod write;
 
-pub use attribution::table::{Attribution, Elsewhere, Pressure, Waits};
+pub use attribution::table::{
+    Attribution, Elsewhere, ElsewhereRow, Looks, Pressure, PressureRow, WaitRow, Waits,
+};
 pub use columns::{ResultFile, endpoints_of};
 pub use error::{TraceError, first_missing};
 pub use frame::{Frame, write_frame};
 pub use out_dir::lock::{Holder, Lock, Taken, began, here};
 pub use out_dir::partial::{Partial, remove_leftovers, replace};
 pub use rates::{RatesOverTime, Whose};
-pub use read::{Entry, Header, Stored, StoredLatency, read, read_header};
+pub use read::{Entry, Stored, StoredLatency, read, read_header};
 pub use results::{
-    Cost, Data, Flows, Iterations, Job, JobSeries, Latency, Messages, Note, Occupancy, Packets,
-    Phases, Ports, Rates, Routers, Run, Scheme, SchemeColumn, SchemeRecord, Series, Summary,
+    Data, Job, Latency, Note, Occupancy, Scheme, SchemeColumn, SchemeRecord, Series,
 };
-pub use stats::{Digest, JobTotals, Shape, Stats};
+pub use schema::{
+    Bucket, Buckets, Cost, FlowRow, Flows, Header, JobBin, JobSeries, JobTask, JobTasks, JobTotals,
+    LatencyNumbers, PhaseRow, Phases, PortRow, Ports, RateRow, Rates, RouterRow, Routers, Run,
+};
+pub use stats::{Digest, Shape, Stats};
+pub use weir_model::table::{Iterations, Messages, Packets, Summary};
 pub use write::write;

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::columns::ResultFile;
+use super::columns::{MOST_ROWS, ResultFile};
 use super::error::TraceError;
-
-const RATES: &str = "data/rates";
+use super::hdf::get_table;
+use super::schema::Rates;
+use weir_model::table::Table;
 
 /// Whose rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,41 +42,34 @@ pub struct RatesOverTime {
 }
 
 impl ResultFile {
+    fn rate_rows(&self) -> Result<Option<Rates>, TraceError> {
+        self.within("data/rates", |at| get_table(at, MOST_ROWS).map(Some))
+    }
+
     /// The allowed rates of somebody over time. None if they were not recorded.
     ///
     /// # Errors
     /// If the file is damaged.
     pub fn rates(&self, whose: &Whose) -> Result<Option<RatesOverTime>, TraceError> {
-        let wanted = match whose {
-            Whose::All => None,
-            Whose::Endpoint(number) => Some(vec![("endpoint", u64::from(*number))]),
-            Whose::Task(job, task) => {
-                let Some(index) = self.number(&format!("data/jobs/{job}"), "index")? else {
-                    return Ok(None);
-                };
-                Some(vec![("job", index as u64), ("task", u64::from(*task))])
-            }
+        let index = match whose {
+            Whose::Task(job, _) => self.number(&format!("data/jobs/{job}"), "index")?,
+            Whose::All | Whose::Endpoint(_) => None,
         };
-        let (Some(time_ps), Some(share)) = (
-            self.column(RATES, "time_ps")?,
-            self.fractions(RATES, "share")?,
-        ) else {
+        let Some(rates) = self.rate_rows()? else {
             return Ok(None);
         };
-        let mut own = vec![true; time_ps.len()];
-        for (column, value) in wanted.into_iter().flatten() {
-            let column = self.column(RATES, column)?.unwrap_or_default();
-            for (own, found) in own.iter_mut().zip(column) {
-                *own &= found == value;
+        let own = |row: &usize| match whose {
+            Whose::All => true,
+            Whose::Endpoint(number) => rates.endpoint[*row] == *number,
+            Whose::Task(_, task) => {
+                index == Some(rates.job[*row].into()) && rates.task[*row] == *task
             }
-        }
-        if !own.contains(&true) {
-            return Ok(None);
-        }
-        let rows = time_ps.into_iter().zip(share).zip(own);
-        let rows = rows.filter(|(_, own)| *own).map(|(row, _)| row);
-        let (time_ps, share) = rows.unzip();
-        Ok(Some(RatesOverTime { time_ps, share }))
+        };
+        let rows = (0..rates.rows()).filter(own);
+        let (time_ps, share): (Vec<_>, Vec<_>) = rows
+            .map(|row| (rates.time_ps[row], rates.share[row]))
+            .unzip();
+        Ok((!share.is_empty()).then_some(RatesOverTime { time_ps, share }))
     }
 
     /// All rates that were recorded, in the order in which they were chosen, with what to call whose they are: `storm.0`,
@@ -84,27 +78,28 @@ impl ResultFile {
     /// # Errors
     /// If the file is damaged.
     pub fn all_rates(&self) -> Result<Vec<(String, RatesOverTime)>, TraceError> {
-        let columns = ["time_ps", "endpoint", "job", "task"];
-        let (Some([time, endpoint, job, task]), Some(share)) =
-            (self.table(RATES, columns)?, self.fractions(RATES, "share")?)
-        else {
+        let Some(rates) = self.rate_rows()? else {
             return Ok(Vec::new());
         };
         let mut jobs = HashMap::new();
         for name in self.groups("data/jobs")? {
             let index = self.number(&format!("data/jobs/{name}"), "index")?;
-            jobs.extend(index.map(|index| (index as u64, name)));
+            jobs.extend(index.map(|index| (index as u32, name)));
         }
         // All of them have a row at each time, in the same order.
-        let at_first = time.iter().take_while(|own| Some(*own) == time.first());
-        let count = at_first.count();
-        let chosen = endpoint.iter().zip(&job).zip(&task).take(count);
-        let all = chosen.enumerate().map(|(place, ((endpoint, job), task))| {
-            let name = match jobs.get(job) {
-                Some(name) => format!("{name}.{task}"),
-                None => endpoint.to_string(),
+        let first = rates.time_ps.first();
+        let count = rates
+            .time_ps
+            .iter()
+            .take_while(|own| Some(*own) == first)
+            .count();
+        let all = (0..count).map(|place| {
+            let name = match jobs.get(&rates.job[place]) {
+                Some(name) => format!("{name}.{}", rates.task[place]),
+                None => rates.endpoint[place].to_string(),
             };
-            let rows = time.iter().zip(&share).skip(place).step_by(count);
+            let rows = rates.time_ps.iter().zip(&rates.share);
+            let rows = rows.skip(place).step_by(count);
             let (time_ps, share) = rows.map(|(time, share)| (*time, *share)).unzip();
             (name, RatesOverTime { time_ps, share })
         });

@@ -1,6 +1,7 @@
 //! A result for tests: small, but with something in every place.
 
 use super::*;
+use weir_model::table::{Table, Values};
 use weir_model::{Histogram, KindName, LinkKind, RouterKind};
 
 /// A histogram of `samples` latencies around `centre` ps.
@@ -20,27 +21,33 @@ fn lossy() -> Latency {
     }
 }
 
-fn job(name: &str, first: u32, tasks: u32) -> Job {
-    let tasks = first..first + tasks;
+fn job(index: u64, name: &str, first: u32, tasks: u32) -> Job {
+    let task = |task: u32| JobTask {
+        endpoint: task,
+        task_finish_ps: 80_000_000 + u64::from(task),
+        task_communication_ps: 70_000_000 + u64::from(task),
+        task_communication_at_least_ps: 70_000_000 + u64::from(task),
+    };
     Job {
         name: name.to_string(),
-        start_ps: 1_000,
-        over: true,
-        finish_ps: 90_000_000 + u64::from(first),
-        communication_ps: 80_000_000,
-        senders: u64::from(tasks.end - first),
-        receivers: u64::from(tasks.end - first),
-        on_from_ps: 20_000_000,
-        on_to_ps: 100_000_000,
-        offered_load: 0.4,
-        accepted_load: 0.375,
-        bytes_delivered: 123_456,
-        endpoint: tasks.clone().collect(),
-        task_finish_ps: tasks
-            .clone()
-            .map(|task| 80_000_000 + u64::from(task))
-            .collect(),
-        task_communication_ps: tasks.map(|task| 70_000_000 + u64::from(task)).collect(),
+        totals: JobTotals {
+            index,
+            tasks: tasks.into(),
+            start_ps: 1_000,
+            finish_ps: 90_000_000 + u64::from(first),
+            communication_ps: 80_000_000,
+            bytes_delivered: 123_456,
+            senders: tasks.into(),
+            receivers: tasks.into(),
+            on_from_ps: 20_000_000,
+            on_to_ps: 100_000_000,
+            over: Some(true),
+            finish_at_least_ps: Some(90_000_000 + u64::from(first)),
+            communication_at_least_ps: Some(80_000_000),
+            offered_load: 0.4,
+            accepted_load: 0.375,
+        },
+        tasks: (first..first + tasks).map(task).collect(),
     }
 }
 
@@ -49,7 +56,6 @@ fn ports(count: usize) -> Ports {
     Ports {
         router: (0..count).map(|i| (i / 7) as u32).collect(),
         port: (0..count).map(|i| (i % 7) as u16).collect(),
-        kinds: ["terminal", "local", "global"].map(KindName::from).to_vec(),
         kind: (0..count).map(|i| LinkKind((i % 3) as u8)).collect(),
         peer_router: (0..count as i32)
             .map(|i| if i % 3 == 0 { -1 } else { i / 7 })
@@ -71,22 +77,13 @@ fn ports(count: usize) -> Ports {
 
 /// Groups of two routers.
 pub fn routers(count: u32) -> Routers {
-    Routers {
-        kinds: vec!["router".into()],
-        kind: vec![RouterKind(0); count as usize],
-        group: (0..count).map(|router| router / 2).collect(),
-        domain: (0..count).map(|router| router / 2).collect(),
-        axes: vec![
-            (
-                "group".into(),
-                (0..count).map(|router| router / 2).collect(),
-            ),
-            (
-                "index".into(),
-                (0..count).map(|router| router % 2).collect(),
-            ),
-        ],
-    }
+    let row = |router| RouterRow {
+        router,
+        kind: RouterKind(0),
+        group: router / 2,
+        domain: router / 2,
+    };
+    (0..count).map(row).collect()
 }
 
 fn series(bins: usize, jobs: &[&str]) -> Series {
@@ -96,14 +93,16 @@ fn series(bins: usize, jobs: &[&str]) -> Series {
         bins,
         jobs: jobs
             .iter()
-            .map(|name| JobSeries {
-                name: name.to_string(),
-                injected_bytes: numbers(10),
-                delivered_bytes: numbers(9),
-                messages: numbers(2),
-                message_latency_ps: numbers(2_000_000),
-                packets: numbers(4),
-                network_latency_ps: numbers(2_400_000),
+            .map(|name| {
+                let bins = JobSeries {
+                    injected_bytes: numbers(10),
+                    delivered_bytes: numbers(9),
+                    messages: numbers(2),
+                    message_latency_ps: numbers(2_000_000),
+                    packets: numbers(4),
+                    network_latency_ps: numbers(2_400_000),
+                };
+                (name.to_string(), bins)
             })
             .collect(),
         ejected_flits: vec![("data".into(), numbers(30)), ("control".into(), numbers(3))],
@@ -111,11 +110,24 @@ fn series(bins: usize, jobs: &[&str]) -> Series {
     }
 }
 
+/// A table with other numbers in each column.
+fn table<T: Table>(rows: u32) -> T {
+    let mut place = 0;
+    let table = T::read(|column| {
+        place += 1;
+        let values = (0..rows).map(|row| row * place);
+        Ok::<_, ()>(match column.kind {
+            "u32" => Values::U32(values.collect()),
+            "u64" => Values::U64(values.map(u64::from).collect()),
+            "f64" => Values::F64(values.map(f64::from).collect()),
+            other => panic!("a column of {other}"),
+        })
+    });
+    table.expect("a table")
+}
+
 /// Everything filled. The jobs' names are not in alphabetical order; `victim` has no samples.
 pub fn data() -> Data {
-    let rows = 1_000usize;
-    let column = |factor: usize| (0..rows).map(|i| (i * factor) as u32).collect::<Vec<_>>();
-    let times = |factor: usize| (0..rows).map(|i| (i * factor) as u64).collect::<Vec<_>>();
     Data {
         summary: Summary {
             simulated_ps: 100_000_000,
@@ -126,8 +138,9 @@ pub fn data() -> Data {
             packets_dropped: 60,
             packets_in_flight: 507,
             messages_generated: 308_000,
-            protocol_messages: Some([8_000, 7_990]),
             messages_received: 307_900,
+            protocol_messages_generated: Some(8_000),
+            protocol_messages_received: Some(7_990),
             packet_hops: 4_567_890,
             bytes_delivered: u64::MAX,
             endpoints: 264,
@@ -147,8 +160,20 @@ pub fn data() -> Data {
             ("job.aggressor-1.network".into(), Latency::default()),
             ("job.aggressor-1.message".into(), Latency::default()),
         ],
-        jobs: vec![job("stencil", 0, 5), job("aggressor-1", 5, 3)],
+        jobs: vec![job(0, "stencil", 0, 5), job(1, "aggressor-1", 5, 3)],
+        link_kinds: ["terminal", "local", "global"].map(KindName::from).to_vec(),
         routers: routers(10_000),
+        router_kinds: vec!["router".into()],
+        axes: vec![
+            (
+                "group".into(),
+                (0..10_000).map(|router| router / 2).collect(),
+            ),
+            (
+                "index".into(),
+                (0..10_000).map(|router| router % 2).collect(),
+            ),
+        ],
         ports: ports(70_000),
         series: series(100, &["stencil", "aggressor-1"]),
         occupancy: Some(Occupancy {
@@ -172,9 +197,11 @@ pub fn data() -> Data {
             ended: vec![5, 4, 0],
         }),
         attribution: Some(Attribution {
-            interval_ps: 250_000,
-            bin_ps: 2_000_000,
-            sources: false,
+            looks: Looks {
+                interval_ps: 250_000,
+                bin_ps: 2_000_000,
+                sources: false,
+            },
             waits: Waits {
                 time_ps: vec![0, 2_000_000, 2_000_000],
                 router: vec![1, 1, 3],
@@ -200,17 +227,7 @@ pub fn data() -> Data {
                 queued: vec![1e-9],
             },
         }),
-        packets: Some(Packets {
-            source: column(1),
-            sequence: column(2),
-            destination: column(3),
-            job: column(0),
-            flits: column(4),
-            routers: column(5),
-            generated_ps: times(1_000),
-            injected_ps: times(1_001),
-            delivered_ps: times(1_002),
-        }),
+        packets: Some(table(1_000)),
         phases: Some(Phases {
             job: vec![0, 0],
             phase: vec![0, 1],
@@ -224,29 +241,8 @@ pub fn data() -> Data {
             contention: vec![3, 2],
             mean_contention: vec![2.5, 1.5],
         }),
-        flows: Some(Flows {
-            job: column(0),
-            phase: column(0),
-            source: column(1),
-            destination: column(3),
-            bytes: times(6),
-            generated_ps: times(1_000),
-            started_ps: times(1_001),
-            received_ps: times(1_003),
-            optimum_ps: times(2),
-            rate: vec![0.25; times(2).len()],
-            measured_rate: vec![0.5; times(2).len()],
-            contention: times(3),
-        }),
-        messages: Some(Messages {
-            source: column(1),
-            message: column(2),
-            destination: column(3),
-            job: column(0),
-            bytes: times(6),
-            generated_ps: times(1_000),
-            received_ps: times(1_003),
-        }),
+        flows: Some(table(1_000)),
+        messages: Some(table(1_000)),
         scheme: Scheme {
             name: "ecn".into(),
             counters: vec![("marks".into(), 17), ("rate_cuts".into(), 5)],
@@ -309,10 +305,10 @@ pub fn run() -> Run {
         state_bytes: 1 << 27,
         packet_bytes: 1 << 26,
         mpi_version: "Open MPI v4.1.4".into(),
-        commit: "0123456789ab+".into(),
-        features: "mpi".into(),
-        command: "weir run sample.toml".into(),
-        stopped: None,
+        commit: Some("0123456789ab+".into()),
+        features: Some("mpi".into()),
+        command: Some("weir run sample.toml".into()),
+        ..Run::default()
     }
 }
 

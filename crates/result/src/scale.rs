@@ -9,8 +9,9 @@ use hdf5_sys::h5p::H5P_DEFAULT;
 use hdf5_sys::h5s::{H5S_class_t, H5Sclose, H5Screate};
 use hdf5_sys::h5t::{H5T_C_S1, H5T_str_t, H5Tclose, H5Tcopy, H5Tset_size, H5Tset_strpad};
 
-use super::hdf::{Failure, Outcome, Values, put_columns};
-use super::schema::Column;
+use super::hdf::{Failure, Outcome, put_columns};
+use weir_model::KindName;
+use weir_model::table::Table;
 
 /// An axis of a dataset that has the scale.
 #[derive(Clone, Copy, H5Type)]
@@ -20,15 +21,10 @@ struct Use {
     dimension: i32,
 }
 
-/// Columns of equal length, of which the first says what a row is.
-pub(super) fn put_table<const N: usize>(
-    at: &Group,
-    schema: &[Column; N],
-    rows: usize,
-    values: [Values; N],
-) -> Outcome<()> {
-    put_columns(at, "", schema, rows, values)?;
-    scale_rows(at, schema[0].name)
+/// Writes a table, whose first column says what a row is, and kinds by their names.
+pub(super) fn put_table<T: Table>(at: &Group, table: &T, kinds: &[KindName]) -> Outcome<()> {
+    put_columns(at, "", table, kinds)?;
+    scale_rows(at, T::COLUMNS[0].name)
 }
 
 /// Makes a column of a group the scale of the rows of all others.

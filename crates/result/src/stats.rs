@@ -1,7 +1,9 @@
 //! What a reader wants to know first: totals, latency percentiles, a line per job. The same from a run that has just
 //! ended and from a file.
 
-use super::results::{Cost, Data, Job, Latency, Note, Phases, Run, Summary};
+use super::results::{Data, Job, Latency, Note};
+use super::schema::{Cost, LatencyNumbers, Phases, Run};
+use weir_model::table::Summary;
 use weir_model::{Histogram, Time};
 
 /// The shape of a latency distribution. Without samples the means and the quantiles are NaN and the maxima are 0.
@@ -77,6 +79,38 @@ impl Stats {
         stats
     }
 
+    /// The numbers as the file has them.
+    pub fn numbers(&self) -> LatencyNumbers {
+        let Stats {
+            samples,
+            missing,
+            arrived,
+            at_least,
+            at_most,
+        } = *self;
+        LatencyNumbers {
+            samples,
+            missing,
+            max_ps: arrived.max_ps,
+            max_at_least_ps: at_least.max_ps,
+            mean_ps: arrived.mean_ps,
+            p50_ps: arrived.p50_ps,
+            p90_ps: arrived.p90_ps,
+            p99_ps: arrived.p99_ps,
+            p999_ps: arrived.p999_ps,
+            missing_share: self.missing_share(),
+            mean_at_least_ps: at_least.mean_ps,
+            p50_at_least_ps: at_least.p50_ps,
+            p90_at_least_ps: at_least.p90_ps,
+            p99_at_least_ps: at_least.p99_ps,
+            p999_at_least_ps: at_least.p999_ps,
+            p50_at_most_ps: at_most.p50_ps,
+            p90_at_most_ps: at_most.p90_ps,
+            p99_at_most_ps: at_most.p99_ps,
+            p999_at_most_ps: at_most.p999_ps,
+        }
+    }
+
     /// Samples, and those that are missing.
     pub fn all(&self) -> u64 {
         self.samples + self.missing
@@ -92,6 +126,44 @@ impl Stats {
         let [least, most] = [&self.at_least, &self.at_most].map(number);
         // Two of no samples are the same, too.
         (least, least == most || least.is_nan())
+    }
+}
+
+impl From<LatencyNumbers> for Stats {
+    fn from(file: LatencyNumbers) -> Stats {
+        // Of mean and maximum there is no upper bound if anything is missing.
+        let (mean, max) = match file.missing {
+            0 => (file.mean_ps, file.max_ps),
+            _ => (f64::INFINITY, Time::MAX),
+        };
+        Stats {
+            samples: file.samples,
+            missing: file.missing,
+            arrived: Shape {
+                mean_ps: file.mean_ps,
+                p50_ps: file.p50_ps,
+                p90_ps: file.p90_ps,
+                p99_ps: file.p99_ps,
+                p999_ps: file.p999_ps,
+                max_ps: file.max_ps,
+            },
+            at_least: Shape {
+                mean_ps: file.mean_at_least_ps,
+                p50_ps: file.p50_at_least_ps,
+                p90_ps: file.p90_at_least_ps,
+                p99_ps: file.p99_at_least_ps,
+                p999_ps: file.p999_at_least_ps,
+                max_ps: file.max_at_least_ps,
+            },
+            at_most: Shape {
+                mean_ps: mean,
+                p50_ps: file.p50_at_most_ps,
+                p90_ps: file.p90_at_most_ps,
+                p99_ps: file.p99_at_most_ps,
+                p999_ps: file.p999_at_most_ps,
+                max_ps: max,
+            },
+        }
     }
 }
 
@@ -121,62 +193,6 @@ fn bucket(histogram: &Histogram, rank: f64) -> Option<Time> {
     found.map(|(lower, _)| lower)
 }
 
-/// One job without its tasks: the attributes of `/data/jobs/<name>`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct JobTotals {
-    /// Its name.
-    pub name: String,
-    /// Number of tasks.
-    pub tasks: u64,
-    /// See [`Job::start_ps`].
-    pub start_ps: Time,
-    /// See [`Job::over`]. None of a result of weir 0.1.0, which did not say.
-    pub over: Option<bool>,
-    /// See [`Job::finish_ps`].
-    pub finish_ps: Time,
-    /// See [`Job::communication_ps`].
-    pub communication_ps: Time,
-    /// See [`Job::bytes_delivered`].
-    pub bytes_delivered: u64,
-    /// See [`Job::senders`].
-    pub senders: u64,
-    /// See [`Job::receivers`].
-    pub receivers: u64,
-    /// See [`Job::on_from_ps`].
-    pub on_from_ps: Time,
-    /// See [`Job::on_to_ps`].
-    pub on_to_ps: Time,
-    /// See [`Job::offered_load`].
-    pub offered_load: f64,
-    /// See [`Job::accepted_load`].
-    pub accepted_load: f64,
-}
-
-impl JobTotals {
-    /// True if the run cut the job off: its finish and communication time are lower bounds.
-    pub fn is_cut_off(&self) -> bool {
-        self.over == Some(false)
-    }
-
-    fn of(job: &Job) -> JobTotals {
-        JobTotals {
-            name: job.name.clone(),
-            tasks: job.endpoint.len() as u64,
-            start_ps: job.start_ps,
-            over: Some(job.over),
-            finish_ps: job.finish_ps,
-            communication_ps: job.communication_ps,
-            bytes_delivered: job.bytes_delivered,
-            senders: job.senders,
-            receivers: job.receivers,
-            on_from_ps: job.on_from_ps,
-            on_to_ps: job.on_to_ps,
-            offered_load: job.offered_load,
-            accepted_load: job.accepted_load,
-        }
-    }
-}
-
 /// The numbers of a result without its rows.
 #[derive(Clone, Debug, Default)]
 pub struct Digest {
@@ -184,8 +200,8 @@ pub struct Digest {
     pub summary: Summary,
     /// Every latency class, in the order of [`Data::latency`].
     pub latency: Vec<(String, Stats)>,
-    /// Every job, in the order of the experiment file.
-    pub jobs: Vec<JobTotals>,
+    /// Every job without its tasks, in the order of the experiment file.
+    pub jobs: Vec<Job>,
     /// The congestion-control scheme, and its counters.
     pub scheme: (String, Vec<(String, u64)>),
     /// Phases, if they were recorded.
@@ -208,16 +224,21 @@ impl Data {
     /// The numbers of this result without its rows.
     pub fn digest(&self) -> Digest {
         let latency = self.latency.iter();
+        let jobs = self.jobs.iter().map(|job| Job {
+            name: job.name.clone(),
+            totals: job.totals.clone(),
+            ..Job::default()
+        });
         Digest {
             summary: self.summary.clone(),
             latency: latency
                 .map(|(class, latency)| (class.clone(), Stats::of(latency)))
                 .collect(),
-            jobs: self.jobs.iter().map(JobTotals::of).collect(),
+            jobs: jobs.collect(),
             scheme: (self.scheme.name.clone(), self.scheme.counters.clone()),
             phases: self.phases.clone().unwrap_or_default(),
             notes: self.notes.clone(),
-            cost: self.cost,
+            cost: self.cost.clone(),
         }
     }
 }

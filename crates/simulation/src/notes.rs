@@ -21,7 +21,7 @@ const DROPS: u64 = 10;
 /// the background.
 pub fn notes(data: &Data, awaited: &[&str]) -> Vec<Note> {
     let mut notes = Vec::new();
-    for (job, series) in data.jobs.iter().zip(&data.series.jobs) {
+    for (job, (_, series)) in data.jobs.iter().zip(&data.series.jobs) {
         notes.extend(unfinished(job).filter(|_| awaited.contains(&job.name.as_str())));
         let kinds = ["message", "network"].map(|kind| class(data, &job.name, kind));
         if let [Some(messages), Some(packets)] = kinds {
@@ -84,13 +84,14 @@ fn note(kind: &str, job: Option<&Job>, text: String, numbers: &[(&str, u64)]) ->
 /// waiting. The half begins with the bin of the time series that its first moment is in.
 fn standstill(data: &Data, job: &Job, series: &JobSeries, messages: &Latency) -> Option<Note> {
     let (summary, bin) = (&data.summary, data.series.bin_ps);
-    let (from, to) = (job.on_from_ps, summary.measured_to_ps);
+    let (from, to) = (job.totals.on_from_ps, summary.measured_to_ps);
     let middle = from + to.saturating_sub(from) / 2;
     let bins = usize::try_from(middle / bin).ok()?..usize::try_from(to.div_ceil(bin)).ok()?;
     let sum = |series: &[u64]| Some(series.get(bins.clone())?.iter().sum::<u64>());
     let (bytes, received) = (sum(&series.delivered_bytes)?, sum(&series.messages)?);
     // A bandwidth times a time is more than 64 bits hold.
-    let links = u128::from(summary.endpoint_bandwidth) * u128::from(job.senders.min(job.receivers));
+    let links = job.totals.senders.min(job.totals.receivers);
+    let links = u128::from(summary.endpoint_bandwidth) * u128::from(links);
     let capacity = links * u128::from(to.saturating_sub(middle)) / 1_000_000_000_000;
     let idle = u128::from(bytes) * 8 * STANDSTILL_LOAD < capacity;
     let age = summary.simulated_ps.saturating_sub(middle);
@@ -110,9 +111,9 @@ fn standstill(data: &Data, job: &Job, series: &JobSeries, messages: &Latency) ->
 
 /// The run ended before the application did.
 fn unfinished(job: &Job) -> Option<Note> {
-    (!job.over).then(|| {
-        let (name, all) = (&job.name, job.task_finish_ps.len());
-        let finishes = job.task_finish_ps.iter();
+    job.is_cut_off().then(|| {
+        let (name, all) = (&job.name, job.tasks.task_finish_ps.len());
+        let finishes = job.tasks.task_finish_ps.iter();
         let left = finishes.filter(|finish| **finish == 0).count();
         let text = format!(
             "{name} was not over when the run ended: {left} of its {all} tasks were not done, so its finish and its \
@@ -193,7 +194,7 @@ pub fn inaction(acts: &Acts, data: &Data) -> Option<Note> {
 fn drops(data: &Data) -> Option<Note> {
     let dropped = data.summary.packets_dropped;
     let jobs = data.series.jobs.iter();
-    let delivered = jobs.flat_map(|job| &job.packets).sum::<u64>();
+    let delivered = jobs.flat_map(|(_, job)| &job.packets).sum::<u64>();
     (dropped > delivered.saturating_mul(DROPS)).then(|| {
         let text = format!(
             "data packets were dropped far more often than delivered: {dropped} times, and {delivered} were delivered"

@@ -159,7 +159,7 @@ fn time_of(data: &Data, name: &str, application: bool) -> Option<f64> {
     let (_, latency) = data.latency.iter().find(|(own, _)| *own == class)?;
     let stats = Stats::of(latency);
     match application {
-        true => job.over.then(|| (job.finish_ps - job.start_ps) as f64),
+        true => (!job.is_cut_off()).then(|| (job.finish() - job.totals.start_ps) as f64),
         false => {
             let known = !is_much(stats.missing, stats.all());
             Some(stats.arrived.mean_ps).filter(|mean| known && mean.is_finite())

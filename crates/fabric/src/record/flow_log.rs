@@ -6,22 +6,52 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::FabricDomain;
 use crate::state::OutIndex;
-use weir_model::{EndpointId, Origin, PacketIndex, PacketKind, Stamp, Time};
+use weir_model::{EndpointId, Origin, PacketIndex, PacketKind, PortId, RouterId, Stamp, Time};
 use weir_workload::tasks::Envelope;
 
-/// A flow at its source: source, message, destination, job, payload in bits, flits, generated, first head left.
-pub type FlowRow = [u64; 8];
-/// What a router's port carried of a flow: router, port, source, message, flits.
-pub type FlowHop = [u64; 5];
+/// A flow at its source. Compared by its first fields first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FlowBegin {
+    pub source: EndpointId,
+    pub message: u32,
+    pub destination: EndpointId,
+    pub job: u16,
+    /// Payload.
+    pub bits: u64,
+    pub flits: u64,
+    /// When it was generated, ps.
+    pub generated: Time,
+    /// When its first head left, ps.
+    pub started: Time,
+}
 
-/// What has come of a flow in the measurement window: source, message, when its first and its last packet came, payload bits of all but
-/// the first.
-pub type FlowRate = [u64; 5];
+/// The part of a flow that a router's port carried. Compared by its first fields first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FlowHop {
+    pub router: RouterId,
+    pub port: PortId,
+    pub source: EndpointId,
+    pub message: u32,
+    pub flits: u64,
+}
+
+/// The part of a flow that came in the measurement window. Compared by its first fields first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FlowArrival {
+    pub source: EndpointId,
+    pub message: u32,
+    /// When its first packet came, ps.
+    pub first: Time,
+    /// When its last packet came, ps.
+    pub last: Time,
+    /// Payload of all packets but the first.
+    pub bits: u64,
+}
 
 /// The flows of a domain.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct FlowLog {
-    rows: Vec<FlowRow>,
+    rows: Vec<FlowBegin>,
     /// By source and message: when the first and the last packet of the measurement window came, payload bits of all but the first.
     arrived: FxHashMap<(EndpointId, u32), (Time, Time, u64)>,
     /// By output, source and message: flits.
@@ -31,8 +61,8 @@ pub struct FlowLog {
 /// The same, to be sent to rank 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowReport {
-    pub rows: Vec<FlowRow>,
-    pub rates: Vec<FlowRate>,
+    pub rows: Vec<FlowBegin>,
+    pub rates: Vec<FlowArrival>,
     pub hops: Vec<FlowHop>,
 }
 
@@ -52,16 +82,16 @@ impl<K: Compiled> FabricDomain<K> {
         if !is_flow(origin, self.fixed.flows.from_bits) {
             return;
         }
-        self.records.flow_log.rows.push([
-            u64::from(origin.source),
-            u64::from(origin.message),
-            u64::from(destination),
-            u64::from(origin.job),
-            origin.message_bits,
-            self.about.packets(origin.message_bits).1,
-            origin.generated,
-            now,
-        ]);
+        self.records.flow_log.rows.push(FlowBegin {
+            source: origin.source,
+            message: origin.message,
+            destination,
+            job: origin.job,
+            bits: origin.message_bits,
+            flits: self.about.packets(origin.message_bits).1,
+            generated: origin.generated,
+            started: now,
+        });
     }
 
     /// A data packet is at its endpoint.
@@ -100,15 +130,24 @@ impl<K: Compiled> FabricDomain<K> {
         let mut hops: Vec<FlowHop> = log
             .map(|((output, source, message), flits)| {
                 let (router, port) = self.port_of(output);
-                let [router, source, message] = [router, source, message].map(u64::from);
-                [router, port.into(), source, message, flits]
+                FlowHop {
+                    router,
+                    port,
+                    source,
+                    message,
+                    flits,
+                }
             })
             .collect();
         hops.sort_unstable();
         let arrived = std::mem::take(&mut self.records.flow_log.arrived).into_iter();
-        let mut rates: Vec<FlowRate> = arrived
-            .map(|((source, message), (first, last, bits))| {
-                [source.into(), message.into(), first, last, bits]
+        let mut rates: Vec<FlowArrival> = arrived
+            .map(|((source, message), (first, last, bits))| FlowArrival {
+                source,
+                message,
+                first,
+                last,
+                bits,
             })
             .collect();
         rates.sort_unstable();

@@ -6,39 +6,51 @@ use serde::{Deserialize, Serialize};
 use super::attribution::waits::WaitsReport;
 use super::flow_log::FlowReport;
 use super::series::Series;
-use super::stats::{JobStats, MessageRow, PacketRow, Tally};
+use super::stats::{JobStats, Tally};
+use super::task_log::{TaskEnd, TasksBehind};
 use crate::domain::FabricDomain;
-use crate::endpoint::hosts::{BehindRow, IterationRow, TaskRow};
 use crate::state::Wire;
 use crate::state::mail::inbox::Inbox;
-use weir_model::{NO_PACKET, PacketKind, Time};
+use weir_model::table::{IterationRow, MessageRow, PacketRow, Summary};
+use weir_model::{LinkKind, NO_PACKET, PacketKind, PortId, RouterId, Time};
 
-/// One used port: router, port, kind, flits, packets, busy ps, stalled ps, peak flits.
-pub type PortRow = [u64; 8];
+/// The outgoing direction of a port that is used.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PortCounts {
+    pub router: RouterId,
+    pub port: PortId,
+    pub kind: LinkKind,
+    pub flits: u64,
+    pub packets: u64,
+    /// Time during which flits were on the link, ps.
+    pub busy: Time,
+    /// Time during which a packet was ready but had no credit, ps.
+    pub stalled: Time,
+    /// The most flits that were on their way out by it.
+    pub peak: u64,
+}
 
-/// The counts of one domain that are added up.
+/// A queue whose credits are not all home.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MissingCredit {
+    pub router: RouterId,
+    pub port: PortId,
+    /// Its number over all classes.
+    pub queue: u64,
+    pub flits: i64,
+}
+
+/// The counts of one domain that are added up, and are not in results as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Packets whose head left a NIC.
-    pub injected: u64,
-    /// Packets whose tail reached its endpoint.
-    pub delivered: u64,
     /// What became of packets.
     pub tally: Tally,
-    /// Packets in the domain.
-    pub in_flight: u64,
-    /// Messages that sources have made.
-    pub messages_generated: u64,
-    /// Messages that are received whole.
-    pub messages_received: u64,
     /// Messages that are not wholly sent.
     pub messages_waiting: u64,
     /// Payload received.
     pub delivered_bits: u64,
     /// Payload that came in at its receivers in the measurement window.
     pub accepted_bits: u64,
-    /// Packets that left a router.
-    pub hops: u64,
     /// Events processed.
     pub events: u64,
     /// Bytes of the domain's state.
@@ -50,17 +62,19 @@ pub struct Totals {
 /// Everything rank 0 needs of one domain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DomainReport {
+    /// Its part of the totals of the run.
+    pub summary: Summary,
     pub totals: Totals,
     pub last_delivery: Time,
     pub jobs: Vec<JobStats>,
     /// Width of the time bins, ps.
     pub bin_width: Time,
-    pub ejected: Vec<Series<1>>,
+    pub ejected: Vec<Series<u64>>,
     pub endpoints: Vec<u64>,
     /// Payload bits per bin of the endpoints of which that is recorded, in the order of `endpoints`.
-    pub received: Vec<Series<1>>,
+    pub received: Vec<Series<u64>>,
     pub routers: Vec<u64>,
-    pub ports: Vec<PortRow>,
+    pub ports: Vec<PortCounts>,
     pub packets: Vec<PacketRow>,
     pub messages: Vec<MessageRow>,
     /// Of each record of the scheme its rows, one after another.
@@ -75,11 +89,11 @@ pub struct DomainReport {
     /// Interval of the rates, ps.
     pub rates_interval: Time,
     /// Tasks of applications here.
-    pub tasks: Vec<TaskRow>,
+    pub tasks: Vec<TaskEnd>,
     /// Their iterations, if asked for.
     pub iterations: Vec<IterationRow>,
     /// Tasks that may still begin iterations.
-    pub behind: Vec<BehindRow>,
+    pub behind: Vec<TasksBehind>,
     /// What is recorded of flows.
     pub flows: FlowReport,
     /// Whether flows are left that are not over.
@@ -90,8 +104,8 @@ pub struct DomainReport {
     pub scheme: Vec<u64>,
     /// What waited at ports, if that is recorded.
     pub waits: WaitsReport,
-    /// Queues whose credits are not all home: router, port, queue over all classes, missing flits.
-    pub credits_missing: Vec<[u64; 4]>,
+    /// Queues whose credits are not all home.
+    pub credits_missing: Vec<MissingCredit>,
 }
 
 impl<K: Compiled> FabricDomain<K> {
@@ -103,22 +117,29 @@ impl<K: Compiled> FabricDomain<K> {
         let (state, packets) = self.memory_bytes();
         let (occupancy_interval, rates_interval) = self.records.samples.intervals();
         let jobs = self.records.stats.jobs.iter();
+        let sum = |count: fn(&JobStats) -> u64| jobs.clone().map(count).sum::<u64>();
+        let summary = Summary {
+            packets_injected: self.records.stats.tally.injected.iter().sum(),
+            packets_dropped: self.records.stats.tally.dropped(),
+            packets_in_flight: self.packets_in_flight(),
+            messages_generated: sum(|job| job.messages_generated),
+            messages_received: sum(|job| job.messages_received),
+            protocol_messages_generated: Some(sum(|job| job.protocol_generated)),
+            protocol_messages_received: Some(sum(|job| job.protocol_received)),
+            packet_hops: self.progress.moved,
+            ..self.records.stats.summary.clone()
+        };
         let totals = Totals {
-            injected: self.records.stats.tally.injected.iter().sum(),
-            delivered: self.records.stats.delivered,
             tally: self.records.stats.tally,
-            in_flight: self.packets_in_flight(),
-            messages_generated: jobs.clone().map(|job| job.messages_generated).sum(),
-            messages_received: jobs.map(|job| job.messages_received).sum(),
             messages_waiting: self.ends.sends.messages_waiting() as u64,
             delivered_bits: self.records.stats.delivered_bits,
             accepted_bits: self.records.stats.accepted_bits,
-            hops: self.progress.moved,
             events: self.progress.events,
             memory_state: state as u64,
             memory_packets: packets as u64,
         };
         DomainReport {
+            summary,
             totals,
             last_delivery: self.records.stats.last_delivery,
             jobs: self.job_stats(end),
@@ -191,7 +212,7 @@ impl<K: Compiled> FabricDomain<K> {
         jobs
     }
 
-    fn port_rows(&self, end: Time) -> Vec<PortRow> {
+    fn port_rows(&self, end: Time) -> Vec<PortCounts> {
         let mut rows = Vec::new();
         for router in self.ports.routers.iter() {
             for port in 0..router.ports {
@@ -201,22 +222,22 @@ impl<K: Compiled> FabricDomain<K> {
                 }
                 // A packet that is still on the link counts up to the end only.
                 let beyond = out.link_free.saturating_sub(end).min(out.counts.busy);
-                rows.push([
-                    u64::from(router.id),
-                    u64::from(port),
-                    u64::from(out.kind.0),
-                    out.counts.flits,
-                    out.counts.packets,
-                    out.counts.busy - beyond,
-                    out.stalled_until(end),
-                    u64::from(out.peak),
-                ]);
+                rows.push(PortCounts {
+                    router: router.id,
+                    port,
+                    kind: out.kind,
+                    flits: out.counts.flits,
+                    packets: out.counts.packets,
+                    busy: out.counts.busy - beyond,
+                    stalled: out.stalled_until(end),
+                    peak: out.peak.into(),
+                });
             }
         }
         rows
     }
 
-    fn credits_missing(&self) -> Vec<[u64; 4]> {
+    fn credits_missing(&self) -> Vec<MissingCredit> {
         let mut rows = Vec::new();
         for router in self.ports.routers.iter() {
             for port in 0..router.ports {
@@ -228,13 +249,12 @@ impl<K: Compiled> FabricDomain<K> {
                     let credit = &self.ports.channels[channel].credit;
                     if !credit.is_home() {
                         let home = credit.available + credit.on_the_way();
-                        let missing = i64::from(credit.capacity) - i64::from(home);
-                        rows.push([
-                            u64::from(router.id),
-                            u64::from(port),
-                            u64::from(queue),
-                            missing as u64,
-                        ]);
+                        rows.push(MissingCredit {
+                            router: router.id,
+                            port,
+                            queue: queue.into(),
+                            flits: i64::from(credit.capacity) - i64::from(home),
+                        });
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! Counts by time bin, in bounded memory.
 
+use bytemuck::Pod;
 use serde::{Deserialize, Serialize};
 
 /// The most bins of a time series. What would have more gets bins of twice the width, as often as needed.
@@ -8,18 +9,29 @@ pub const MOST_BINS: u64 = 1 << 20;
 /// Bins that are held together.
 pub const CHUNK: usize = 64;
 
-/// `N` counts for each time bin. Bins in which nothing happens take no memory, but for a pointer for each `CHUNK` of
-/// them, of which [`MOST_BINS`] allow 16,384.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Vec<u64>", try_from = "Vec<u64>")]
-pub struct Series<const N: usize> {
-    chunks: Vec<Option<Box<[[u64; N]; CHUNK]>>>,
+/// Counts of a time bin: a `u64`, or a struct of several and nothing else.
+pub trait Counts: Pod + Default {}
+
+impl<T: Pod + Default> Counts for T {}
+
+/// Words of the counts of a bin.
+const fn words<T>() -> usize {
+    size_of::<T>() / size_of::<u64>()
 }
 
-impl<const N: usize> Series<N> {
+/// Counts for each time bin. Bins in which nothing happens take no memory, but for a pointer for
+/// each `CHUNK` of them, of which [`MOST_BINS`] allow 16,384.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Vec<u64>", try_from = "Vec<u64>")]
+#[serde(bound = "T: Counts")]
+pub struct Series<T: Counts> {
+    chunks: Vec<Option<Box<[T; CHUNK]>>>,
+}
+
+impl<T: Counts> Series<T> {
     /// The counts of a bin, to be changed.
     #[inline]
-    pub fn at(&mut self, bin: usize) -> &mut [u64; N] {
+    pub fn at(&mut self, bin: usize) -> &mut T {
         let (chunk, place) = (bin / CHUNK, bin % CHUNK);
         if !matches!(self.chunks.get(chunk), Some(Some(_))) {
             self.add_chunk(chunk);
@@ -36,7 +48,7 @@ impl<const N: usize> Series<N> {
         if chunk >= self.chunks.len() {
             self.chunks.resize(chunk + 1, None);
         }
-        self.chunks[chunk] = Some(Box::new([[0; N]; CHUNK]));
+        self.chunks[chunk] = Some(Box::new([T::default(); CHUNK]));
     }
 
     /// Makes one bin of every two.
@@ -48,33 +60,38 @@ impl<const N: usize> Series<N> {
     }
 
     /// Bins that may have counts, with their numbers, ascending.
-    pub fn bins(&self) -> impl Iterator<Item = (usize, &[u64; N])> {
+    pub fn bins(&self) -> impl Iterator<Item = (usize, &T)> {
         let held = self.chunks.iter().enumerate();
         let held = held.filter_map(|(number, chunk)| Some((number, chunk.as_deref()?)));
         held.flat_map(|(number, chunk)| (number * CHUNK..).zip(chunk))
     }
+
+    /// Bytes of the bins that are held.
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<T>() * self.bins().count()
+    }
 }
 
 /// The number of each chunk that is held, and its counts.
-impl<const N: usize> From<Series<N>> for Vec<u64> {
-    fn from(series: Series<N>) -> Vec<u64> {
+impl<T: Counts> From<Series<T>> for Vec<u64> {
+    fn from(series: Series<T>) -> Vec<u64> {
         let mut words = Vec::new();
         for (number, chunk) in series.chunks.iter().enumerate() {
             if let Some(chunk) = chunk {
                 words.push(number as u64);
-                words.extend_from_slice(chunk.as_flattened());
+                words.extend_from_slice(bytemuck::cast_slice(&**chunk));
             }
         }
         words
     }
 }
 
-impl<const N: usize> TryFrom<Vec<u64>> for Series<N> {
+impl<T: Counts> TryFrom<Vec<u64>> for Series<T> {
     type Error = &'static str;
 
-    fn try_from(words: Vec<u64>) -> Result<Self, Self::Error> {
+    fn try_from(all: Vec<u64>) -> Result<Self, Self::Error> {
         let mut series = Series::default();
-        let rows = words.chunks_exact(1 + N * CHUNK);
+        let rows = all.chunks_exact(1 + words::<T>() * CHUNK);
         if !rows.remainder().is_empty() {
             return Err("not a whole number of chunks");
         }
@@ -83,7 +100,8 @@ impl<const N: usize> TryFrom<Vec<u64>> for Series<N> {
             if number >= MOST_BINS / CHUNK as u64 {
                 return Err("more time bins than there can be");
             }
-            for (counts, bin) in counts.as_chunks().0.iter().zip(number as usize * CHUNK..) {
+            let counts: &[T] = bytemuck::cast_slice(counts);
+            for (counts, bin) in counts.iter().zip(number as usize * CHUNK..) {
                 *series.at(bin) = *counts;
             }
         }
@@ -93,7 +111,9 @@ impl<const N: usize> TryFrom<Vec<u64>> for Series<N> {
 
 /// Adds the counts of one bin to those of another. A sum of latencies that does not fit stays at the largest number, as
 /// /data/series says; nothing else that is counted can get there.
-pub fn add<const N: usize>(sum: &mut [u64; N], counts: &[u64; N]) {
+pub fn add<T: Counts>(sum: &mut T, counts: &T) {
+    let sum: &mut [u64] = bytemuck::cast_slice_mut(std::slice::from_mut(sum));
+    let counts: &[u64] = bytemuck::cast_slice(std::slice::from_ref(counts));
     for (sum, count) in sum.iter_mut().zip(counts) {
         *sum = sum.saturating_add(*count);
     }
@@ -105,7 +125,7 @@ mod tests {
 
     #[test]
     fn pairs_of_bins_become_one_and_nothing_is_lost() {
-        let mut series = Series::<2>::default();
+        let mut series = Series::<[u64; 2]>::default();
         for bin in [0, 1, 2, 127, 128, 999_999] {
             add(series.at(bin), &[1, bin as u64]);
         }
@@ -125,7 +145,7 @@ mod tests {
 
     #[test]
     fn empty_time_holds_nothing() {
-        let mut series = Series::<6>::default();
+        let mut series = Series::<[u64; 6]>::default();
         series.at(MOST_BINS as usize - 1)[0] = 1;
         let held = series.chunks.iter().flatten().count();
         assert_eq!((held, series.bins().count()), (1, CHUNK));
@@ -134,9 +154,9 @@ mod tests {
 
     #[test]
     fn words_that_make_no_sense() {
-        assert!(Series::<1>::try_from(vec![0; CHUNK]).is_err());
+        assert!(Series::<u64>::try_from(vec![0; CHUNK]).is_err());
         let mut beyond = vec![0; 1 + CHUNK];
         beyond[0] = MOST_BINS / CHUNK as u64;
-        assert!(Series::<1>::try_from(beyond).is_err());
+        assert!(Series::<u64>::try_from(beyond).is_err());
     }
 }

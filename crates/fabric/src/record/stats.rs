@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::series::{MOST_BINS, Series};
+use weir_model::table::{MessageRow, PacketRow, Summary};
 use weir_model::{
     EndpointId, Histogram, NEVER, Origin, Outstanding, Packet, PacketKind, Span, Time,
 };
@@ -131,32 +132,29 @@ pub struct JobStats {
     /// When the job's last message was received here.
     pub finish: Time,
     /// By time bin.
-    pub series: Series<BIN_COUNTS>,
+    pub series: Series<BinCounts>,
 }
 
-/// What is counted in one time bin of one workload, by these places.
-pub const BIN_COUNTS: usize = 6;
-/// Payload bits injected in the bin.
-pub const INJECTED_BITS: usize = 0;
-/// Payload bits delivered in the bin.
-pub const DELIVERED_BITS: usize = 1;
-/// Messages received in the bin.
-pub const MESSAGES: usize = 2;
-/// Sum of their latencies, ps.
-pub const MESSAGE_LATENCY: usize = 3;
-/// Packets delivered in the bin.
-pub const PACKETS: usize = 4;
-/// Sum of their network latencies, ps.
-pub const NETWORK_LATENCY: usize = 5;
+/// Counts of one workload in one time bin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct BinCounts {
+    /// Payload injected.
+    pub injected_bits: u64,
+    /// Payload delivered.
+    pub delivered_bits: u64,
+    /// Messages received.
+    pub messages: u64,
+    /// Sum of their latencies, ps.
+    pub message_latency: u64,
+    /// Packets delivered.
+    pub packets: u64,
+    /// Sum of their network latencies, ps.
+    pub network_latency: u64,
+}
 
 /// The place of a NIC whose received payload is not recorded.
 const NOBODY: usize = u32::MAX as usize;
-
-/// One row of the packet log, as words: source, sequence, destination, job, flits, routers, generated, injected,
-/// delivered.
-pub type PacketRow = [u64; 9];
-/// One row of the message log, as words: source, message, destination, job, bits, generated, received.
-pub type MessageRow = [u64; 7];
 
 /// What became of packets, by what they are for. All over the whole run but for `ejected_bits`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -203,8 +201,9 @@ pub struct Stats {
     /// The bin asked for last, and when it begins: most things happen in the same as what happened before.
     recent: (usize, Time),
     /// Ejected flits per class and bin.
-    pub ejected: Vec<Series<1>>,
-    pub delivered: u64,
+    pub ejected: Vec<Series<u64>>,
+    /// Totals that are counted as they are in results.
+    pub summary: Summary,
     pub tally: Tally,
     pub delivered_bits: u64,
     /// Time of the last delivery, ps.
@@ -218,7 +217,7 @@ pub struct Stats {
     /// Of each NIC its place in `received`, or a number beyond; empty if nothing is recorded there.
     receiver: Vec<u32>,
     /// Payload bits received per bin, of the endpoints that were chosen, in the order of the NICs.
-    pub received: Vec<Series<1>>,
+    pub received: Vec<Series<u64>>,
 }
 
 impl Stats {
@@ -253,7 +252,7 @@ impl Stats {
             bin_width: recording.bin,
             recent: (0, 0),
             ejected: vec![Series::default(); usize::from(classes)],
-            delivered: 0,
+            summary: Summary::default(),
             tally: Tally::default(),
             delivered_bits: 0,
             last_delivery: 0,
@@ -269,11 +268,10 @@ impl Stats {
 
     /// Bytes of the counts by time bin, and of the histograms and times of workloads. Rows that are recorded are in neither.
     pub fn memory_bytes(&self) -> [usize; 2] {
-        let series = |job: &JobStats| BIN_COUNTS * job.series.bins().count();
-        let ejected = self.ejected.iter().map(|series| series.bins().count());
-        let series = self.jobs.iter().map(series).chain(ejected).sum::<usize>();
+        let series = self.jobs.iter().map(|job| job.series.memory_bytes());
+        let ejected = self.ejected.iter().map(Series::memory_bytes);
         let jobs = self.jobs.iter().map(JobStats::memory_bytes).sum();
-        [size_of::<u64>() * series, jobs]
+        [series.chain(ejected).sum(), jobs]
     }
 
     /// Records what these of the domain's own endpoints receive.
@@ -346,7 +344,7 @@ impl Stats {
         if origin.is(PacketKind::DATA) {
             let bin = self.bin(now);
             let job = &mut self.jobs[usize::from(origin.job)];
-            job.series.at(bin)[INJECTED_BITS] += u64::from(origin.payload_bits);
+            job.series.at(bin).injected_bits += u64::from(origin.payload_bits);
             let last = &mut job.last[nic as usize];
             *last = now.max(*last);
         }
@@ -397,10 +395,10 @@ impl Stats {
     /// A tail has reached its endpoint.
     #[inline]
     pub fn delivered(&mut self, packet: &Packet, origin: &Origin, nic: u32, now: Time) {
-        self.delivered += 1;
+        self.summary.packets_delivered += 1;
         self.last_delivery = self.last_delivery.max(now);
         let bin = self.bin(now);
-        self.ejected[usize::from(packet.class)].at(bin)[0] += u64::from(packet.flits);
+        *self.ejected[usize::from(packet.class)].at(bin) += u64::from(packet.flits);
         let window = self.recording.window;
         if !origin.is(PacketKind::DATA) {
             self.came_in(packet, origin, now, NEVER);
@@ -422,28 +420,28 @@ impl Stats {
         if let Some(&place) = self.receiver.get(nic as usize)
             && let Some(series) = self.received.get_mut(place as usize)
         {
-            series.at(bin)[0] += bits;
+            *series.at(bin) += bits;
         }
         let job = &mut self.jobs[usize::from(origin.job)];
         job.accepted_bits += if all { bits } else { 0 };
         job.delivered_bits += bits;
         job.network.add(origin.injected, now, window);
         let counts = job.series.at(bin);
-        counts[DELIVERED_BITS] += bits;
-        counts[PACKETS] += 1;
-        counts[NETWORK_LATENCY] = counts[NETWORK_LATENCY].saturating_add(latency);
+        counts.delivered_bits += bits;
+        counts.packets += 1;
+        counts.network_latency = counts.network_latency.saturating_add(latency);
         if self.recording.packets {
-            self.packet_rows.push([
-                u64::from(origin.source),
-                u64::from(origin.sequence),
-                u64::from(packet.flight.destination),
-                u64::from(origin.job),
-                u64::from(packet.flits),
-                u64::from(packet.flight.routers),
-                origin.generated,
-                origin.injected,
-                now,
-            ]);
+            self.packet_rows.push(PacketRow {
+                source: origin.source,
+                sequence: origin.sequence,
+                destination: packet.flight.destination,
+                job: origin.job.into(),
+                flits: packet.flits.into(),
+                routers: packet.flight.routers.into(),
+                generated_ps: origin.generated,
+                injected_ps: origin.injected,
+                delivered_ps: now,
+            });
         }
     }
 
@@ -464,18 +462,18 @@ impl Stats {
         *last = now.max(*last);
         job.finish = now.max(job.finish);
         let counts = job.series.at(bin);
-        counts[MESSAGES] += 1;
-        counts[MESSAGE_LATENCY] = counts[MESSAGE_LATENCY].saturating_add(latency);
+        counts.messages += 1;
+        counts.message_latency = counts.message_latency.saturating_add(latency);
         if self.recording.messages || self.recording.flows {
-            self.message_rows.push([
-                u64::from(origin.source),
-                u64::from(origin.message),
-                u64::from(destination),
-                u64::from(origin.job),
-                origin.message_bits,
-                origin.generated,
-                now,
-            ]);
+            self.message_rows.push(MessageRow {
+                source: origin.source,
+                message: origin.message,
+                destination,
+                job: origin.job.into(),
+                bytes: origin.message_bits / 8,
+                generated_ps: origin.generated,
+                received_ps: now,
+            });
         }
     }
 }

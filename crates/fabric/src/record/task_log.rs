@@ -1,10 +1,58 @@
-//! The events of tasks and their causes, from which the chain is found that a job's end hung on.
+//! The ends of tasks and their iterations. The events of tasks and their causes, from which the
+//! chain is found that a job's end hung on.
+
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use weir_model::table::IterationRow;
 use weir_model::{EndpointId, Time};
 use weir_workload::tasks::{Envelope, Peer};
+
+/// One task at the end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskEnd {
+    pub job: u16,
+    pub task: Peer,
+    /// When it was done, ps; None if it was not.
+    pub finish: Option<Time>,
+    /// Its communication time, up to the end of the run if it was not done, ps.
+    pub communication: Time,
+    /// Messages that it never received.
+    pub unclaimed: u64,
+}
+
+/// Tasks of a job in one domain that are not done.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TasksBehind {
+    pub job: u16,
+    /// The first iteration that they have not begun.
+    pub next: u64,
+    /// Number of them.
+    pub tasks: u64,
+}
+
+/// One row for each iteration of a job, by job, then number: from the first of its tasks'
+/// beginnings to the last of their ends.
+pub fn merge_iterations(rows: impl Iterator<Item = IterationRow>) -> Vec<IterationRow> {
+    let mut merged: BTreeMap<(u32, u32), IterationRow> = BTreeMap::new();
+    for new in rows {
+        let first = IterationRow {
+            begin_ps: Time::MAX,
+            end_ps: 0,
+            tasks: 0,
+            ended: 0,
+            ..new
+        };
+        let row = merged.entry((new.job, new.iteration)).or_insert(first);
+        row.begin_ps = row.begin_ps.min(new.begin_ps);
+        row.end_ps = row.end_ps.max(new.end_ps);
+        row.tasks += new.tasks;
+        row.ended += new.ended;
+    }
+    merged.into_values().collect()
+}
 
 /// Something that happened to a task, or that it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

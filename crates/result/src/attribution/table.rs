@@ -1,16 +1,13 @@
 //! `/data/attribution` in memory.
 
-use weir_model::Time;
+use weir_model::table::{attributes, columns};
+use weir_model::{EndpointId, PortId, RouterId, Time};
 
-/// `/data/attribution`: whose data waited where and for what. In bytes times seconds: so much data for so long.
+/// `/data/attribution`: whose data waited where and for what. In bytes times seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attribution {
-    /// Time between two looks at the ports, ps.
-    pub interval_ps: Time,
-    /// Width of a time bin, ps.
-    pub bin_ps: Time,
-    /// Whether sources and destinations are told apart.
-    pub sources: bool,
+    /// Attributes of the group.
+    pub looks: Looks,
     /// `/data/attribution/waits`.
     pub waits: Waits,
     /// `/data/attribution/pressure`.
@@ -19,53 +16,54 @@ pub struct Attribution {
     pub elsewhere: Elsewhere,
 }
 
-/// `/data/attribution/waits`: one row per time bin, port and job (or job, source and destination).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Waits {
-    /// Start of the bin, ps.
-    pub time_ps: Vec<Time>,
-    /// Router.
-    pub router: Vec<u32>,
-    /// Port of that router.
-    pub port: Vec<u16>,
-    /// 1: what waited in the NIC at that port to go to the router; 0: what waited in the router to leave by it.
-    pub nic: Vec<u16>,
-    /// Job, in the order of the experiment file.
-    pub job: Vec<u32>,
-    /// Sender; `u32::MAX` if that is not told apart.
-    pub source: Vec<u32>,
-    /// Receiver; `u32::MAX` if that is not told apart.
-    pub destination: Vec<u32>,
-    /// What waited for a link that was full, B s.
-    pub full: Vec<f64>,
-    /// What waited for its turn at a link that was not full, B s.
-    pub queued: Vec<f64>,
-    /// What waited for room in the buffer behind the link, B s.
-    pub starved: Vec<f64>,
+attributes! {
+    /// `/data/attribution`: times at which the ports were looked at.
+    pub struct Looks {
+        interval_ps: Time, "ps", "time between two looks at the ports; twice as much after 512 of \
+            them or earlier, and so on";
+        bin_ps: Time, "ps", "width of a time bin";
+        sources: bool, "1", "1 if senders and receivers are told apart, 0 if not";
+    }
 }
 
-/// `/data/attribution/pressure`: one row per time bin, input and output of a router.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pressure {
-    /// Start of the bin, ps.
-    pub time_ps: Vec<Time>,
-    /// Router.
-    pub router: Vec<u32>,
-    /// The port behind which it waited.
-    pub from_port: Vec<u16>,
-    /// The port that it waited for.
-    pub port: Vec<u16>,
-    /// What waited while the buffer was filling up, B s.
-    pub waited: Vec<f64>,
+columns! {
+    /// `/data/attribution/waits`: one row per time bin, port and job (or job, source and
+    /// destination).
+    pub struct Waits of WaitRow {
+        time_ps: Time, "ps", "start of the time bin";
+        router: RouterId, "1", "router";
+        port: PortId, "1", "port of the router";
+        nic: u16, "1", "0: what waited in the router to leave by the port; 1: what waited in the \
+            NIC behind the port to go to the router";
+        job: u32, "1", "index of the job";
+        source: EndpointId, "1", "sending endpoint; 4294967295 if senders are not told apart";
+        destination: EndpointId, "1", "receiving endpoint; 4294967295 if senders are not told \
+            apart";
+        full: f64, "B s", "data times the time that it waited for the link, which was full: busy \
+            for nine tenths of each of the last two intervals";
+        queued: f64, "B s", "the same while the link was not full: for its turn, or for the \
+            crossbar";
+        starved: f64, "B s", "the same for room in the buffer behind the link";
+    }
 }
 
-/// `/data/attribution/elsewhere`: one row per time bin and job.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Elsewhere {
-    /// Start of the bin, ps.
-    pub time_ps: Vec<Time>,
-    /// Job, in the order of the experiment file.
-    pub job: Vec<u32>,
-    /// What waited for its turn at ports that have no rows, B s.
-    pub queued: Vec<f64>,
+columns! {
+    /// `/data/attribution/pressure`: one row per time bin, input and output of a router.
+    pub struct Pressure of PressureRow {
+        time_ps: Time, "ps", "start of the time bin";
+        router: RouterId, "1", "router";
+        from_port: PortId, "1", "port by which it had come";
+        port: PortId, "1", "port for which it waited";
+        waited: f64, "B s", "data times the time that it waited";
+    }
+}
+
+columns! {
+    /// `/data/attribution/elsewhere`: one row per time bin and job, of ports that have no rows in
+    /// `waits`.
+    pub struct Elsewhere of ElsewhereRow {
+        time_ps: Time, "ps", "start of the time bin";
+        job: u32, "1", "index of the job";
+        queued: f64, "B s", "data times the time that it waited for its turn";
+    }
 }

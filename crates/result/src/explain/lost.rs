@@ -142,7 +142,7 @@ impl<'a> Walks<'a> {
         if let Some(port) = self.run.network.place(wait.router, wait.port)
             && wait.waited_ps > 0
         {
-            let (width, place) = (self.run.attribution.bin_ps.max(1), (port, wait.nic));
+            let (width, place) = (self.run.attribution.looks.bin_ps.max(1), (port, wait.nic));
             let all = (wait.to_ps - wait.from_ps).max(1) as f64;
             let first = wait.from_ps / width * width;
             for (&time, walk) in self.walks.range(first..wait.to_ps.max(first + 1)) {

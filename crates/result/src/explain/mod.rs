@@ -217,9 +217,9 @@ impl Run {
         let roots = named.iter().map(|&root| roots::root(&self, &charges, root));
         Explanation {
             simulated_ps: self.simulated_ps,
-            interval_ps: self.attribution.interval_ps,
-            bin_ps: self.attribution.bin_ps,
-            sources: self.attribution.sources,
+            interval_ps: self.attribution.looks.interval_ps,
+            bin_ps: self.attribution.looks.bin_ps,
+            sources: self.attribution.looks.sources,
             roots: roots.collect(),
             lesser_roots: charges.roots() - named.len(),
             verified: Vec::new(),

@@ -206,7 +206,7 @@ pub(super) fn root(run: &Run, charges: &Charges, root: PortIndex) -> Root {
         busy: share_of_run(port.busy_ps),
         stalled: share_of_run(port.stalled_ps),
         from_ps: first,
-        to_ps: (last + run.attribution.bin_ps).min(run.simulated_ps),
+        to_ps: (last + run.attribution.looks.bin_ps).min(run.simulated_ps),
         waited,
         share: waited / all,
         held_up,
@@ -256,7 +256,7 @@ fn feeders(run: &Run, root: PortIndex) -> Vec<Feeder> {
 
 /// Those with most of a sum, and the number of all of them.
 fn partners(run: &Run, ends: BTreeMap<u32, f64>, all: f64) -> (Vec<Partner>, usize) {
-    if !run.attribution.sources {
+    if !run.attribution.looks.sources {
         return (Vec::new(), 0);
     }
     let ends = ends.into_iter().filter(|(_, own)| *own > 0.0);

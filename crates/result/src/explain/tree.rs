@@ -59,7 +59,7 @@ pub struct Spread {
 pub(super) fn tree(run: &Run, root: PortIndex) -> Tree {
     let mut places: BTreeMap<Place, f64> = BTreeMap::new();
     let mut spread: BTreeMap<(Time, u32), f64> = BTreeMap::new();
-    let width = run.attribution.bin_ps.max(1) as f64 * 1e-12;
+    let width = run.attribution.looks.bin_ps.max(1) as f64 * 1e-12;
     for (time, bin) in &run.bins {
         for (place, waited) in Walk::new(&run.network, bin).tree_of(root) {
             *places.entry(place).or_default() += waited;

@@ -10,8 +10,8 @@ use thiserror::Error;
 
 use crate::error::TraceError;
 use crate::read::read_header;
-use crate::results::{Data, Run};
-use crate::schema;
+use crate::results::Data;
+use crate::schema::{self, Run};
 use crate::write::{settle, written};
 use lock::{Holder, Lock, Taken};
 use partial::{process_mark, remove_leftovers};

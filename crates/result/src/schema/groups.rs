@@ -1,44 +1,32 @@
 //! The groups of a result, with what they hold.
 
 use super::{
-    ATTRIBUTION_NUMBERS, COST_COUNTS, COST_NUMBERS, ELSEWHERE, FLOWS, Group, ITERATIONS, JOB,
-    JOB_COUNTS, JOB_ENDS, JOB_LOADS, LATENCY, LATENCY_COUNTS, LATENCY_QUANTILES, LOAD_TEXTS,
-    MESSAGES, NOTE_TEXTS, OCCUPANCY, PACKETS, PHASES, PORT_KINDS, PORTS, PRESSURE, RATES,
-    RECORD_TEXTS, ROOT_MODEL, ROOT_NUMBERS, ROOT_TEXTS, ROUTER_AXIS, ROUTER_KINDS, ROUTERS,
-    RUN_HOSTS, RUN_NUMBERS, RUN_PROGRAM, RUN_RATES, RUN_STOPPED, RUN_TEXTS, SCHEME_TEXTS,
-    SERIES_CLASS, SERIES_ENDPOINT, SERIES_JOB, SERIES_NUMBERS, SERIES_TIME, SUMMARY_COUNTS,
-    SUMMARY_LOADS, SUMMARY_PROTOCOL, WAITS,
+    Buckets, Cost, Flows, Group, Header, JobSeries, JobTasks, JobTotals, LOAD_DEFINITION,
+    LatencyNumbers, NOTE_TEXTS, OCCUPANCY, PORT_KINDS, Phases, Ports, RECORD_ABOUT, ROUTER_AXIS,
+    ROUTER_KINDS, Rates, Routers, Run, SCHEME_NAME, SERIES_BIN, SERIES_CLASS, SERIES_ENDPOINT,
+    SERIES_TIME,
 };
+use crate::attribution::table::{Elsewhere, Looks, Pressure, Waits};
+use weir_model::table::{Attributes, Iterations, Messages, Packets, Summary, Table};
 
 /// Every group of a result file, for documentation and tests.
 pub const GROUPS: &[Group] = &[
     Group {
         path: "/",
         about: "What was run.",
-        attributes: &[&ROOT_NUMBERS, &ROOT_MODEL, &ROOT_TEXTS],
+        attributes: &[Header::ATTRIBUTES],
         columns: &[],
     },
     Group {
         path: "/run",
         about: "How this run went. The only group that may differ between two runs of one experiment.",
-        attributes: &[
-            &RUN_NUMBERS,
-            &RUN_RATES,
-            &RUN_TEXTS,
-            &RUN_PROGRAM,
-            &[RUN_HOSTS, RUN_STOPPED],
-        ],
+        attributes: &[Run::ATTRIBUTES],
         columns: &[],
     },
     Group {
         path: "/data/summary",
         about: "Totals.",
-        attributes: &[
-            &SUMMARY_COUNTS,
-            &SUMMARY_PROTOCOL,
-            &SUMMARY_LOADS,
-            &LOAD_TEXTS,
-        ],
+        attributes: &[Summary::ATTRIBUTES, &[LOAD_DEFINITION]],
         columns: &[],
     },
     Group {
@@ -54,34 +42,39 @@ pub const GROUPS: &[Group] = &[
                 `network_by_arrival` and `message_by_arrival`: of those that arrived in it, whenever they were sent, so that nothing is \
                 missing. With `job.<name>.` before them: of one workload. `job.<name>.iteration`, only if iterations are asked for: how long each task of an \
                 application took for each iteration that it began in the measurement window.",
-        attributes: &[&LATENCY_COUNTS, &LATENCY_QUANTILES],
-        columns: &[&LATENCY],
+        attributes: &[LatencyNumbers::ATTRIBUTES],
+        columns: &[Buckets::COLUMNS],
     },
     Group {
         path: "/data/jobs/<name>",
         about: "One workload; one row per task.",
-        attributes: &[&JOB_COUNTS, &JOB_ENDS, &JOB_LOADS, &LOAD_TEXTS],
-        columns: &[&JOB],
+        attributes: &[JobTotals::ATTRIBUTES, &[LOAD_DEFINITION]],
+        columns: &[JobTasks::COLUMNS],
     },
     Group {
         path: "/data/ports",
         about: "One row per used router port, for its outgoing direction, by router, then port.",
         attributes: &[&[PORT_KINDS]],
-        columns: &[&PORTS],
+        columns: &[Ports::COLUMNS],
     },
     Group {
         path: "/data/routers",
         about: "One row per router, by its number. Axes are `group` and `index` (of the group) of a dragonfly; `level` (from 1, the leaf \
                 routers), `subtree` and `replica` (of the subtree's roots) of a fat tree.",
         attributes: &[&[ROUTER_KINDS]],
-        columns: &[&ROUTERS, &ROUTER_AXIS],
+        columns: &[Routers::COLUMNS, &[ROUTER_AXIS]],
     },
     Group {
         path: "/data/series",
         about: "One row per time bin. The bins are as wide as `output.bin` says, or twice, four times … as wide where there would \
                 be more than 1,048,576 of them. A sum of latencies above 2⁶⁴ - 1 is written as that.",
-        attributes: &[&SERIES_NUMBERS],
-        columns: &[&SERIES_TIME, &SERIES_JOB, &SERIES_CLASS, &SERIES_ENDPOINT],
+        attributes: &[&[SERIES_BIN]],
+        columns: &[
+            &[SERIES_TIME],
+            JobSeries::COLUMNS,
+            &[SERIES_CLASS],
+            &[SERIES_ENDPOINT],
+        ],
     },
     Group {
         path: "/data/occupancy",
@@ -96,20 +89,20 @@ pub const GROUPS: &[Group] = &[
                 by time, then in the order in which they were chosen. The times are limited like those of `/data/occupancy`. Only if \
                 asked for.",
         attributes: &[],
-        columns: &[&RATES],
+        columns: &[Rates::COLUMNS],
     },
     Group {
         path: "/data/iterations",
         about: "When applications began and ended the iterations (steps) of their programs. Only if asked for.",
         attributes: &[],
-        columns: &[&ITERATIONS],
+        columns: &[Iterations::COLUMNS],
     },
     Group {
         path: "/data/attribution",
         about: "Whose data waited where and for what, from which `weir explain` works out what causes congestion. The ports are looked at \
                 every `interval_ps`, later less often; what is found counts for the time since the look before. A bin has eight looks. \
                 Unless it is switched off (`output.attribution`).",
-        attributes: &[&ATTRIBUTION_NUMBERS],
+        attributes: &[Looks::ATTRIBUTES],
         columns: &[],
     },
     Group {
@@ -117,46 +110,46 @@ pub const GROUPS: &[Group] = &[
         about: "One row per time bin, port and job (with `output.attribution = \"sources\"`: per job, sender and receiver), by these, \
                 for ports at which something waited for a full link or for credit, or at least a longest packet on average.",
         attributes: &[],
-        columns: &[&WAITS],
+        columns: &[Waits::COLUMNS],
     },
     Group {
         path: "/data/attribution/pressure",
         about: "One row per time bin and pair of ports of a router: what had come by the one and waited for the other, while a quarter \
                 or more of the buffer (of its virtual channel or queue) waited. So it says for what a port that leads to the router lacks credit.",
         attributes: &[],
-        columns: &[&PRESSURE],
+        columns: &[Pressure::COLUMNS],
     },
     Group {
         path: "/data/attribution/elsewhere",
         about: "One row per time bin and job: what waited at ports that have no rows in `/data/attribution/waits`.",
         attributes: &[],
-        columns: &[&ELSEWHERE],
+        columns: &[Elsewhere::COLUMNS],
     },
     Group {
         path: "/data/packets",
         about: "One row per delivered data packet. Only if asked for.",
         attributes: &[],
-        columns: &[&PACKETS],
+        columns: &[Packets::COLUMNS],
     },
     Group {
         path: "/data/phases",
         about: "How long phases of communication took, and how long at the least they could for the ways that their flows took. \
                 Only if asked for (`output.flows`).",
         attributes: &[],
-        columns: &[&PHASES],
+        columns: &[Phases::COLUMNS],
     },
     Group {
         path: "/data/flows",
         about: "One row per flow that has begun: a message that is no request and no step of a collective operation, and no shorter than \
                 `nic.flow_from`; by job, phase, source, then number. Only if asked for (`output.flows`).",
         attributes: &[],
-        columns: &[&FLOWS],
+        columns: &[Flows::COLUMNS],
     },
     Group {
         path: "/data/messages",
         about: "One row per received message. Only if asked for.",
         attributes: &[],
-        columns: &[&MESSAGES],
+        columns: &[Messages::COLUMNS],
     },
     Group {
         path: "/data/scheme",
@@ -165,7 +158,7 @@ pub const GROUPS: &[Group] = &[
                 data, acknowledgements if there are any, and the scheme's own kinds; of schemes that do it, packets \
                 dropped before and at the last router, sent again at a granted time or speculatively, marked, \
                 reservations that a router took; the scheme's own counters).",
-        attributes: &[&SCHEME_TEXTS],
+        attributes: &[&[SCHEME_NAME]],
         columns: &[],
     },
     Group {
@@ -173,13 +166,13 @@ pub const GROUPS: &[Group] = &[
         about: "What the scheme wrote down, a row for each thing that it noted, by time: `time_ps`; `endpoint`, or `router` and `port`, \
                 where it was noted; and the record's own columns, which say in `units` and `long_name` what they are. Only if asked for \
                 (`output.scheme`).",
-        attributes: &[&RECORD_TEXTS],
+        attributes: &[&[RECORD_ABOUT]],
         columns: &[],
     },
     Group {
         path: "/data/cost",
         about: "What the buffers of all routers cost, if the experiment has a section `[cost]`.",
-        attributes: &[&COST_COUNTS, &COST_NUMBERS],
+        attributes: &[Cost::ATTRIBUTES],
         columns: &[],
     },
 ];

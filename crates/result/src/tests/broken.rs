@@ -462,8 +462,11 @@ fn a_result_without_what_came_later_can_be_read() {
     });
     let stored = read(&path).expect("a result");
     assert_eq!(stored.header.model_version, None);
-    assert_eq!(stored.run.command, "");
+    assert_eq!(stored.run.command, None);
     let jobs = &stored.digest.jobs;
-    assert_eq!((jobs[0].over, jobs[1].over), (None, Some(true)));
-    assert_eq!(jobs[0].finish_ps, sample::data().jobs[0].finish_ps);
+    assert_eq!(
+        (jobs[0].totals.over, jobs[1].totals.over),
+        (None, Some(true))
+    );
+    assert_eq!(jobs[0].finish(), sample::data().jobs[0].finish());
 }

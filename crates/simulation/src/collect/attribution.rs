@@ -3,7 +3,7 @@
 use crate::config::{self, Experiment};
 use weir_fabric::{DomainReport, Network, Who, merge_rows};
 use weir_model::Time;
-use weir_result::Attribution;
+use weir_result::{Attribution, ElsewhereRow, Looks, PressureRow, WaitRow};
 
 use crate::plan::Plan;
 
@@ -31,12 +31,6 @@ pub(super) fn table(reports: &[DomainReport], plan: &Plan) -> Attribution {
     // Domains in which less has happened may have narrower bins.
     let widths = reports.iter().map(|report| report.waits.bin_width);
     let bin_ps = widths.max().unwrap_or(0);
-    let mut table = Attribution {
-        interval_ps: recording.waits,
-        bin_ps,
-        sources: recording.waits_by_source,
-        ..Attribution::default()
-    };
     // Bytes times seconds of a flit at one sample.
     let bytes = f64::from(plan.network().parameters.flit.0) / 8.0;
     let unit = bytes * recording.waits as f64 * 1e-12;
@@ -60,41 +54,41 @@ pub(super) fn table(reports: &[DomainReport], plan: &Plan) -> Attribution {
     });
     merge_rows(&mut pressure, |sum, own| *sum += own);
     merge_rows(&mut elsewhere, |sum, own| *sum += own);
-    let Attribution {
-        waits: to,
-        pressure: pressed,
-        elsewhere: rest,
-        ..
-    } = &mut table;
-    for ((bin, router, port, nic, who), flits) in waits {
-        let Who {
-            job,
-            source,
-            destination,
-        } = who;
-        to.time_ps.push(bin * bin_ps);
-        to.router.push(router);
-        to.port.push(port);
-        to.nic.push(nic.into());
-        to.job.push(job.into());
-        to.source.push(source);
-        to.destination.push(destination);
+    let wait = |((bin, router, port, nic, who), flits): ((Time, _, _, bool, Who), [u64; 3])| {
         let [full, queued, starved] = flits.map(|flits| flits as f64 * unit);
-        to.full.push(full);
-        to.queued.push(queued);
-        to.starved.push(starved);
+        WaitRow {
+            time_ps: bin * bin_ps,
+            router,
+            port,
+            nic: nic.into(),
+            job: who.job.into(),
+            source: who.source,
+            destination: who.destination,
+            full,
+            queued,
+            starved,
+        }
+    };
+    let pressed = |((bin, router, from_port, port), flits): ((Time, _, _, _), u64)| PressureRow {
+        time_ps: bin * bin_ps,
+        router,
+        from_port,
+        port,
+        waited: flits as f64 * unit,
+    };
+    let rest = |((bin, job), flits): ((Time, u16), u64)| ElsewhereRow {
+        time_ps: bin * bin_ps,
+        job: job.into(),
+        queued: flits as f64 * unit,
+    };
+    Attribution {
+        looks: Looks {
+            interval_ps: recording.waits,
+            bin_ps,
+            sources: recording.waits_by_source,
+        },
+        waits: waits.into_iter().map(wait).collect(),
+        pressure: pressure.into_iter().map(pressed).collect(),
+        elsewhere: elsewhere.into_iter().map(rest).collect(),
     }
-    for ((bin, router, from, port), flits) in pressure {
-        pressed.time_ps.push(bin * bin_ps);
-        pressed.router.push(router);
-        pressed.from_port.push(from);
-        pressed.port.push(port);
-        pressed.waited.push(flits as f64 * unit);
-    }
-    for ((bin, job), flits) in elsewhere {
-        rest.time_ps.push(bin * bin_ps);
-        rest.job.push(job.into());
-        rest.queued.push(flits as f64 * unit);
-    }
-    table
 }

@@ -2,8 +2,8 @@
 
 use crate::plan::{Plan, ends};
 use weir_fabric::{DomainReport, JobStats, Traffic};
-use weir_model::{Bandwidth, Span, Time};
-use weir_result::Job;
+use weir_model::{Bandwidth, EndpointId, Span, Time};
+use weir_result::{Job, JobTask, JobTotals};
 
 /// The measurement window and the end of the run.
 #[derive(Clone, Copy)]
@@ -63,31 +63,44 @@ pub(super) fn one_job(
     // An application is on until its last task is done; nothing is generated or comes in after that.
     let to = traffic.application().map_or(traffic.stop, |_| finish);
     let on = Span { to, ..traffic.on() }.and(window);
+    let communication = spent.iter().copied().max().unwrap_or(0);
+    // A missing time is 0 in the file, which no reader takes for a short one.
+    let known = |time: Time| if over { time } else { 0 };
+    let load = |bits, endpoints| share(bits, capacity(bandwidth, endpoints, on));
     Job {
         name: traffic.name.clone(),
-        start_ps: traffic.start,
-        over,
-        finish_ps: finish,
-        communication_ps: spent.iter().copied().max().unwrap_or(0),
-        senders: senders as u64,
-        receivers: receivers as u64,
-        on_from_ps: on.from,
-        on_to_ps: on.to,
-        offered_load: share(
-            sum(|job| job.generated_bits),
-            capacity(bandwidth, senders, on),
-        ),
-        accepted_load: share(
-            sum(|job| job.accepted_bits),
-            capacity(bandwidth, receivers, on),
-        ),
-        bytes_delivered: sum(|job| job.delivered_bits) / 8,
-        endpoint: tasks.to_vec(),
-        task_finish_ps: finishes
-            .into_iter()
-            .map(Option::unwrap_or_default)
+        totals: JobTotals {
+            index: number as u64,
+            tasks: tasks.len() as u64,
+            start_ps: traffic.start,
+            finish_ps: known(finish),
+            communication_ps: known(communication),
+            bytes_delivered: sum(|job| job.delivered_bits) / 8,
+            senders: senders as u64,
+            receivers: receivers as u64,
+            on_from_ps: on.from,
+            on_to_ps: on.to,
+            over: Some(over),
+            finish_at_least_ps: Some(finish),
+            communication_at_least_ps: Some(communication),
+            offered_load: load(sum(|job| job.generated_bits), senders),
+            accepted_load: load(sum(|job| job.accepted_bits), receivers),
+        },
+        tasks: (tasks.iter().zip(finishes).zip(spent))
+            .map(|((&endpoint, finish), spent)| task_row(endpoint, finish, spent))
             .collect(),
-        task_communication_ps: spent,
+    }
+}
+
+fn task_row(endpoint: EndpointId, finish: Option<Time>, spent: Time) -> JobTask {
+    JobTask {
+        endpoint,
+        task_finish_ps: finish.unwrap_or(0),
+        task_communication_ps: match finish {
+            None | Some(0) => 0,
+            Some(_) => spent,
+        },
+        task_communication_at_least_ps: spent,
     }
 }
 
@@ -119,11 +132,9 @@ fn task_times(
 ) -> (Vec<Option<Time>>, Vec<Time>) {
     let (mut finishes, mut spent) = (vec![None; tasks], vec![0; tasks]);
     let rows = reports.iter().flat_map(|report| &report.tasks);
-    for &[job, task, finish, communication, done, _] in rows {
-        if job == number as u64 {
-            finishes[task as usize] = (done != 0).then_some(finish);
-            spent[task as usize] = communication;
-        }
+    for row in rows.filter(|row| usize::from(row.job) == number) {
+        finishes[row.task as usize] = row.finish;
+        spent[row.task as usize] = row.communication;
     }
     (finishes, spent)
 }

@@ -16,9 +16,10 @@ use crate::plan::{Plan, Warning};
 use jobs::{Ends, capacity, one_job, share};
 use weir_congestion::{DROPPED_FABRIC, DROPPED_LAST_HOP, HELD_BACK, MARKED};
 use weir_engine::{End, Transport, gather};
+use weir_model::table::{Attributes, Summary};
 use weir_model::{Histogram, Outstanding, PacketKind, Span, Time};
 use weir_result::schema::{ITERATION, LATENCY_CLASSES};
-use weir_result::{Data, Latency, Scheme, Summary};
+use weir_result::{Data, Latency, Scheme};
 
 /// Facts about the run that may differ between runs.
 #[derive(Clone, Debug, Default)]
@@ -112,24 +113,34 @@ pub fn collect(
     }))
 }
 
+/// The totals that domains have counted.
+fn summary(reports: &[DomainReport]) -> Summary {
+    let mut summary = Summary::default();
+    (reports.iter()).for_each(|report| summary.merge(&report.summary));
+    summary
+}
+
 /// Nothing is lost: packets, messages, and (when all is quiet) credits.
 fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
     let sum = |field: fn(&Totals) -> u64| -> u64 {
         reports.iter().map(|report| field(&report.totals)).sum()
     };
-    let (injected, delivered, in_flight) = (
-        sum(|t| t.injected),
-        sum(|t| t.delivered),
-        sum(|t| t.in_flight),
-    );
-    let (dropped, absorbed) = (sum(|t| t.tally.dropped()), sum(|t| t.tally.absorbed));
+    let Summary {
+        packets_injected: injected,
+        packets_delivered: delivered,
+        packets_dropped: dropped,
+        packets_in_flight: in_flight,
+        messages_generated: generated,
+        messages_received: received,
+        ..
+    } = summary(reports);
+    let absorbed = sum(|t| t.tally.absorbed);
     if injected != delivered + dropped + absorbed + in_flight {
         return Err(RunError::Conservation(format!(
             "{injected} packets injected, {delivered} delivered, {dropped} dropped, \
              {absorbed} taken by routers, {in_flight} in flight"
         )));
     }
-    let (generated, received) = (sum(|t| t.messages_generated), sum(|t| t.messages_received));
     let waiting = sum(|t| t.messages_waiting);
     if received + waiting > generated {
         return Err(RunError::Conservation(format!(
@@ -146,9 +157,10 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
         });
     }
     let mut tasks = reports.iter().flat_map(|report| &report.tasks);
-    if let Some([job, task, .., unclaimed]) = tasks.find(|row| row[5] > 0) {
+    if let Some(one) = tasks.find(|task| task.unclaimed > 0) {
         return Err(RunError::Conservation(format!(
-            "task {task} of workload {job} never received {unclaimed} of its messages"
+            "task {} of workload {} never received {} of its messages",
+            one.task, one.job, one.unclaimed
         )));
     }
     if generated != received {
@@ -160,14 +172,11 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
         let what = "the network is idle, but routers keep ways of flows";
         return Err(RunError::Conservation(what.into()));
     }
-    match reports
-        .iter()
-        .flat_map(|report| &report.credits_missing)
-        .next()
-    {
-        Some(&[router, port, queue, missing]) => Err(RunError::Conservation(format!(
-            "the network is idle but router {router} port {port} queue {queue} lacks {} flits of credit",
-            missing as i64
+    let mut missing = reports.iter().flat_map(|report| &report.credits_missing);
+    match missing.next() {
+        Some(one) => Err(RunError::Conservation(format!(
+            "the network is idle but router {} port {} queue {} lacks {} flits of credit",
+            one.router, one.port, one.queue, one.flits
         ))),
         None => Ok(()),
     }
@@ -176,13 +185,14 @@ fn check(reports: &[DomainReport], end: End) -> Result<(), RunError> {
 /// No port was busy and stalled for longer than the run.
 fn check_ports(reports: &[DomainReport], simulated: Time) -> Result<(), RunError> {
     let mut rows = reports.iter().flat_map(|report| &report.ports);
-    let wrong = rows.find(|[.., busy, stalled, _]| {
-        let left = simulated.checked_sub(*busy);
-        left.is_none_or(|left| left < *stalled)
+    let wrong = rows.find(|port| {
+        let left = simulated.checked_sub(port.busy);
+        left.is_none_or(|left| left < port.stalled)
     });
     match wrong {
-        Some([router, port, .., busy, stalled, _]) => Err(RunError::Conservation(format!(
-            "router {router} port {port} was busy for {busy} ps and stalled for {stalled} ps of {simulated} ps"
+        Some(one) => Err(RunError::Conservation(format!(
+            "router {} port {} was busy for {} ps and stalled for {} ps of {simulated} ps",
+            one.router, one.port, one.busy, one.stalled
         ))),
         None => Ok(()),
     }
@@ -194,8 +204,9 @@ fn check_payload(reports: &[DomainReport], plan: &Plan) -> Result<(), RunError> 
     let parameters = &plan.network().parameters;
     let longest = u128::from(parameters.max_packet) * u128::from(parameters.flit.0);
     let packets = reports.iter().map(|report| {
-        let totals = &report.totals;
-        u128::from(totals.injected) + u128::from(totals.delivered) + u128::from(totals.hops)
+        let all = &report.summary;
+        let ends = u128::from(all.packets_injected) + u128::from(all.packets_delivered);
+        ends + u128::from(all.packet_hops)
     });
     let jobs = reports.iter().flat_map(|report| &report.jobs);
     let generated: u128 = jobs.map(|job| u128::from(job.generated_bits)).sum();
@@ -226,23 +237,12 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
             simulated_ps: simulated,
             measured_from_ps: window.from,
             measured_to_ps: window.to,
-            packets_injected: sum(|t| t.injected),
-            packets_delivered: sum(|t| t.delivered),
-            packets_dropped: sum(|t| t.tally.dropped()),
-            packets_in_flight: sum(|t| t.in_flight),
-            messages_generated: sum(|t| t.messages_generated),
-            messages_received: sum(|t| t.messages_received),
-            protocol_messages: Some([
-                all().map(|job| job.protocol_generated).sum(),
-                all().map(|job| job.protocol_received).sum(),
-            ]),
-            packet_hops: sum(|t| t.hops),
             bytes_delivered: sum(|t| t.delivered_bits) / 8,
             endpoints: u64::from(topology.endpoints()),
             endpoint_bandwidth: bandwidth.0,
             offered_load: share(generated, everyone),
             accepted_load: share(sum(|t| t.accepted_bits), everyone),
-            notes: 0,
+            ..summary(reports)
         },
         scheme: Scheme {
             name: plan.scheme.name().into(),
@@ -267,11 +267,15 @@ fn merge(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Data {
     }
     let flit_bits = u64::from(plan.network().parameters.flit.0);
     data.ports = rows::ports(reports, plan, simulated);
-    data.routers = rows::routers(plan);
+    data.link_kinds = topology.link_kinds().to_vec();
+    data.routers = rows::routers(topology.as_ref());
+    data.router_kinds = topology.router_kinds().to_vec();
+    data.axes = rows::axes(topology.as_ref());
     data.series = rows::series(reports, plan, simulated);
     data.occupancy = (recording.occupancy > 0).then(|| rows::occupancy(reports, flit_bits));
     data.rates = (recording.rates > 0).then(|| rows::rates(reports, plan));
-    data.iterations = recording.iterations.then(|| rows::iterations(reports));
+    data.iterations =
+        (recording.iterations).then(|| rows::all_iterations(reports).into_iter().collect());
     if recording.flows {
         let (flows, phases) = phases::tables(reports, plan, &data.jobs);
         (data.flows, data.phases) = (Some(flows), Some(phases));

@@ -7,19 +7,14 @@ use rustc_hash::FxHashMap;
 use super::fluid::{Fluid, Link, Load};
 use super::rows::all_iterations;
 use crate::plan::Plan;
-use weir_fabric::{DomainReport, IterationRow};
+use weir_fabric::{DomainReport, FlowBegin};
+use weir_model::table::IterationRow;
 use weir_model::{LinkRate, Time};
-use weir_result::{Flows, Job, Phases};
+use weir_result::{FlowRow, Flows, Job, PhaseRow, Phases};
 
 /// A flow that has begun.
 struct Flow {
-    source: u32,
-    message: u32,
-    destination: u32,
-    bits: u64,
-    flits: u64,
-    generated: Time,
-    started: Time,
+    begin: FlowBegin,
     /// None if it has not come.
     received: Option<Time>,
     /// What came in the measurement window: so many bits in so much time, ps.
@@ -31,13 +26,13 @@ struct Flow {
 impl Flow {
     /// How long it was sent, ps.
     fn time(&self) -> Option<Time> {
-        Some(self.received?.saturating_sub(self.started).max(1))
+        Some(self.received?.saturating_sub(self.begin.started).max(1))
     }
 
     /// Its share per picosecond of what it has to send, in the measurement window; none if fewer than two packets came.
     fn normalised_rate(&self) -> f64 {
         let (bits, time) = self.measured.unwrap_or((0, 1));
-        bits as f64 / time.max(1) as f64 / self.bits.max(1) as f64
+        bits as f64 / time.max(1) as f64 / self.begin.bits.max(1) as f64
     }
 }
 
@@ -51,10 +46,11 @@ pub(super) fn tables(reports: &[DomainReport], plan: &Plan, jobs: &[Job]) -> (Fl
     let (mut flows, mut phases) = (Flows::default(), Phases::default());
     let iterations = all_iterations(reports);
     for ((job, phase), own) in by_phase(reports, &iterations) {
-        let mut own_iterations = iterations.iter().filter(|row| row[0] == u64::from(job));
-        let ended = |[.., tasks, ended]: &IterationRow| tasks == ended;
+        let mut own_iterations = iterations.iter().filter(|row| row.job == job);
+        let ended = |row: &IterationRow| row.tasks == row.ended;
         // A run may end between two flows of a phase.
-        let over = jobs[job as usize].over || own_iterations.nth(phase as usize).is_some_and(ended);
+        let over = !jobs[job as usize].is_cut_off()
+            || own_iterations.nth(phase as usize).is_some_and(ended);
         add_phase(
             plan,
             Place { job, phase, over },
@@ -72,64 +68,40 @@ fn by_phase(
     iterations: &[IterationRow],
 ) -> BTreeMap<(u32, u32), Vec<Flow>> {
     let mut ways: FxHashMap<Key, Vec<(Link, u64)>> = FxHashMap::default();
-    for &[router, port, source, message, flits] in
-        reports.iter().flat_map(|report| &report.flows.hops)
-    {
-        let link = Link::Port(router as u32, port as u32);
-        ways.entry((source as u32, message as u32))
-            .or_default()
-            .push((link, flits));
+    for hop in reports.iter().flat_map(|report| &report.flows.hops) {
+        let link = Link::Port(hop.router, hop.port.into());
+        let way = ways.entry((hop.source, hop.message)).or_default();
+        way.push((link, hop.flits));
     }
     let rows = reports.iter().flat_map(|report| &report.messages);
     let received: FxHashMap<Key, Time> = rows
-        .map(|&[source, message, .., received]| ((source as u32, message as u32), received))
+        .map(|row| ((row.source, row.message), row.received_ps))
         .collect();
     let rates = reports.iter().flat_map(|report| &report.flows.rates);
     let measured: FxHashMap<Key, (u64, Time)> = rates
-        .map(|&[source, message, first, last, bits]| {
-            ((source as u32, message as u32), (bits, last - first))
-        })
+        .map(|one| ((one.source, one.message), (one.bits, one.last - one.first)))
         .collect();
     let begins = begins(iterations);
     let mut phases: BTreeMap<(u32, u32), Vec<Flow>> = BTreeMap::new();
-    for &[
-        source,
-        message,
-        destination,
-        job,
-        bits,
-        flits,
-        generated,
-        started,
-    ] in reports.iter().flat_map(|report| &report.flows.rows)
-    {
-        let key = (source as u32, message as u32);
+    for begin in reports.iter().flat_map(|report| &report.flows.rows) {
+        let key = (begin.source, begin.message);
         let mut way = ways.remove(&key).unwrap_or_default();
-        complete(&mut way, flits);
-        way.push((Link::Source(key.0), flits));
-        let own = begins.get(&(job as u32)).map_or(&[][..], Vec::as_slice);
-        let phase = own
-            .partition_point(|&begin| begin <= generated)
-            .saturating_sub(1);
+        complete(&mut way, begin.flits);
+        way.push((Link::Source(begin.source), begin.flits));
+        let job = u32::from(begin.job);
+        let own = begins.get(&job).map_or(&[][..], Vec::as_slice);
+        let phase = own.partition_point(|&time| time <= begin.generated);
         let flow = Flow {
-            source: key.0,
-            message: key.1,
-            destination: destination as u32,
-            bits,
-            flits,
-            generated,
-            started,
+            begin: *begin,
             received: received.get(&key).copied(),
             measured: measured.get(&key).copied(),
             way,
         };
-        phases
-            .entry((job as u32, phase as u32))
-            .or_default()
-            .push(flow);
+        let phase = phase.saturating_sub(1) as u32;
+        phases.entry((job, phase)).or_default().push(flow);
     }
     for own in phases.values_mut() {
-        own.sort_unstable_by_key(|flow| (flow.source, flow.message));
+        own.sort_unstable_by_key(|flow| (flow.begin.source, flow.begin.message));
     }
     phases
 }
@@ -146,8 +118,8 @@ fn complete(way: &mut [(Link, u64)], flits: u64) {
 /// When the iterations of each application began, in their order.
 fn begins(iterations: &[IterationRow]) -> FxHashMap<u32, Vec<Time>> {
     let mut begins: FxHashMap<u32, Vec<Time>> = FxHashMap::default();
-    for [job, _, begin, ..] in iterations {
-        begins.entry(*job as u32).or_default().push(*begin);
+    for row in iterations {
+        begins.entry(row.job).or_default().push(row.begin_ps);
     }
     begins
 }
@@ -190,25 +162,29 @@ fn add_phase(
         .map(|flow| fluid.on_way(flow.way.iter().map(|(link, _)| *link)))
         .collect();
     for (flow, load) in own.iter().zip(&loads) {
-        let alone = rate(plan, Link::Source(flow.source)).time_of(flow.flits);
-        flows.job.push(job);
-        flows.phase.push(phase);
-        flows.source.push(flow.source);
-        flows.destination.push(flow.destination);
-        flows.bytes.push(flow.bits / 8);
-        flows.generated_ps.push(flow.generated);
-        flows.started_ps.push(flow.started);
-        flows.received_ps.push(flow.received.unwrap_or(0));
-        flows.optimum_ps.push(load.weight);
+        let alone = rate(plan, Link::Source(flow.begin.source)).time_of(flow.begin.flits);
         let over = |time: Time| alone as f64 / time as f64;
-        flows.rate.push(flow.time().map_or(f64::NAN, over));
-        flows
-            .measured_rate
-            .push(alone as f64 * flow.normalised_rate());
-        flows.contention.push(load.contention);
+        flows.extend([FlowRow {
+            job,
+            phase,
+            source: flow.begin.source,
+            destination: flow.begin.destination,
+            bytes: flow.begin.bits / 8,
+            generated_ps: flow.begin.generated,
+            started_ps: flow.begin.started,
+            received_ps: flow.received.unwrap_or(0),
+            optimum_ps: load.weight,
+            rate: flow.time().map_or(f64::NAN, over),
+            measured_rate: alone as f64 * flow.normalised_rate(),
+            contention: load.contention,
+        }]);
     }
     let all = fluid.on_any();
-    let begin = own.iter().map(|flow| flow.generated).min().unwrap_or(0);
+    let begin = own
+        .iter()
+        .map(|flow| flow.begin.generated)
+        .min()
+        .unwrap_or(0);
     let ends: Option<Vec<Time>> = own.iter().map(|flow| flow.received).collect();
     let end = ends
         .filter(|_| over)
@@ -221,20 +197,18 @@ fn add_phase(
     let slowest = own.iter().map(Flow::normalised_rate).reduce(f64::min);
     let optimum = all.weight.max(1) as f64;
     let sum: u64 = loads.iter().map(|load| load.contention).sum();
-    phases.job.push(job);
-    phases.phase.push(phase);
-    phases.begin_ps.push(begin);
-    phases.end_ps.push(end.unwrap_or(0));
-    phases.flows.push(own.len() as u64);
-    phases.optimum_ps.push(all.weight);
     let stretch = |end: Time| (end - begin) as f64 / optimum;
-    phases.stretch.push(end.map_or(f64::NAN, stretch));
-    phases
-        .rate_ratio
-        .push(longest.map_or(f64::NAN, |longest| optimum / longest as f64));
-    phases.measured_ratio.push(slowest.unwrap_or(0.0) * optimum);
-    phases.contention.push(all.contention);
-    phases
-        .mean_contention
-        .push(sum as f64 / own.len().max(1) as f64);
+    phases.extend([PhaseRow {
+        job,
+        phase,
+        begin_ps: begin,
+        end_ps: end.unwrap_or(0),
+        flows: own.len() as u64,
+        optimum_ps: all.weight,
+        stretch: end.map_or(f64::NAN, stretch),
+        rate_ratio: longest.map_or(f64::NAN, |longest| optimum / longest as f64),
+        measured_ratio: slowest.unwrap_or(0.0) * optimum,
+        contention: all.contention,
+        mean_contention: sum as f64 / own.len().max(1) as f64,
+    }]);
 }

@@ -2,24 +2,24 @@
 
 use crate::plan::Plan;
 use weir_fabric::{
-    BIN_COUNTS, BehindRow, DELIVERED_BITS, DomainReport, INJECTED_BITS, IterationRow,
-    MESSAGE_LATENCY, MESSAGES, MOST_BINS, NETWORK_LATENCY, PACKETS, Series as Binned, add_counts,
+    BinCounts, Counts, DomainReport, MOST_BINS, PortCounts, Series as Binned, add_counts,
     merge_iterations,
 };
-use weir_model::{EndpointId, KindName, LinkKind, Time};
-use weir_network::topology::Peer;
+use weir_model::table::{IterationRow, Messages, Packets};
+use weir_model::{EndpointId, KindName, Time};
+use weir_network::topology::{Peer, Topology};
 use weir_result::{
-    Iterations, JobSeries, Messages, Occupancy, Packets, Ports, Rates, Routers, SchemeColumn,
+    JobBin, Occupancy, PortRow, Ports, RateRow, Rates, RouterRow, Routers, SchemeColumn,
     SchemeRecord, Series,
 };
 
 /// Adds up series with bins of the same or a smaller width than `width`, of which there are `bins` up to the end.
-fn add_series<'a, const N: usize>(
-    all: impl Iterator<Item = (Time, &'a Binned<N>)>,
+fn add_series<'a, T: Counts>(
+    all: impl Iterator<Item = (Time, &'a Binned<T>)>,
     width: Time,
     bins: usize,
-) -> Vec<[u64; N]> {
-    let mut sum = vec![[0; N]; bins];
+) -> Vec<T> {
+    let mut sum = vec![T::default(); bins];
     for (own, series) in all {
         let finer = (width / own) as usize;
         for (bin, counts) in series.bins() {
@@ -61,59 +61,55 @@ pub(super) fn ports(reports: &[DomainReport], plan: &Plan, simulated: Time) -> P
     let topology = &network.topology;
     let flit_bits = u64::from(network.parameters.flit.0);
     let mut rows: Vec<_> = reports.iter().flat_map(|report| &report.ports).collect();
-    rows.sort_unstable_by_key(|row| (row[0], row[1]));
-    let mut ports = Ports {
-        kinds: topology.link_kinds().to_vec(),
-        ..Ports::default()
-    };
-    for &&[router, port, kind, flits, packets, busy, stalled, peak] in &rows {
-        ports.router.push(router as u32);
-        ports.port.push(port as u16);
-        ports.kind.push(LinkKind(kind as u8));
+    rows.sort_unstable_by_key(|port| (port.router, port.port));
+    let row = |port: &PortCounts| {
         // There are fewer than 2³¹ of each.
-        let [peer_router, peer_port, endpoint] = match topology.peer(router as u32, port as u16) {
+        let [peer_router, peer_port, endpoint] = match topology.peer(port.router, port.port) {
             Peer::Router(router, port) => [router as i32, port.into(), -1],
             Peer::Endpoint(endpoint) => [-1, -1, endpoint as i32],
             Peer::Unused => [-1; 3],
         };
-        ports.peer_router.push(peer_router);
-        ports.peer_port.push(peer_port);
-        ports.endpoint.push(endpoint);
-        ports.bytes.push(in_bytes(flits, flit_bits));
-        ports.packets.push(packets);
-        ports.busy_ps.push(busy);
-        ports.stalled_ps.push(stalled);
-        // It was checked that the sum is no more than that.
-        ports.idle_ps.push(simulated - busy - stalled);
-        ports.peak_occupancy_bytes.push(in_bytes(peak, flit_bits));
-    }
-    ports
+        PortRow {
+            router: port.router,
+            port: port.port,
+            kind: port.kind,
+            peer_router,
+            peer_port,
+            endpoint,
+            bytes: in_bytes(port.flits, flit_bits),
+            packets: port.packets,
+            busy_ps: port.busy,
+            stalled_ps: port.stalled,
+            // It was checked that the sum is no more than that.
+            idle_ps: simulated - port.busy - port.stalled,
+            peak_occupancy_bytes: in_bytes(port.peak, flit_bits),
+        }
+    };
+    rows.into_iter().map(row).collect()
 }
 
-/// What the network's routers are.
-pub(super) fn routers(plan: &Plan) -> Routers {
-    let topology = &plan.network().topology;
-    let all = || 0..topology.routers();
-    let mut axes: Vec<(KindName, Vec<u32>)> = Vec::new();
-    axes.extend(
-        topology
-            .axes()
-            .iter()
-            .map(|name| (name.clone(), Vec::new())),
-    );
-    for router in all() {
+/// The network's routers.
+pub(super) fn routers(topology: &dyn Topology) -> Routers {
+    let row = |router| RouterRow {
+        router,
+        kind: topology.router_kind(router),
+        group: topology.group_of(router),
+        domain: topology.domain_of(router),
+    };
+    (0..topology.routers()).map(row).collect()
+}
+
+/// The coordinates of all routers on each axis of the network.
+pub(super) fn axes(topology: &dyn Topology) -> Vec<(KindName, Vec<u32>)> {
+    let names = topology.axes().iter().cloned();
+    let mut axes: Vec<_> = names.map(|name| (name, Vec::new())).collect();
+    for router in 0..topology.routers() {
         let place = topology.coordinates(router);
         assert_eq!(place.len(), axes.len(), "a coordinate for each axis");
         let columns = axes.iter_mut().zip(place);
         columns.for_each(|((_, column), coordinate)| column.push(coordinate));
     }
-    Routers {
-        kinds: topology.router_kinds().to_vec(),
-        kind: all().map(|router| topology.router_kind(router)).collect(),
-        group: all().map(|router| topology.group_of(router)).collect(),
-        domain: all().map(|router| topology.domain_of(router)).collect(),
-        axes,
-    }
+    axes
 }
 
 pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> Series {
@@ -133,18 +129,16 @@ pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
             let parts = reports
                 .iter()
                 .map(|one| (one.bin_width, &one.jobs[number].series));
-            let sum: Vec<[u64; BIN_COUNTS]> = add_series(parts, bin_ps, bins);
-            let of = |column: usize| sum.iter().map(|counts| counts[column]).collect();
-            let bytes = |column: usize| sum.iter().map(|counts| counts[column] / 8).collect();
-            JobSeries {
-                name: traffic.name.clone(),
-                injected_bytes: bytes(INJECTED_BITS),
-                delivered_bytes: bytes(DELIVERED_BITS),
-                messages: of(MESSAGES),
-                message_latency_ps: of(MESSAGE_LATENCY),
-                packets: of(PACKETS),
-                network_latency_ps: of(NETWORK_LATENCY),
-            }
+            let sum = add_series(parts, bin_ps, bins).into_iter();
+            let bins = sum.map(|bin: BinCounts| JobBin {
+                injected_bytes: bin.injected_bits / 8,
+                delivered_bytes: bin.delivered_bits / 8,
+                messages: bin.messages,
+                message_latency_ps: bin.message_latency,
+                packets: bin.packets,
+                network_latency_ps: bin.network_latency,
+            });
+            (traffic.name.clone(), bins.collect())
         });
     let names = plan.network().classes.names;
     let ejected = names.iter().enumerate().map(|(class, name)| {
@@ -152,7 +146,7 @@ pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
             .iter()
             .map(|one| (one.bin_width, &one.ejected[class]));
         let flits = add_series(parts, bin_ps, bins);
-        (name.to_string(), flits.into_flattened())
+        (name.to_string(), flits)
     });
     let chosen = &plan.blueprint.received;
     let mut received: Vec<(EndpointId, Vec<u64>)> = Vec::with_capacity(chosen.len());
@@ -161,8 +155,8 @@ pub(super) fn series(reports: &[DomainReport], plan: &Plan, simulated: Time) -> 
         let own = own.filter(|id| chosen.binary_search(id).is_ok());
         for (endpoint, series) in own.zip(&report.received) {
             let parts = std::iter::once((report.bin_width, series));
-            let bits: Vec<[u64; 1]> = add_series(parts, bin_ps, bins);
-            received.push((endpoint, bits.iter().map(|[bits]| bits / 8).collect()));
+            let bits: Vec<u64> = add_series(parts, bin_ps, bins);
+            received.push((endpoint, bits.iter().map(|bits| bits / 8).collect()));
         }
     }
     received.sort_unstable_by_key(|(endpoint, _)| *endpoint);
@@ -202,24 +196,23 @@ pub(super) fn rates(reports: &[DomainReport], plan: &Plan) -> Rates {
     let rated = &plan.blueprint.rated;
     let parts = reports.iter().map(|one| (&one.rated[..], &one.rates[..]));
     let (samples, share) = by_sample(parts, rated.len());
-    let mut table = Rates {
-        share: share.into_iter().map(f64::from_bits).collect(),
-        ..Rates::default()
-    };
     // The same in all domains that have one of these endpoints; 0 in the others.
     let intervals = reports.iter().map(|report| report.rates_interval);
     let interval = intervals.max().unwrap_or(0);
-    for row in 0..samples as u64 {
-        for one in &**rated {
-            let chosen = one.task.map(|(job, task)| (u32::from(job), task));
-            let (job, task) = chosen.unwrap_or((u32::MAX, u32::MAX));
-            table.time_ps.push(row * interval);
-            table.endpoint.push(one.endpoint);
-            table.job.push(job);
-            table.task.push(task);
+    let times = (0..samples as u64).map(|row| row * interval);
+    let rows = times.flat_map(|time| rated.iter().map(move |one| (time, one)));
+    let rows = rows.zip(share).map(|((time_ps, one), share)| {
+        let chosen = one.task.map(|(job, task)| (u32::from(job), task));
+        let (job, task) = chosen.unwrap_or((u32::MAX, u32::MAX));
+        RateRow {
+            time_ps,
+            endpoint: one.endpoint,
+            job,
+            task,
+            share: f64::from_bits(share),
         }
-    }
-    table
+    });
+    rows.collect()
 }
 
 /// The iterations of all jobs, by job, then number. Tasks that may still begin an iteration count as its tasks, so that
@@ -228,27 +221,14 @@ pub(super) fn all_iterations(reports: &[DomainReport]) -> Vec<IterationRow> {
     let all = reports.iter().flat_map(|report| &report.iterations);
     let mut rows = merge_iterations(all.copied());
     let behind = reports.iter().flat_map(|report| &report.behind);
-    let behind: Vec<BehindRow> = behind.copied().collect();
-    for [job, number, _, _, tasks, _] in &mut rows {
-        let may_begin = behind
-            .iter()
-            .filter(|row| row[0] == *job && row[1] <= *number);
-        *tasks += may_begin.map(|row| row[2]).sum::<u64>();
+    let behind: Vec<_> = behind.collect();
+    for row in &mut rows {
+        let may_begin = behind.iter().filter(|tasks| {
+            u32::from(tasks.job) == row.job && tasks.next <= u64::from(row.iteration)
+        });
+        row.tasks += may_begin.map(|tasks| tasks.tasks).sum::<u64>();
     }
     rows
-}
-
-pub(super) fn iterations(reports: &[DomainReport]) -> Iterations {
-    let mut table = Iterations::default();
-    for [job, number, begin, end, tasks, ended] in all_iterations(reports) {
-        table.job.push(job as u32);
-        table.iteration.push(number as u32);
-        table.begin_ps.push(begin);
-        table.end_ps.push(end);
-        table.tasks.push(tasks);
-        table.ended.push(ended);
-    }
-    table
 }
 
 /// By domain, then time, then source and number.
@@ -256,29 +236,8 @@ pub(super) fn packets(reports: &[DomainReport]) -> Packets {
     let mut table = Packets::default();
     for report in reports {
         let mut rows = report.packets.clone();
-        rows.sort_unstable_by_key(|row| (row[8], row[0], row[1]));
-        for [
-            source,
-            sequence,
-            destination,
-            job,
-            flits,
-            routers,
-            generated,
-            injected,
-            delivered,
-        ] in rows
-        {
-            table.source.push(source as u32);
-            table.sequence.push(sequence as u32);
-            table.destination.push(destination as u32);
-            table.job.push(job as u32);
-            table.flits.push(flits as u32);
-            table.routers.push(routers as u32);
-            table.generated_ps.push(generated);
-            table.injected_ps.push(injected);
-            table.delivered_ps.push(delivered);
-        }
+        rows.sort_unstable_by_key(|row| (row.delivered_ps, row.source, row.sequence));
+        table.extend(rows);
     }
     table
 }
@@ -319,16 +278,8 @@ pub(super) fn messages(reports: &[DomainReport]) -> Messages {
     let mut table = Messages::default();
     for report in reports {
         let mut rows = report.messages.clone();
-        rows.sort_unstable_by_key(|row| (row[6], row[0], row[1]));
-        for [source, message, destination, job, bits, generated, received] in rows {
-            table.source.push(source as u32);
-            table.message.push(message as u32);
-            table.destination.push(destination as u32);
-            table.job.push(job as u32);
-            table.bytes.push(bits / 8);
-            table.generated_ps.push(generated);
-            table.received_ps.push(received);
-        }
+        rows.sort_unstable_by_key(|row| (row.received_ps, row.source, row.message));
+        table.extend(rows);
     }
     table
 }

@@ -181,15 +181,18 @@ impl Log {
 fn ends(rows: &[TaskStep], data: &Data) -> Vec<(u16, Time, Time, usize)> {
     let known: HashSet<u16> = rows.iter().map(|row| row.job).collect();
     let jobs = (0..).zip(&data.jobs);
-    let over = jobs.filter(|(job, own)| own.over && known.contains(job));
+    let over = jobs.filter(|(job, own)| !own.is_cut_off() && known.contains(job));
     let ends = over.filter_map(|(job, own)| {
-        let last = (own.task_finish_ps.iter()).position(|&time| time == own.finish_ps)?;
+        let last =
+            (own.tasks.task_finish_ps.iter()).position(|&time| time == own.totals.finish_ps)?;
         let mut happened = rows.iter().enumerate().filter(|(_, row)| {
             let given = matches!(row.what, TaskEvent::Given { .. });
-            (row.job, row.task as usize) == (job, last) && !given && row.time <= own.finish_ps
+            (row.job, row.task as usize) == (job, last)
+                && !given
+                && row.time <= own.totals.finish_ps
         });
         let (at, _) = happened.next_back()?;
-        Some((job, own.start_ps, own.finish_ps, at))
+        Some((job, own.totals.start_ps, own.totals.finish_ps, at))
     });
     ends.collect()
 }

@@ -5,11 +5,9 @@ use super::pattern::chosen;
 use super::slowdown;
 use super::{HOWS, Held, How, Moment, NotAMetric, RateStat, What};
 use weir_input::suggest;
-use weir_result::schema::{
-    self, Attribute, COST_COUNTS, COST_NUMBERS, JOB_COUNTS, JOB_ENDS, JOB_LOADS, LATENCY_CLASSES,
-    LATENCY_COUNTS, LATENCY_QUANTILES, SERIES_JOB, SUMMARY_COUNTS, SUMMARY_LOADS,
-};
-use weir_result::{Whose, endpoints_of};
+use weir_model::table::{Attribute, Attributes, Table};
+use weir_result::schema::{self, LATENCY_CLASSES};
+use weir_result::{Cost, JobSeries, JobTotals, LatencyNumbers, Summary, Whose, endpoints_of};
 
 const FAMILIES: [&str; 15] = [
     "summary",
@@ -58,17 +56,9 @@ pub(crate) fn is_kind(name: &str) -> bool {
 pub(super) fn what(name: &str, jobs: &[String]) -> Outcome<What> {
     let (family, rest) = name.split_once('.').unwrap_or((name, ""));
     match family {
-        "summary" => attribute(
-            "data/summary".into(),
-            rest,
-            &[&SUMMARY_COUNTS[..], &SUMMARY_LOADS[..]],
-        ),
+        "summary" => attribute("data/summary".into(), rest, Summary::ATTRIBUTES),
         "latency" => latency(rest, jobs),
-        "cost" => attribute(
-            "data/cost".into(),
-            rest,
-            &[&COST_COUNTS[..], &COST_NUMBERS[..]],
-        ),
+        "cost" => attribute("data/cost".into(), rest, Cost::ATTRIBUTES),
         "jobs" => of_jobs(name, rest, jobs),
         "iterations" => iterations(name, rest, jobs),
         "phases" => phases(name, rest, jobs),
@@ -127,10 +117,10 @@ fn known_job(job: &str, jobs: &[String]) -> Outcome<()> {
 /// `jobs.hot.finish`, `jobs.lammps-*.communication.max`.
 fn of_jobs(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     let (job, rest) = split(name, rest)?;
-    let known = [&JOB_COUNTS[..], &JOB_ENDS[..], &JOB_LOADS[..]];
+    let known = JobTotals::ATTRIBUTES;
     if !job.contains('*') {
         known_job(job, jobs)?;
-        return attribute(format!("data/jobs/{job}"), rest, &known);
+        return attribute(format!("data/jobs/{job}"), rest, known);
     }
     chosen(job, jobs)?;
     let (rest, last) = rest.rsplit_once('.').unwrap_or((rest, ""));
@@ -139,7 +129,7 @@ fn of_jobs(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     }
     let What::Attribute {
         attribute, unit, ..
-    } = attribute(format!("data/jobs/{job}"), rest, &known)?
+    } = attribute(format!("data/jobs/{job}"), rest, known)?
     else {
         return Err(unknown(name, rest, "names there", &[]));
     };
@@ -242,12 +232,13 @@ fn occupancy(name: &str, rest: &str) -> Outcome<What> {
 }
 
 /// An attribute of a group by its name without `_ps`.
-fn attribute(group: String, name: &str, known: &[&'static [Attribute]]) -> Outcome<What> {
-    let known = || known.iter().copied().flatten();
+fn attribute(group: String, name: &str, known: &'static [Attribute]) -> Outcome<What> {
     let short = |own: &Attribute| own.name.strip_suffix("_ps").unwrap_or(own.name);
-    let found = known().find(|own| short(own) == name || own.name == name);
+    let found = known
+        .iter()
+        .find(|own| short(own) == name || own.name == name);
     let found = found.ok_or_else(|| {
-        let names: Vec<&str> = known().map(short).collect();
+        let names: Vec<&str> = known.iter().map(short).collect();
         let path = group.replace('/', ".");
         let path = path.trim_start_matches("data.");
         unknown(&format!("{path}.{name}"), name, "names there", &names)
@@ -289,8 +280,8 @@ fn latency(rest: &str, jobs: &[String]) -> Outcome<What> {
     if !known.contains(&kind) {
         return Err(unknown(&name, kind, "classes", known));
     }
-    let known = [&LATENCY_COUNTS[..], &LATENCY_QUANTILES[..]];
-    attribute(format!("data/latency/{class}"), stat, &known)
+    let group = format!("data/latency/{class}");
+    attribute(group, stat, LatencyNumbers::ATTRIBUTES)
 }
 
 fn how(name: &str, text: &str) -> Outcome<How> {
@@ -325,7 +316,7 @@ fn series(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     }
     let how = how(name, last)?;
     let Some(of_job) = column.strip_prefix("job.") else {
-        let flits = schema::SERIES_CLASS[0].name;
+        let flits = schema::SERIES_CLASS.name;
         if !column.starts_with("class.") || !column.ends_with(flits) {
             let message = "there is no metric".to_string();
             return Err(NotAMetric {
@@ -337,7 +328,7 @@ fn series(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
             column: column.into(),
             per_task: None,
             how,
-            unit: unit(schema::SERIES_CLASS[0].units),
+            unit: unit(schema::SERIES_CLASS.units),
         });
     };
     let (job, short) = split(name, of_job)?;
@@ -359,7 +350,7 @@ fn series(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
             how,
         });
     }
-    let plain = || SERIES_JOB.iter().filter(|own| own.units != "ps");
+    let plain = || JobSeries::COLUMNS.iter().filter(|own| own.units != "ps");
     let whole = short.strip_suffix(schema::PER_TASK).unwrap_or(short);
     let found = plain().find(|own| own.name == whole).ok_or_else(|| {
         let mut names: Vec<&str> = plain().map(|own| own.name).collect();
@@ -376,7 +367,7 @@ fn series(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
 
 /// `series.endpoint.31.delivered_bytes.mean`, `series.endpoint.0-30.delivered_bytes.fairness`.
 fn of_endpoints(name: &str, column: &str, last: &str) -> Outcome<What> {
-    let own = &schema::SERIES_ENDPOINT[0];
+    let own = &schema::SERIES_ENDPOINT;
     let known = endpoints_of(column).is_some_and(|(_, rest)| rest == own.name);
     if !known {
         return Err(NotAMetric {

@@ -3,7 +3,7 @@
 use super::pattern::fits;
 use super::{Held, How, Metric, Moment, RateStat, What};
 use weir_model::Time;
-use weir_result::schema::{JOB_ENDS, is_port_of};
+use weir_result::schema::is_port_of;
 use weir_result::{ResultFile, TraceError, Whose, endpoints_of};
 use weir_simulation::counts_as_nothing;
 
@@ -233,8 +233,7 @@ impl Metric {
 
 /// True if the run ended before the job whose group this is, so that its finish and communication time are missing.
 pub(super) fn is_cut_off(result: &ResultFile, group: &str) -> Result<bool, TraceError> {
-    let [over, ..] = JOB_ENDS;
-    Ok(result.number(group, over.name)? != Some(1.0))
+    Ok(result.number(group, "over")? != Some(1.0))
 }
 
 fn attribute_of(result: &ResultFile, group: &str, attribute: &str, unit: &str) -> Outcome {

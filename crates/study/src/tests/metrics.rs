@@ -59,7 +59,7 @@ fn attributes_are_found_and_times_are_in_ns() {
         500.0 / 2_500.0,
         data.latency[1].1.arrived.max() as f64 / 1e3,
         2.0,
-        job.communication_ps as f64 / 1e3,
+        job.communication() as f64 / 1e3,
     ];
     assert_eq!(values, expected.map(Some));
     let headers = [
@@ -104,15 +104,15 @@ fn series() -> Data {
     data.summary.simulated_ps = 4_000_000;
     data.series.bin_ps = 1_000_000;
     data.series.bins = 4;
-    data.series.jobs = vec![JobSeries {
-        name: "stencil".into(),
+    let bins = JobSeries {
         injected_bytes: vec![0; 4],
         delivered_bytes: vec![10, 20, 30, 40],
         messages: vec![1, 0, 2, 1],
         message_latency_ps: vec![100_000, 0, 400_000, 400_000],
         packets: vec![0; 4],
         network_latency_ps: vec![0; 4],
-    }];
+    };
+    data.series.jobs = vec![("stencil".into(), bins)];
     // 40 flits of 10 ns on one channel of 4 us: a tenth of its time.
     data.series.ejected_flits = vec![
         ("data".into(), vec![0, 10, 20, 0]),
@@ -120,7 +120,7 @@ fn series() -> Data {
     ];
     data.ports.router = vec![0, 0];
     data.ports.port = vec![0, 1];
-    data.ports.kinds = ["terminal", "global"].map(Into::into).to_vec();
+    data.link_kinds = ["terminal", "global"].map(Into::into).to_vec();
     data.ports.kind = vec![LinkKind(0), LinkKind(1)];
     data.ports.peer_router = vec![-1, 0];
     data.ports.peer_port = vec![-1, 1];
@@ -349,7 +349,7 @@ fn several_jobs_are_one_number() {
             "jobs.*.accepted_load.mean",
         ],
     );
-    let finishes = data.jobs.iter().map(|job| job.finish_ps as f64 / 1e3);
+    let finishes = data.jobs.iter().map(|job| job.finish() as f64 / 1e3);
     let expected = [
         finishes.clone().reduce(f64::max),
         finishes.reduce(f64::min),

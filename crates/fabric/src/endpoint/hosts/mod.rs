@@ -13,23 +13,13 @@ use crate::domain::FabricDomain;
 use crate::endpoint::sending::NewMessage;
 use crate::fault::Fault;
 use crate::record::stats::JobStats;
-use crate::record::task_log::{TaskEvent, word};
+use crate::record::task_log::{TaskEnd, TaskEvent, TasksBehind, merge_iterations, word};
 use crate::state::event::EventKind;
 use action::{Action, Wishes};
 use weir_model::codec::CodecError;
+use weir_model::table::IterationRow;
 use weir_model::{EndpointId, LATEST, LONGEST_MESSAGE, Origin, Time};
 use weir_workload::tasks::{Envelope, Iteration, Peer, Task, Trouble, Waiting};
-
-/// One task at the end: job, task, when it was done (the end of the run if it was not), its communication time, whether
-/// it was done, messages that it never received.
-pub type TaskRow = [u64; 6];
-
-/// One iteration of a job in one domain: job, iteration, when the first task began it, when the last one ended it, tasks
-/// that began it, tasks that ended it. Tasks with nothing to do in it do not count.
-pub type IterationRow = [u64; 6];
-
-/// Tasks of a job in one domain that are not done: job, first iteration that they have not begun, number of them.
-pub type BehindRow = [u64; 3];
 
 /// How far the tasks of one job are in one domain.
 #[derive(
@@ -415,20 +405,18 @@ impl<K: Compiled> FabricDomain<K> {
     }
 
     /// How the tasks of this domain came out at simulated time `end`.
-    pub(crate) fn task_rows(&self, end: Time) -> Vec<TaskRow> {
+    pub(crate) fn task_rows(&self, end: Time) -> Vec<TaskEnd> {
         let row = |host: &Host| {
             let start = self.traffic[usize::from(host.job)].start;
             let (whole, requests) = host.task.unclaimed();
-            [
-                u64::from(host.job),
-                u64::from(host.task.number()),
-                host.task.finished().unwrap_or(end),
-                host.task
-                    .communicated_until(end)
-                    .unwrap_or(end.saturating_sub(start)),
-                u64::from(host.task.finished().is_some()),
-                (whole + requests) as u64,
-            ]
+            let communicated = host.task.communicated_until(end);
+            TaskEnd {
+                job: host.job,
+                task: host.task.number(),
+                finish: host.task.finished(),
+                communication: communicated.unwrap_or(end.saturating_sub(start)),
+                unclaimed: (whole + requests) as u64,
+            }
         };
         self.hosts.hosts.iter().map(row).collect()
     }
@@ -456,46 +444,28 @@ impl<K: Compiled> FabricDomain<K> {
         let rows = self.hosts.hosts.iter().flat_map(|host| {
             let iterations = host.task.iterations().iter().enumerate();
             let real = iterations.filter(|(_, one)| !one.idle);
-            real.map(|(number, one)| {
-                let (job, ended) = (u64::from(host.job), u64::from(one.end.is_some()));
-                [
-                    job,
-                    number as u64,
-                    one.begin,
-                    one.end.unwrap_or(0),
-                    1,
-                    ended,
-                ]
+            real.map(|(number, one)| IterationRow {
+                job: host.job.into(),
+                iteration: number as u32,
+                begin_ps: one.begin,
+                end_ps: one.end.unwrap_or(0),
+                tasks: 1,
+                ended: one.end.is_some().into(),
             })
         });
         merge_iterations(rows)
     }
 
     /// The tasks here that may still begin iterations, by job and iteration. Empty if iterations are not recorded.
-    pub(crate) fn behind_rows(&self) -> Vec<BehindRow> {
-        let mut counts: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    pub(crate) fn behind_rows(&self) -> Vec<TasksBehind> {
+        let mut counts: BTreeMap<(u16, u64), u64> = BTreeMap::new();
         for host in &self.hosts.hosts {
             if let Some(next) = host.task.next_iteration() {
-                *counts.entry((u64::from(host.job), next)).or_default() += 1;
+                *counts.entry((host.job, next)).or_default() += 1;
             }
         }
         let rows = counts.into_iter();
-        rows.map(|((job, next), tasks)| [job, next, tasks])
+        rows.map(|((job, next), tasks)| TasksBehind { job, next, tasks })
             .collect()
     }
-}
-
-/// One row for each iteration of a job, by job, then number: from the first of its tasks' beginnings to the last of
-/// their ends.
-pub fn merge_iterations(rows: impl Iterator<Item = IterationRow>) -> Vec<IterationRow> {
-    let mut merged: BTreeMap<[u64; 2], IterationRow> = BTreeMap::new();
-    for new in rows {
-        let row = merged.entry([new[0], new[1]]);
-        let row = row.or_insert([new[0], new[1], Time::MAX, 0, 0, 0]);
-        row[2] = row[2].min(new[2]);
-        row[3] = row[3].max(new[3]);
-        row[4] += new[4];
-        row[5] += new[5];
-    }
-    merged.into_values().collect()
 }
