@@ -144,8 +144,7 @@ where
     let mut post = PostOffice::new(domains, share, transport.rank(), &neighbours_of);
     let mut pace = Pace::new(schedule.window, monitor.heed_within());
     let (mut windows, mut moved) = (start.windows, false);
-    let mut moved_before: u64 = domains.iter().map(Domain::moved).sum();
-    let mut backwards = false;
+    let (mut moved_before, mut backwards) = (moved_by(domains), false);
     // Everything before the first of them is simulated; the second is the end of the window.
     let (mut until, mut closes) = (start.until, start.until);
     post.agree_on_neighbours(transport)?;
@@ -181,7 +180,7 @@ where
             None => run_piece(&mut post, domains, until, backwards)?,
         }
         backwards = !backwards;
-        let moved_here: u64 = domains.iter().map(Domain::moved).sum();
+        let moved_here = moved_by(domains);
         let mine = Agreement {
             next: earliest(domains),
             unmoved: u64::MAX - (moved_here - moved_before),
@@ -271,6 +270,10 @@ impl<D: Domain> Settled<'_, D> {
         self.post.deliver_all(self.domains);
         self.domains
     }
+}
+
+fn moved_by<D: Domain>(domains: &[D]) -> u64 {
+    domains.iter().map(Domain::moved).sum()
 }
 
 fn earliest<D: Domain>(domains: &[D]) -> Time {

@@ -4,22 +4,23 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::Discipline;
-use crate::endpoint::hosts::Hosts;
 use crate::fault::Fault;
-use crate::record::stats::Stats;
-use crate::record::task_log::TaskStep;
-use crate::record::watch::{Step, Watched};
 use crate::setup::flow_rules::{FlowKinds, FlowRules};
 use crate::setup::network::Network;
 use crate::setup::plain::Compiled;
+use crate::setup::recording::Watched;
 use crate::setup::traffic::Traffic;
 use crate::state::ends::nic::Nic;
 use crate::state::ends::resend::Resends;
 use crate::state::ends::source::Source;
 use crate::state::event::{EventKind, Keys};
+use crate::state::hosts::Hosts;
 use crate::state::mail::inbox::{Inbox, Paper};
 use crate::state::mail::post::{CreditMail, PacketMail, Post};
 use crate::state::pool::Pool;
+use crate::state::records::stats::Stats;
+use crate::state::records::task_log::TaskStep;
+use crate::state::records::watch::Step;
 use crate::state::{
     Channel, Ends, Input, Mail, Model, OutIndex, Output, Ports, Progress, Records, Router, Timing,
 };

@@ -6,16 +6,16 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::domain::FabricDomain;
-use crate::endpoint::hosts::JobState;
 use crate::fault::Fault;
 use crate::record::report::DomainReport;
 use crate::record::stall::Wait;
-use crate::record::stats::Stats;
-use crate::record::task_log::TaskStep;
-use crate::record::watch::Step;
 use crate::setup::blueprint::Blueprint;
 use crate::setup::network::Network;
 use crate::setup::plain::{Compiled, Controlled, Plain, Rich, is_controlled, is_rich};
+use crate::state::hosts::JobState;
+use crate::state::records::stats::Stats;
+use crate::state::records::task_log::TaskStep;
+use crate::state::records::watch::Step;
 use weir_congestion::Scheme;
 use weir_engine::{
     Domain, End, Monitor, Progress, Schedule, Settled, Share, Start, StopReason, Transport,

@@ -29,19 +29,11 @@ mod router;
 mod setup;
 mod state;
 
-pub use endpoint::hosts::JobState;
 pub use fabric::{Fabric, Halt, Part, Parts, Watcher};
 pub use fault::Fault;
-pub use record::attribution::waits::{Who, merge as merge_rows};
 pub use record::expected::expected_state;
-pub use record::flow_log::{FlowArrival, FlowBegin, FlowHop, FlowReport};
 pub use record::report::{DomainReport, MissingCredit, PortCounts, Totals};
-pub use record::samples::Rated;
-pub use record::series::{CHUNK, Counts, MOST_BINS, Series, add as add_counts};
 pub use record::stall::{Deadlock, Wait, find_deadlock};
-pub use record::stats::{BinCounts, JobStats, Recording, Tally};
-pub use record::task_log::{TaskEnd, TaskEvent, TaskStep, TasksBehind, merge_iterations};
-pub use record::watch::{Place, Step, Watched};
 pub use setup::blueprint::Blueprint;
 pub use setup::choices::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
@@ -50,6 +42,14 @@ pub use setup::empty;
 pub use setup::flow_rules::{FlowRules, flow_kinds};
 pub use setup::network::{MOST_BUFFERED, MOST_QUEUED, Network, Parameters, RouterParameters};
 pub use setup::plain::is_rich;
+pub use setup::recording::{Rated, Recording, Watched};
 pub use setup::traffic::{Application, Drive, Open, Traffic};
 pub use state::ends::resend::TIMED_PACKET;
 pub use state::ends::send_queues::{PARKED_PAIR, QUEUE_PAIR, QUEUED_MESSAGE};
+pub use state::hosts::JobState;
+pub use state::records::flow_log::{FlowArrival, FlowBegin, FlowHop, FlowReport};
+pub use state::records::series::{CHUNK, Counts, MOST_BINS, Series, add as add_counts};
+pub use state::records::stats::{BinCounts, JobStats, Tally};
+pub use state::records::task_log::{TaskEnd, TaskEvent, TaskStep, TasksBehind, merge_iterations};
+pub use state::records::waits::{Who, merge as merge_rows};
+pub use state::records::watch::{Place, Step};

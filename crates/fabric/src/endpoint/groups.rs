@@ -1,6 +1,8 @@
-//! Queue pairs that cannot send, by the injection queues that their packets may join. Where virtual channels are divided into queues, or
-//! packets have virtual networks of their own, one queue pair without credits does not keep the others from sending; a NIC that is full may
-//! have thousands, of which the packets go into the same few queues. Those queues are looked at, in place of all queue pairs.
+//! Skips queue pairs that cannot send, by their groups.
+//!
+//! Where virtual channels are divided into queues, or packets have separate virtual networks, one
+//! queue pair without credits does not keep others from sending. A full NIC may have thousands of
+//! queue pairs, whose packets join the same few queues. Those queues are looked at instead.
 
 use super::injection::{is_own, may_take};
 use crate::domain::FabricDomain;

@@ -1,3 +1,5 @@
+//! The context of a scheme at a NIC.
+
 use std::ops::Range;
 
 use crate::endpoint::sending::blank;

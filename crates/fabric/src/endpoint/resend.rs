@@ -1,4 +1,4 @@
-//! Packets that a source sends again, those that were given a time and those that try their luck once more, and how its NIC does.
+//! Sends packets again: at a time that was given, or once more in the lossy class.
 
 use crate::state::ends::resend::Resend;
 

@@ -1,3 +1,5 @@
+//! Generates the messages of open-loop traffic.
+
 use crate::setup::plain::Compiled;
 use crate::setup::traffic::Drive;
 

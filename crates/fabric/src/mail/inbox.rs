@@ -1,5 +1,4 @@
-//! Packets on the wires from other domains. They stay in the mail that they came in until they arrive, so that a domain
-//! reads them in one go, in the order in which they were written, and holds only those of its own routers in its pool.
+//! Takes packets in that come from other domains.
 
 use crate::setup::plain::Compiled;
 

@@ -1,4 +1,4 @@
-//! What a scheme does at a NIC at a later time: timers, and control packets that are not to be sent yet.
+//! Acts for a scheme at a NIC when a time has come.
 
 use crate::setup::plain::Compiled;
 

@@ -1,4 +1,4 @@
-//! What schemes say out of band: from a router or an endpoint to an endpoint, past all queues.
+//! Out-of-band signals of schemes: from a router or an endpoint to an endpoint, past all queues.
 
 use crate::setup::plain::Compiled;
 use crate::state::mail::speaker::Speaker;

@@ -5,8 +5,5 @@ pub(super) mod expected;
 pub(super) mod flow_log;
 pub(super) mod report;
 pub(super) mod samples;
-pub(super) mod series;
 pub(super) mod stall;
-pub(super) mod stats;
-pub(super) mod task_log;
 pub(super) mod watch;

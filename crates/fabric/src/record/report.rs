@@ -3,14 +3,14 @@
 use crate::setup::plain::Compiled;
 use serde::{Deserialize, Serialize};
 
-use super::attribution::waits::WaitsReport;
-use super::flow_log::FlowReport;
-use super::series::Series;
-use super::stats::{JobStats, Tally};
-use super::task_log::{TaskEnd, TasksBehind};
 use crate::domain::FabricDomain;
 use crate::state::Wire;
 use crate::state::mail::inbox::Inbox;
+use crate::state::records::flow_log::FlowReport;
+use crate::state::records::series::Series;
+use crate::state::records::stats::{JobStats, Tally};
+use crate::state::records::task_log::{TaskEnd, TasksBehind};
+use crate::state::records::waits::WaitsReport;
 use weir_model::table::{IterationRow, MessageRow, PacketRow, Summary};
 use weir_model::{LinkKind, NO_PACKET, PacketKind, PortId, RouterId, Time};
 

@@ -1,5 +1,4 @@
-//! Ports with more queues than a word has bits. Of theirs, those exist that packets have used, so that a queue for every
-//! endpoint of the network costs no memory where it is not needed.
+//! Finds the queues of a port, whether it has few or many.
 
 use crate::setup::plain::Compiled;
 

@@ -317,9 +317,8 @@ impl<K: Compiled> FabricDomain<K> {
     pub(crate) fn send(&mut self, index: PacketIndex, output: OutIndex, depart: Time) {
         let out = &mut self.ports.outputs[output as usize];
         let packet = self.pool.get_mut(index);
-        let tail_here = packet.tail();
         let timing = &self.timings[out.timing as usize];
-        let end = (depart + timing.rate.time(packet.flits)).max(tail_here);
+        let end = (depart + timing.rate.time(packet.flits)).max(packet.tail());
         out.link_free = end;
         if K::CC
             && self.fixed.can.drops
@@ -340,8 +339,7 @@ impl<K: Compiled> FabricDomain<K> {
         packet.pass(head, end - there);
         match (out.wire, Self::is_prepaid(timing)) {
             (Wire::Endpoint(_), true) => {
-                let back = self.ports.inputs[output as usize].credit_latency;
-                let time = end + timing.latency + back;
+                let time = tail + self.ports.inputs[output as usize].credit_latency;
                 self.leave_place(index, output, time);
             }
             (Wire::Endpoint(_), false) | (_, true) => {}
@@ -363,9 +361,8 @@ impl<K: Compiled> FabricDomain<K> {
         }
         match self.ports.outputs[output as usize].wire {
             Wire::Router(input) => {
-                self.ports.inputs[input as usize]
-                    .wire
-                    .push(&mut self.pool, index);
+                let wire = &mut self.ports.inputs[input as usize].wire;
+                wire.push(&mut self.pool, index);
                 self.schedule(EventKind::Arrive, input, head);
             }
             Wire::Endpoint(nic) => {
@@ -373,9 +370,8 @@ impl<K: Compiled> FabricDomain<K> {
                     self.deliver_packet(index, nic, tail);
                     return;
                 }
-                self.ends.nics[nic as usize]
-                    .wire
-                    .push(&mut self.pool, index);
+                let wire = &mut self.ends.nics[nic as usize].wire;
+                wire.push(&mut self.pool, index);
                 self.schedule(EventKind::Deliver, nic, tail);
             }
             Wire::Away { neighbour, input } => {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::network::Network;
-use crate::record::samples::Rated;
-use crate::record::stats::Recording;
-use crate::record::watch::Watched;
+use crate::setup::recording::Rated;
+use crate::setup::recording::Recording;
+use crate::setup::recording::Watched;
 use crate::setup::traffic::Traffic;
 use weir_engine::Schedule;
 use weir_model::EndpointId;

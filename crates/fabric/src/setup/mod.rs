@@ -8,5 +8,6 @@ pub mod empty;
 pub(super) mod flow_rules;
 pub(super) mod network;
 pub(super) mod plain;
+pub(super) mod recording;
 pub(super) mod traffic;
 pub(super) mod wiring;

@@ -1,3 +1,5 @@
+//! The network and its parameters, the same for all domains.
+
 use std::sync::Arc;
 
 use crate::setup::flow_rules::FlowRules;

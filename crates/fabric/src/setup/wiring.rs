@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 
 use super::network::MOST_BUFFERED;
 use crate::domain::FabricDomain;
-use crate::record::attribution::Divided;
 use crate::state::ends::nic::Nic;
 use crate::state::mail::inbox::Inbox;
 use crate::state::pool::Fifo;
 use crate::state::ports::crowd::MOST_BITS;
 use crate::state::ports::memory::Memory;
+use crate::state::records::attribution::Divided;
 use crate::state::{Channel, Input, NO_OUTPUT, Output, Router, Timing, Upstream, Wire};
 use crate::{BufferPer, Switching};
 use weir_input::OutputQueue;

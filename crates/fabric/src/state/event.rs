@@ -1,3 +1,5 @@
+//! Events of a domain and their order.
+
 use weir_engine::EventKey;
 
 /// What happens, in the order in which simultaneous things happen: what becomes free is given away before what

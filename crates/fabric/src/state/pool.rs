@@ -1,3 +1,5 @@
+//! The packets of a domain, and lists of them.
+
 use serde::{Deserialize, Serialize};
 use weir_model::{NO_PACKET, Origin, Packet, PacketIndex};
 use weir_slots::{Slots, lines, prefetch, prefetch_list};

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ends, Input, Mail, Output, Ports, Progress, Records};
 use crate::domain::FabricDomain;
-use crate::endpoint::hosts::SavedHosts;
 use crate::setup::plain::Compiled;
 use crate::state::ends::pair_ring::PairRing;
 use crate::state::event::EventKind;
+use crate::state::hosts::SavedHosts;
 use crate::state::pool::{Fifo, Pool};
 use crate::state::ports::crowd::CROWD;
 use weir_engine::{EventKey, EventQueue};

@@ -1,14 +1,4 @@
-//! Flows: messages whose way is set up before anything of them is sent, and taken down behind them (Birk and Zdornov, section 4.1).
-//!
-//! They are managed where the routing keeps circuits ([`weir_network::routing::Routing::circuits`]) or the scheme wants to know of flows
-//! ([`Capabilities::announces`](weir_congestion::Capabilities::announces)). A message of a queue pair begins with a control packet
-//! to its destination, `flow_start`, which comes back by the default way as `flow_back`; then the data goes. Behind its last packet, in the
-//! class of the data and so behind it everywhere, goes `flow_end`; when that is back the next message of the queue pair begins. In between a
-//! scheme may send a `flow_probe`, one at a time. Messages shorter than `nic.flow_from` are no flows: they go at once, when the flow before
-//! them is over.
-//!
-//! A flow is known by its source and its destination: a queue pair has one at a time. All of its packets go one way. Where the routing does
-//! not see to that itself, every router keeps the way of the packet that set the flow up, which is routed as data.
+//! Flows at their sources, at their destinations, and at the routers between.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

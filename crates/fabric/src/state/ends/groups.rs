@@ -1,6 +1,4 @@
-//! Queue pairs that cannot send, by the injection queues that their packets may join. Where virtual channels are divided into queues, or
-//! packets have virtual networks of their own, one queue pair without credits does not keep the others from sending; a NIC that is full may
-//! have thousands, of which the packets go into the same few queues. Those queues are looked at, in place of all queue pairs.
+//! Groups of queue pairs: the injection queues that their packets may join.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Network interfaces as senders: queue pairs, segmentation, the turn of each destination.
+//! The NIC of an endpoint.
 
 use crate::state::ends::control_lists::ControlLists;
 use crate::state::ends::pair_ring::{NONE, PairRing};

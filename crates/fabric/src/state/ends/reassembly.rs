@@ -1,3 +1,5 @@
+//! Messages that have come in part.
+
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 

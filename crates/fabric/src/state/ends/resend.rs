@@ -1,4 +1,4 @@
-//! Packets that a source sends again, those that were given a time and those that try their luck once more, and how its NIC does.
+//! Packets that a source will send again.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;

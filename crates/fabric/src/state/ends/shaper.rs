@@ -1,13 +1,4 @@
-//! Injection disciplines: which packet a NIC sends when, of flows whose rates a scheme sets (Birk and Zdornov, section 6.2).
-//!
-//! Let r be the rate of a flow, d the length of its packet and D what has been sent of its message.
-//!
-//! - `ipd`: each flow by itself, a packet every d / r; of those that may send the one that has waited longest.
-//! - `svc` (shaped virtual clock): the same, and of the flows that may send the one with the least D / r.
-//! - `ps` (periodic selection): the NIC sends a packet every d / R, R the sum of the rates of all flows with something to send, and that is
-//!   one of the flow with the least D / r. A NIC that is held back by its router does not catch up.
-//!
-//! A flow without a rate may always send, before all others.
+//! The last packets of NICs and flows, for injection disciplines.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! Endpoints that generate messages.
+
 use crate::setup::traffic::{Drive, Traffic};
 use serde::{Deserialize, Serialize};
 

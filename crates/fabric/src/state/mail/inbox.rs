@@ -1,5 +1,6 @@
-//! Packets on the wires from other domains. They stay in the mail that they came in until they arrive, so that a domain
-//! reads them in one go, in the order in which they were written, and holds only those of its own routers in its pool.
+//! Packets on the wires from other domains. They stay in the mail that they came in until they arrive.
+//! So a domain reads them in one go, in the order in which they were written, and its pool holds only
+//! packets of its routers.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

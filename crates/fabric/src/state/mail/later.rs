@@ -1,4 +1,4 @@
-//! What a scheme does at a NIC at a later time: timers, and control packets that are not to be sent yet.
+//! Timers of NICs, and control packets that are sent at a later time.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;

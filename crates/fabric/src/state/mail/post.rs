@@ -1,3 +1,5 @@
+//! The mail that one domain sends to another in one window.
+
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 

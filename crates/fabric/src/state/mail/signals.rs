@@ -1,4 +1,4 @@
-//! What schemes say out of band: from a router or an endpoint to an endpoint, past all queues.
+//! Signals of schemes that have not taken effect.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;

@@ -1,8 +1,4 @@
-//! What a router takes to allocate a virtual channel to the next packet, where that is not done ahead.
-//!
-//! A flit-level router gives the virtual channel of an output to a packet in one step and its place on the crossbar in the next, and looks at the
-//! packet behind it in its own channel when it has gone (Dally and Towles, "Principles and Practices of Interconnection Networks",
-//! 2004, chapter 16). So a step is lost between two packets on one channel, which is seen where packets are short and ports are full.
+//! The times from which virtual channels can take another packet.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! The credits of a buffer.
+
 use serde::{Deserialize, Serialize};
 use weir_model::{NEVER, Time};
 use weir_slots::prefetch;

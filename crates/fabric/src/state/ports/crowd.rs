@@ -1,5 +1,5 @@
-//! Ports with more queues than a word has bits. Of theirs, those exist that packets have used, so that a queue for every
-//! endpoint of the network costs no memory where it is not needed.
+//! Queues of ports with more queues than a word has bits. Only queues that packets have used exist, so
+//! that a queue for every endpoint of the network costs no memory where it is not needed.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;

@@ -1,3 +1,5 @@
+//! The words that a routing keeps at routers.
+
 use serde::{Deserialize, Serialize};
 use std::iter;
 

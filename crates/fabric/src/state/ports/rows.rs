@@ -191,12 +191,12 @@ pub struct Output {
     /// True if its link is part of a ring in which a place stays free.
     pub ring: bool,
     /// What went through.
-    pub counts: PortCounts,
+    pub counts: OutputCounts,
 }
 
 /// Counters of an output.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct PortCounts {
+pub struct OutputCounts {
     /// Flits sent.
     pub flits: u64,
     /// Packets sent.
@@ -351,7 +351,7 @@ impl Output {
             kind,
             space_wanted: false,
             ring: false,
-            counts: PortCounts::default(),
+            counts: OutputCounts::default(),
         }
     }
 

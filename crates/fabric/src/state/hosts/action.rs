@@ -1,6 +1,6 @@
 //! Actions of tasks: what happens to a task, and what it asks for.
 
-use crate::record::task_log::{TaskEvent, word};
+use crate::state::records::task_log::{TaskEvent, word};
 use serde::{Deserialize, Serialize};
 use weir_model::Time;
 use weir_workload::tasks::{Envelope, Peer, Wire};

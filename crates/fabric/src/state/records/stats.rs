@@ -1,43 +1,13 @@
 //! What a domain counts. Whole numbers only, so that adding domains up is exact.
 
+use crate::setup::recording::Recording;
 use serde::{Deserialize, Serialize};
 
-use super::series::{MOST_BINS, Series};
+use crate::state::records::series::{MOST_BINS, Series};
 use weir_model::table::{MessageRow, PacketRow, Summary};
 use weir_model::{
     EndpointId, Histogram, NEVER, Origin, Outstanding, Packet, PacketKind, Span, Time,
 };
-
-/// What is to be recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recording {
-    /// The measurement window.
-    pub window: Span,
-    /// Least width of the bins of the time series, ps.
-    pub bin: Time,
-    /// Interval at which the routers' contents are recorded, ps; 0: never.
-    pub occupancy: Time,
-    /// Interval at which the allowed rates of chosen endpoints are recorded, ps; 0: never.
-    pub rates: Time,
-    /// Interval at which the ports are looked at for what waits there, ps; 0: never.
-    pub waits: Time,
-    /// Whether sources and destinations of what waits are told apart.
-    pub waits_by_source: bool,
-    /// A bit for each record of the scheme that is kept ([`weir_congestion::Rules::records`]).
-    pub scheme: u32,
-    /// Keep a row for each packet.
-    pub packets: bool,
-    /// Keep a row for each message.
-    pub messages: bool,
-    /// Keep a row for each iteration of each application.
-    pub iterations: bool,
-    /// Keep how long tasks took for their iterations.
-    pub iteration_times: bool,
-    /// Keep the ways of flows.
-    pub flows: bool,
-    /// Keep what happens to the tasks of applications, and because of what.
-    pub tasks: bool,
-}
 
 /// Latencies of what was sent in the measurement window and of what arrived in it, each in one histogram of three: most of
 /// either is both.

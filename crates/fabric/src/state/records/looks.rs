@@ -13,22 +13,22 @@ const AHEAD: u64 = 1 << 18;
 
 /// When the ports are looked at.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Looks {
+pub struct Looks {
     /// When they are looked at next; [`NEVER`] if they are not.
     pub next: Time,
     /// Time between two looks at first.
     pub interval: Time,
     /// And now: `interval` times a power of two.
-    step: Time,
+    pub step: Time,
     /// When the last look was.
-    last: Time,
+    pub last: Time,
     /// What a look counts: for so many intervals.
     pub weight: u64,
     /// The bin of the last look.
     pub bin: Time,
     /// By how much more packets have been looked at than have moved, and how many had moved at the last look.
-    debt: u64,
-    hops: u64,
+    pub debt: u64,
+    pub hops: u64,
 }
 
 impl Looks {
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     /// All looks up to `end`, at each of which `packets` are looked at, where there are so many packet-hops in each interval: time, weight, bin.
-    fn looks(end: Time, packets: usize, hops: u64) -> (Looks, Vec<(Time, u64, Time)>) {
+    pub fn looks(end: Time, packets: usize, hops: u64) -> (Looks, Vec<(Time, u64, Time)>) {
         let (mut looks, mut seen) = (Looks::new(10), Vec::new());
         while looks.next <= end {
             let now = looks.next;
@@ -116,13 +116,13 @@ mod tests {
     }
 
     /// However often, the looks stand for all of the time up to the last one.
-    fn is_whole(seen: &[(Time, u64, Time)]) {
+    pub fn is_whole(seen: &[(Time, u64, Time)]) {
         let weights: u64 = seen.iter().map(|one| one.1).sum();
         assert_eq!(weights * 10, seen.last().unwrap().0);
     }
 
     #[test]
-    fn a_long_run_has_as_many_looks_for_each_doubling() {
+    pub fn a_long_run_has_as_many_looks_for_each_doubling() {
         let (looks, seen) = looks(10 * 512 * 16, 1, 1);
         is_whole(&seen);
         assert_eq!(looks.bin_width(), 8 * 10 * 16);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn where_more_waits_than_moves_the_looks_become_fewer() {
+    pub fn where_more_waits_than_moves_the_looks_become_fewer() {
         // 16 packets for each hop, and one.
         let hops = AHEAD / 16;
         let (rare, seen) = looks(10 * 500, AHEAD as usize, hops);

@@ -1,0 +1,60 @@
+//! The things that a run records.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+use weir_model::{EndpointId, Span, Time};
+
+/// What is to be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// The measurement window.
+    pub window: Span,
+    /// Least width of the bins of the time series, ps.
+    pub bin: Time,
+    /// Interval at which the routers' contents are recorded, ps; 0: never.
+    pub occupancy: Time,
+    /// Interval at which the allowed rates of chosen endpoints are recorded, ps; 0: never.
+    pub rates: Time,
+    /// Interval at which the ports are looked at for what waits there, ps; 0: never.
+    pub waits: Time,
+    /// Whether sources and destinations of what waits are told apart.
+    pub waits_by_source: bool,
+    /// A bit for each record of the scheme that is kept ([`weir_congestion::Rules::records`]).
+    pub scheme: u32,
+    /// Keep a row for each packet.
+    pub packets: bool,
+    /// Keep a row for each message.
+    pub messages: bool,
+    /// Keep a row for each iteration of each application.
+    pub iterations: bool,
+    /// Keep how long tasks took for their iterations.
+    pub iteration_times: bool,
+    /// Keep the ways of flows.
+    pub flows: bool,
+    /// Keep what happens to the tasks of applications, and because of what.
+    pub tasks: bool,
+}
+
+/// An endpoint whose allowed rate is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rated {
+    /// The endpoint.
+    pub endpoint: EndpointId,
+    /// The job (its number among those that run) and the task by which it was chosen.
+    pub task: Option<(u16, u32)>,
+}
+
+/// The packets that a run follows.
+#[derive(Clone, Debug, Default)]
+pub enum Watched {
+    /// None.
+    #[default]
+    Nothing,
+    /// One: its source and its number there.
+    Packet(EndpointId, u32),
+    /// All data packets of these messages: their sources and their numbers there. A number comes
+    /// again after 2³² messages.
+    Messages(Arc<FxHashSet<(EndpointId, u32)>>),
+}

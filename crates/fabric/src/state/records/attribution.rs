@@ -1,0 +1,308 @@
+//! Whose data waits where, and for what: what `weir explain` is worked out from.
+//!
+//! All ports of a domain are looked at at fixed times, so that nothing is counted on a packet's way: what waits is known there
+//! already, in queues and rings. A port that something waits at says for each job how many flits wait because its link
+//! carries others, and how many because there is no credit for the buffer behind it; an input whose buffer is filling up says
+//! for which outputs what is in it waits. From these two the analysis follows the congestion from port to port, over domains
+//! and ranks, when the result is read.
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::state::RequestIndex;
+use crate::state::pool::{Fifo, Pool};
+use crate::state::records::looks::Looks;
+use crate::state::records::waits::{Kind, Who, merge};
+use crate::state::{InIndex, OutIndex, Output};
+use weir_model::{NEVER, NO_PACKET, Time};
+
+/// A link is full if it was busy this share of the time, 9 of 10, at …
+const FULL: [Time; 2] = [9, 10];
+
+/// But not if it was without credit for more than this part of that time: a twentieth.
+const STALLED: Time = 20;
+
+/// A buffer presses on what comes before it when this part of it waits: a quarter.
+const PRESSES: u64 = 4;
+
+/// The most rows of a domain: when there are more, the ports are looked at half as often, for bins of twice the width.
+const MOST_ROWS: usize = 1 << 18;
+
+/// How the buffer of an input is divided.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Divided {
+    /// Flits of a part.
+    pub flits: u32,
+    /// Queues that share one.
+    pub queues: u32,
+}
+
+/// Flits times samples, by [`Kind`].
+type Sums = [u64; Kind::COUNT];
+
+/// What a domain records about what waits.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Attribution {
+    /// When the ports are looked at.
+    pub looks: Looks,
+    /// Whether sources and destinations are told apart.
+    pub sources: bool,
+    /// By input.
+    pub buffers: Vec<Divided>,
+    /// By output: when something last waited there.
+    pub seen: Vec<Seen>,
+    /// What has waited in this bin.
+    pub waits: FxHashMap<(OutIndex, Who), Sums>,
+    /// What has waited in this bin in buffers that are filling up, by input and output.
+    pub pressure: FxHashMap<(InIndex, OutIndex), u64>,
+    /// Of earlier bins: by bin, output and owner.
+    pub rows: Vec<((Time, OutIndex, Who), Sums)>,
+    /// By bin, input and output.
+    pub pressure_rows: Vec<((Time, InIndex, OutIndex), u64)>,
+    /// Of what waited where it is not worth a row, by bin and job.
+    pub elsewhere: Vec<((Time, u16), u64)>,
+    /// At the port that is looked at.
+    pub here: Vec<(Who, Kind, u64)>,
+    pub queues: Vec<Looked>,
+    /// The requests at the output that is looked at.
+    pub requests: Vec<RequestIndex>,
+    /// What the inputs of the router hold: input and part of its buffer, output, flits.
+    pub held: Vec<((InIndex, u32), OutIndex, u64)>,
+}
+
+/// What an output had done by the time when something last waited there.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Seen {
+    /// [`NEVER`] if nothing has.
+    pub time: Time,
+    /// Time with flits on the link.
+    pub busy: Time,
+    /// Time without credit for what was ready.
+    pub stalled: Time,
+    /// For how many intervals on end the link had been full.
+    pub full: u64,
+}
+
+impl Seen {
+    const NOTHING: Seen = Seen {
+        time: NEVER,
+        busy: 0,
+        stalled: 0,
+        full: 0,
+    };
+
+    /// At `now`, a time `step` after the last sample; `self` is what was seen before. `prepaid`: packets take their credit to cross, so
+    /// what is in the output queue lacks none, and those that wait to cross say nothing about the link.
+    pub fn next(self, out: &Output, (now, step): (Time, Time), weight: u64, prepaid: bool) -> Seen {
+        let ahead = out.link_free.saturating_sub(now);
+        let busy = out.counts.busy.saturating_sub(ahead);
+        let stalled = out.stalled_until(now);
+        let worked = busy.saturating_sub(self.busy);
+        let lacked = match prepaid {
+            true => step.saturating_sub(worked),
+            false => stalled.saturating_sub(self.stalled),
+        };
+        let full = self.time.checked_add(step) == Some(now)
+            && worked * FULL[1] >= step * FULL[0]
+            && lacked * STALLED <= step;
+        Seen {
+            time: now,
+            busy,
+            stalled,
+            full: if full { self.full + weight } else { 0 },
+        }
+    }
+}
+
+/// A queue at an input.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Looked {
+    pub input: InIndex,
+    pub part: u32,
+    pub flits: u64,
+    /// Where its packets stand in [`Attribution::here`].
+    pub first: usize,
+    /// Whether there are more than were looked at.
+    pub more: bool,
+}
+
+impl Attribution {
+    /// Looks at the ports every `interval` ps (0: never).
+    pub fn new(
+        interval: Time,
+        sources: bool,
+        buffers: Vec<Divided>,
+        outputs: usize,
+    ) -> Attribution {
+        Attribution {
+            looks: Looks::new(interval),
+            sources,
+            buffers,
+            seen: vec![Seen::NOTHING; if interval > 0 { outputs } else { 0 }],
+            ..Attribution::default()
+        }
+    }
+
+    /// Nothing is recorded.
+    pub fn none() -> Attribution {
+        Attribution::new(0, false, Vec::new(), 0)
+    }
+
+    /// True if it is of as many ports as another one.
+    pub fn fits(&self, other: &Attribution) -> bool {
+        (self.buffers.len(), self.seen.len()) == (other.buffers.len(), other.seen.len())
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.buffers.capacity() * size_of::<Divided>()
+            + self.seen.capacity() * size_of::<Seen>()
+            + self.waits.capacity() * size_of::<((OutIndex, Who), Sums)>()
+            + self.pressure.capacity() * size_of::<((InIndex, OutIndex), u64)>()
+            + self.rows.capacity() * size_of::<((Time, OutIndex, Who), Sums)>()
+            + self.pressure_rows.capacity() * size_of::<((Time, InIndex, OutIndex), u64)>()
+    }
+
+    /// Takes note of packets of a queue, whose first one stands at `first` of [`Attribution::here`]. Gives their flits, and
+    /// whether there are more than were looked at.
+    #[inline]
+    pub fn look(
+        &mut self,
+        pool: &Pool,
+        queue: Fifo,
+        most: usize,
+        (first, kind): (usize, Kind),
+    ) -> (u64, bool) {
+        let most = if self.sources { usize::MAX } else { most };
+        let (mut index, mut sum, mut count) = (queue.head, 0, 0);
+        while index != NO_PACKET && count < most {
+            let packet = pool.get(index);
+            let flits = u64::from(packet.flits);
+            let who = Who::of(pool.origin(index), packet.flight.destination, self.sources);
+            match self.here[first..].last_mut() {
+                Some((last, _, sum)) if *last == who => *sum += flits,
+                _ => self.here.push((who, kind, flits)),
+            }
+            sum += flits;
+            count += 1;
+            index = pool.after(index);
+        }
+        self.looks.add(count);
+        (sum, index != NO_PACKET)
+    }
+
+    /// Makes what was noted of `flits` flits of a queue stand for `more` besides.
+    pub fn scale(&mut self, places: std::ops::Range<usize>, flits: u64, more: u64) {
+        if more > 0 && flits > 0 {
+            for (.., own) in &mut self.here[places] {
+                *own += *own * more / flits;
+            }
+        }
+    }
+
+    /// What was noted at a port is added to that of its bin.
+    pub fn keep(&mut self, output: OutIndex) {
+        for (who, kind, flits) in self.here.drain(..) {
+            let sums = self.waits.entry((output, who)).or_default();
+            sums[kind as usize] += flits * self.looks.weight;
+        }
+    }
+
+    /// All ports of a router have been looked at: which of its inputs' buffers are filling up, and what for.
+    pub fn press(&mut self) {
+        self.held.sort_unstable();
+        for part in self.held.chunk_by(|a, b| a.0 == b.0) {
+            let input = part[0].0.0;
+            let held: u64 = part.iter().map(|&(.., flits)| flits).sum();
+            if held * PRESSES >= u64::from(self.buffers[input as usize].flits) {
+                for &(_, output, flits) in part {
+                    *self.pressure.entry((input, output)).or_default() += flits * self.looks.weight;
+                }
+            }
+        }
+        self.held.clear();
+    }
+
+    /// When the ports are looked at next; [`NEVER`] if they are not.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.looks.next
+    }
+
+    /// A look at the time up to `now` begins. Gives the time since the last one.
+    pub fn begin(&mut self, now: Time, longest: u64) -> Time {
+        let width = self.looks.bin_width();
+        let (since, over) = self.looks.begin(now);
+        if let Some(bin) = over {
+            self.close(bin, width, longest);
+        }
+        while self.looks.has_too_many_bins() || self.looks.bin > 0 && self.has_too_many_rows() {
+            self.halve();
+        }
+        since
+    }
+
+    /// Whether they take too much memory. With senders and receivers told apart they may: that is asked for.
+    pub fn has_too_many_rows(&self) -> bool {
+        !self.sources && self.rows.len() + self.pressure_rows.len() > MOST_ROWS
+    }
+
+    /// A look is over, after so many packet-hops in all; the next one is not before `time`.
+    pub fn end(&mut self, hops: u64, time: Time) {
+        if self.looks.is_too_much(hops) {
+            self.halve();
+        }
+        self.looks.at_earliest(time);
+    }
+
+    /// The ports are looked at half as often, for bins of twice the width.
+    pub fn halve(&mut self) {
+        self.looks.halve();
+        self.rows.iter_mut().for_each(|(key, _)| key.0 /= 2);
+        let pressure = self.pressure_rows.iter_mut();
+        pressure.for_each(|(key, _)| key.0 /= 2);
+        self.elsewhere.iter_mut().for_each(|(key, _)| key.0 /= 2);
+        self.merge();
+    }
+
+    pub fn merge(&mut self) {
+        merge(&mut self.rows, add);
+        merge(&mut self.pressure_rows, |sum, flits| *sum += flits);
+        merge(&mut self.elsewhere, |sum, flits| *sum += flits);
+    }
+
+    /// A bin of that width is over. A port at which nothing waited for credit, nor for a full link, nor more than a packet of `longest`
+    /// flits on average has no rows.
+    pub fn close(&mut self, bin: Time, width: Time, longest: u64) {
+        let mut waits: Vec<_> = self.waits.drain().collect();
+        waits.sort_unstable();
+        let most = width / self.looks.interval * longest;
+        for port in waits.chunk_by(|a, b| a.0.0 == b.0.0) {
+            let sum = |kind: Kind| {
+                let flits = port.iter().map(|(_, sums)| sums[kind as usize]);
+                flits.sum::<u64>()
+            };
+            let queued = sum(Kind::Queued);
+            let small = sum(Kind::Full) + sum(Kind::Starved) == 0 && queued < most;
+            for &((output, who), sums) in port {
+                match small {
+                    true => {
+                        let queued = sums[Kind::Queued as usize];
+                        self.elsewhere.push(((bin, who.job), queued));
+                    }
+                    false => self.rows.push(((bin, output, who), sums)),
+                }
+            }
+        }
+        merge(&mut self.elsewhere, |sum, flits| *sum += flits);
+        let pressure = self.pressure.drain();
+        let pressure = pressure.map(|((input, output), flits)| ((bin, input, output), flits));
+        self.pressure_rows.extend(pressure);
+    }
+}
+
+pub fn add(sum: &mut Sums, own: &Sums) {
+    for (sum, own) in sum.iter_mut().zip(own) {
+        *sum += own;
+    }
+}

@@ -1,0 +1,64 @@
+//! What is recorded of flows, for the fluid model: when each began, and which links carried how much of it.
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::state::OutIndex;
+use weir_model::{EndpointId, PortId, RouterId, Time};
+
+/// A flow at its source. Compared by its first fields first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FlowBegin {
+    pub source: EndpointId,
+    pub message: u32,
+    pub destination: EndpointId,
+    pub job: u16,
+    /// Payload.
+    pub bits: u64,
+    pub flits: u64,
+    /// When it was generated, ps.
+    pub generated: Time,
+    /// When its first head left, ps.
+    pub started: Time,
+}
+
+/// The part of a flow that a router's port carried. Compared by its first fields first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FlowHop {
+    pub router: RouterId,
+    pub port: PortId,
+    pub source: EndpointId,
+    pub message: u32,
+    pub flits: u64,
+}
+
+/// The part of a flow that came in the measurement window. Compared by its first fields first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FlowArrival {
+    pub source: EndpointId,
+    pub message: u32,
+    /// When its first packet came, ps.
+    pub first: Time,
+    /// When its last packet came, ps.
+    pub last: Time,
+    /// Payload of all packets but the first.
+    pub bits: u64,
+}
+
+/// The flows of a domain.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct FlowLog {
+    pub rows: Vec<FlowBegin>,
+    /// By source and message: when the first and the last packet of the measurement window came, payload bits of all but the first.
+    pub arrived: FxHashMap<(EndpointId, u32), (Time, Time, u64)>,
+    /// By output, source and message: flits.
+    pub hops: FxHashMap<(OutIndex, EndpointId, u32), u64>,
+}
+
+/// The same, to be sent to rank 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowReport {
+    pub rows: Vec<FlowBegin>,
+    pub rates: Vec<FlowArrival>,
+    pub hops: Vec<FlowHop>,
+}

@@ -1,0 +1,51 @@
+//! Counters, tables and logs.
+
+pub(crate) mod attribution;
+pub(crate) mod flow_log;
+pub(crate) mod looks;
+pub(crate) mod samples;
+pub(crate) mod series;
+pub(crate) mod stats;
+pub(crate) mod task_log;
+pub(crate) mod waits;
+pub(crate) mod watch;
+
+use std::iter;
+
+use serde::{Deserialize, Serialize};
+
+use crate::setup::blueprint::Blueprint;
+use attribution::Attribution;
+use flow_log::FlowLog;
+use samples::Samples;
+use stats::Stats;
+use task_log::TaskLog;
+use watch::Watch;
+
+/// What is counted and recorded.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Records {
+    pub stats: Stats,
+    /// What is recorded of flows.
+    pub flow_log: FlowLog,
+    /// What happens to tasks, if that is kept.
+    pub task_log: TaskLog,
+    /// Packets that are followed.
+    pub watch: Watch,
+    pub samples: Samples,
+    pub attribution: Attribution,
+}
+
+impl Records {
+    /// Of a domain without endpoints.
+    pub fn new(blueprint: &Blueprint) -> Records {
+        Records {
+            stats: Stats::new(blueprint.recording, iter::empty(), 0, 1, 0),
+            flow_log: FlowLog::default(),
+            task_log: TaskLog::new(blueprint.recording.tasks),
+            watch: Watch::default(),
+            samples: Samples::none(),
+            attribution: Attribution::none(),
+        }
+    }
+}

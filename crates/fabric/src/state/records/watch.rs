@@ -1,0 +1,92 @@
+//! Packets that are followed, hop by hop: one that the user names, or those of chosen messages.
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::Switching;
+use crate::setup::network::Network;
+use weir_model::{EndpointId, LinkKind, PortId, RouterId, Time};
+
+/// Steps of the packets that a domain follows.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Watch {
+    /// True once the packet that the user has named is under way: its number comes again after
+    /// 2³² packets.
+    pub found: bool,
+    /// Their steps here.
+    pub steps: Vec<Step>,
+    /// For how long the NIC of a message had lacked credit when the message was handed to it, by
+    /// source and number.
+    pub stalled: FxHashMap<(EndpointId, u32), Time>,
+}
+
+/// Where a link of a watched packet's way begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Place {
+    /// At the NIC of an endpoint.
+    Nic(EndpointId),
+    /// At a port of a router.
+    Router(RouterId, PortId),
+}
+
+/// One link of a packet's way.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Step {
+    /// The packet: its source, its message's number there, and its own.
+    pub packet: (EndpointId, u32, u32),
+    /// Where from.
+    pub from: Place,
+    /// What kind of link.
+    pub kind: LinkKind,
+    /// Traffic class.
+    pub class: u8,
+    /// Queue within the class; where virtual channels are not divided, the virtual channel.
+    pub queue: u32,
+    /// When the packet's message was generated, ps.
+    pub generated: Time,
+    /// For how long the NIC has lacked credit since then, ps; 0 at routers.
+    pub stalled: Time,
+    /// When it left on the link, ps.
+    pub left: Time,
+    /// For how long the link was taken by it, ps.
+    pub taken: Time,
+    /// When the head is at the far end, ps.
+    pub head: Time,
+    /// When the tail is at the far end, ps.
+    pub tail: Time,
+    /// True if the far end is the destination's NIC.
+    pub last: bool,
+}
+
+impl Step {
+    /// When the head reached the place where this link begins, ps: when it was at the far end of
+    /// the link `before`; at the NIC, when the message was generated.
+    pub fn arrived(&self, before: Option<&Step>) -> Time {
+        before.map_or(self.generated, |before| before.head)
+    }
+
+    /// How long the packet waited where this link begins, ps: longer than without anything in its
+    /// way. That would be no time at its NIC; at a router what an idle one takes, and the time of
+    /// the packet itself if that has to be there as a whole.
+    pub fn waited(&self, before: Option<&Step>, network: &Network) -> Time {
+        let free = match self.from {
+            Place::Nic(_) => 0,
+            Place::Router(router, _) => {
+                let own = network.router(router);
+                let whole = match own.switching {
+                    Switching::StoreAndForward => before.map_or(0, |one| one.tail - one.head),
+                    Switching::CutThrough => 0,
+                };
+                own.latency + whole
+            }
+        };
+        (self.left - self.arrived(before)).saturating_sub(free)
+    }
+}
+
+impl Watch {
+    /// The steps of watched packets in this domain.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+}
