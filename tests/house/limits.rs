@@ -31,7 +31,7 @@ pub const CYCLES: Count = Count {
 /// Pairs of files in one circle: more if a circle grows or two circles become one.
 pub const PAIRS_IN_CYCLES: Count = Count {
     name: "PAIRS_IN_CYCLES",
-    limit: 427,
+    limit: 152,
     slack: 0,
     remedy: "Move what both files need into a third one:",
 };
@@ -39,7 +39,7 @@ pub const PAIRS_IN_CYCLES: Count = Count {
 /// Circles that remain if a module may use the modules inside it and be used by them.
 pub const CYCLES_OF_EQUALS: Count = Count {
     name: "CYCLES_OF_EQUALS",
-    limit: 3,
+    limit: 2,
     slack: 0,
     remedy: "Move what both files need into a third one:",
 };
@@ -67,12 +67,11 @@ pub const CROWDED_FOLDERS: Sizes = Sizes {
         ("src/cli", 24),
         ("crates/simulation/src/config", 19),
         ("crates/engine/src", 13),
-        ("crates/fabric/src/endpoint", 14),
-        ("crates/fabric/src/router", 15),
+        ("crates/fabric/src/router", 13),
         ("crates/model/src", 13),
         ("crates/report/src", 22),
         ("crates/study/src", 23),
-        ("crates/result/src", 22),
+        ("crates/result/src", 21),
         ("crates/workload/src/tasks", 18),
         ("tests", 72),
     ],
@@ -85,15 +84,11 @@ pub const LONG_FILES: Sizes = Sizes {
     name: "LONG_FILES",
     bound: 500,
     above: &[
-        ("crates/fabric/src/endpoint/send_queues.rs", 507),
-        ("crates/fabric/src/record/attribution/mod.rs", 551),
-        ("crates/model/src/packet.rs", 513),
         ("crates/simulation/src/assemble/mod.rs", 568),
         ("crates/study/src/dir.rs", 527),
         ("crates/study/src/verdict.rs", 523),
         ("crates/network/src/topology/tree.rs", 592),
         ("crates/result/src/out_dir/mod.rs", 595),
-        ("crates/result/src/write.rs", 590),
         ("tests/applications.rs", 525),
         ("tests/bad_input.rs", 546),
         ("tests/bands.rs", 506),
@@ -176,10 +171,6 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
             120,
         ),
         (
-            "crates/result/src/tests.rs fn every_column_holds_its_values_unit_and_name",
-            74,
-        ),
-        (
             "crates/simulation/src/config/tests/refused/places.rs fn what_came_from_the_command_line_is_said_to",
             80,
         ),
@@ -216,12 +207,10 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ("crates/engine/src/run.rs fn run", 88),
         ("crates/fabric/src/endpoint/nic.rs fn packet_of_pair", 86),
         ("crates/fabric/src/router/link.rs fn send", 74),
-        ("crates/fabric/src/setup/build.rs fn new", 178),
         ("crates/report/src/congestion.rs fn drawing", 94),
         ("crates/report/src/draw/tests.rs fn plots", 91),
         ("crates/simulation/src/assemble/mod.rs fn network", 110),
-        ("crates/simulation/src/collect/attribution.rs fn table", 72),
-        ("crates/simulation/src/collect/mod.rs fn merge", 88),
+        ("crates/simulation/src/collect/mod.rs fn merge", 81),
         ("crates/simulation/src/collect/mod.rs fn scheme", 76),
         ("crates/simulation/src/assemble/flows.rs fn rules", 87),
         ("crates/study/src/job_file.rs fn of", 93),
@@ -235,7 +224,7 @@ pub const LONG_FUNCTIONS: Sizes = Sizes {
         ("crates/study/src/tests/refused.rs fn claims", 108),
         ("crates/study/src/tests/refused.rs fn figures", 100),
         ("crates/network/src/topology/tree.rs fn new", 71),
-        ("crates/result/src/sample.rs fn data", 178),
+        ("crates/result/src/sample.rs fn data", 159),
         (
             "crates/workload/src/patterns/hot_background.rs fn diverting",
             79,
@@ -261,7 +250,7 @@ pub const WIDTH: usize = 100;
 /// Lines wider than that. Most are comments, which rustfmt does not wrap.
 pub const WIDE_LINES: Count = Count {
     name: "WIDE_LINES",
-    limit: 2602,
+    limit: 2500,
     slack: 50,
     remedy: "Wrap the lines you added: git diff -U0 main | grep -E '^[+].{101}'. Lines by file:",
 };
@@ -269,7 +258,7 @@ pub const WIDE_LINES: Count = Count {
 /// Files that do not begin with a `//!` line that says what they are for.
 pub const WITHOUT_PURPOSE: Count = Count {
     name: "WITHOUT_PURPOSE",
-    limit: 93,
+    limit: 80,
     slack: 0,
     remedy: "Begin your file with `//! ` and its purpose. Files without:",
 };
@@ -280,7 +269,7 @@ pub const OPENING_WORDS: &[&str] = &["What", "Whether", "How", "When", "Of", "Wh
 /// Paragraphs of doc comments (`///`) that open with one of these words, of 1000 paragraphs.
 pub const OPENINGS: Count = Count {
     name: "OPENINGS",
-    limit: 164,
+    limit: 158,
     slack: 3,
     remedy: "Name the thing first in the comments you added: not \"Whether packets may wait\" but \
              \"True if packets may wait\". Such paragraphs by file:",
@@ -314,7 +303,7 @@ pub const PHRASES: &[(&str, &str, usize, usize)] = &[
     ("those that", "Name them: \"packets that\".", 11, 129),
     ("those who", "Name them: \"sources that\".", 0, 10),
     ("of its own", "Write \"separate\", or leave it out.", 9, 56),
-    ("goes by", "Write \"uses\" or \"depends on\".", 2, 8),
+    ("goes by", "Write \"uses\" or \"depends on\".", 2, 7),
     ("in place of", "Write \"instead of\".", 7, 30),
     (
         "what waits",

@@ -3,15 +3,14 @@
 //! All limits are in `limits.rs`. The tests read the files as text and know nothing of weir.
 
 mod cycles;
+mod data;
 mod layers;
 mod limits;
 mod names;
 mod prose;
-mod rows;
 mod scan;
 mod sizes;
 mod source;
-mod states;
 mod tree;
 mod uses;
 

@@ -172,12 +172,11 @@ where
         }
         pace.begin(common.next, common.piece);
         until = common.next.saturating_add(common.piece).min(closes);
-        match schedule.haste {
-            Some(haste) => {
-                post.deliver_all(domains);
-                interleave(&mut post, domains, until, haste)?;
-            }
-            None => run_piece(&mut post, domains, until, backwards)?,
+        if let Some(haste) = schedule.haste {
+            post.deliver_all(domains);
+            interleave(&mut post, domains, until, haste)?;
+        } else {
+            run_piece(&mut post, domains, until, backwards)?;
         }
         backwards = !backwards;
         let moved_here = moved_by(domains);

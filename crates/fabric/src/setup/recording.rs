@@ -17,9 +17,9 @@ pub struct Recording {
     pub occupancy: Time,
     /// Interval at which the allowed rates of chosen endpoints are recorded, ps; 0: never.
     pub rates: Time,
-    /// Interval at which the ports are looked at for what waits there, ps; 0: never.
+    /// Interval at which waiting data is looked for at the ports, ps; 0: never.
     pub waits: Time,
-    /// Whether sources and destinations of what waits are told apart.
+    /// True if sources and destinations of waiting data are told apart.
     pub waits_by_source: bool,
     /// A bit for each record of the scheme that is kept ([`weir_congestion::Rules::records`]).
     pub scheme: u32,

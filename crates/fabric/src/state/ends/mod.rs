@@ -1,6 +1,5 @@
 //! NICs: what they send and receive, and the tasks of applications on them.
 
-pub(crate) mod control_lists;
 pub(crate) mod flows;
 pub(crate) mod groups;
 pub(crate) mod nic;

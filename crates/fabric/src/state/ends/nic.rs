@@ -1,10 +1,9 @@
 //! The NIC of an endpoint.
 
-use crate::state::ends::control_lists::ControlLists;
 use crate::state::ends::pair_ring::{NONE, PairRing};
-use crate::state::pool::Fifo;
+use crate::state::pool::{Fifo, Pool};
 use serde::{Deserialize, Serialize};
-use weir_model::EndpointId;
+use weir_model::{EndpointId, PacketIndex};
 
 /// A network interface.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,5 +44,65 @@ impl Nic {
     /// True if no message and no control packet waits to be sent.
     pub fn is_idle(&self) -> bool {
         self.ring.turn == NONE && self.ends.is_empty() && self.control.are_empty()
+    }
+}
+
+/// The lists of one NIC, by class from the lowest control class on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ControlLists {
+    lists: [Fifo; 3],
+    /// A bit for each list that has something in it: mostly none has.
+    waiting: u8,
+}
+
+impl ControlLists {
+    /// Nothing in them.
+    pub const EMPTY: ControlLists = ControlLists {
+        lists: [Fifo::EMPTY; 3],
+        waiting: 0,
+    };
+
+    /// All lists.
+    pub fn all(&self) -> [Fifo; 3] {
+        self.lists
+    }
+
+    /// True if nothing is in them.
+    #[inline]
+    pub fn are_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// A bit for each list that has something in it.
+    #[inline]
+    pub fn waiting(&self) -> u8 {
+        self.waiting
+    }
+
+    /// The first packets of all lists, [`weir_model::NO_PACKET`] of those that are empty.
+    pub fn heads(&self) -> impl Iterator<Item = PacketIndex> + use<> {
+        self.lists.map(|list| list.head).into_iter()
+    }
+
+    /// The first packet of a list.
+    #[inline]
+    pub fn head(&self, list: usize) -> PacketIndex {
+        self.lists[list].head
+    }
+
+    /// Appends a packet to a list.
+    #[inline]
+    pub fn push(&mut self, list: usize, index: PacketIndex, pool: &mut Pool) {
+        self.lists[list].push(pool, index);
+        self.waiting |= 1 << list;
+    }
+
+    /// Takes out the packet after `before` of a list ([`Fifo::take_after`]).
+    #[inline]
+    pub fn take_after(&mut self, list: usize, before: PacketIndex, pool: &mut Pool) {
+        self.lists[list].take_after(before, pool);
+        if self.lists[list].is_empty() {
+            self.waiting &= !(1 << list);
+        }
     }
 }

@@ -1,5 +1,4 @@
-//! The queue pairs of a domain's NICs: a send queue per job and destination, each a packet at a time in turn; or one for each
-//! message, in turn or one after the other ([`NicOrder`]).
+//! The queue pairs of a domain's NICs, in the order of [`NicOrder`].
 
 use super::pair_ring::{NONE, PairRing};
 use serde::{Deserialize, Serialize};
@@ -11,8 +10,7 @@ use crate::state::ends::ring_order::{PLACE, RingOrder};
 use weir_model::{EndpointId, Origin, Stamp, Time};
 use weir_slots::{Slots, prefetch};
 
-/// What a message, a queue pair, and one of which the first message waits for a time that it was given take, bytes; of what grows by
-/// doubling, full.
+/// Bytes of a message, of a queue pair, and of one whose first message waits for a given time.
 pub const QUEUED_MESSAGE: usize = size_of::<Message>();
 pub const QUEUE_PAIR: usize = size_of::<QueuePair>() + INDEXED + PLACE;
 pub const PARKED_PAIR: usize = INDEXED;
@@ -126,8 +124,7 @@ impl SendQueues {
         }
     }
 
-    /// True if queue pairs that were read from a file name only queue pairs and messages that exist,
-    /// and are of these NICs.
+    /// True if the pairs and messages that it names exist, of a state that was read for these NICs.
     pub fn are_sound(&self, fresh: &SendQueues, nics: &[PairRing]) -> bool {
         let pair = |at: u32| at == NONE || (at as usize) < self.pairs.len();
         let message = |at: u32| at == NONE || (at as usize) < self.messages.len();
@@ -135,9 +132,8 @@ impl SendQueues {
         let fits = |one: &QueuePair| {
             [one.first, one.last].into_iter().all(message) && pair(one.next) && pair(one.before)
         };
-        let in_rings = nics.iter().all(|ring| pair(ring.turn));
         (self.order, self.shared) == (fresh.order, fresh.shared)
-            && in_rings
+            && nics.iter().all(|ring| pair(ring.turn))
             && self.pairs.iter().all(fits)
             && self.messages.iter().all(|one| message(one.next))
             && self.free_pairs.iter().all(is_pair)

@@ -88,7 +88,7 @@ impl Inbox {
         self.letters.iter().flatten().skip(self.read)
     }
 
-    /// True if so many packets of the first letter can have arrived.
+    /// True if no more packets of the first letter have arrived than it has.
     pub fn is_sound(&self) -> bool {
         let first = self.letters.front().map_or(1, Vec::len);
         self.read < first && self.letters.iter().all(|letter| !letter.is_empty())

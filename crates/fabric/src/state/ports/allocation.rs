@@ -19,7 +19,7 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// True if it can be of so many channels.
+    /// True if it can be of this number of channels.
     pub fn fits(&self, channels: usize) -> bool {
         self.outputs.len() <= channels && self.ends.keys().all(|&channel| channel < channels)
     }

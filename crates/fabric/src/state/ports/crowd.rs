@@ -252,7 +252,7 @@ impl HeadQueues {
         base
     }
 
-    /// True if queues that were read from a file are as many as `fresh` ones.
+    /// True if queues that were read from a file have the number of `fresh` ones.
     pub fn fit(&self, fresh: &HeadQueues) -> bool {
         self.few.len() == fresh.few.len()
     }
