@@ -3,14 +3,13 @@ mod parameters;
 use std::collections::hash_map::Entry as Slot;
 
 use rustc_hash::FxHashMap;
-use schemars::schema_for;
 
 use super::{
     About, Act, Actions, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext,
     Scheme, check_threshold, times,
 };
 use parameters::{Expiry, Parameters, Pauses, Release};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Buffer, ConfigError, Section};
 use weir_model::{Classes, EndpointId, Invalid, NEVER, Signal, Time};
 
@@ -477,7 +476,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "The last router makes the sources of an incast pause, and then share its endpoint's link.",
     source: "McGlohon et al., PMBS 2021, sections III.B and IV.C",
     examples: &[r#"streams = 3, threshold = "100 flits", smallest = "4 flits""#],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| Ok(Box::new(SstCm::new(section, about)?)),
 };
 

@@ -22,7 +22,7 @@ pub struct Options {
 
 /// `[[axis]]`: what differs from point to point. The points are all combinations of the values of all axes; the last
 /// axis changes fastest.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AxisFile {
     /// Its name in tables, figures and claims: letters, digits, `_` and `-`.
@@ -46,7 +46,7 @@ pub struct AxisFile {
 }
 
 /// Evenly spaced numbers.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RangeFile {
     pub from: f64,
@@ -92,7 +92,7 @@ impl Scale {
 
 /// `[[criterion]]`: what points are ranked by. The table gets a column for each, and one with their score: the weighted mean of
 /// their grades. The grade is 1 where the criterion is `best` or better, 0 where it is `worst` or worse, and in proportion between.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CriterionFile {
     /// Its name; its column is `criterion.NAME`.
@@ -192,7 +192,7 @@ pub enum Names {
 }
 
 /// `[[figure]]`: what `weir report` draws.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FigureFile {
     /// Its name, and that of its files: letters, digits, `_` and `-`. Unique.
@@ -266,7 +266,7 @@ pub enum BoundFile {
 }
 
 /// `[[claims]]`: something that the table must show.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimFile {
     /// Its name. Unique.
@@ -351,7 +351,7 @@ pub struct FirstFile {
 }
 
 /// What to compare with.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceFile {
     /// Another metric; the same by default.
@@ -364,7 +364,7 @@ pub struct ReferenceFile {
 }
 
 /// Values of an axis in rising order of the measure.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrderFile {
     /// The axis.
@@ -378,7 +378,7 @@ pub struct OrderFile {
 }
 
 /// Rising or falling along an axis.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MonotoneFile {
     /// The axis.
@@ -401,7 +401,7 @@ pub enum Slope {
 }
 
 /// `[reduced]`: a smaller study of the same shape, for `--reduced`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReducedFile {
     /// Keys of the experiment, in quotes, and their values, as for `--set`.

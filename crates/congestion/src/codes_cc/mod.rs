@@ -3,7 +3,6 @@
 mod ejection;
 mod parameters;
 
-use schemars::schema_for;
 use smallvec::SmallVec;
 
 use super::{
@@ -12,7 +11,7 @@ use super::{
 };
 use ejection::{Ejection, Packets, Periods, Share};
 use parameters::{Limit, Measure, Parameters, Ports};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Buffer, ConfigError, Section};
 use weir_model::{Classes, EndpointId, Signal, Time};
 
@@ -481,7 +480,7 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"packets = 12, minimum = 0.02, headroom = 0.1"#,
         r#"limit = "minimum", cardinality = "sources""#,
     ],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| Ok(Box::new(CodesCc::new(section, about)?)),
 };
 

@@ -21,17 +21,16 @@ use weir_fabric::{
     Application, Blueprint, Drive, Network, Open, Rated, Recording, Switching, Traffic, Watched,
     empty, flow_kinds,
 };
-use weir_input::registry::choose;
 use weir_input::{ConfigError, Until, suggest};
 use weir_model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span};
-use weir_network::queueing::{self, Divided, Queueing};
-use weir_network::routing::{self, Routing};
-use weir_network::topology::{self, Topology};
+use weir_network::queueing::{Divided, Queueing};
+use weir_network::routing::Routing;
+use weir_network::topology::Topology;
 use weir_workload::motifs;
 use weir_workload::open::injection::Injector;
 use weir_workload::open::members::{self, Party};
 use weir_workload::open::sizes::Sizes;
-use weir_workload::patterns::{self, Members};
+use weir_workload::patterns::Members;
 use weir_workload::replay::Replay;
 use weir_workload::tasks::{Job, Mpi};
 
@@ -143,30 +142,20 @@ impl Plan {
 fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme>), ConfigError> {
     let topology = match own.topology {
         Some(topology) => topology,
-        None => (choose(&experiment.topology, topology::REGISTRY)?.build)(&experiment.topology)?,
+        None => (experiment.topology.variant.build)(&experiment.topology)?,
     };
     let routing = match own.routing {
         Some(build) => build(&topology),
-        None => {
-            let section = &experiment.routing;
-            let (kind, name) = (experiment.topology.kind()?, section.kind()?);
-            let entry = routing::find(kind, name).ok_or_else(|| {
-                let all = routing::variants().into_iter();
-                let names = all.filter(|one| one.is_for(kind)).map(|one| one.name);
-                section.not_for("topology", kind, names)
-            })?;
-            (entry.build)(section, &topology)?
-        }
+        None => (experiment.routing.variant.build)(&experiment.routing, &topology)?,
     };
     let queueing = match own.queueing {
         Some(build) => build(&topology),
         None => {
-            let entry = choose(&experiment.queueing, queueing::REGISTRY)?;
             let network = Divided {
                 topology: &topology,
                 routing: &*routing,
             };
-            (entry.build)(&experiment.queueing, network)?
+            (experiment.queueing.variant.build)(&experiment.queueing, network)?
         }
     };
     let routing = match queueing.spread() {
@@ -223,10 +212,7 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
     (about.longest_trip, about.trip_spread) = (longest, spread);
     let scheme = match own.scheme {
         Some(build) => build(&about),
-        None => {
-            let entry = choose(&experiment.congestion, weir_congestion::REGISTRY)?;
-            (entry.build)(&experiment.congestion, &about)?
-        }
+        None => (experiment.congestion.variant.build)(&experiment.congestion, &about)?,
     };
     let flows = flows::rules(experiment, routing.as_ref(), scheme.as_ref(), &parameters)?;
     let discipline = flows::discipline(experiment, scheme.as_ref())?;
@@ -470,7 +456,7 @@ fn open_loop(
         seed,
         load: config.load,
     };
-    let pattern = patterns::build(&config.pattern, &about)?;
+    let pattern = (config.pattern.variant.build)(&config.pattern, &about)?;
     let flit = network.parameters.flit;
     let refuse = |invalid| workload.section.refuse(invalid);
     let longest = u64::from(network.parameters.max_packet);
@@ -518,7 +504,7 @@ fn application(
     let longest = u64::from(network.parameters.max_packet);
     let algorithms = mpi.algorithms();
     let mut motif = match &config.program {
-        ProgramConfig::Motif(motif) => motifs::build(motif, tasks)?,
+        ProgramConfig::Motif(motif) => (motif.variant.build)(motif, tasks)?,
         ProgramConfig::Trace(config) => Box::new(Replay::new(config.trace.clone(), algorithms)),
     };
     motif.draw(seed);

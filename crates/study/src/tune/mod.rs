@@ -34,7 +34,7 @@ const MOST_VALUES: u32 = 9;
 const SECTION: &str = "congestion";
 
 /// `[tune]`: which parameters of `[congestion]` `weir tune` searches, and how far.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TuneFile {
     /// The parameters: names, or tables { key, from, to, scale, grid } with a range of their own, "linear" or "log" steps and the number
@@ -63,7 +63,7 @@ fn runs() -> u32 {
 }
 
 /// `[[tune.mark]]`: a setting with a name.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkedFile {
     /// What it is called.
@@ -77,7 +77,7 @@ pub struct MarkedFile {
 }
 
 /// `[[tune.reference]]`: a run that criteria compare with, by `of = "LABEL"`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceFile {
     /// What it is called.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weir_input::registry::{self, Entry};
+use weir_input::registry::Entry;
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Rng, Time};
 use weir_network::topology::Topology;
@@ -74,13 +74,6 @@ pub const REGISTRY: &[Entry<Build>] = &[
     fixed_pairs::ENTRY,
     zipf::ENTRY,
 ];
-
-/// Builds the pattern that `section` names, for the members of a workload.
-///
-/// Errors: an unknown name, unknown or wrong parameters, members for which the pattern is not defined.
-pub fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, ConfigError> {
-    (registry::choose(section, REGISTRY)?.build)(section, members)
-}
 
 #[cfg(test)]
 mod tests;
