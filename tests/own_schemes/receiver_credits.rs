@@ -156,7 +156,7 @@ fn an_incast_gets_as_many_packets_as_credits_and_no_queue() {
         .message("240 flits")
         .set("run.warmup", "50 us")
         .until("150 us");
-    let outcome = run_under(&hot, ReceiverCredits::new);
+    let outcome = run_under(&hot, |_, about| Ok(Box::new(ReceiverCredits::new(about))));
     // One packet for each interval.
     let accepted = outcome.data.jobs[0].accepted_load;
     assert!((accepted - 1.0 / SLACK).abs() < 0.001, "{accepted}");

@@ -117,7 +117,7 @@ fn one_packet_at_a_time_is_one_packet_for_every_round_trip() {
         .message("24 flits")
         .set("output.packets", true)
         .until("40 us");
-    let outcome = run_under(&flow, |_| RttWindow::new(NEVER, 1.0));
+    let outcome = run_under(&flow, |_, _| Ok(Box::new(RttWindow::new(NEVER, 1.0))));
     let packets = outcome.data.packets.as_ref().expect("packets");
     // A data packet and its acknowledgement take the same way: latencies of links and routers, and their own length.
     let first = (0..packets.source.len()).find(|&row| packets.source[row] == 2);
@@ -152,7 +152,7 @@ fn a_window_that_holds_the_round_trip_fills_the_link() {
         .message("24 flits")
         .set("run.warmup", "60 us")
         .until("108 us");
-    let outcome = run_under(&flow, |_| RttWindow::new(5_000_000, 64.0));
+    let outcome = run_under(&flow, |_, _| Ok(Box::new(RttWindow::new(5_000_000, 64.0))));
     // All of the link, but for a rounding of the two packets at the edges.
     let accepted = outcome.data.jobs[0].accepted_load;
     assert!((accepted - 1.0).abs() < 1e-6, "{accepted}");
