@@ -37,9 +37,9 @@ pub fn main(catalog: &Catalog) -> ExitCode {
 #[allow(unsafe_code)]
 fn forgo_file_locks() {
     const KEY: &str = "HDF5_USE_FILE_LOCKING";
-    let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
-    if threads == 1 && std::env::var_os(KEY).is_none() {
-        // SAFETY: no other thread reads the environment, since there is none.
+    let alone = std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+    if alone && std::env::var_os(KEY).is_none() {
+        // SAFETY: nobody reads the environment at the same time: there is no other thread.
         unsafe { std::env::set_var(KEY, "FALSE") };
     }
 }

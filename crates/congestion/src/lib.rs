@@ -24,8 +24,8 @@ mod scheme;
 mod smsrp;
 mod srp;
 mod sst_cm;
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod window;
 
 use rustc_hash::FxHashMap;

@@ -9,8 +9,8 @@ use weir_network::topology::Topology;
 
 mod groups;
 mod tasks;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 mod bit_complement;
 mod fixed_pairs;
