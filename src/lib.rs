@@ -50,13 +50,20 @@
 //! | change an experiment before it runs | [`config::Document::set`], as `--set` |
 //! | read a result that was written | [`trace::read()`], [`trace::ResultFile`] for columns |
 //! | run studies with axes, tables, claims | [`study`] |
-//! | run parts of your own | [`simulation::Own`]; the traits [`congestion::Rules`], [`routing::Routing`], [`topology::Topology`] |
+//! | run parts of your own | [`registry::Family::add`] to a family of the catalog, then [`cli::main()`]; the traits [`congestion::Rules`], [`routing::Routing`], [`topology::Topology`] |
 //! | see what there is | [`catalog::catalog`], as `weir list` |
 //! | know how it is built | `docs/design.md`, `docs/model/`; to add a variant to weir itself, `CONTRIBUTING.md` |
 // All that is printed goes through cli/console.rs, which lets no control character of others out.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod cli;
+
+/// For tests of one's own schemes and patterns.
+#[cfg(feature = "testing")]
+pub mod testing {
+    pub use weir_congestion::testing as schemes;
+    pub use weir_workload::patterns::testing as patterns;
+}
 
 pub use weir_congestion as congestion;
 pub use weir_engine as engine;

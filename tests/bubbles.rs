@@ -111,7 +111,7 @@ fn a_ring_that_fills_up_stalls_without_its_bubble_and_moves_with_it() {
             let full = ring(routers, buffer)
                 .message(message)
                 .to_completion("20 us");
-            let without = |topology: &Arc<dyn Topology>| Changed::of(topology, Change::NoBubble);
+            let without: routing::Build = |_, topology| Ok(Changed::of(topology, Change::NoBubble));
             assert_deadlocked(full.try_run_by(without));
             // That everything arrives every run looks after.
             full.run();

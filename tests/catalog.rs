@@ -13,7 +13,7 @@ use weir::simulation::{RunError, Saved};
 use weir::trace::Data;
 
 /// The tables of a variant's examples, with its name.
-pub fn examples(key: &str, variant: &Variant) -> Vec<Value> {
+pub fn examples<F>(key: &str, variant: &Variant<F>) -> Vec<Value> {
     let parse = |text: &&str| -> Value {
         let parsed = toml::from_str::<Table>(&format!("example = {{ {text} }}"));
         let mut parsed = parsed.unwrap_or_else(|error| panic!("{}: {text}: {error}", variant.name));
@@ -57,16 +57,16 @@ pub fn networks() -> Vec<Experiment> {
 pub fn first_networks() -> Vec<Experiment> {
     let catalog = catalog();
     let variants = catalog.topologies.variants.iter();
-    let first = |topology: &Variant| {
+    let first = |topology: Variant| {
         let mut routings = catalog.routings.variants.iter();
         let routing = routings.find(|routing| routing.is_for(topology.name));
         let routing = &examples("algorithm", routing.expect("a routing"))[0];
         experiment(&[
-            ("topology", &examples("kind", topology)[0]),
+            ("topology", &examples("kind", &topology)[0]),
             ("routing", routing),
         ])
     };
-    variants.map(first).collect()
+    variants.map(Variant::described).map(first).collect()
 }
 
 /// A hot spot beside uniform traffic of all others, more than the network carries, until then.

@@ -220,7 +220,7 @@ fn list_names_everything_there_is() {
             assert!(all.stdout.contains(variant.name), "{}", variant.name);
             assert!(one.stdout.contains(variant.name), "{}", variant.name);
             let shown = weir(&["list", family.name, variant.name]).succeeds();
-            let schema = (variant.parameters)().to_value();
+            let schema = (variant.parameters.schema)().to_value();
             for (key, _) in schema["properties"].as_object().into_iter().flatten() {
                 assert!(shown.stdout.contains(key), "{}: {key}", variant.name);
             }

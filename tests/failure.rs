@@ -420,21 +420,21 @@ impl Routing for Always {
     }
 }
 
-fn run_with_routing_to(port: u16, vc: u8) {
+fn run_with_routing_to<const PORT: u16, const VC: u8>() {
     let small = Experiment::dragonfly(2, 4, 2).uniform(0.5);
-    let _ = small.try_run_by(move |_| Box::new(Always(Hop { port, vc })));
+    let _ = small.try_run_by(|_, _| Ok(Box::new(Always(Hop { port: PORT, vc: VC }))));
 }
 
 #[test]
 #[should_panic(expected = "routing leads to port 999 of router")]
 fn a_routing_that_leads_nowhere_is_named() {
-    run_with_routing_to(999, 0);
+    run_with_routing_to::<999, 0>();
 }
 
 #[test]
 #[should_panic(expected = "routing leads to virtual channel 1 of port 2 of router")]
 fn a_routing_that_takes_a_virtual_channel_that_is_not_there_is_named() {
-    run_with_routing_to(2, 1);
+    run_with_routing_to::<2, 1>();
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use hdf5::types::{FixedAscii, TypeDescriptor, VarLenUnicode};
 use hdf5::{Container, File, Group};
 use weir::catalog::catalog;
-use weir::config::{Experiment, NicConfig, RouterConfig, Section};
+use weir::config::{Experiment, NicConfig, ProgramConfig, RouterConfig};
 use weir::fabric::is_rich;
 use weir::registry::{Family, Variant};
 use weir::simulation::{MODEL_VERSION, Plan};
@@ -301,22 +301,19 @@ fn a_fingerprint_sees_every_bit() {
 }
 
 /// The variants of a family that no experiment uses.
-fn unused(family: &Family, used: impl Iterator<Item = Section>) -> Vec<&'static str> {
-    let used: BTreeSet<String> = used
-        .map(|section| section.kind().expect("checked").to_string())
-        .collect();
+fn unused<F>(family: &Family<F>, used: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let used: BTreeSet<&str> = used.collect();
     let names = family.variants.iter().map(|variant| variant.name);
-    names.filter(|name| !used.contains(*name)).collect()
+    names.filter(|name| !used.contains(name)).collect()
 }
 
 /// The routings that no experiment uses on one of the topologies that they are for.
 fn unused_routings(all: &BTreeMap<String, Experiment>) -> Vec<&'static str> {
     let used = |routing: &Variant, file: &Experiment| {
-        let [own, topology] =
-            [&file.routing, &file.topology].map(|section| section.kind().expect("checked"));
+        let (own, topology) = (file.routing.variant.name, file.topology.variant.name);
         routing.name == own && routing.is_for(topology)
     };
-    let routings = catalog().routings.variants.into_iter();
+    let routings = catalog().routings.described().variants.into_iter();
     let missing = routings.filter(|routing| !all.values().any(|file| used(routing, file)));
     missing.map(|routing| routing.name).collect()
 }
@@ -327,15 +324,19 @@ fn every_name_of_every_registry_is_covered() {
     let all = || experiments.values();
     let patterns = all()
         .flat_map(|e| &e.workloads)
-        .filter_map(|workload| Some(workload.pattern()?.pattern.clone()));
-    let motifs = all()
-        .flat_map(|e| &e.workloads)
-        .filter_map(|workload| Some(workload.job()?.program.section().clone()));
+        .filter_map(|workload| Some(workload.pattern()?.pattern.variant.name));
+    let motifs =
+        all()
+            .flat_map(|e| &e.workloads)
+            .filter_map(|workload| match &workload.job()?.program {
+                ProgramConfig::Motif(motif) => Some(motif.variant.name),
+                ProgramConfig::Trace(_) => None,
+            });
     let missing = [
-        unused(&catalog.topologies, all().map(|e| e.topology.clone())),
+        unused(&catalog.topologies, all().map(|e| e.topology.variant.name)),
         unused_routings(&experiments),
-        unused(&catalog.queueing, all().map(|e| e.queueing.clone())),
-        unused(&catalog.schemes, all().map(|e| e.congestion.clone())),
+        unused(&catalog.queueing, all().map(|e| e.queueing.variant.name)),
+        unused(&catalog.schemes, all().map(|e| e.congestion.variant.name)),
         unused(&catalog.patterns, patterns),
         unused(&catalog.motifs, motifs),
     ]

@@ -8,7 +8,7 @@ use weir::model::{
 };
 use weir::report;
 use weir::routing::{Here, Hop, Routing};
-use weir::simulation::{Own, Plan};
+use weir::simulation::Plan;
 use weir::study::Metric;
 use weir::topology::{Link, Peer, Topology};
 use weir::trace::{self, Data, ResultFile, Run};
@@ -268,11 +268,8 @@ impl Routing for InOrder {
 }
 
 fn square(experiment: &Experiment) -> Plan {
-    experiment.plan_with(Own {
-        topology: Some(Arc::new(Square)),
-        routing: Some(Box::new(|_| Box::new(InOrder))),
-        ..Own::default()
-    })
+    let own = experiment.clone().own_topology(|_| Ok(Arc::new(Square)));
+    own.own_routing(|_, _| Ok(Box::new(InOrder))).plan()
 }
 
 #[test]

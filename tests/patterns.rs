@@ -5,7 +5,7 @@ use std::path::Path;
 use weir::catalog::catalog;
 use weir::config::Experiment;
 use weir::model::{EndpointId, stream};
-use weir::workload::patterns::{self, Members, Pattern};
+use weir::workload::patterns::{Members, Pattern};
 
 /// 64 endpoints in 4 groups of 4 routers.
 const NETWORK: &str = r#"
@@ -53,9 +53,8 @@ fn destinations(pattern: &dyn Pattern, endpoints: &[EndpointId]) -> Vec<Option<E
 }
 
 fn sent(experiment: &Experiment) -> Vec<Option<EndpointId>> {
-    let section = &experiment.topology;
-    let entry = weir::registry::choose(section, weir::topology::REGISTRY).expect("a topology");
-    let topology = (entry.build)(section).expect("a network");
+    let chosen = &experiment.topology;
+    let topology = (chosen.variant.build)(chosen).expect("a network");
     let endpoints: Vec<EndpointId> = (0..64).collect();
     let members = Members {
         endpoints: &endpoints,
@@ -63,11 +62,8 @@ fn sent(experiment: &Experiment) -> Vec<Option<EndpointId>> {
         seed: 3,
         load: 0.5,
     };
-    let section = &experiment.workloads[0]
-        .pattern()
-        .expect("open-loop")
-        .pattern;
-    let pattern = patterns::build(section, &members).expect("good");
+    let open = experiment.workloads[0].pattern().expect("open-loop");
+    let pattern = (open.pattern.variant.build)(&open.pattern, &members).expect("good");
     destinations(&*pattern, &endpoints)
 }
 

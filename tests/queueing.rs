@@ -9,7 +9,6 @@ use weir::queueing::refined::Refined;
 use weir::queueing::{self, Divided, Joining, Queueing};
 use weir::routing::analysis::Walker;
 use weir::routing::{self, Routing};
-use weir::simulation::Own;
 use weir::topology::{self, Topology};
 use weir::trace::Packets;
 
@@ -320,11 +319,9 @@ fn all_queues_that_a_port_may_have_can_be_used() {
         .uniform(0.9)
         .with("endpoints", "rest")
         .to_completion("10 us");
-    let own = Own {
-        queueing: Some(Box::new(|_| Box::new(FromTheLast))),
-        ..Own::default()
-    };
-    let outcome = experiment.try_run_with(own).expect("it comes to its end");
+    let outcome = experiment
+        .own_queueing(|_, _| Ok(Box::new(FromTheLast)))
+        .run();
     assert!(outcome.data.summary.packets_delivered > 1_000);
 }
 

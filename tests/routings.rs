@@ -7,7 +7,7 @@ use proptest::test_runner::TestRunner;
 use toml::Table;
 use weir::catalog::catalog;
 use weir::config::Section;
-use weir::registry::{self, Variant};
+use weir::registry::Variant;
 use weir::routing::{self, Routing, analysis::Walker};
 use weir::topology::{self, Topology};
 
@@ -23,8 +23,8 @@ const PORTS: u16 = 10;
 const ALL_PORTS: u64 = 120;
 
 /// The section of a variant with parameters by chance.
-fn section(draw: &mut Draw, variant: &Variant, percent: usize) -> Option<Section> {
-    let schema = (variant.parameters)().to_value();
+fn section<F>(draw: &mut Draw, variant: &Variant<F>, percent: usize) -> Option<Section> {
+    let schema = (variant.parameters.schema)().to_value();
     let mut table: Table = draw.table(&schema, percent)?;
     let candidates = schema["properties"].get("candidates").is_some();
     if candidates && (table.contains_key("via") || table.contains_key("draw")) {
@@ -36,9 +36,8 @@ fn section(draw: &mut Draw, variant: &Variant, percent: usize) -> Option<Section
 }
 
 /// A small network of a kind; None if the parameters that were drawn make none.
-pub fn network(draw: &mut Draw, kind: &Variant) -> Option<Arc<dyn Topology>> {
-    let entry = registry::find(topology::REGISTRY, kind.name).expect("registered");
-    let network = (entry.build)(&section(draw, kind, 40)?).ok()?;
+pub fn network(draw: &mut Draw, kind: &Variant<topology::Build>) -> Option<Arc<dyn Topology>> {
+    let network = (kind.build)(&section(draw, kind, 40)?).ok()?;
     let small = (2..=ENDPOINTS).contains(&network.endpoints())
         && network.routers() <= 3 * ENDPOINTS
         && network.all_ports() <= ALL_PORTS
@@ -46,15 +45,18 @@ pub fn network(draw: &mut Draw, kind: &Variant) -> Option<Arc<dyn Topology>> {
     small.then_some(network)
 }
 
-fn is_sound(kind: &Variant, variant: &Variant, seed: u64) -> Result<(), TestCaseError> {
+fn is_sound(
+    kind: &Variant<topology::Build>,
+    variant: &Variant<routing::Build>,
+    seed: u64,
+) -> Result<(), TestCaseError> {
     let mut draw = Draw::new(seed);
     draw.integers(FEW);
     let small = (0..20_000).find_map(|_| network(&mut draw, kind));
     let network = small.unwrap_or_else(|| panic!("no small {} is drawn", kind.name));
-    let entry = routing::find(kind.name, variant.name).expect("registered");
     let made = (0..1_000).find_map(|_| {
         let section = section(&mut draw, variant, 40)?;
-        (entry.build)(&section, &network).ok()
+        (variant.build)(&section, &network).ok()
     });
     let made: Box<dyn Routing> = made.unwrap_or_else(|| panic!("{} refuses all", variant.name));
     let context = format!("{} on {}", variant.name, network.describe());

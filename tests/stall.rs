@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::support::Experiment;
+use weir::config::{ConfigError, Section};
 use weir::fabric::{Deadlock, Wait};
 use weir::model::{Flight, LinkKind};
 use weir::queueing::{Joining, Queueing};
 use weir::routing::{Here, Hop, Routing};
-use weir::simulation::{Own, RunError};
+use weir::simulation::RunError;
 use weir::topology::Topology;
 
 /// Clockwise from router to router round each group, on one virtual channel: the textbook deadlock. Packets to other
@@ -20,18 +21,24 @@ struct Clockwise {
 
 impl Clockwise {
     /// For `try_run_by`.
-    fn everywhere(topology: &Arc<dyn Topology>) -> Box<dyn Routing> {
-        Box::new(Clockwise {
+    fn everywhere(
+        _: &Section,
+        topology: &Arc<dyn Topology>,
+    ) -> Result<Box<dyn Routing>, ConfigError> {
+        Ok(Box::new(Clockwise {
             topology: topology.clone(),
             groups: 0..u32::MAX,
-        })
+        }))
     }
 
-    fn in_the_first_group(topology: &Arc<dyn Topology>) -> Box<dyn Routing> {
-        Box::new(Clockwise {
+    fn in_the_first_group(
+        _: &Section,
+        topology: &Arc<dyn Topology>,
+    ) -> Result<Box<dyn Routing>, ConfigError> {
+        Ok(Box::new(Clockwise {
             topology: topology.clone(),
             groups: 0..1,
-        })
+        }))
     }
 
     /// The port of a router that leads to another one of its group.
@@ -192,12 +199,10 @@ fn one_of_many_queues_is_named() {
             .set("router.input_buffer", "100 packets")
             .set("router.output_queue", queue)
             .to_completion("20 us");
-        let own = Own {
-            routing: Some(Box::new(Clockwise::everywhere)),
-            queueing: Some(Box::new(|_| Box::new(LastQueue))),
-            ..Own::default()
-        };
-        let found = deadlock(&experiment, experiment.try_run_with(own));
+        let own = experiment
+            .clone()
+            .own_queueing(|_, _| Ok(Box::new(LastQueue)));
+        let found = deadlock(&experiment, own.try_run_by(Clockwise::everywhere));
         assert_cycle(&found.cycle);
         assert!(found.cycle.iter().all(|wait| wait.at.queue == 99));
     }

@@ -305,7 +305,7 @@ fn what_is_wrong_with_a_search_is_said_before_anything_runs() {
 #[test]
 fn every_number_of_every_scheme_declares_a_range() {
     for scheme in &catalog().schemes.variants {
-        let schema = (scheme.parameters)().to_value();
+        let schema = (scheme.parameters.schema)().to_value();
         let ranges = scheme.ranges();
         for (key, parameter) in schema["properties"].as_object().into_iter().flatten() {
             let text = parameter.to_string();

@@ -8,7 +8,7 @@ use super::names::Names;
 use super::program;
 use super::sweep::SweepCommand;
 use weir_input::ConfigError;
-use weir_simulation::config::Experiment;
+use weir_simulation::config::{Catalog, Experiment};
 
 /// Exit codes of the process; docs/running.md says more.
 const EXIT_CODES: &str = "\
@@ -160,13 +160,13 @@ impl ExperimentOptions {
     ///
     /// # Errors
     /// If it cannot be read, or is no experiment.
-    pub fn load(&self) -> Result<Experiment, ConfigError> {
+    pub fn load(&self, catalog: &Catalog) -> Result<Experiment, ConfigError> {
         let mut sets = self.sets.clone();
         sets.extend(self.seed.map(|seed| format!("run.seed={seed}")));
         // The text as a string of TOML, whatever is in it.
         let text = |time: &String| format!("run.max_wall={}", toml::Value::from(time.as_str()));
         sets.extend(self.max_wall.as_ref().map(text));
-        Experiment::load(&self.file, &sets)
+        Experiment::load_with(&self.file, &sets, catalog)
     }
 }
 

@@ -11,11 +11,12 @@ use super::failure::BAD_INPUT;
 use weir_input::ConfigError;
 use weir_model::NEVER;
 use weir_report::format;
+use weir_simulation::config::Catalog;
 use weir_simulation::{CpuClock, Plan, area_mm2, buffer_bytes};
 
 /// Checks an experiment, prints the resolved file and what it will take.
-pub fn check(options: &CheckOptions) -> ExitCode {
-    match checked(options) {
+pub fn check(options: &CheckOptions, catalog: &Catalog) -> ExitCode {
+    match checked(options, catalog) {
         Ok(text) => super::print(&text),
         Err(error) => {
             tell_error(&error);
@@ -24,10 +25,10 @@ pub fn check(options: &CheckOptions) -> ExitCode {
     }
 }
 
-fn checked(options: &CheckOptions) -> Result<String, ConfigError> {
+fn checked(options: &CheckOptions, catalog: &Catalog) -> Result<String, ConfigError> {
     // The run, too, will read its files first.
     let clock = CpuClock::start();
-    let experiment = options.experiment.load()?;
+    let experiment = options.experiment.load(catalog)?;
     let plan = Plan::new(&experiment, None)?;
     let read = clock.seconds();
     tell_warnings(&plan.warnings);

@@ -8,9 +8,9 @@ use serde_json::{Map, Value as Json, json};
 
 use weir_input::registry::range::Range;
 use weir_input::registry::{Family, Variant, schema_json};
+use weir_input::schema::{alternatives, reference};
 use weir_input::{ConfigError, nearest, suggest};
-use weir_simulation::catalog::catalog;
-use weir_simulation::config::{Catalog, PRESET, alternatives, reference};
+use weir_simulation::config::{Catalog, PRESET};
 
 /// Width of the text.
 const WIDTH: usize = 100;
@@ -28,11 +28,7 @@ const PRESETS: &str = "presets";
 ///
 /// # Errors
 /// If there is no such family or variant; the remedy names the nearest.
-pub fn list(what: Option<&str>, name: Option<&str>) -> Result<String, ConfigError> {
-    list_from(&catalog(), what, name)
-}
-
-fn list_from(
+pub fn list(
     catalog: &Catalog,
     what: Option<&str>,
     name: Option<&str>,
@@ -51,7 +47,7 @@ fn list_from(
         return Ok(sections::metrics());
     }
     if name.is_none()
-        && let Some(page) = sections::section(catalog, what)
+        && let Some(page) = sections::section(what)
     {
         return Ok(page);
     }
@@ -66,15 +62,15 @@ fn list_from(
         };
     };
     let Some(name) = name else {
-        return Ok(table(family, catalog));
+        return Ok(table(&family, catalog));
     };
     // A routing of the same name may be there for several topologies.
     let pages = family.variants.iter().filter(|v| v.name == name);
-    let pages: Vec<String> = pages.map(|variant| details(family, variant)).collect();
+    let pages: Vec<String> = pages.map(|variant| details(&family, variant)).collect();
     if !pages.is_empty() {
         return Ok(pages.join("\n"));
     }
-    let ready = ready(family, catalog);
+    let ready = ready(&family, catalog);
     if let Some((_, text)) = ready.iter().find(|(ready, _)| *ready == name) {
         return Ok(format!("# {} file = \"{name}\"\n{text}", family.section));
     }
@@ -88,12 +84,12 @@ fn anywhere(catalog: &Catalog, name: &str) -> Result<String, ConfigError> {
     let mut pages = Vec::new();
     for family in catalog.families() {
         let own = family.variants.iter().filter(|v| v.name == name);
-        pages.extend(own.map(|variant| details(family, variant)));
-        if ready(family, catalog)
+        pages.extend(own.map(|variant| details(&family, variant)));
+        if ready(&family, catalog)
             .iter()
             .any(|(ready, _)| *ready == name)
         {
-            pages.push(list_from(catalog, Some(family.name), Some(name))?);
+            pages.push(list(catalog, Some(family.name), Some(name))?);
         }
     }
     if catalog.presets.iter().any(|(preset, _)| *preset == name) {
@@ -127,14 +123,13 @@ fn nothing(catalog: &Catalog, what: &str) -> ConfigError {
 }
 
 /// Everything: families with their variants and the JSON Schemas of their parameters, and the files that come with weir.
-pub fn json() -> Json {
-    let catalog = catalog();
+pub fn json(catalog: &Catalog) -> Json {
     let texts = |files: &[(&str, &str)]| -> Json {
         let texts = files.iter();
         let texts = texts.map(|(name, text)| json!({ "name": name, "toml": text }));
         texts.collect()
     };
-    let family = |family: &Family| {
+    let family = |family: Family| {
         let variants = family.variants.iter().map(|variant| {
             json!({
                 "name": variant.name,
@@ -148,7 +143,7 @@ pub fn json() -> Json {
             "section": family.section,
             "key": family.key,
             "variants": variants.collect::<Json>(),
-            "ready": texts(ready(family, &catalog)),
+            "ready": texts(ready(&family, catalog)),
         });
         (family.name.to_string(), all)
     };
@@ -252,7 +247,7 @@ fn first_comment(toml: &str) -> String {
 
 /// All about one variant.
 fn details(family: &Family, variant: &Variant) -> String {
-    let schema = (variant.parameters)().to_value();
+    let schema = (variant.parameters.schema)().to_value();
     let mut text = format!("{} {}\n\n", family.one, variant.name);
     text.push_str(&wrap(variant.summary, "  "));
     text.push_str(&wrap(&format!("Source: {}", variant.source), "  "));

@@ -11,6 +11,7 @@ mod failure;
 mod inspect;
 mod launch;
 mod list;
+mod main;
 mod names;
 mod program;
 mod progress;
@@ -31,6 +32,7 @@ pub use args::{Arguments, Command};
 pub use check::check;
 pub use failure::Failure;
 pub use launch::{on_all_ranks, together};
+pub use main::main;
 pub use run::run;
 pub use sweep::sweep;
 pub use tune::tune;
@@ -45,6 +47,7 @@ use console::{tell, tell_error, tell_failure, write_out};
 use failure::{BAD_INPUT, FAILED};
 
 use weir_model::visible;
+use weir_simulation::config::Catalog;
 
 /// Says what is wrong with the arguments, or what they ask for: help, the version.
 pub fn refuse_arguments(refused: &clap::Error) -> ExitCode {
@@ -84,11 +87,11 @@ fn asks_for_ranks(refused: &clap::Error) -> bool {
 }
 
 /// `weir list`.
-pub fn list(options: &ListOptions) -> ExitCode {
+pub fn list(options: &ListOptions, catalog: &Catalog) -> ExitCode {
     if options.json {
-        return print(&format!("{:#}\n", list::json()));
+        return print(&format!("{:#}\n", list::json(catalog)));
     }
-    match list::list(options.what.as_deref(), options.name.as_deref()) {
+    match list::list(catalog, options.what.as_deref(), options.name.as_deref()) {
         Ok(text) => print(&text),
         Err(error) => {
             tell_error(&error);
@@ -117,8 +120,8 @@ pub fn inspect(options: &InspectOptions) -> ExitCode {
 }
 
 /// `weir explain`.
-pub fn explain(options: &ExplainOptions) -> ExitCode {
-    match explain::explain(options) {
+pub fn explain(options: &ExplainOptions, catalog: &Catalog) -> ExitCode {
+    match explain::explain(options, catalog) {
         Ok(text) => print(&text),
         Err(failure) => {
             tell_failure(&failure);
@@ -128,8 +131,8 @@ pub fn explain(options: &ExplainOptions) -> ExitCode {
 }
 
 /// `weir report`.
-pub fn report(options: &ReportOptions) -> ExitCode {
-    match report::report(&options.dir, options.out.as_deref()) {
+pub fn report(options: &ReportOptions, catalog: &Catalog) -> ExitCode {
+    match report::report(&options.dir, options.out.as_deref(), catalog) {
         Ok(page) => print(&format!("{}\n", page.display())),
         Err(failure) => {
             tell_failure(&failure);
@@ -150,8 +153,8 @@ pub fn export(options: &ExportOptions) -> ExitCode {
 }
 
 /// `weir schema`.
-pub fn schema() -> ExitCode {
-    match serde_json::to_string_pretty(&schema::schema()) {
+pub fn schema(catalog: &Catalog) -> ExitCode {
+    match serde_json::to_string_pretty(&schema::schema(catalog)) {
         Ok(text) => print(&format!("{text}\n")),
         Err(error) => {
             tell(format!("error: {error}"));

@@ -10,6 +10,7 @@ use weir_report::run_page;
 use weir_report::sweep::{self, Sweep};
 use weir_report::write::write;
 use weir_result::schema;
+use weir_simulation::config::Catalog;
 use weir_study::{SweepDir, Table, about};
 
 /// Writes the report of `dir` into `out`, or else into `dir` itself, and gives the path of its
@@ -17,8 +18,8 @@ use weir_study::{SweepDir, Table, about};
 ///
 /// # Errors
 /// Bad input if `dir` holds neither a run nor a sweep, or a damaged one; a failure if the report cannot be written.
-pub fn report(dir: &Path, out: Option<&Path>) -> Result<PathBuf, Failure> {
-    let page = page(dir)?;
+pub fn report(dir: &Path, out: Option<&Path>, catalog: &Catalog) -> Result<PathBuf, Failure> {
+    let page = page(dir, catalog)?;
     let help = match out {
         None if SweepDir::new(dir).is_read_only() => {
             "\n  help: the directory is read-only; name another one with --out"
@@ -33,7 +34,7 @@ pub fn report(dir: &Path, out: Option<&Path>) -> Result<PathBuf, Failure> {
     written.map_err(|error| Failure::failed(format!("error: {error}{help}")))
 }
 
-fn page(dir: &Path) -> Result<Page, Failure> {
+fn page(dir: &Path, catalog: &Catalog) -> Result<Page, Failure> {
     let bad =
         |cause: String, help: &str| Failure::bad_input(format!("error: {cause}\n  help: {help}"));
     let shown = dir.display();
@@ -49,7 +50,7 @@ fn page(dir: &Path) -> Result<Page, Failure> {
     }
     let sweep = SweepDir::new(dir);
     if sweep.job().is_file() {
-        return sweep_page(&sweep);
+        return sweep_page(&sweep, catalog);
     }
     let result = dir.join(schema::FILE);
     if !result.exists() {
@@ -64,9 +65,9 @@ fn page(dir: &Path) -> Result<Page, Failure> {
 }
 
 /// The page of a sweep, with its table and its claims as they are now.
-fn sweep_page(dir: &SweepDir) -> Result<Page, Failure> {
+fn sweep_page(dir: &SweepDir, catalog: &Catalog) -> Result<Page, Failure> {
     let bad = |error: &dyn std::fmt::Display| Failure::bad_input(format!("error: {error}"));
-    let kept = Kept::kept(dir.root())?;
+    let kept = Kept::kept(dir.root(), catalog)?;
     let points = kept.points()?;
     let table =
         Table::collect(&kept.study, &kept.catalog, &points, dir).map_err(|error| bad(&error))?;

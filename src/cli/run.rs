@@ -20,21 +20,27 @@ use weir_report::format::{bytes, simulated, whole};
 use weir_report::{parameters, summary, summary_json};
 use weir_result::Run;
 use weir_result::out_dir::{self, OutDir};
-use weir_simulation::config::Experiment;
+use weir_simulation::config::{Catalog, Experiment};
 use weir_simulation::{Observer, Outcome, Plan, RunError};
 
 /// Runs an experiment on all ranks.
-pub fn run(options: &RunOptions) -> ExitCode {
-    on_all_ranks(|transport| match on_this_rank(options, transport) {
-        Ok(()) => 0,
-        Err(code) => code,
-    })
+pub fn run(options: &RunOptions, catalog: &Catalog) -> ExitCode {
+    on_all_ranks(
+        |transport| match on_this_rank(options, catalog, transport) {
+            Ok(()) => 0,
+            Err(code) => code,
+        },
+    )
 }
 
 /// A run on this rank. The error is the exit code; its message has been printed.
-fn on_this_rank(options: &RunOptions, transport: &mut dyn Transport) -> Result<(), u8> {
+fn on_this_rank(
+    options: &RunOptions,
+    catalog: &Catalog,
+    transport: &mut dyn Transport,
+) -> Result<(), u8> {
     let first = transport.rank() == 0;
-    let (experiment, plan) = together(transport, prepare(options, transport.size()))?;
+    let (experiment, plan) = together(transport, prepare(options, catalog, transport.size()))?;
     must_be_the_same(transport, &experiment)?;
     // From here on there is something to lose, be it a file that says who works in the directory.
     let asked = Asked::listen(first && !options.quiet)
@@ -118,14 +124,18 @@ fn failure(error: &RunError) -> Failure {
     Failure::with_code(format!("error: {error}"), error.exit_code())
 }
 
-fn prepare(options: &RunOptions, ranks: u32) -> Result<(Experiment, Plan), Failure> {
+fn prepare(
+    options: &RunOptions,
+    catalog: &Catalog,
+    ranks: u32,
+) -> Result<(Experiment, Plan), Failure> {
     let watched = options
         .watch_packet
         .as_deref()
         .map(packet_name)
         .transpose()?;
     let load = || {
-        let experiment = options.experiment.load()?;
+        let experiment = options.experiment.load(catalog)?;
         let plan = Plan::new(&experiment, watched)?;
         Ok((experiment, plan))
     };

@@ -1,17 +1,14 @@
 //! `weir schema`: the JSON Schema of the experiment file, for editors.
 
+use schemars::schema_for;
 use serde_json::{Map, Value as Json, json};
 
 use weir_input::registry::{Family, Variant, preset};
-use weir_simulation::catalog::catalog;
 use weir_simulation::config::{Catalog, PRESET, fixed_sections};
+use weir_workload::tasks::Mpi;
 
 /// JSON Schema (draft 2020-12) of a whole experiment file. Every variant of every registry is in it.
-pub fn schema() -> Json {
-    schema_of(&catalog())
-}
-
-fn schema_of(catalog: &Catalog) -> Json {
+pub fn schema(catalog: &Catalog) -> Json {
     let (mut sections, mut definitions) = fixed_sections();
     let mut take = |name: &str| sections.remove(name).unwrap_or_default();
     let (router, nic, run, output, cost, workload, job) = (
@@ -87,17 +84,17 @@ fn presets(catalog: &Catalog) -> Json {
 /// For each kind of topology the names of its routings. (The kind of a ready network is not known here.)
 fn routings_of_topologies(catalog: &Catalog) -> Vec<Json> {
     let topologies = catalog.topologies.variants.iter();
-    let rule = |topology: &Variant| {
-        let names = catalog.routings_of(topology.name).map(|one| one.name);
+    let rule = |topology: &str| {
+        let names = catalog.routings_of(topology).map(|one| one.name);
         let names: Vec<&str> = names.collect();
         json!({
             "if": { "properties": { "topology": {
-                "properties": { "kind": { "const": topology.name } }, "required": ["kind"],
+                "properties": { "kind": { "const": topology } }, "required": ["kind"],
             } } },
             "then": { "properties": { "routing": { "properties": { "algorithm": { "enum": names } } } } },
         })
     };
-    topologies.map(rule).collect()
+    topologies.map(|one| rule(one.name)).collect()
 }
 
 /// Fills in what an application's `motif` and `mpi` may be.
@@ -106,7 +103,7 @@ fn jobs(catalog: &Catalog, definitions: &mut Map<String, Json>) {
     let names = catalog.motifs.variants.iter().map(|variant| variant.name);
     motifs.push(json!({ "enum": names.collect::<Vec<&str>>() }));
     let traces = variants(&catalog.traces, definitions);
-    let mut mpi = (catalog.mpi)().to_value();
+    let mut mpi = schema_for!(Mpi).to_value();
     if let Json::Object(own) = mpi["$defs"].take() {
         definitions.extend(own);
     }
@@ -145,7 +142,8 @@ fn named(names: &[&str]) -> Json {
 }
 
 /// One schema per variant; what they refer to is added to `definitions`.
-fn variants(family: &Family, definitions: &mut Map<String, Json>) -> Vec<Json> {
+fn variants<F: Copy>(family: &Family<F>, definitions: &mut Map<String, Json>) -> Vec<Json> {
+    let family = &family.described();
     let dispatch = family.key.rsplit('.').next().unwrap_or(family.key);
     let schemas = family.variants.iter();
     schemas
@@ -159,7 +157,7 @@ fn one_variant(
     dispatch: &str,
     definitions: &mut Map<String, Json>,
 ) -> Json {
-    let mut schema = (variant.parameters)().to_value();
+    let mut schema = (variant.parameters.schema)().to_value();
     let own = match schema["$defs"].take() {
         Json::Object(own) => own,
         _ => Map::new(),
@@ -240,31 +238,30 @@ fn refer(schema: &mut Json, renamed: &Map<String, Json>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schemars::{JsonSchema, schema_for};
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
     use std::collections::HashSet;
+    use weir_input::registry::Keys;
+    use weir_simulation::catalog::catalog;
 
     mod one {
-        #[derive(schemars::JsonSchema)]
-        #[expect(dead_code, reason = "only its schema is used")]
+        #[derive(Clone, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
         pub struct Wire {
             pub length: u32,
         }
     }
 
-    #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is used")]
+    #[derive(Clone, Deserialize, Serialize, JsonSchema)]
     struct Wire {
         width: f64,
     }
 
-    #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is used")]
+    #[derive(Clone, Deserialize, Serialize, JsonSchema)]
     struct First {
         wire: one::Wire,
     }
 
-    #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is used")]
+    #[derive(Clone, Deserialize, Serialize, JsonSchema)]
     struct Second {
         wire: Wire,
         spare: Option<Wire>,
@@ -298,7 +295,7 @@ mod tests {
 
     #[test]
     fn every_registered_variant_is_in_it() {
-        let schema = schema();
+        let schema = schema(&catalog());
         let text = schema.to_string();
         let again: Json = serde_json::from_str(&text).expect("JSON");
         assert_eq!(again, schema);
@@ -323,27 +320,27 @@ mod tests {
     #[test]
     fn definitions_of_the_same_name_stay_apart() {
         let mut catalog = catalog();
+        let topology = catalog.topologies.variants[0];
         let variant = |name, parameters| Variant {
             name,
-            summary: "Made up.",
-            source: "This test.",
-            examples: &[""],
-            topologies: &[],
             parameters,
+            ..topology
         };
         catalog.topologies.variants = vec![
-            variant("first", || schema_for!(First)),
-            variant("second", || schema_for!(Second)),
+            variant("first", Keys::of::<First>()),
+            variant("second", Keys::of::<Second>()),
         ];
+        let minimal = catalog.routings.variants[0];
         let routing = |topologies, parameters| Variant {
             topologies,
-            ..variant("minimal", parameters)
+            parameters,
+            ..minimal
         };
         catalog.routings.variants = vec![
-            routing(&["first"] as &[&str], || schema_for!(First)),
-            routing(&["second"], || schema_for!(Second)),
+            routing(&["first"] as &[&str], Keys::of::<First>()),
+            routing(&["second"], Keys::of::<Second>()),
         ];
-        let schema = schema_of(&catalog);
+        let schema = schema(&catalog);
         assert_whole(&schema);
         let routings = &schema["properties"]["routing"]["anyOf"];
         for (routing, topology) in [(0, "first"), (1, "second")] {

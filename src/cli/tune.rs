@@ -15,7 +15,6 @@ use super::sweep::run::{How, check_ranks, run_points, stop_at_signals, stopped};
 use super::sweep::{Sweep, default_out, failed};
 use weir_input::ConfigError;
 use weir_result::replace;
-use weir_simulation::catalog::catalog;
 use weir_simulation::config::Catalog;
 use weir_study::tune::{Outcome, Search, Setting, Tune, best};
 use weir_study::{Options, Point, Points, State, SweepDir, Table, about};
@@ -24,8 +23,8 @@ use weir_study::{Options, Point, Points, State, SweepDir, Table, about};
 const SHOWN: usize = 10;
 
 /// `weir tune`.
-pub fn tune(options: &TuneOptions) -> ExitCode {
-    match searched(options) {
+pub fn tune(options: &TuneOptions, catalog: &Catalog) -> ExitCode {
+    match searched(options, catalog) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             tell_failure(&failure);
@@ -53,20 +52,19 @@ struct Stage {
 struct Run<'a> {
     options: &'a TuneOptions,
     tune: Tune,
-    catalog: Catalog,
+    catalog: &'a Catalog,
     out: PathBuf,
     stop: &'a AtomicBool,
     /// The settings that cannot be run, in words, and why.
     refused: RefCell<Vec<(String, ConfigError)>>,
 }
 
-fn searched(options: &TuneOptions) -> Result<u8, Failure> {
-    let catalog = catalog();
+fn searched(options: &TuneOptions, catalog: &Catalog) -> Result<u8, Failure> {
     let changes = Options {
         sets: options.sets.clone(),
         reduced: options.reduced,
     };
-    let tune = Tune::read(&options.file, &changes, &catalog);
+    let tune = Tune::read(&options.file, &changes, catalog);
     let tune = tune.map_err(|error| Failure::wrong(&error))?;
     let stop = stop_at_signals()?;
     let run = Run {
@@ -113,7 +111,7 @@ fn searched(options: &TuneOptions) -> Result<u8, Failure> {
 
 impl Run<'_> {
     fn can_be_run(&self, setting: &Setting) -> bool {
-        let refused = self.tune.refused(setting, &self.catalog);
+        let refused = self.tune.refused(setting, self.catalog);
         let good = refused.is_none();
         if let Some(error) = refused {
             let words = self.tune.words(setting);
@@ -169,7 +167,7 @@ impl Run<'_> {
                 out.display()
             ))
         })?;
-        let sweep = Sweep::in_own(out)?;
+        let sweep = Sweep::in_own(out, self.catalog)?;
         let points = sweep.points()?;
         let all: Vec<&Point> = points.iter().collect();
         let checked = sweep.check(&all)?;

@@ -8,6 +8,7 @@ use weir::config::Catalog;
 use weir::config::{NicConfig, OutputConfig, RouterConfig};
 use weir::registry::Variant;
 use weir::simulation::Plan;
+use weir::workload::tasks::Mpi;
 
 use super::draw::{Draw, FEW, MORE};
 use crate::support::Experiment;
@@ -55,8 +56,8 @@ fn any_traffic() -> Table {
 }
 
 /// The parameters of a variant with its name.
-fn named(draw: &mut Draw, key: &str, variant: &Variant, percent: usize) -> Option<Table> {
-    let schema = (variant.parameters)().to_value();
+fn named<F>(draw: &mut Draw, key: &str, variant: &Variant<F>, percent: usize) -> Option<Table> {
+    let schema = (variant.parameters.schema)().to_value();
     let mut table = draw.table(&schema, percent)?;
     table.insert(key.into(), variant.name.into());
     Some(table)
@@ -65,12 +66,11 @@ fn named(draw: &mut Draw, key: &str, variant: &Variant, percent: usize) -> Optio
 /// Every topology with every routing that is made for it.
 pub fn pairs(catalog: &Catalog) -> Vec<(Variant, Variant)> {
     let topologies = catalog.topologies.variants.iter();
-    let with_routings = |topology: &Variant| {
-        let topology = *topology;
-        catalog
-            .routings_of(topology.name)
-            .map(move |routing| (topology, *routing))
+    let with_routings = |topology: Variant| {
+        let routings = catalog.routings_of(topology.name);
+        routings.map(move |routing| (topology, routing.described()))
     };
+    let topologies = topologies.map(Variant::described);
     topologies.flat_map(with_routings).collect()
 }
 
@@ -223,7 +223,7 @@ impl Making {
         }
     }
 
-    fn traffic(&mut self, pattern: &Variant, percent: usize) -> Option<Table> {
+    fn traffic<F>(&mut self, pattern: &Variant<F>, percent: usize) -> Option<Table> {
         let mut workload = Table::new();
         let table = named(&mut self.draw, "kind", pattern, percent)?;
         workload.insert("pattern".into(), table.into());
@@ -268,7 +268,7 @@ impl Making {
             .one(&["linear", "random", "random_groups", "random_routers"])
     }
 
-    fn application(&mut self, motif: &Variant, percent: usize) -> Option<Table> {
+    fn application<F>(&mut self, motif: &Variant<F>, percent: usize) -> Option<Table> {
         let mut workload = Table::new();
         let table = named(&mut self.draw, "kind", motif, percent)?;
         workload.insert("motif".into(), table.into());
@@ -280,7 +280,7 @@ impl Making {
             workload.insert("placement".into(), self.placement().into());
         }
         if self.draw.percent(50) {
-            let schema = (self.catalog.mpi)().to_value();
+            let schema = schemars::schema_for!(Mpi).to_value();
             workload.insert("mpi".into(), self.draw.table(&schema, 30)?.into());
         }
         if self.draw.percent(20) {

@@ -7,21 +7,18 @@ mod minimal_adaptive;
 use std::sync::Arc;
 
 use crate::direct::{ROUTERS, experiment, network};
-use crate::support::{Experiment, run_plan};
 use dimension_order::WithoutDateline;
 use minimal_adaptive::WithoutEscape;
-use weir::routing::Routing;
+use weir::config::Section;
+use weir::routing;
 use weir::routing::analysis::Walker;
-use weir::simulation::{Own, Plan, RunError};
+use weir::simulation::RunError;
 use weir::topology::Topology;
 use weir::topology::torus::Torus;
 
-/// Makes a routing for a torus.
-type Make = fn(Torus) -> Box<dyn Routing>;
-
-const BAD: [Make; 2] = [
-    |torus| Box::new(WithoutDateline(torus)),
-    |torus| Box::new(WithoutEscape(torus)),
+const BAD: [routing::Build; 2] = [
+    |_, topology| Ok(Box::new(WithoutDateline(torus(topology)))),
+    |_, topology| Ok(Box::new(WithoutEscape(torus(topology)))),
 ];
 
 const TORUS: &str = "kind = \"torus\"\nsizes = [5, 4]";
@@ -35,20 +32,14 @@ fn what_is_left_out_is_missed() {
     // A ring of three routers has no two links in a row.
     for sizes in ["[4, 3]", "[4, 4]", "[5, 4]"] {
         let network = network(&format!("kind = \"torus\"\nsizes = {sizes}"));
-        for make in BAD {
-            let routing = make(torus(&network));
+        for build in BAD {
+            let section = Section::from_toml("").expect("TOML");
+            let routing = build(&section, &network).expect("a torus");
             let mut walker = Walker::new(&*network, &*routing);
             walker.walk_all().expect("all routes arrive all the same");
             assert!(walker.cycle().is_some(), "a ring of waiting packets");
         }
     }
-}
-
-fn plan(experiment: &Experiment, make: Make) -> Plan {
-    experiment.plan_with(Own {
-        routing: Some(Box::new(move |topology| make(torus(topology)))),
-        ..Own::default()
-    })
 }
 
 /// More load than the network carries, in buffers of one packet.
@@ -63,8 +54,8 @@ fn without_a_way_out_a_saturated_torus_deadlocks() {
             .set("router.output_queue", queue)
             .set("router.arbitration", arbitration)
             .to_completion("12 us");
-        for make in BAD {
-            let ended = run_plan(&plan(&experiment, make)).map(|_| ());
+        for build in BAD {
+            let ended = experiment.try_run_by(build).map(|_| ());
             let Err(RunError::Deadlocked { deadlock, .. }) = ended else {
                 panic!("{ended:?}\n{}", experiment.text());
             };

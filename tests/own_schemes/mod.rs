@@ -5,21 +5,12 @@ mod receiver_credits;
 mod rtt_window;
 
 use crate::support::Experiment;
-use weir::congestion::{About, Rules, Scheme};
-use weir::simulation::{Outcome, Own};
+use weir::congestion::Build;
+use weir::simulation::Outcome;
 
 /// Runs an experiment under a scheme of one's own.
-fn run_under<R: Rules>(
-    experiment: &Experiment,
-    rules: impl FnOnce(&About) -> R + 'static,
-) -> Outcome {
-    let build = move |about: &About| -> Box<dyn Scheme> { rules(about).into_scheme() };
-    let own = Own {
-        scheme: Some(Box::new(build)),
-        ..Own::default()
-    };
-    let outcome = experiment.try_run_with(own);
-    outcome.unwrap_or_else(|error| panic!("{error}\n{}", experiment.text()))
+fn run_under(experiment: &Experiment, build: Build) -> Outcome {
+    experiment.clone().own_scheme(build).run()
 }
 
 /// What the scheme counted.

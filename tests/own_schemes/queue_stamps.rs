@@ -223,10 +223,14 @@ fn the_hot_link_is_used_to_the_share_that_is_aimed_at() {
         .message("24 flits")
         .set("run.warmup", "200 us")
         .until("400 us");
-    let outcome = run_under(&hot, |about| QueueStamps::new(about, 600_000));
+    let outcome = run_under(&hot, |_, about| {
+        Ok(QueueStamps::new(about, 600_000).into_scheme())
+    });
     let accepted = outcome.data.jobs[0].totals.accepted_load;
     assert!((accepted - ETA).abs() < 0.05, "{accepted}");
-    let free = run_under(&hot.clone(), |about| QueueStamps::new(about, 600_000_000));
+    let free = run_under(&hot, |_, about| {
+        Ok(QueueStamps::new(about, 600_000_000).into_scheme())
+    });
     let (limited, unlimited) = (
         counted(&outcome, "longest_queue"),
         counted(&free, "longest_queue"),

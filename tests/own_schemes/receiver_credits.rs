@@ -183,7 +183,9 @@ fn an_incast_gets_as_many_packets_as_credits_and_no_queue() {
         .message("240 flits")
         .set("run.warmup", "50 us")
         .until("150 us");
-    let outcome = run_under(&hot, ReceiverCredits::new);
+    let outcome = run_under(&hot, |_, about| {
+        Ok(ReceiverCredits::new(about).into_scheme())
+    });
     // One packet for each interval.
     let accepted = outcome.data.jobs[0].totals.accepted_load;
     assert!((accepted - 1.0 / SLACK).abs() < 0.001, "{accepted}");

@@ -134,9 +134,12 @@ fn one_packet_at_a_time_is_one_packet_for_every_round_trip() {
         .message("24 flits")
         .set("output.packets", true)
         .until("40 us");
-    let outcome = run_under(&flow, |_| RttWindow {
-        target: NEVER,
-        most: 1.0,
+    let outcome = run_under(&flow, |_, _| {
+        Ok(RttWindow {
+            target: NEVER,
+            most: 1.0,
+        }
+        .into_scheme())
     });
     let packets = outcome.data.packets.as_ref().expect("packets");
     // A data packet and its acknowledgement take the same way: latencies of links and routers, and their own length.
@@ -172,9 +175,12 @@ fn a_window_that_holds_the_round_trip_fills_the_link() {
         .message("24 flits")
         .set("run.warmup", "60 us")
         .until("108 us");
-    let outcome = run_under(&flow, |_| RttWindow {
-        target: 5_000_000,
-        most: 64.0,
+    let outcome = run_under(&flow, |_, _| {
+        Ok(RttWindow {
+            target: 5_000_000,
+            most: 64.0,
+        }
+        .into_scheme())
     });
     // All of the link, but for a rounding of the two packets at the edges.
     let accepted = outcome.data.jobs[0].totals.accepted_load;

@@ -1,17 +1,17 @@
 //! Experiments in one sentence: `Experiment::dragonfly(2, 4, 2).routing("par").uniform(0.4).until("20 us").run()`.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use toml::{Table, Value};
 use weir::catalog::catalog;
-use weir::config::ConfigError;
+use weir::config::{Catalog, ConfigError};
 use weir::engine::{Local, Progress, StopReason, Threads};
 use weir::model::{Rng, below, stream};
-use weir::routing::Routing;
-use weir::simulation::{self, Observer, Outcome, Own, Plan, RunError, Saved};
-use weir::topology::Topology;
+use weir::registry::{Entry, Keys};
+use weir::routing;
+use weir::simulation::{self, Observer, Outcome, Plan, RunError, Saved};
 use weir::trace::Data;
+use weir::{congestion, queueing, topology};
 
 use super::cli::Cli;
 
@@ -20,6 +20,7 @@ use super::cli::Cli;
 #[derive(Clone)]
 pub struct Experiment {
     table: Table,
+    catalog: Catalog,
 }
 
 impl Experiment {
@@ -52,12 +53,12 @@ impl Experiment {
 
     /// A whole experiment file.
     pub fn of(table: Table) -> Experiment {
-        Experiment { table }
+        let catalog = catalog();
+        Experiment { table, catalog }
     }
 
     fn on(topology: &str, routing: &str) -> Experiment {
-        let table = Table::new();
-        Experiment { table }
+        Experiment::of(Table::new())
             .set("topology.kind", topology)
             .routing(routing)
             .set("run.until", "20 us")
@@ -187,8 +188,8 @@ impl Experiment {
     }
 
     fn check(&self) -> Result<weir::config::Experiment, ConfigError> {
-        let (text, names) = (self.text(), catalog());
-        weir::config::Experiment::from_text("test.toml", &text, Path::new(""), &[], &names)
+        let (text, folder) = (self.text(), Path::new(""));
+        weir::config::Experiment::from_text("test.toml", &text, folder, &[], &self.catalog)
     }
 
     /// Checked, as the program does it.
@@ -204,7 +205,8 @@ impl Experiment {
 
     /// Ready to run.
     pub fn plan(&self) -> Plan {
-        self.plan_with(Own::default())
+        Plan::new(&self.checked(), None)
+            .unwrap_or_else(|error| panic!("{}\n{}", error.render(false), self.text()))
     }
 
     /// Runs in this process. A failure shows the experiment.
@@ -218,31 +220,67 @@ impl Experiment {
         run_plan(&self.plan())
     }
 
-    /// Runs in this process with parts of one's own.
-    pub fn try_run_with(&self, own: Own) -> Result<Outcome, RunError> {
-        run_plan(&self.plan_with(own))
-    }
-
     /// Runs in this process by another way through the network than any that weir offers.
-    pub fn try_run_by(
-        &self,
-        routing: impl FnOnce(&Arc<dyn Topology>) -> Box<dyn Routing> + 'static,
-    ) -> Result<Outcome, RunError> {
-        self.try_run_with(Own {
-            routing: Some(Box::new(routing)),
-            ..Own::default()
-        })
+    pub fn try_run_by(&self, routing: routing::Build) -> Result<Outcome, RunError> {
+        self.clone().own_routing(routing).try_run()
     }
 
-    /// Ready to run with parts of one's own.
-    pub fn plan_with(&self, own: Own) -> Plan {
-        Plan::with(&self.checked(), None, own)
-            .unwrap_or_else(|error| panic!("{}\n{}", error.render(false), self.text()))
+    /// With a topology that weir does not have.
+    pub fn own_topology(mut self, build: topology::Build) -> Self {
+        let added = self.catalog.topologies.add(own(build));
+        added.expect("no other is called so");
+        self.choose("topology", "kind")
+    }
+
+    /// With a routing that weir does not have.
+    pub fn own_routing(mut self, build: routing::Build) -> Self {
+        let added = self.catalog.routings.add(own(build));
+        added.expect("no other is called so");
+        self.choose("routing", "algorithm")
+    }
+
+    /// With a queueing scheme that weir does not have.
+    pub fn own_queueing(mut self, build: queueing::Build) -> Self {
+        let added = self.catalog.queueing.add(own(build));
+        added.expect("no other is called so");
+        self.choose("queueing", "scheme")
+    }
+
+    /// With a congestion-control scheme that weir does not have.
+    pub fn own_scheme(mut self, build: congestion::Build) -> Self {
+        let added = self.catalog.schemes.add(own(build));
+        added.expect("no other is called so");
+        self.choose("congestion", "scheme")
+    }
+
+    /// A section that chooses a part of one's own.
+    fn choose(mut self, section: &str, key: &str) -> Self {
+        self.table.remove(section);
+        put(&mut self.table, &format!("{section}.{key}"), OWN.into());
+        self
     }
 
     /// Through the program itself.
     pub fn cli(&self) -> Cli {
         Cli::run(&self.text())
+    }
+}
+
+/// The name of parts of one's own.
+const OWN: &str = "own";
+
+/// The entry of a part of one's own, without parameters.
+fn own<F>(build: F) -> Entry<F> {
+    #[derive(Clone, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct NoParameters {}
+    Entry {
+        name: OWN,
+        summary: "A part of this test.",
+        source: "This test.",
+        examples: &[""],
+        parameters: Keys::of::<NoParameters>(),
+        build,
     }
 }
 

@@ -1,13 +1,13 @@
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::{REACTIONS, Record};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, Rules, table_bytes, times,
 };
-use weir_input::registry::Entry;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{packet_times, round_trips, shares};
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Buffer, TimeSpan};
 use weir_model::codec::SavedMap;
 use weir_model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time};
@@ -250,7 +250,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Explicit congestion notification: routers mark, acknowledgements tell, sources leave gaps.",
     source: "Jiang et al., SC15, section 4 and Table 1, in the manner of InfiniBand (doi:10.1145/2807591.2807600)",
     examples: &["", r#"min_interval = "1.3 us""#],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
         let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));

@@ -1,11 +1,11 @@
 //! `fixed_rate`: every flow is held to the same rate.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{About, Acts, Build, Capabilities, FlowRate, Rules, Scheme};
-use weir_input::registry::Entry;
 use weir_input::registry::range::shares;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Classes, EndpointId, Invalid, Time};
 
@@ -75,7 +75,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Every flow is held to a rate that is given.",
     source: "the rates of Birk and Zdornov, section 1.1, where each of four flows gets a quarter of a link",
     examples: &["", "share = 0.5"],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build,
 };
 

@@ -1,4 +1,4 @@
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::kinds::{self, GRANT, NACK, RESERVATION};
@@ -9,9 +9,9 @@ use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, Rules, SLACK,
     check_speculation, check_threshold, grant, nack, speculation_timeout,
 };
-use weir_input::registry::Entry;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times, packets};
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size, TimeSpan};
 use weir_model::{Classes, ControlKind, Origin, PacketKind, Time};
 
@@ -265,7 +265,7 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"threshold = "100 flits""#,
         r#"threshold = "100 flits", fabric_drop = true, loss = 0.05"#,
     ],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
         let policy = Policy::new(

@@ -1,4 +1,4 @@
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::handshake::Handshakes;
@@ -11,9 +11,9 @@ use super::{
     About, Acts, Build, Capabilities, Handshake, NicContext, PacketView, Port, PortContext, Rules,
     SLACK, nack,
 };
-use weir_input::registry::Entry;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times, packets};
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Size, TimeSpan};
 use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 
@@ -235,7 +235,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "LHRP for small messages and SRP for large ones, on one schedule in the last router.",
     source: "Jiang et al., SC15, section 6.4 (doi:10.1145/2807591.2807600)",
     examples: &[r#"threshold = "60 flits", fabric_drop = true, timeout = "200 ns""#],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
         let policy = Policy::new(

@@ -26,8 +26,8 @@ mod scheme;
 mod smsrp;
 mod srp;
 mod sst_cm;
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod window;

@@ -1,12 +1,12 @@
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Capabilities, Rules};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_model::Classes;
 
 /// No congestion control: the baseline. Credits between neighbours are all that holds a source back.
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {}
 
@@ -40,7 +40,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "No congestion control: link-level credits alone hold sources back.",
     source: "the baseline that others are measured against (Jiang et al., SC15, section 4)",
     examples: &[""],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         section.parse::<Parameters>()?;
         let control = about.acknowledge || about.circuits;

@@ -9,14 +9,14 @@
 //! packet says which W_f its source knows and collects the largest weight on its way, and the destination sends a `weights` packet back if
 //! the two differ.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     About, Build, Capabilities, FlowRate, NicContext, PacketView, Port, Rules, Scheme, flow_bytes,
 };
-use weir_input::registry::Entry;
 use weir_input::registry::range::round_trips;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::codec::SavedMap;
 use weir_model::{
@@ -284,7 +284,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Explicit rates: a flow gets its size over the largest sum of sizes on the links of its way.",
     source: "Birk and Zdornov, SYSTOR 2009, section 5 (single application assignment)",
     examples: &["", "period = \"1 us\""],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build,
 };
 

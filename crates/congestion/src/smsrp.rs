@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::kinds::{self, GRANT, NACK, RESERVATION};
@@ -11,9 +11,9 @@ use super::{
     check_speculation, nack, speculation_timeout, table_bytes,
 };
 use weir_input::TimeSpan;
-use weir_input::registry::Entry;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times};
+use weir_input::registry::{Entry, Keys};
 use weir_model::codec::SavedMap;
 use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 
@@ -226,7 +226,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Small-message SRP: speculation first, a reservation only for what was dropped.",
     source: "Jiang et al., SC15, section 3.1 and Table 1 (doi:10.1145/2807591.2807600)",
     examples: &[r#"timeout = "300 ns""#],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
         let timeout = speculation_timeout(about, parameters.timeout);

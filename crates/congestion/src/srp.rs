@@ -1,4 +1,4 @@
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::handshake::Handshakes;
@@ -9,9 +9,9 @@ use super::{
     About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, Rules, SLACK,
     check_speculation, nack, speculation_timeout,
 };
-use weir_input::registry::Entry;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, factors, packet_times};
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, TimeSpan};
 use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 
@@ -168,7 +168,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Speculative reservation protocol: a reservation for every message, speculation until the grant.",
     source: "Jiang et al., HPCA 2012; SC15, section 2.2 and Table 1 (doi:10.1145/2807591.2807600)",
     examples: &["", r#"loss = 0.05"#],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
         let timeout = speculation_timeout(about, parameters.timeout);

@@ -2,7 +2,6 @@ mod parameters;
 
 use std::collections::hash_map::Entry as Slot;
 
-use schemars::schema_for;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -10,7 +9,7 @@ use super::{
     Rules, check_threshold, times,
 };
 use parameters::{Expiry, Parameters, Pauses, Release};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Buffer, ConfigError, Section};
 use weir_model::codec::SavedMap;
 use weir_model::{Classes, EndpointId, NEVER, Signal, Time};
@@ -485,7 +484,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "The last router makes the sources of an incast pause, and then share its endpoint's link.",
     source: "McGlohon et al., PMBS 2021, sections III.B and IV.C",
     examples: &[r#"streams = 3, threshold = "100 flits", smallest = "4 flits""#],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| Ok(SstCm::new(section, about)?.into_scheme()),
 };
 

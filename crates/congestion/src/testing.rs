@@ -1,4 +1,4 @@
-//! A NIC that writes down what a scheme does.
+//! A NIC that writes down what a scheme does, and what a scheme is asked about: for tests of schemes.
 
 use super::{About, Actions, NicContext, PacketView, Port, PortContext};
 use weir_input::Section;
@@ -6,7 +6,9 @@ use weir_model::{Bandwidth, EndpointId, FlitSize, Origin, PacketKind, Time};
 
 /// What a scheme did at a NIC.
 pub struct Seen {
+    /// The time.
     pub now: Time,
+    /// The number of the NIC.
     pub nic: u32,
     /// Kind, destination, message, payload word.
     pub replies: Vec<(PacketKind, EndpointId, u32, u32)>,
@@ -14,6 +16,7 @@ pub struct Seen {
     pub resent: Vec<(Time, bool, EndpointId, u32, u32)>,
     /// Parts that are not sent when a message is withdrawn.
     pub left: std::ops::Range<u32>,
+    /// The header of the packet.
     pub header: Vec<u64>,
     /// Time and number.
     pub timers: Vec<(Time, u64)>,
@@ -30,6 +33,7 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// A NIC that nothing has happened at, at a time.
     pub fn at(now: Time) -> Seen {
         Seen {
             now,

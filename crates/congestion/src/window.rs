@@ -1,11 +1,11 @@
 //! `window`: a congestion window for each flow, as of TCP, by round-trip times since nothing is lost.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Rules, Scheme, flow_bytes};
-use weir_input::registry::Entry;
 use weir_input::registry::range::{counts, factors};
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::codec::SavedMap;
 use weir_model::{Classes, EndpointId, Invalid, NEVER, Origin, PacketKind, Time};
@@ -209,7 +209,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "A congestion window for each flow, as of TCP, that is halved when round trips become long.",
     source: "Birk and Zdornov, SYSTOR 2009, section 3.2; Chiu and Jain, Computer Networks and ISDN Systems 17(1), 1989",
     examples: &["", "most = 1"],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build,
 };
 

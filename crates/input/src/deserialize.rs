@@ -13,35 +13,43 @@ use super::tree::{Member, Node, Value};
 
 /// Why a value does not fit its type.
 #[derive(Debug)]
-pub struct Mismatch {
+pub struct Why {
     pub message: String,
     pub remedy: String,
     /// The innermost key or value that is to blame.
     pub origin: Option<Origin>,
     /// The keys that lead to it.
     pub path: Vec<String>,
+    /// A key that its table does not have, and those that it has.
+    pub unknown: Option<(String, &'static [&'static str])>,
 }
+
+/// The same as one word: the code of every struct that is read hands it on for each of its fields.
+#[derive(Debug)]
+pub struct Mismatch(pub Box<Why>);
 
 impl Mismatch {
     fn new(message: String, remedy: String) -> Self {
-        Mismatch {
+        Mismatch(Box::new(Why {
             message,
             remedy,
             origin: None,
             path: Vec::new(),
-        }
+            unknown: None,
+        }))
     }
 
+    #[cold]
     fn within(mut self, key: &str, origin: &Origin) -> Self {
-        self.path.insert(0, key.to_string());
-        self.origin.get_or_insert_with(|| origin.clone());
+        self.0.path.insert(0, key.to_string());
+        self.0.origin.get_or_insert_with(|| origin.clone());
         self
     }
 }
 
 impl Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.0.message)
     }
 }
 
@@ -88,17 +96,15 @@ impl de::Error for Mismatch {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        if ["ranks", "np", "processes"].contains(&field) {
-            return Mismatch::new(
-                format!("unknown key `{field}`"),
-                "an experiment is the same on any number of ranks: mpirun -n 4 weir run FILE"
-                    .into(),
-            );
-        }
-        Mismatch::new(
-            format!("unknown key `{field}`"),
-            suggest(field, "keys", expected, '`'),
-        )
+        let remedy = match field {
+            "ranks" | "np" | "processes" => {
+                "an experiment is the same on any number of ranks: mpirun -n 4 weir run FILE".into()
+            }
+            _ => suggest(field, "keys", expected, '`'),
+        };
+        let mut mismatch = Mismatch::new(format!("unknown key `{field}`"), remedy);
+        mismatch.0.unknown = Some((field.to_string(), expected));
+        mismatch
     }
 
     fn missing_field(field: &'static str) -> Self {
@@ -164,6 +170,12 @@ impl<'a> Reader<'a> {
         Reader { node, hidden: None }
     }
 
+    fn list(items: &'a [Node]) -> ListAccess<'a> {
+        ListAccess {
+            items: items.iter().enumerate(),
+        }
+    }
+
     fn table(&self, members: &'a [Member]) -> TableAccess<'a> {
         TableAccess {
             members: members.iter(),
@@ -171,6 +183,37 @@ impl<'a> Reader<'a> {
             value: None,
         }
     }
+
+    /// The error that something else was expected. Not generic, so that there is one of it.
+    #[cold]
+    fn wrong(&self, expected: &dyn Expected) -> Mismatch {
+        let date;
+        let got = match &self.node.value {
+            Value::String(s) => Unexpected::Str(s),
+            Value::Integer(i) => Unexpected::Signed(*i),
+            Value::Float(x) => Unexpected::Float(*x),
+            Value::Boolean(b) => Unexpected::Bool(*b),
+            Value::Datetime(d) => {
+                date = format!("the date {d}");
+                Unexpected::Other(&date)
+            }
+            Value::Array(_) => Unexpected::Seq,
+            Value::Table(_) => Unexpected::Map,
+        };
+        de::Error::invalid_type(got, expected)
+    }
+}
+
+/// Methods for types that take a value of one sort: no code is made for others.
+macro_rules! only {
+    ($($value:ident($own:ident) => $visit:ident($given:expr) for $($method:ident)*;)*) => { $($(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+            match &self.node.value {
+                Value::$value($own) => visitor.$visit($given),
+                _ => Err(self.wrong(&visitor)),
+            }
+        }
+    )*)* };
 }
 
 impl<'de> de::Deserializer<'de> for Reader<'de> {
@@ -182,15 +225,42 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
             Value::Integer(i) => visitor.visit_i64(*i),
             Value::Float(x) => visitor.visit_f64(*x),
             Value::Boolean(b) => visitor.visit_bool(*b),
-            Value::Datetime(d) => Err(de::Error::invalid_type(
-                Unexpected::Other(&format!("the date {d}")),
-                &visitor,
-            )),
-            Value::Array(items) => visitor.visit_seq(ListAccess {
-                items: items.iter().enumerate(),
-            }),
+            Value::Datetime(_) => Err(self.wrong(&visitor)),
+            Value::Array(items) => visitor.visit_seq(Reader::list(items)),
             Value::Table(members) => visitor.visit_map(self.table(members)),
         }
+    }
+
+    only! {
+        Boolean(b) => visit_bool(*b) for deserialize_bool;
+        Integer(i) => visit_i64(*i) for deserialize_i8 deserialize_i16 deserialize_i32
+            deserialize_i64 deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64;
+        String(s) => visit_borrowed_str(s) for deserialize_string;
+        Array(items) => visit_seq(Reader::list(items)) for deserialize_seq;
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        match self.node.value {
+            Value::Integer(i) => visitor.visit_i64(i),
+            Value::Float(x) => visitor.visit_f64(x),
+            _ => Err(self.wrong(&visitor)),
+        }
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        match &self.node.value {
+            Value::Table(members) => visitor.visit_map(self.table(members)),
+            _ => Err(self.wrong(&visitor)),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        self.deserialize_map(visitor)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
@@ -221,26 +291,13 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
             }
             _ => {
                 let names: Vec<String> = variants.iter().map(|v| format!("{v:?}")).collect();
-                let expected = format!("one of {}", names.join(", "));
-                Reader::new(self.node).deserialize_any(Anything(&expected))?;
-                Err(de::Error::custom(expected))
+                Err(self.wrong(&format!("one of {}", names.join(", ")).as_str()))
             }
         }
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map struct identifier ignored_any
-    }
-}
-
-/// A visitor that refuses whatever comes, to get the same words as every other wrong type.
-struct Anything<'a>(&'a str);
-
-impl Visitor<'_> for Anything<'_> {
-    type Value = ();
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.0)
+        i128 u128 f32 char str bytes byte_buf unit unit_struct tuple tuple_struct identifier ignored_any
     }
 }
 
@@ -291,7 +348,7 @@ impl<'de> MapAccess<'de> for TableAccess<'de> {
         self.value = Some(member);
         let key: StrDeserializer<'_, Mismatch> = member.key.as_str().into_deserializer();
         seed.deserialize(key).map(Some).map_err(|mut e| {
-            e.origin.get_or_insert_with(|| member.origin.clone());
+            e.0.origin.get_or_insert_with(|| member.origin.clone());
             e
         })
     }

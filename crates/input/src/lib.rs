@@ -11,6 +11,7 @@ mod given;
 mod nearest;
 pub mod printable;
 pub mod registry;
+pub mod schema;
 pub mod section;
 pub mod tree;
 mod units;

@@ -1,12 +1,17 @@
+use std::any::Any;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, schema_for};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::ConfigError;
-use super::deserialize::Reader;
+use super::deserialize::{Mismatch, Reader};
 use super::error::{Origin, Source};
 use super::nearest::suggest;
+use super::schema::definition;
 use super::tree::{Member, Node, Value};
+use serde_json::Value as Json;
 use weir_model::Invalid;
 
 /// The keys that choose a variant, and what `weir list` calls the variants.
@@ -24,6 +29,14 @@ pub struct Section {
     path: String,
     dispatch: Option<&'static str>,
     list: Option<&'static str>,
+    typed: Option<Arc<Typed>>,
+}
+
+/// The parameters of a section, parsed.
+#[derive(Debug)]
+struct Typed {
+    value: Box<dyn Any + Send + Sync>,
+    written: Node,
 }
 
 impl Section {
@@ -52,6 +65,7 @@ impl Section {
             path: path.into(),
             dispatch: None,
             list: None,
+            typed: None,
         }
     }
 
@@ -63,16 +77,85 @@ impl Section {
     }
 
     /// The parameters as a typed struct (`deny_unknown_fields`; the key that chose the variant is left out).
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
-        let reader = Reader {
+    ///
+    /// # Errors
+    /// At the place of the first key or value that does not fit.
+    pub fn parse<T: DeserializeOwned + Clone + 'static>(&self) -> Result<T, ConfigError> {
+        let typed = self.typed.as_ref();
+        match typed.and_then(|typed| typed.value.downcast_ref::<T>()) {
+            Some(known) => Ok(known.clone()),
+            None => self.read().map_err(|mismatch| self.mismatch(mismatch)),
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self) -> Result<T, Mismatch> {
+        T::deserialize(Reader {
             node: &self.node,
             hidden: self.dispatch,
-        };
-        T::deserialize(reader).map_err(|mismatch| {
-            let key = mismatch.path.join(".");
-            let origin = mismatch.origin.as_ref().unwrap_or(&self.node.origin);
-            ConfigError::at(origin, self.about(&key, &mismatch.message), mismatch.remedy)
         })
+    }
+
+    /// The section with its parameters parsed, for [`Section::parse`] and [`Section::written`].
+    pub(super) fn typed<T>(mut self) -> Result<Section, ConfigError>
+    where
+        T: DeserializeOwned + Serialize + JsonSchema + Send + Sync + 'static,
+    {
+        let value: T = self.read().map_err(|mut mismatch| {
+            if let Some((key, known)) = mismatch.0.unknown.take() {
+                let schema = schema_for!(T).to_value();
+                mismatch.0.remedy = self.about_unknown(&key, known, &mismatch.0.path, &schema);
+            }
+            self.mismatch(mismatch)
+        })?;
+        self.typed = Some(Arc::new(Typed {
+            written: Node::written(&value)?,
+            value: Box::new(value),
+        }));
+        Ok(self)
+    }
+
+    fn mismatch(&self, Mismatch(why): Mismatch) -> ConfigError {
+        let key = why.path.join(".");
+        let origin = why.origin.as_ref().unwrap_or(&self.node.origin);
+        ConfigError::at(origin, self.about(&key, &why.message), why.remedy)
+    }
+
+    /// What to write instead of a key that the table at `path` does not have.
+    fn about_unknown(&self, key: &str, known: &[&str], path: &[String], root: &Json) -> String {
+        let dispatch = self.dispatch.filter(|_| path.is_empty());
+        let table = path.iter().fold(root, |schema, key| {
+            &definition(schema, root)["properties"][key]
+        });
+        let inside = known.iter().find(|table_key| {
+            let inner = &definition(table, root)["properties"][table_key];
+            definition(inner, root)["properties"][key].is_object()
+        });
+        let remedy = match (dispatch, inside) {
+            // What chooses the variant in another section.
+            (Some(own), _) if DISPATCH.iter().any(|(other, _)| *other == key) => {
+                format!("did you mean `{own}`?")
+            }
+            (_, Some(table)) => format!("did you mean `{table}.{key}`?"),
+            _ => {
+                let valid: Vec<&str> = dispatch.into_iter().chain(known.iter().copied()).collect();
+                suggest(key, "keys", &valid, '`')
+            }
+        };
+        match (self.list, self.kind()) {
+            (Some(list), Ok(variant)) => format!("{remedy} (see `weir list {list} {variant}`)"),
+            _ => remedy,
+        }
+    }
+
+    /// The section with all parameters of its type, in their order and in their one form, behind
+    /// the key that chooses the variant.
+    pub fn written(&self) -> Node {
+        let Some(typed) = &self.typed else {
+            return self.node.clone().forgotten();
+        };
+        let dispatch = self.dispatch.and_then(|key| self.node.get(key)).cloned();
+        let members = dispatch.into_iter().chain(typed.written.members().to_vec());
+        Node::default(Value::Table(members.collect()))
     }
 
     /// The value of the key that chooses the variant (`kind`, `algorithm` or `scheme`).
@@ -239,7 +322,7 @@ mod tests {
     use crate::{Duration, Rate};
     use serde::Deserialize;
 
-    #[derive(Debug, Deserialize)]
+    #[derive(Clone, Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Params {
         groups: u16,
@@ -253,7 +336,7 @@ mod tests {
         wide: bool,
     }
 
-    #[derive(Debug, Default, Deserialize)]
+    #[derive(Clone, Debug, Default, Deserialize)]
     #[serde(rename_all = "snake_case")]
     enum Mode {
         #[default]
@@ -261,7 +344,7 @@ mod tests {
         Ring,
     }
 
-    #[derive(Debug, Deserialize)]
+    #[derive(Clone, Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Wire {
         latency: Duration,

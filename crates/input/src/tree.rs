@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::Serialize;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigError, Origin, Source};
@@ -46,25 +47,18 @@ impl Node {
         }
     }
 
-    /// A default that a JSON Schema or a serialized struct names. Null has no TOML counterpart.
-    pub fn from_json(value: &serde_json::Value) -> Option<Node> {
-        use serde_json::Value as Json;
-        let value = match value {
-            Json::Null => return None,
-            Json::Bool(b) => Value::Boolean(*b),
-            Json::Number(n) => match n.as_i64() {
-                Some(i) => Value::Integer(i),
-                None => Value::Float(n.as_f64()?),
-            },
-            Json::String(s) => Value::String(s.clone()),
-            Json::Array(items) => Value::Array(items.iter().filter_map(Node::from_json).collect()),
-            Json::Object(map) => Value::Table(
-                map.iter()
-                    .filter_map(|(key, value)| Some(Member::default(key, Node::from_json(value)?)))
-                    .collect(),
-            ),
-        };
-        Some(Node::default(value))
+    /// The values of a struct, in the order of its fields; without those that are None.
+    ///
+    /// # Errors
+    /// If it has something that TOML does not: a number of more than 63 bits, a key that is no text.
+    pub fn written<T: Serialize>(value: &T) -> Result<Node, ConfigError> {
+        toml::Value::try_from(value).map(Node::from).map_err(|why| {
+            let message = format!("{} cannot be written: {why}", std::any::type_name::<T>());
+            ConfigError::new(
+                message,
+                "this is a mistake in the struct of these parameters",
+            )
+        })
     }
 
     /// A value that nobody wrote.
@@ -133,6 +127,23 @@ impl Node {
             }
         }
         self
+    }
+}
+
+impl From<toml::Value> for Node {
+    fn from(value: toml::Value) -> Node {
+        Node::default(match value {
+            toml::Value::String(s) => Value::String(s),
+            toml::Value::Integer(i) => Value::Integer(i),
+            toml::Value::Float(x) => Value::Float(x),
+            toml::Value::Boolean(b) => Value::Boolean(b),
+            toml::Value::Datetime(d) => Value::Datetime(d.to_string()),
+            toml::Value::Array(items) => Value::Array(items.into_iter().map(Node::from).collect()),
+            toml::Value::Table(table) => {
+                let member = |(key, value): (String, _)| Member::default(&key, Node::from(value));
+                Value::Table(table.into_iter().map(member).collect())
+            }
+        })
     }
 }
 

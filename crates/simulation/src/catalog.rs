@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use schemars::schema_for;
-
 use crate::config::{Catalog, Experiment, PRESETS, READY, READY_WORKLOADS};
 use weir_congestion as congestion;
 use weir_input::ConfigError;
 use weir_input::registry::{Entry, Family};
 use weir_network::{queueing, routing, topology};
-use weir_workload::{motifs, patterns, replay, tasks::Mpi};
+use weir_workload::{motifs, patterns, replay};
 
 /// All variants of all registries.
 pub fn catalog() -> Catalog {
@@ -66,8 +64,6 @@ pub fn catalog() -> Catalog {
         ready: READY,
         ready_workloads: READY_WORKLOADS,
         presets: PRESETS,
-        mpi: || schema_for!(Mpi),
-        read_trace: replay::read,
     }
 }
 
@@ -102,7 +98,7 @@ mod tests {
                     assert!(new, "{} {topology} is there twice", variant.name);
                 }
                 assert!(!variant.summary.is_empty() && !variant.source.is_empty());
-                let schema = (variant.parameters)().to_value();
+                let schema = (variant.parameters.schema)().to_value();
                 let parameters = schema["properties"].as_object().into_iter().flatten();
                 for (key, parameter) in parameters {
                     let documented = parameter["description"].is_string();

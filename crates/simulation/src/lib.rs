@@ -14,7 +14,6 @@ mod plan;
 mod run;
 mod warnings;
 
-pub use assemble::{BuildQueueing, BuildRouting, BuildScheme, Own};
 pub use collect::cost::{area_mm2, buffer_bytes};
 pub use collect::{Facts, counts_as_nothing, scheme_numbers};
 pub use error::RunError;

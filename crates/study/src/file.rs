@@ -22,7 +22,7 @@ pub struct Options {
 
 /// `[[axis]]`: a difference between points. The points are all combinations of the values of all
 /// axes; the last axis changes fastest.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AxisFile {
     /// Its name in tables, figures and claims: letters, digits, `_` and `-`.
@@ -46,7 +46,7 @@ pub struct AxisFile {
 }
 
 /// Evenly spaced numbers.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RangeFile {
     pub from: f64,
@@ -93,7 +93,7 @@ impl Scale {
 /// `[[criterion]]`: a measure by which points are ranked. The table gets a column for each, and one
 /// with their score: the weighted mean of their grades. The grade is 1 at `best` or better, 0 at
 /// `worst` or worse, and in proportion between.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CriterionFile {
     /// Its name; its column is `criterion.NAME`.
@@ -194,7 +194,7 @@ pub enum Names {
 }
 
 /// `[[figure]]`: a figure of `weir report`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FigureFile {
     /// Its name, and that of its files: letters, digits, `_` and `-`. Unique.
@@ -268,7 +268,7 @@ pub enum BoundFile {
 }
 
 /// `[[claims]]`: a statement that is checked against the table.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimFile {
     /// Its name. Unique.
@@ -353,7 +353,7 @@ pub struct FirstFile {
 }
 
 /// What to compare with.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceFile {
     /// Another metric; the same by default.
@@ -366,7 +366,7 @@ pub struct ReferenceFile {
 }
 
 /// Values of an axis in rising order of the measure.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrderFile {
     /// The axis.
@@ -380,7 +380,7 @@ pub struct OrderFile {
 }
 
 /// Rising or falling along an axis.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MonotoneFile {
     /// The axis.
@@ -403,7 +403,7 @@ pub enum Slope {
 }
 
 /// `[reduced]`: a smaller study of the same shape, for `--reduced`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReducedFile {
     /// Keys of the experiment, in quotes, and their values, as for `--set`.

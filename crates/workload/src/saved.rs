@@ -10,6 +10,7 @@ use super::replay::{self, Replay};
 use super::tasks::ideal::{Ideal, job};
 use super::tasks::{Algorithms, Iteration, Job, Motif, MpiPreset, Task};
 use weir_input::Section;
+use weir_input::registry::{Chosen, choose};
 use weir_model::{Time, below, stream};
 
 /// A program and its number of tasks.
@@ -27,7 +28,7 @@ fn all_motifs() -> Vec<Program> {
             // Some want a power of two, a square or a cube.
             let tasks = [9, 8, 16, 27, 7, 2].into_iter();
             let mut built = tasks.filter_map(|tasks| {
-                let motif = motifs::build(&section, tasks).ok()?;
+                let motif = (entry.build)(&section, tasks).ok()?;
                 Some((format!("{} {example}", entry.name), motif, tasks))
             });
             all.push(built.next().unwrap_or_else(|| panic!("{text}")));
@@ -55,9 +56,12 @@ fn all_traces() -> Vec<Program> {
             .eq(replay::REGISTRY.iter().map(|entry| entry.name))
     );
     let read = |(format, file, keys): (&str, &str, &str)| -> Program {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/traces/");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/traces/");
         let text = format!("format = {format:?}\nfile = \"{path}{file}\"\n{keys}");
-        let trace = replay::read(&Section::from_toml(&text).expect("TOML"));
+        let section = Section::from_toml(&text).expect("TOML");
+        let entry = choose(&section, replay::REGISTRY).expect("a format");
+        let chosen = Chosen::new(entry.variant(), section).expect("good keys");
+        let trace = replay::read(&chosen);
         let trace = trace.unwrap_or_else(|error| panic!("{}", error.render(false)));
         let tasks = trace.tasks();
         (

@@ -10,13 +10,14 @@ use verify::{critical_paths, verify};
 use weir_report::explanation;
 use weir_result::ResultFile;
 use weir_result::explain;
+use weir_simulation::config::Catalog;
 
 /// What holds up whom in the run of a directory, as text or JSON.
 ///
 /// # Errors
 /// Bad input if there is no result, if it is damaged, or if it does not say whose data waited
 /// where.
-pub(super) fn explain(options: &ExplainOptions) -> Result<String, Failure> {
+pub(super) fn explain(options: &ExplainOptions, catalog: &Catalog) -> Result<String, Failure> {
     let dir = &options.dir;
     let bad =
         |cause: String, help: &str| Failure::bad_input(format!("error: {cause}\n  help: {help}"));
@@ -40,14 +41,14 @@ pub(super) fn explain(options: &ExplainOptions) -> Result<String, Failure> {
     };
     let text = &result.header().experiment;
     if options.critical_path || options.verify {
-        let paths = critical_paths(text)?;
+        let paths = critical_paths(text, catalog)?;
         all.lost = explain::lost_times(&result, &paths).map_err(wrong)?;
         if all.lost.is_empty() {
             tell("critical path: no application came to its end in this run, so there is none");
         }
     }
     if options.verify {
-        all.verified = verify(text, &all)?;
+        all.verified = verify(text, &all, catalog)?;
     }
     if options.json {
         let text = serde_json::to_string_pretty(&all);

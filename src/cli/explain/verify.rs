@@ -9,8 +9,7 @@ use crate::cli::failure::Failure;
 use weir_engine::{Local, Progress, StopReason};
 use weir_result::explain::{Explanation, Measured, Path, Removal};
 use weir_result::{Data, Stats};
-use weir_simulation::catalog::catalog;
-use weir_simulation::config::Experiment;
+use weir_simulation::config::{Catalog, Experiment};
 use weir_simulation::{Log, Observer, Outcome, Plan, is_much};
 
 /// Measures what each job that feeds a full link costs each other job. Every run is one process;
@@ -20,9 +19,13 @@ use weir_simulation::{Log, Observer, Outcome, Plan, is_much};
 ///
 /// # Errors
 /// If the experiment cannot be run again: a trace is gone, or another version of weir wrote it.
-pub(super) fn verify(text: &str, all: &Explanation) -> Result<Vec<Measured>, Failure> {
+pub(super) fn verify(
+    text: &str,
+    all: &Explanation,
+    catalog: &Catalog,
+) -> Result<Vec<Measured>, Failure> {
     let jobs: Vec<&str> = all.jobs.iter().map(|job| job.name.as_str()).collect();
-    let mut runs = Runs::new(text)?;
+    let mut runs = Runs::new(text, catalog)?;
     let suspects = all.suspects();
     if suspects.is_empty() || jobs.len() < 2 {
         tell("nothing to verify: no job feeds a full link that holds up another job");
@@ -68,8 +71,8 @@ pub(super) fn verify(text: &str, all: &Explanation) -> Result<Vec<Measured>, Fai
 ///
 /// # Errors
 /// As [`verify`].
-pub(super) fn critical_paths(text: &str) -> Result<Vec<Path>, Failure> {
-    let experiment = read(text, &["output.attribution=\"none\"".into()])?;
+pub(super) fn critical_paths(text: &str, catalog: &Catalog) -> Result<Vec<Path>, Failure> {
+    let experiment = read(text, &["output.attribution=\"none\"".into()], catalog)?;
     let plan = || Plan::new(&experiment, None).map_err(|error| Failure::wrong(&error));
     tell("critical path: run 1, in which everything that happens to tasks is kept");
     let log = Log::of(outcome(&plan()?.with_task_log())?);
@@ -82,6 +85,7 @@ pub(super) fn critical_paths(text: &str) -> Result<Vec<Path>, Failure> {
 /// Runs of an experiment with some of its jobs, each once.
 struct Runs<'a> {
     text: &'a str,
+    catalog: &'a Catalog,
     /// The place of each job in the experiment file.
     places: HashMap<String, usize>,
     applications: HashSet<String>,
@@ -89,13 +93,14 @@ struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    fn new(text: &'a str) -> Result<Runs<'a>, Failure> {
-        let experiment = read(text, &[])?;
+    fn new(text: &'a str, catalog: &'a Catalog) -> Result<Runs<'a>, Failure> {
+        let experiment = read(text, &[], catalog)?;
         let all = || experiment.workloads.iter();
         let places = all().enumerate().map(|(at, one)| (one.name.clone(), at));
         let applications = all().filter(|one| one.job().is_some());
         Ok(Runs {
             text,
+            catalog,
             places: places.collect(),
             applications: applications.map(|one| one.name.clone()).collect(),
             done: HashMap::new(),
@@ -127,7 +132,7 @@ impl<'a> Runs<'a> {
         let off = off.map(|(_, place)| format!("workload.{place}.enabled=false"));
         let mut sets: Vec<String> = off.collect();
         sets.push("output.attribution=\"none\"".into());
-        let experiment = read(self.text, &sets)?;
+        let experiment = read(self.text, &sets, self.catalog)?;
         let plan = Plan::new(&experiment, None).map_err(|error| Failure::wrong(&error))?;
         Ok(outcome(&plan)?.data)
     }
@@ -140,9 +145,8 @@ fn outcome(plan: &Plan) -> Result<Outcome, Failure> {
     outcome.ok_or_else(|| Failure::failed("error: the run again has no outcome"))
 }
 
-fn read(text: &str, sets: &[String]) -> Result<Experiment, Failure> {
-    let experiment =
-        Experiment::from_text("result.h5", text, path::Path::new(""), sets, &catalog());
+fn read(text: &str, sets: &[String], catalog: &Catalog) -> Result<Experiment, Failure> {
+    let experiment = Experiment::from_text("result.h5", text, path::Path::new(""), sets, catalog);
     experiment.map_err(|error| Failure::wrong(&error))
 }
 

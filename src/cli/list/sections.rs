@@ -1,10 +1,12 @@
 //! Contents of `weir list` besides variants: the keys of the sections that every experiment has, and
 //! metrics.
 
+use schemars::schema_for;
 use serde_json::Value as Json;
 
 use super::{parameter_rows, rows_of, wrap};
-use weir_simulation::config::{Catalog, fixed_sections};
+use weir_simulation::config::fixed_sections;
+use weir_workload::tasks::Mpi;
 
 /// The sections: what they are called here, how they are written, and what they are for.
 pub const SECTIONS: [[&str; 3]; 6] = [
@@ -46,13 +48,13 @@ pub(super) fn table() -> String {
 }
 
 /// All about a section, by its name or as it is written; None if there is none.
-pub(super) fn section(catalog: &Catalog, what: &str) -> Option<String> {
+pub(super) fn section(what: &str) -> Option<String> {
     let plain = |word: &str| word.trim_matches(['[', ']']).to_string();
     let found = SECTIONS.iter().find(|[name, ..]| *name == plain(what));
     let [name, written, summary] = found?;
     let (schema, root) = match *name {
         "mpi" => {
-            let mpi = (catalog.mpi)().to_value();
+            let mpi = schema_for!(Mpi).to_value();
             (mpi.clone(), mpi)
         }
         name => {

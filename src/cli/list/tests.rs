@@ -1,9 +1,11 @@
 use super::*;
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weir_input::registry::Keys;
 use weir_input::{Duration, Size};
+use weir_simulation::catalog::catalog;
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
     /// How many routers there are, which is
@@ -19,7 +21,7 @@ struct Params {
     memory: Option<Size>,
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 struct Wire {
     /// From end to end.
@@ -34,7 +36,7 @@ impl Default for Wire {
     }
 }
 
-#[derive(Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Order {
     #[default]
@@ -51,7 +53,8 @@ fn made_up() -> Catalog {
         source: "Folklore, section 1.",
         examples: &[""],
         topologies: &[],
-        parameters: || schema_for!(Params),
+        parameters: Keys::of::<Params>(),
+        ..catalog.topologies.variants[0]
     }];
     catalog.ready = &[(
         "ring-12",
@@ -62,7 +65,7 @@ fn made_up() -> Catalog {
 
 #[test]
 fn one_variant_with_its_parameters() {
-    let text = list_from(&made_up(), Some("topologies"), Some("ring")).unwrap();
+    let text = list(&made_up(), Some("topologies"), Some("ring")).unwrap();
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     assert_eq!(
         lines,
@@ -87,15 +90,15 @@ fn one_variant_with_its_parameters() {
 
 #[test]
 fn a_family_and_its_ready_networks() {
-    let text = list_from(&made_up(), Some("topology"), None).unwrap();
+    let text = list(&made_up(), Some("topology"), None).unwrap();
     assert!(text.contains("topologies ([topology] kind = \"…\")\n  ring  Routers in a circle."));
     assert!(text.contains("ring-12  Twelve in a ring.\n"), "{text}");
-    let text = list_from(&made_up(), Some("topologies"), Some("ring-12")).unwrap();
+    let text = list(&made_up(), Some("topologies"), Some("ring-12")).unwrap();
     assert!(text.contains("kind = \"ring\""));
-    let text = list(Some("motifs"), None).unwrap();
+    let text = list(&catalog(), Some("motifs"), None).unwrap();
     assert!(text.contains("ready applications ([[workload]] file = \"…\")\n"));
     assert!(text.contains("\n  lammps-2048 "), "{text}");
-    let text = list(Some("motifs"), Some("lammps-2048")).unwrap();
+    let text = list(&catalog(), Some("motifs"), Some("lammps-2048")).unwrap();
     assert!(
         text.starts_with("# [[workload]] file = \"lammps-2048\"\n"),
         "{text}"
@@ -104,42 +107,43 @@ fn a_family_and_its_ready_networks() {
 
 #[test]
 fn presets_are_listed_and_shown() {
+    let all = list(&catalog(), None, None).unwrap();
+    assert!(all.contains("  booksim2 "));
     let mut catalog = made_up();
     catalog.presets = &[(
         "slow",
         "# Slow routers. Very.\n[router]\nlatency = \"1 ms\"\n",
     )];
     for what in ["presets", "preset"] {
-        let text = list_from(&catalog, Some(what), None).unwrap();
+        let text = list(&catalog, Some(what), None).unwrap();
         assert_eq!(
             text,
             "presets (preset = \"…\" at the top of the file)\n  slow  Slow routers.\n"
         );
     }
-    assert!(list(None, None).unwrap().contains("  booksim2 "));
-    let text = list_from(&catalog, Some("presets"), Some("slow")).unwrap();
+    let text = list(&catalog, Some("presets"), Some("slow")).unwrap();
     assert!(
         text.starts_with("# preset = \"slow\"\n# Slow routers"),
         "{text}"
     );
-    let error = list_from(&catalog, Some("presets"), Some("slwo")).unwrap_err();
+    let error = list(&catalog, Some("presets"), Some("slwo")).unwrap_err();
     assert_eq!(error.message, "there is no preset called \"slwo\"");
     assert!(error.remedy().unwrap().contains("did you mean \"slow\"?"));
 }
 
 #[test]
 fn a_name_is_found_in_any_family() {
-    let text = list(Some("ecn"), None).unwrap();
+    let text = list(&catalog(), Some("ecn"), None).unwrap();
     assert!(text.contains("decrement_timer"), "{text}");
     // Of several topologies.
-    let text = list(Some("ugal"), None).unwrap();
+    let text = list(&catalog(), Some("ugal"), None).unwrap();
     assert!(text.matches("routing ugal\n").count() > 1, "{text}");
     // By its section.
-    let text = list(Some("congestion"), None).unwrap();
-    assert_eq!(text, list(Some("schemes"), None).unwrap());
-    let error = list(Some("ecm"), None).unwrap_err();
+    let text = list(&catalog(), Some("congestion"), None).unwrap();
+    assert_eq!(text, list(&catalog(), Some("schemes"), None).unwrap());
+    let error = list(&catalog(), Some("ecm"), None).unwrap_err();
     assert_eq!(error.remedy(), Some("did you mean \"ecn\"?"));
-    let all = json();
+    let all = json(&catalog());
     let schemes = all["schemes"]["variants"].as_array().unwrap();
     let ecn = schemes.iter().find(|one| one["name"] == "ecn").unwrap();
     assert!(ecn["parameters"]["properties"]["increment"].is_object());
@@ -148,17 +152,21 @@ fn a_name_is_found_in_any_family() {
 #[test]
 fn routings_stand_below_their_topologies() {
     let mut catalog = made_up();
+    let minimal = Variant {
+        summary: "Routers in a circle.",
+        ..catalog.routings.variants[0]
+    };
     let routing = |name, topologies| Variant {
         name,
         topologies,
-        ..catalog.topologies.variants[0]
+        ..minimal
     };
     catalog.routings.variants = vec![
         routing("minimal", &["ring"] as &[&str]),
         routing("minimal", &["star", "bus"]),
         routing("far", &["star", "bus"]),
     ];
-    let text = list_from(&catalog, Some("routings"), None).unwrap();
+    let text = list(&catalog, Some("routings"), None).unwrap();
     let lines: Vec<&str> = text.lines().skip(1).collect();
     let summary = "Routers in a circle.";
     assert_eq!(
@@ -171,28 +179,28 @@ fn routings_stand_below_their_topologies() {
             &format!("  far      {summary}"),
         ]
     );
-    let text = list_from(&catalog, Some("routings"), Some("minimal")).unwrap();
+    let text = list(&catalog, Some("routings"), Some("minimal")).unwrap();
     assert!(text.contains("For topologies: ring\n"), "{text}");
     assert!(text.contains("For topologies: star, bus\n"), "{text}");
 }
 
 #[test]
 fn everything_at_once_and_nothing_yet() {
-    let text = list(None, None).unwrap();
+    let text = list(&catalog(), None, None).unwrap();
     for family in catalog().families() {
         assert!(text.contains(family.name));
         for variant in &family.variants {
             assert!(text.contains(variant.name) && !variant.summary.is_empty());
-            let page = list(Some(family.name), Some(variant.name)).unwrap();
+            let page = list(&catalog(), Some(family.name), Some(variant.name)).unwrap();
             assert!(page.contains(variant.summary.split(' ').next().unwrap()));
         }
     }
     let mut empty = catalog();
     empty.motifs.variants.clear();
-    let text = list_from(&empty, Some("motifs"), None).unwrap();
+    let text = list(&empty, Some("motifs"), None).unwrap();
     assert!(text.contains("There are no motifs yet."));
     assert!(
-        list(Some("schemes"), Some("none"))
+        list(&catalog(), Some("schemes"), Some("none"))
             .unwrap()
             .contains("no parameters")
     );
@@ -200,7 +208,7 @@ fn everything_at_once_and_nothing_yet() {
 
 #[test]
 fn unknown_names_are_helped() {
-    let error = list(Some("topologys"), None).unwrap_err();
+    let error = list(&catalog(), Some("topologys"), None).unwrap_err();
     assert!(error.message.contains("\"topologys\""));
     assert!(
         error
@@ -208,7 +216,7 @@ fn unknown_names_are_helped() {
             .unwrap()
             .contains("did you mean \"topologies\"?")
     );
-    let error = list_from(&made_up(), Some("topologies"), Some("rign")).unwrap_err();
+    let error = list(&made_up(), Some("topologies"), Some("rign")).unwrap_err();
     assert_eq!(error.message, "there is no topology called \"rign\"");
     assert!(error.remedy().unwrap().contains("\"ring\", \"ring-12\""));
 }
@@ -226,7 +234,8 @@ fn long_texts_are_wrapped() {
 /// Every section, metrics, and the phases and expressions of a script.
 #[test]
 fn what_is_no_variant_is_listed_too() {
-    let listed = |what: &str| list(Some(what), None).unwrap_or_else(|error| panic!("{error}"));
+    let listed =
+        |what: &str| list(&catalog(), Some(what), None).unwrap_or_else(|error| panic!("{error}"));
     for (what, keys) in [
         ("router", ["flit", "input_buffer"]),
         ("[nic]", ["max_packet", "acknowledge"]),
@@ -248,7 +257,7 @@ fn what_is_no_variant_is_listed_too() {
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(WIDTH + 12), "{what}: {widest:?}");
     }
-    let all = list(None, None).expect("all");
+    let all = list(&catalog(), None, None).expect("all");
     for name in ["router", "nic", "run", "output", "cost", "mpi", "metrics"] {
         assert!(
             all.contains(&format!("\n  {name} ")) || all.contains(&format!("{name} (")),
@@ -256,7 +265,7 @@ fn what_is_no_variant_is_listed_too() {
         );
     }
     assert!(
-        list(Some("metricks"), None)
+        list(&catalog(), Some("metricks"), None)
             .expect_err("none")
             .remedy()
             .expect("one")
@@ -269,7 +278,7 @@ fn what_is_no_variant_is_listed_too() {
 fn the_page_has_all_of_the_expressions() {
     let page = include_str!("../../../docs/traces.md").replace("\\|", "|");
     let (_, page) = page.split_once("### Expressions").expect("a section");
-    let text = list(Some("script"), None).expect("it is there");
+    let text = list(&catalog(), Some("script"), None).expect("it is there");
     let (_, rows) = text.split_once("  expressions\n").expect("they are there");
     let mut count = 0;
     for row in rows.lines().filter(|line| !line.starts_with("     ")) {

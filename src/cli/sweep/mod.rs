@@ -18,7 +18,6 @@ use super::failure::Failure;
 use args::JobOptions;
 use weir_input::ConfigError;
 use weir_report::format::wrap;
-use weir_simulation::catalog::catalog;
 use weir_simulation::config::Catalog;
 use weir_study::{Checked, Options, Point, Points, Setup, Study, SweepDir, Table, Verdict};
 
@@ -28,15 +27,15 @@ const CLAIM_FAILED: u8 = 3;
 const STOPPED: u8 = 85;
 
 /// `weir sweep …`.
-pub fn sweep(command: &SweepCommand) -> ExitCode {
+pub fn sweep(command: &SweepCommand, catalog: &Catalog) -> ExitCode {
     let code = match command {
-        SweepCommand::Plan(options) => show::plan(options),
-        SweepCommand::Run(options) => run::run(options),
-        SweepCommand::Submit(options) => submit::submit(options),
-        SweepCommand::Status(options) => show::status(options),
-        SweepCommand::Retry(options) => run::retry(options),
-        SweepCommand::Collect(options) => show::collect(options),
-        SweepCommand::Claims(options) => show::claims(options),
+        SweepCommand::Plan(options) => show::plan(options, catalog),
+        SweepCommand::Run(options) => run::run(options, catalog),
+        SweepCommand::Submit(options) => submit::submit(options, catalog),
+        SweepCommand::Status(options) => show::status(options, catalog),
+        SweepCommand::Retry(options) => run::retry(options, catalog),
+        SweepCommand::Collect(options) => show::collect(options, catalog),
+        SweepCommand::Claims(options) => show::claims(options, catalog),
     };
     match code {
         Ok(code) => ExitCode::from(code),
@@ -65,18 +64,19 @@ pub(in crate::cli) fn failed(error: impl std::fmt::Display) -> Failure {
 
 impl Sweep {
     /// The sweep whose job file lies in its own directory.
-    pub fn in_own(out: &Path) -> Result<Sweep, Failure> {
-        Sweep::open(&JobOptions {
+    pub fn in_own(out: &Path, catalog: &Catalog) -> Result<Sweep, Failure> {
+        let job = JobOptions {
             file: SweepDir::new(out).job(),
             out: Some(out.to_path_buf()),
             sets: Vec::new(),
             reduced: false,
             json: false,
-        })
+        };
+        Sweep::open(&job, catalog)
     }
 
     /// The sweep that a directory holds, as it was run there: whatever has become of the job file.
-    pub fn kept(out: &Path) -> Result<Sweep, Failure> {
+    pub fn kept(out: &Path, catalog: &Catalog) -> Result<Sweep, Failure> {
         let dir = SweepDir::new(out);
         let setup = dir.setup().map_err(|error| {
             Failure::bad_input(format!(
@@ -87,17 +87,17 @@ impl Sweep {
         })?;
         Ok(Sweep {
             study: Study::kept(&dir, &setup).map_err(|error| bad(&error))?,
-            catalog: catalog(),
+            catalog: catalog.clone(),
             dir,
             out: out.to_path_buf(),
         })
     }
 
-    fn open(job: &JobOptions) -> Result<Sweep, Failure> {
+    fn open(job: &JobOptions, catalog: &Catalog) -> Result<Sweep, Failure> {
         if job.file.is_dir() {
             let changed = job.out.is_some() || !job.sets.is_empty() || job.reduced;
             return match changed {
-                false => Sweep::kept(&job.file),
+                false => Sweep::kept(&job.file, catalog),
                 true => Err(Failure::bad_input(format!(
                     "error: {}: a directory says already which study it holds, and how it was changed\n  \
                      help: leave out --out, --set and --reduced, or give the job file",
@@ -113,7 +113,7 @@ impl Sweep {
         let out = job.out.clone().unwrap_or_else(|| default_out(&job.file));
         Ok(Sweep {
             study,
-            catalog: catalog(),
+            catalog: catalog.clone(),
             dir: SweepDir::new(&out),
             out,
         })

@@ -12,21 +12,22 @@ use crate::cli::console::{tell, write_out};
 use crate::cli::failure::{FAILED, Failure};
 use crate::cli::signals::on_signals;
 use weir_report::format::wall;
+use weir_simulation::config::Catalog;
 use weir_study::sweep::{self, Event, Outcome, Running, Settings};
 use weir_study::{Checked, Point, Points, State};
 
 /// Runs what is missing, writes the table, checks the claims.
-pub fn run(options: &RunOptions) -> Result<u8, Failure> {
-    run_some(options, false)
+pub fn run(options: &RunOptions, catalog: &Catalog) -> Result<u8, Failure> {
+    run_some(options, catalog, false)
 }
 
 /// Runs again what has failed, writes the table, checks the claims.
-pub fn retry(options: &RunOptions) -> Result<u8, Failure> {
-    run_some(options, true)
+pub fn retry(options: &RunOptions, catalog: &Catalog) -> Result<u8, Failure> {
+    run_some(options, catalog, true)
 }
 
-fn run_some(options: &RunOptions, retry: bool) -> Result<u8, Failure> {
-    let sweep = Sweep::open(&options.job)?;
+fn run_some(options: &RunOptions, catalog: &Catalog, retry: bool) -> Result<u8, Failure> {
+    let sweep = Sweep::open(&options.job, catalog)?;
     let points = Wanted::of(options, &sweep)?;
     let mut chosen = points.list();
     if retry {

@@ -9,6 +9,7 @@ use super::{Sweep, bad, claims_json, claims_text, code_of, failed, tell_warnings
 use crate::cli::console::{tell, write_out};
 use crate::cli::failure::Failure;
 use weir_report::format::{bytes, scaled, wall};
+use weir_simulation::config::Catalog;
 use weir_study::{Point, Role, State, Study};
 
 /// True if a study has more points than are listed.
@@ -18,8 +19,8 @@ fn is_large(sweep: &Sweep) -> Result<bool, Failure> {
 }
 
 /// `weir sweep plan`.
-pub fn plan(options: &PlanOptions) -> Result<u8, Failure> {
-    let sweep = Sweep::open(&options.job)?;
+pub fn plan(options: &PlanOptions, catalog: &Catalog) -> Result<u8, Failure> {
+    let sweep = Sweep::open(&options.job, catalog)?;
     let everything = options.job.json || options.calibrate || !is_large(&sweep)?;
     let view = match everything {
         true => View::whole(&sweep)?,
@@ -189,8 +190,8 @@ fn aligned(table: &[Vec<String>]) -> String {
 }
 
 /// `weir sweep status`.
-pub fn status(options: &JobOptions) -> Result<u8, Failure> {
-    let sweep = Sweep::open(options)?;
+pub fn status(options: &JobOptions, catalog: &Catalog) -> Result<u8, Failure> {
+    let sweep = Sweep::open(options, catalog)?;
     sweep.must_exist()?;
     let view = match is_large(&sweep)? && !sweep.study.compares() {
         true => View::part(&sweep)?,
@@ -282,8 +283,8 @@ fn is_read_only(sweep: &Sweep, instead: &str) -> bool {
 }
 
 /// `weir sweep collect`.
-pub fn collect(options: &CollectOptions) -> Result<u8, Failure> {
-    let sweep = Sweep::open(&options.job)?;
+pub fn collect(options: &CollectOptions, catalog: &Catalog) -> Result<u8, Failure> {
+    let sweep = Sweep::open(&options.job, catalog)?;
     sweep.must_exist()?;
     let table = sweep.table(&sweep.points()?)?;
     if options.csv || is_read_only(&sweep, "the table follows") {
@@ -310,8 +311,8 @@ pub fn collect(options: &CollectOptions) -> Result<u8, Failure> {
 }
 
 /// `weir sweep claims`.
-pub fn claims(options: &ClaimsOptions) -> Result<u8, Failure> {
-    let sweep = Sweep::open(&options.job)?;
+pub fn claims(options: &ClaimsOptions, catalog: &Catalog) -> Result<u8, Failure> {
+    let sweep = Sweep::open(&options.job, catalog)?;
     sweep.must_exist()?;
     let table = sweep.table(&sweep.points()?)?;
     let verdicts = match is_read_only(&sweep, "the claims are not written there") {

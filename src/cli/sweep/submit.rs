@@ -11,6 +11,7 @@ use super::run::check_ranks;
 use super::{Sweep, failed};
 use crate::cli::console::{tell, write_out};
 use crate::cli::failure::Failure;
+use weir_simulation::config::Catalog;
 use weir_study::slurm::{
     Array, JOB_COPY, Queue, Settings, SlurmError, Submission, Submitted, arguments, arrays,
     check_option, folders, next_folder,
@@ -23,8 +24,8 @@ const USUAL_ARRAY_SIZE: usize = 1_001;
 const MOST_TASKS: usize = 50_000;
 
 /// Writes the scripts and submits them.
-pub fn submit(options: &SubmitOptions) -> Result<u8, Failure> {
-    let sweep = Sweep::open(&options.job)?;
+pub fn submit(options: &SubmitOptions, catalog: &Catalog) -> Result<u8, Failure> {
+    let sweep = Sweep::open(&options.job, catalog)?;
     let wishes = slurm_options(options)?;
     let queue = Queue;
     let name = job_name(&options.job.file);

@@ -3,7 +3,6 @@
 mod ejection;
 mod parameters;
 
-use schemars::schema_for;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -13,7 +12,7 @@ use super::{
 };
 use ejection::{Ejection, Packets, Periods, Share, SourceState};
 use parameters::{Limit, Measure, Parameters, Ports};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Buffer, ConfigError, Section};
 use weir_model::{Classes, EndpointId, Signal, Time};
 
@@ -487,7 +486,7 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"packets = 12, minimum = 0.02, headroom = 0.1"#,
         r#"limit = "minimum", cardinality = "sources""#,
     ],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| Ok(CodesCc::new(section, about)?.into_scheme()),
 };
 

@@ -1,6 +1,6 @@
 //! The parameters of InfiniBand's congestion control, what they are by default, and which are refused.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::{About, Build, Rules};
@@ -8,9 +8,9 @@ use super::IbCca;
 use super::marking::{Marking, VictimMask};
 use super::table::{Rule, Shape, Wanted};
 use super::throttle::Throttle;
-use weir_input::registry::Entry;
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, packet_times, shares};
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Allowance, Buffer, ConfigError, Section, Size, TimeSpan};
 use weir_model::{Invalid, LATEST};
 
@@ -267,6 +267,6 @@ pub const ENTRY: Entry<Build> = Entry {
         "threshold = 15",
         r#"threshold = 15, becn = "cn", virtual_lanes = 2, reaction = "service_level", table = "exponential", victim_mask = "all", marking_rate = 1"#,
     ],
-    parameters: || schema_for!(Parameters),
+    parameters: Keys::of::<Parameters>(),
     build: |section, about| Ok(build(section, about)?.into_scheme()),
 };

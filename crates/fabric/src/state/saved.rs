@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ends, Input, Mail, Output, Ports, Progress, Records};
+use super::{Ends, Input, Mail, NO_REQUEST, Output, Ports, Progress, Records, Ring, Upstream};
 use crate::domain::FabricDomain;
 use crate::setup::plain::Compiled;
 use crate::state::ends::pair_ring::PairRing;
@@ -111,10 +111,11 @@ impl<K: Compiled> FabricDomain<K> {
                 "the headers",
             ),
             (loaded.pool.is_sound(), "the packets"),
-            (self.fits_queues(loaded).is_some(), "the queues"),
+            (self.fits_requests(&loaded.ports), "the requests"),
         ];
         let wrong = parts.into_iter().find(|(fits, _)| !fits);
-        wrong.map_or(Ok(()), |(_, what)| Err(what))
+        wrong.map_or(Ok(()), |(_, what)| Err(what))?;
+        self.check_lists(loaded)
     }
 
     fn fits_events(&self, loaded: &Loaded) -> bool {
@@ -212,61 +213,70 @@ impl<K: Compiled> FabricDomain<K> {
             && records.attribution.fits(&own.attribution)
     }
 
-    /// Each packet is in one list, and its queue exists where it is.
-    fn fits_queues(&self, loaded: &Loaded) -> Option<()> {
+    /// Queues of an input over all traffic classes: those of the output that feeds it.
+    fn queues_of(&self, input: u32) -> u32 {
+        match self.ports.inputs[input as usize].upstream {
+            Upstream::Output(output) => self.channels_of(output),
+            Upstream::Away { .. } => self.channels_of(input),
+            Upstream::Nothing => 0,
+        }
+    }
+
+    /// Each packet is in one list, and its queue exists where it is; the lists that are wrong.
+    fn check_lists(&self, loaded: &Loaded) -> Result<(), &'static str> {
         let (pool, ports) = (&loaded.pool, &loaded.ports);
         let mut left = pool.len();
-        let mut list = |fifo: Fifo, port: Option<u32>| {
-            let packets = pool.listed(fifo, &mut left)?;
+        let mut list = |fifo: Fifo, queues: u32, what: &'static str| {
+            let packets = pool.listed(fifo, &mut left).ok_or(what)?;
             let fits = packets.into_iter().all(|(packet, origin)| {
-                let queue = u32::from(packet.queue);
                 packet.class < self.fixed.classes.count()
                     && usize::from(origin.kind) < self.fixed.kinds
                     && usize::from(origin.job) < self.traffic.len()
                     && (1..=self.fixed.max_packet).contains(&packet.flits)
                     && packet.flight.destination < self.network.topology.endpoints()
-                    && port.is_none_or(|port| queue < self.channels_of(port))
+                    && u32::from(packet.queue) < queues
             });
-            fits.then_some(())
+            fits.then_some(()).ok_or(what)
         };
         for (input, at) in ports.inputs.iter().zip(0..) {
-            list(input.wire, Some(at))?;
+            list(input.wire, self.queues_of(at), "the packets on wires")?;
         }
         for fifo in ports.fifos.lists() {
-            list(fifo, None)?;
+            list(fifo, u32::MAX, "the packets behind others")?;
         }
         // A request for another way has its packet in another list.
-        for request in ports.requests.all().filter(|one| !one.also) {
-            let known = (request.output as usize) < ports.outputs.len();
-            list(request.queue, known.then_some(request.output))?;
+        for request in ports.requests.used().filter(|one| !one.also) {
+            list(
+                request.queue,
+                self.channels_of(request.output),
+                "the packets at inputs",
+            )?;
         }
         for channel in ports.channels.iter() {
-            list(channel.queue, None)?;
+            list(channel.queue, u32::MAX, "the packets at outputs")?;
         }
         for nic in loaded.ends.nics.iter() {
-            list(nic.wire, None)?;
-            list(nic.ends, None)?;
-            nic.control
-                .all()
+            let lists = [nic.wire, nic.ends].into_iter().chain(nic.control.all());
+            lists
                 .into_iter()
-                .try_for_each(|one| list(one, None))?;
+                .try_for_each(|one| list(one, u32::MAX, "the packets at NICs"))?;
         }
+        Ok(())
+    }
+
+    fn fits_requests(&self, ports: &Ports) -> bool {
         let requests = &ports.requests;
-        let ring = |ring: &super::Ring| {
-            ring.next == super::NO_REQUEST || (ring.next as usize) < requests.places()
-        };
+        let ring =
+            |ring: &Ring| ring.next == NO_REQUEST || (ring.next as usize) < requests.places();
         let rings = ports.rings.outputs.iter().chain(ports.rings.inputs.iter());
-        let port = |input: u32, queue: u16| {
-            (input as usize) < ports.outputs.len() && u32::from(queue) < self.channels_of(input)
-        };
-        let sound = requests.are_sound()
+        requests.are_sound()
             && rings.into_iter().all(ring)
-            && requests.all().all(|one| {
-                port(one.input, one.in_queue)
-                    && port(one.output, one.out_queue)
-                    && (one.input as usize) < ports.inputs.len()
+            && requests.used().all(|one| {
+                (one.input as usize) < self.ports.inputs.len()
+                    && (one.output as usize) < self.ports.outputs.len()
+                    && u32::from(one.in_queue) < self.queues_of(one.input)
+                    && u32::from(one.out_queue) < self.channels_of(one.output)
                     && one.class < self.fixed.classes.count()
-            });
-        sound.then_some(())
+            })
     }
 }

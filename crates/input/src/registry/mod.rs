@@ -4,20 +4,22 @@
 //! parameter struct in that file is the single source of the experiment file's keys, their defaults, the JSON Schema
 //! and what `weir list` prints: doc comments on the struct's fields are the documentation. Extensions of the schema say what else
 //! there is to know of them: named settings ([`preset`]), and how far a number may be moved ([`range`]).
+//!
+//! A [`Family`] holds all variants of a kind. It reads a section: finds the variant that the section
+//! chooses, and parses its parameters, once.
 
+pub mod family;
+pub mod keys;
 pub mod preset;
 pub mod range;
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
-use rustc_hash::FxHashMap;
-use schemars::Schema;
-use serde_json::Value as Json;
+pub use family::{Chosen, Family};
+pub use keys::{Keys, schema_json};
 
 use crate::{ConfigError, Section};
 
 /// One variant of a registry. `F` is the function that builds it from its section of the experiment file.
+#[derive(Clone, Copy, Debug)]
 pub struct Entry<F: 'static> {
     /// The name in the experiment file.
     pub name: &'static str,
@@ -28,29 +30,41 @@ pub struct Entry<F: 'static> {
     /// Parameters under which it does its thing on a small network, as in the inline table `{ … }` of an experiment file, at
     /// least one of them (`""`: the defaults). Tests run them all.
     pub examples: &'static [&'static str],
-    /// JSON Schema of its parameters (from the parameter struct by `schemars::schema_for!`).
-    pub parameters: fn() -> Schema,
-    /// Builds it.
+    /// Its parameters: `Keys::of::<P>()` for the parameter struct `P`.
+    pub parameters: Keys,
+    /// Builds it. The parameters are `section.parse::<P>()`.
     pub build: F,
 }
 
-impl<F> Entry<F> {
-    /// The entry without the function that builds it.
-    pub fn variant(&self) -> Variant {
+impl<F: Copy> Entry<F> {
+    /// The entry as a family lists it.
+    pub fn variant(&self) -> Variant<F> {
+        self.for_topologies(&[])
+    }
+
+    /// The entry of a routing that is made for some kinds of topology only.
+    pub fn for_topologies(&self, topologies: &'static [&'static str]) -> Variant<F> {
         Variant {
             name: self.name,
             summary: self.summary,
             source: self.source,
             examples: self.examples,
-            topologies: &[],
+            topologies,
             parameters: self.parameters,
+            build: self.build,
         }
     }
 }
 
-/// What the documentation and the experiment file need to know of an [`Entry`], whatever it builds.
+impl<F: Copy> From<Entry<F>> for Variant<F> {
+    fn from(entry: Entry<F>) -> Variant<F> {
+        entry.variant()
+    }
+}
+
+/// An [`Entry`] in its [`Family`]. Without `F`: all but the function that builds it.
 #[derive(Clone, Copy, Debug)]
-pub struct Variant {
+pub struct Variant<F = ()> {
     /// The name in the experiment file.
     pub name: &'static str,
     /// One sentence: what it is.
@@ -61,52 +75,29 @@ pub struct Variant {
     pub examples: &'static [&'static str],
     /// Of a routing: the kinds of topology that it is made for. Empty: nothing to do with that.
     pub topologies: &'static [&'static str],
-    /// JSON Schema of its parameters.
-    pub parameters: fn() -> Schema,
+    /// Its parameters.
+    pub parameters: Keys,
+    /// Builds it.
+    pub build: F,
 }
 
-impl Variant {
-    /// Whether it is made for a kind of topology.
+impl<F> Variant<F> {
+    /// True if it is made for a kind of topology.
     pub fn is_for(&self, topology: &str) -> bool {
         self.topologies.is_empty() || self.topologies.contains(&topology)
     }
-}
 
-/// A JSON Schema as JSON. It is made once for each thread: a study has an experiment for each of its points.
-pub fn schema_json(parameters: fn() -> Schema) -> Rc<Json> {
-    type Known = FxHashMap<fn() -> Schema, Rc<Json>>;
-    thread_local! {
-        static KNOWN: RefCell<Known> = RefCell::default();
-    }
-    KNOWN.with_borrow_mut(|known| {
-        let make = || Rc::new(parameters().to_value());
-        Rc::clone(known.entry(parameters).or_insert_with(make))
-    })
-}
-
-/// All variants of one kind of thing.
-#[derive(Clone, Debug)]
-pub struct Family {
-    /// What `weir list` calls them: `topologies`.
-    pub name: &'static str,
-    /// One of them: `topology`.
-    pub one: &'static str,
-    /// The section that chooses one, as it is written: `[topology]`.
-    pub section: &'static str,
-    /// The key in that section that chooses one: `kind`.
-    pub key: &'static str,
-    /// The variants, in the order of their registry.
-    pub variants: Vec<Variant>,
-}
-
-impl Family {
-    /// The variant that `section` chooses, or the error that there is none of that name.
-    pub fn choose(&self, section: &Section) -> Result<&Variant, ConfigError> {
-        let name = section.kind()?;
-        self.variants
-            .iter()
-            .find(|variant| variant.name == name)
-            .ok_or_else(|| section.unknown_kind(self.variants.iter().map(|variant| variant.name)))
+    /// The variant without the function that builds it.
+    pub fn described(&self) -> Variant {
+        Variant {
+            name: self.name,
+            summary: self.summary,
+            source: self.source,
+            examples: self.examples,
+            topologies: self.topologies,
+            parameters: self.parameters,
+            build: (),
+        }
     }
 }
 
@@ -130,14 +121,13 @@ pub fn choose<F>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schemars::schema_for;
 
     const RINGS: &[Entry<fn() -> u8>] = &[Entry {
         name: "ring",
         summary: "A ring.",
         source: "Folklore.",
         examples: &[""],
-        parameters: || schema_for!(()),
+        parameters: Keys::of::<()>(),
         build: || 7,
     }];
 

@@ -22,7 +22,7 @@ pub struct Preset<Text = &'static str> {
     pub values: Text,
 }
 
-impl Variant {
+impl<F> Variant<F> {
     /// Its presets.
     pub fn presets(&self) -> Vec<Preset<String>> {
         let schema = schema_json(self.parameters);

@@ -96,7 +96,7 @@ ranges! {
     round_trips RoundTrips "A range of times that go with the round trip."
 }
 
-impl Variant {
+impl<F> Variant<F> {
     /// The ranges of its parameters, in the order of their struct.
     pub fn ranges(&self) -> Vec<(String, Range<String>)> {
         let schema = schema_json(self.parameters);

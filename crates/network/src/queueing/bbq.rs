@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bands::{Bands, grid};
 use super::{Build, Divided, Joining, Queueing};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind};
 
@@ -92,6 +92,6 @@ pub const ENTRY: Entry<Build> = Entry {
     source: "Yebenes Segura et al., \"BBQ: A straightforward queuing scheme to reduce HoL-blocking in high-performance hybrid \
              networks\", Euro-Par 2013; Yebenes et al., TACO 2019, equation 1",
     examples: &["queues = 3", "queues = 2, voq_sw = true"],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Divided, Joining, Queueing, check_number};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
 
@@ -57,6 +57,6 @@ pub const ENTRY: Entry<Build> = Entry {
     source: "Nachiondo, Flich, Duato, \"Buffer management strategies to reduce HoL blocking\", IEEE Trans. Parallel Distrib. Syst. \
              21, 2010; the number of queues is chosen here: four, as Yebenes et al. give BBQ",
     examples: &["", "queues = 3, voq_sw = true", "queues = 100"],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bands::{self, Bands, grid};
 use super::{Build, Divided, Joining, Queueing};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind};
 
@@ -124,6 +124,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Tori, meshes, HyperX, KNS: bands of rows for packets that take x first, of columns for those that take y first (DBBQ).",
     source: "Yebenes et al., TACO 2019, section 3.3, equations 2 and 3",
     examples: &["", "queues = 3, voq_sw = true"],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Divided, Joining, Queueing, check_number, tree};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, LinkKind};
 
@@ -87,6 +87,6 @@ pub const ENTRY: Entry<Build> = Entry {
              Comput. 74(1), 2014, as Yebenes et al., TACO 2019, section 2.3 speak of it: flows to service levels by topology and routing; \
              the sum of the two groups is chosen here",
     examples: &["queues = 2", "queues = 3, voq_sw = true"],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

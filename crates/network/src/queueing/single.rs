@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Divided, Joining, Queueing};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
 
@@ -42,6 +42,6 @@ pub const ENTRY: Entry<Build> = Entry {
     source: "Karol, Hluchyj, Morgan, \"Input versus output queuing on a space-division packet switch\", IEEE Trans. Commun. 35, \
              1987; \"1VC\" in Yebenes et al., section 5",
     examples: &[""],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

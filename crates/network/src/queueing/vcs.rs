@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Build, Divided, Joining, Queueing};
 use crate::queueing::spread::{Choice, Spread};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind};
 
@@ -83,6 +83,6 @@ pub const ENTRY: Entry<Build> = Entry {
         "count = 3, choice = \"random\"",
         "count = 2, voq_sw = true",
     ],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

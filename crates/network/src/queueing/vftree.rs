@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Divided, Joining, Queueing, check_number, tree};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
 
@@ -64,6 +64,6 @@ pub const ENTRY: Entry<Build> = Entry {
              IPDPS 2011: destinations that share a link up are spread over all virtual lanes; that it is by leaf router is worked out \
              here, for D-mod-k",
     examples: &["", "queues = 3, voq_sw = true"],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

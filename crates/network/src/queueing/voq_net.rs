@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Divided, Joining, MOST_EACH, Queueing};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind};
 
@@ -54,6 +54,6 @@ pub const ENTRY: Entry<Build> = Entry {
     source: "Dally, Carvey, Dennison, \"Architecture of the Avici terabit switch/router\", Hot Interconnects 1998; \"VOQnet\" in \
              Yebenes et al., section 2.3",
     examples: &[""],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

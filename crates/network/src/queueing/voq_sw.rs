@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Divided, Joining, Queueing};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
 
@@ -43,6 +43,6 @@ pub const ENTRY: Entry<Build> = Entry {
     source: "Anderson, Owicki, Saxe, Thacker, \"High-speed switch scheduling for local-area networks\", ACM Trans. Comput. Syst. \
              11, 1993; the queues share the buffer of their virtual channel, as in Jiang et al., SC15, section 4",
     examples: &[""],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

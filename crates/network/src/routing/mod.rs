@@ -211,12 +211,10 @@ pub const REGISTRY: &[Routings] = &[
 ];
 
 /// All routings, with the topologies that each is made for.
-pub fn variants() -> Vec<Variant> {
+pub fn variants() -> Vec<Variant<Build>> {
     let of_family = |family: &'static Routings| {
-        family.entries.iter().map(|entry| Variant {
-            topologies: family.topologies,
-            ..entry.variant()
-        })
+        let entries = family.entries.iter();
+        entries.map(|entry| entry.for_topologies(family.topologies))
     };
     REGISTRY.iter().flat_map(of_family).collect()
 }

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size, count};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Divisor, DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId};
 
@@ -491,6 +491,6 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"endpoints_per_router = 2, routers_per_group = 4, global_links_per_router = 2, groups = 9, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "100 ns" }"#,
         r#"endpoints_per_router = 2, routers_per_group = 4, global_links_per_router = 2, groups = 5, arrangement = "palmtree", terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "100 ns" }"#,
     ],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::LinkParams;
 use super::tree::{Links, Shape, Tree};
 use super::{Build, Topology};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
@@ -103,6 +103,6 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"radix = 8, levels = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
         r#"radix = 4, levels = 3, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
     ],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

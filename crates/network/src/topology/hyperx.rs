@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::grid::{Grid, GridLinks, check_grid_size, check_ports, one, per_dimension};
 use super::{Build, Link, LinkParams, Links, Peer, Topology, count};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Divisor, DomainId, EndpointId, Invalid, KindName, PortId, RouterId};
 
@@ -287,6 +287,6 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"sizes = [3, 4], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
         r#"sizes = [3, 2, 3], links_between_routers = [1, 2, 1], terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }, z = { bandwidth = "50 Gbps", latency = "50 ns" }"#,
     ],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

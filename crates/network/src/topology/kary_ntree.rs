@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::LinkParams;
 use super::tree::{Links, Shape, Tree};
 use super::{Build, Topology};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
@@ -97,6 +97,6 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"k = 3, n = 3, horizontal_width = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }, horizontal = { bandwidth = "50 Gbps", latency = "30 ns" }"#,
         r#"k = 4, n = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, local = { bandwidth = "100 Gbps", latency = "20 ns" }, global = { bandwidth = "100 Gbps", latency = "50 ns" }"#,
     ],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

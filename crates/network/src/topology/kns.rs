@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use super::grid::{Grid, GridLinks, MOST_DIMENSIONS};
 use super::tree::Tree;
 use super::{Build, Link, LinkParams, Links, Peer, Topology, check_size, kary_ntree};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{DomainId, EndpointId, Invalid, KindName, LinkKind, PortId, RouterId, RouterKind};
 
@@ -460,6 +460,6 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"k = 4, n = 2, terminal = { bandwidth = "100 Gbps", latency = "1 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
         r#"k = 4, n = 2, s = 2, terminal = { bandwidth = "100 Gbps", latency = "1 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }, inner = { bandwidth = "100 Gbps", latency = "10 ns" }"#,
     ],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::grid::{GridLinks, one};
 use super::torus::{Layout, Shape, Torus};
 use super::{Build, LinkParams, Topology};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
@@ -70,6 +70,6 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"sizes = [4, 3], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
         r#"sizes = [2, 3, 3], links_between_routers = [1, 2, 1], terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
     ],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

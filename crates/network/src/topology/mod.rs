@@ -210,6 +210,10 @@ pub trait Topology: Send + Sync {
     fn as_kns(&self) -> Option<&Kns> {
         None
     }
+    /// The topology as its own type, for routings of a program that uses weir as a library.
+    fn as_own(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
     /// The space that the routers with endpoints stand in, of a network of several dimensions: the place of an endpoint is the
     /// number of the router that it is attached to.
     fn as_grid(&self) -> Option<&Grid> {

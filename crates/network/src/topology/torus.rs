@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::grid::{Grid, GridLinks, check_grid_size, check_ports, one, per_dimension};
 use super::{Build, Link, LinkParams, Links, Peer, Topology, count};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Divisor, DomainId, EndpointId, Invalid, KindName, PortId, RouterId, Time};
 
@@ -438,6 +438,6 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"sizes = [4, 3], endpoints_per_router = 2, terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }"#,
         r#"sizes = [2, 3, 3], links_between_routers = [1, 2, 1], layout = "folded", terminal = { bandwidth = "100 Gbps", latency = "5 ns" }, link = { bandwidth = "100 Gbps", latency = "20 ns" }, y = { bandwidth = "50 Gbps", latency = "30 ns" }"#,
     ],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

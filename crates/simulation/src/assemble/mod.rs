@@ -21,17 +21,15 @@ use weir_fabric::{
     Application, Blueprint, Drive, Network, Open, Rated, Recording, Switching, Traffic, Watched,
     empty, flow_kinds,
 };
-use weir_input::registry::choose;
 use weir_input::{ConfigError, Until, suggest};
 use weir_model::{Bandwidth, EndpointId, Invalid, LATEST, NEVER, Span};
-use weir_network::queueing::{self, Divided, Queueing};
-use weir_network::routing::{self, Routing};
-use weir_network::topology::{self, Topology};
+use weir_network::queueing::Divided;
+use weir_network::topology::Topology;
 use weir_workload::motifs;
 use weir_workload::open::injection::Injector;
 use weir_workload::open::members::{self, Party};
 use weir_workload::open::sizes::Sizes;
-use weir_workload::patterns::{self, Members};
+use weir_workload::patterns::Members;
 use weir_workload::replay::Replay;
 use weir_workload::tasks::{Job, Mpi};
 
@@ -43,43 +41,16 @@ use windows::{Windows, patience};
 /// Purposes of random streams.
 const PATTERN_SEED: u64 = 3;
 
-/// Makes a routing for a topology.
-pub type BuildRouting = Box<dyn FnOnce(&Arc<dyn Topology>) -> Box<dyn Routing>>;
-/// Makes a queueing scheme for a topology.
-pub type BuildQueueing = Box<dyn FnOnce(&Arc<dyn Topology>) -> Box<dyn Queueing>>;
-/// Makes a scheme for a network.
-pub type BuildScheme = Box<dyn FnOnce(&About) -> Box<dyn Scheme>>;
-
-/// Parts of a run that are not in any registry, in place of those that the experiment file names: for programs that use
-/// weir as a library, and for tests.
-#[derive(Default)]
-pub struct Own {
-    /// The network's graph.
-    pub topology: Option<Arc<dyn Topology>>,
-    /// The way through it.
-    pub routing: Option<BuildRouting>,
-    /// Which queues packets join.
-    pub queueing: Option<BuildQueueing>,
-    /// The congestion-control scheme.
-    pub scheme: Option<BuildScheme>,
-}
-
 impl Plan {
     /// Assembles a run. Everything that can be wrong with an experiment is found here, before anything runs.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place and a remedy.
     pub fn new(
         experiment: &Experiment,
         watched: Option<(EndpointId, u32)>,
     ) -> Result<Plan, ConfigError> {
-        Plan::with(experiment, watched, Own::default())
-    }
-
-    /// Assembles a run with parts of one's own.
-    pub fn with(
-        experiment: &Experiment,
-        watched: Option<(EndpointId, u32)>,
-        own: Own,
-    ) -> Result<Plan, ConfigError> {
-        let (network, scheme) = network(experiment, own)?;
+        let (network, scheme) = network(experiment)?;
         let network = Arc::new(network);
         let recording = Recording {
             scheme: records(experiment, scheme.as_ref())?,
@@ -140,35 +111,21 @@ impl Plan {
     }
 }
 
-fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme>), ConfigError> {
-    let topology = match own.topology {
-        Some(topology) => topology,
-        None => (choose(&experiment.topology, topology::REGISTRY)?.build)(&experiment.topology)?,
+fn network(experiment: &Experiment) -> Result<(Network, Box<dyn Scheme>), ConfigError> {
+    let Experiment {
+        topology,
+        routing,
+        queueing,
+        congestion,
+        ..
+    } = experiment;
+    let topology = (topology.variant.build)(topology)?;
+    let routing = (routing.variant.build)(routing, &topology)?;
+    let divided = Divided {
+        topology: &topology,
+        routing: &*routing,
     };
-    let routing = match own.routing {
-        Some(build) => build(&topology),
-        None => {
-            let section = &experiment.routing;
-            let (kind, name) = (experiment.topology.kind()?, section.kind()?);
-            let entry = routing::find(kind, name).ok_or_else(|| {
-                let all = routing::variants().into_iter();
-                let names = all.filter(|one| one.is_for(kind)).map(|one| one.name);
-                section.not_for("topology", kind, names)
-            })?;
-            (entry.build)(section, &topology)?
-        }
-    };
-    let queueing = match own.queueing {
-        Some(build) => build(&topology),
-        None => {
-            let entry = choose(&experiment.queueing, queueing::REGISTRY)?;
-            let network = Divided {
-                topology: &topology,
-                routing: &*routing,
-            };
-            (entry.build)(&experiment.queueing, network)?
-        }
-    };
+    let queueing = (queueing.variant.build)(queueing, divided)?;
     let routing = match queueing.spread() {
         None => routing,
         Some(_) if routing.keeps_bubbles() => {
@@ -221,13 +178,7 @@ fn network(experiment: &Experiment, own: Own) -> Result<(Network, Box<dyn Scheme
     };
     let IdleTrips { longest, spread } = idle.idle();
     (about.longest_trip, about.trip_spread) = (longest, spread);
-    let scheme = match own.scheme {
-        Some(build) => build(&about),
-        None => {
-            let entry = choose(&experiment.congestion, weir_congestion::REGISTRY)?;
-            (entry.build)(&experiment.congestion, &about)?
-        }
-    };
+    let scheme = (congestion.variant.build)(congestion, &about)?;
     let flows = flows::rules(experiment, routing.as_ref(), scheme.as_ref(), &parameters)?;
     let discipline = flows::discipline(experiment, scheme.as_ref())?;
     let mut kinds = scheme.kinds().to_vec();
@@ -470,7 +421,7 @@ fn open_loop(
         seed,
         load: config.load,
     };
-    let pattern = patterns::build(&config.pattern, &about)?;
+    let pattern = (config.pattern.variant.build)(&config.pattern, &about)?;
     let flit = network.parameters.flit;
     let refuse = |invalid| workload.section.refuse(invalid);
     let longest = u64::from(network.parameters.max_packet);
@@ -518,7 +469,7 @@ fn application(
     let longest = u64::from(network.parameters.max_packet);
     let algorithms = mpi.algorithms();
     let mut motif = match &config.program {
-        ProgramConfig::Motif(motif) => motifs::build(motif, tasks)?,
+        ProgramConfig::Motif(motif) => (motif.variant.build)(motif, tasks)?,
         ProgramConfig::Trace(config) => Box::new(Replay::new(config.trace.clone(), algorithms)),
     };
     motif.draw(seed);

@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::defaults::{Elsewhere, at_once, is_no, is_yes, yes};
 use crate::config::Catalog;
+use weir_input::registry::{Chosen, Keys};
 use weir_input::tree::{Member, Node, Value};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::Invalid;
 use weir_workload::open::endpoints::{Endpoints, Placement};
-use weir_workload::replay::Trace;
+use weir_workload::replay::{self, Trace};
+use weir_workload::{motifs, tasks::Mpi};
 
 /// An application.
 #[derive(Clone, Debug)]
@@ -33,7 +35,7 @@ pub struct ApplicationConfig {
 #[derive(Clone, Debug)]
 pub enum ProgramConfig {
     /// The section of the motif: `motif = { kind = "lammps", … }`.
-    Motif(Section),
+    Motif(Chosen<motifs::Build>),
     /// A recorded application.
     Trace(TraceConfig),
 }
@@ -42,7 +44,7 @@ pub enum ProgramConfig {
 #[derive(Clone, Debug)]
 pub struct TraceConfig {
     /// Its section: `trace = { format = "goal", file = "run.goal" }`, with the absolute path and the hash of the file.
-    pub section: Section,
+    pub section: Chosen<replay::Build>,
     /// What it is.
     pub trace: Arc<Trace>,
 }
@@ -183,8 +185,12 @@ impl ApplicationSection {
     }
 }
 
-/// The section of the motif of a workload.
-pub(super) fn motif(section: &Section, path: &str) -> Result<Section, ConfigError> {
+/// The motif of a workload.
+pub(super) fn motif(
+    section: &Section,
+    path: &str,
+    catalog: &Catalog,
+) -> Result<Chosen<motifs::Build>, ConfigError> {
     let node = match section.node.get("motif").map(|member| &member.value) {
         Some(node) if matches!(node.value, Value::Table(_)) => node.clone(),
         _ => {
@@ -195,7 +201,9 @@ pub(super) fn motif(section: &Section, path: &str) -> Result<Section, ConfigErro
             )));
         }
     };
-    Ok(Section::new(node, format!("{path}.motif")).choosing_by("kind", Some("motifs")))
+    let motif = Section::new(node, format!("{path}.motif")).choosing_by("kind", Some("motifs"));
+    motifs::check_counts(&motif)?;
+    catalog.motifs.read(motif)
 }
 
 /// The recorded application of a workload, read. Its path is relative to `folder`.
@@ -227,18 +235,16 @@ pub(super) fn trace(
     };
     absolute(&mut node, folder).map_err(|invalid| own(&node).refuse(invalid))?;
     // Wrong keys are refused before a long file is read.
-    super::keys::variant(&own(&node), &catalog.traces)?;
-    let trace = (catalog.read_trace)(&own(&node))?;
+    let mut section = catalog.traces.read(own(&node))?;
+    let trace = replay::read(&section)?;
     if let Value::Table(members) = &mut node.value
         && !members.iter().any(|member| member.key == "sha256")
     {
         let hash = Node::default(Value::String(trace.sha256.clone()));
         members.push(Member::default("sha256", hash));
+        section = catalog.traces.read(own(&node))?;
     }
-    Ok(TraceConfig {
-        section: own(&node),
-        trace,
-    })
+    Ok(TraceConfig { section, trace })
 }
 
 /// Makes the path of a trace's `file` absolute: the resolved experiment may be run from anywhere.
@@ -265,7 +271,7 @@ fn absolute(node: &mut Node, folder: &Path) -> Result<(), Invalid> {
 }
 
 /// The section of the protocol; empty if it is not there.
-pub(super) fn mpi(section: &Section, path: &str) -> Section {
+pub(super) fn mpi(section: &Section, path: &str) -> Result<Section, ConfigError> {
     let node = match section.node.get("mpi") {
         Some(member) => member.value.clone(),
         None => Node {
@@ -273,7 +279,7 @@ pub(super) fn mpi(section: &Section, path: &str) -> Section {
             origin: section.node.origin.clone(),
         },
     };
-    Section::new(node, format!("{path}.mpi"))
+    Keys::of::<Mpi>().read(Section::new(node, format!("{path}.mpi")))
 }
 
 /// A workload whose `motif` is a table, also where only its name is written: tables can be laid over each other.

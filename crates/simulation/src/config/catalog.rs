@@ -1,58 +1,57 @@
 //! Names that an experiment file may use: the families of variants, and the files that come with weir.
 
-use std::sync::Arc;
-
-use schemars::Schema;
-
-use weir_input::registry::{Family, Variant};
+use weir_input::registry::{Chosen, Family, Variant};
 use weir_input::{ConfigError, Section};
-use weir_workload::replay::Trace;
+use weir_network::{queueing, routing, topology};
+use weir_workload::{motifs, patterns, replay};
 
 /// Every family, and the networks that come with weir. What the experiment file may name.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     /// Networks.
-    pub topologies: Family,
+    pub topologies: Family<topology::Build>,
     /// Routing algorithms.
-    pub routings: Family,
+    pub routings: Family<routing::Build>,
     /// Queueing schemes.
-    pub queueing: Family,
+    pub queueing: Family<queueing::Build>,
     /// Congestion-control schemes.
-    pub schemes: Family,
+    pub schemes: Family<weir_congestion::Build>,
     /// Traffic patterns.
-    pub patterns: Family,
+    pub patterns: Family<patterns::Build>,
     /// Applications.
-    pub motifs: Family,
+    pub motifs: Family<motifs::Build>,
     /// Formats of recorded applications.
-    pub traces: Family,
+    pub traces: Family<replay::Build>,
     /// Ready networks for `topology.file`: name and TOML text.
     pub ready: &'static [(&'static str, &'static str)],
     /// Ready applications for the `file` of a workload: name and TOML text.
     pub ready_workloads: &'static [(&'static str, &'static str)],
     /// Presets: what lies under an experiment's own keys, by name and TOML text.
     pub presets: &'static [(&'static str, &'static str)],
-    /// JSON Schema of an application's `mpi`.
-    pub mpi: fn() -> Schema,
-    /// Reads the recorded application that a section names.
-    pub read_trace: fn(&Section) -> Result<Arc<Trace>, ConfigError>,
 }
 
 impl Catalog {
     /// The routings that are made for a kind of topology.
-    pub fn routings_of(&self, topology: &str) -> impl Iterator<Item = &Variant> {
+    pub fn routings_of(&self, topology: &str) -> impl Iterator<Item = &Variant<routing::Build>> {
         let all = self.routings.variants.iter();
         all.filter(move |variant| variant.is_for(topology))
     }
 
-    /// The routing that `section` chooses for the topology that `topology` chooses.
+    /// The routing that `section` chooses for the topology that `topology` chooses, with its
+    /// parameters parsed.
     ///
     /// # Errors
-    /// If there is none of that name, or not for that topology; the error names those that are.
-    pub fn routing(&self, section: &Section, topology: &Section) -> Result<&Variant, ConfigError> {
+    /// If there is none of that name, or not for that topology; the error names those that are. If
+    /// the section does not fit its parameters.
+    pub fn routing(
+        &self,
+        section: Section,
+        topology: &Section,
+    ) -> Result<Chosen<routing::Build>, ConfigError> {
         let (name, kind) = (section.kind()?, topology.kind()?);
         let all = || self.routings_of(kind);
         if let Some(variant) = all().find(|variant| variant.name == name) {
-            return Ok(variant);
+            return Chosen::new(*variant, section);
         }
         let names = all().map(|variant| variant.name);
         let elsewhere = self.routings.variants.iter().any(|one| one.name == name);
@@ -62,16 +61,17 @@ impl Catalog {
         })
     }
 
-    /// The families in the order of the experiment file.
-    pub fn families(&self) -> [&Family; 7] {
+    /// The families in the order of the experiment file, without the functions that build their
+    /// variants.
+    pub fn families(&self) -> [Family; 7] {
         [
-            &self.topologies,
-            &self.routings,
-            &self.queueing,
-            &self.schemes,
-            &self.patterns,
-            &self.motifs,
-            &self.traces,
+            self.topologies.described(),
+            self.routings.described(),
+            self.queueing.described(),
+            self.schemes.described(),
+            self.patterns.described(),
+            self.motifs.described(),
+            self.traces.described(),
         ]
     }
 }

@@ -2,12 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::application::ProgramConfig;
 use super::experiment::{CostConfig, Experiment, NicConfig, RouterConfig};
-use super::keys::{known_keys, parameters, variant};
-use super::workload::{DriveConfig, TrafficSection};
-use crate::config::Catalog;
-use weir_input::registry::schema_json;
+use super::workload::TrafficSection;
 use weir_input::{Buffer, ConfigError, Duration, OutputQueue, Section, Size, Until, suggest};
 use weir_model::Invalid;
 use weir_workload::open::endpoints::Endpoints;
@@ -21,28 +17,6 @@ const MOST_PACKET_BITS: u64 = u32::MAX as u64;
 
 /// The most flits of a buffer: credits have 32 bits.
 const MOST_BUFFER_FLITS: u64 = u32::MAX as u64;
-
-/// Every section chooses a variant that exists, and gives no key that the variant does not know.
-pub(super) fn variants(experiment: &Experiment, catalog: &Catalog) -> Result<(), ConfigError> {
-    variant(&experiment.topology, &catalog.topologies)?;
-    let routing = catalog.routing(&experiment.routing, &experiment.topology)?;
-    parameters(&experiment.routing, &catalog.routings, routing)?;
-    variant(&experiment.queueing, &catalog.queueing)?;
-    variant(&experiment.congestion, &catalog.schemes)?;
-    for workload in &experiment.workloads {
-        match &workload.drive {
-            DriveConfig::Pattern(pattern) => variant(&pattern.pattern, &catalog.patterns)?,
-            DriveConfig::Motif(job) => {
-                if let ProgramConfig::Motif(motif) = &job.program {
-                    variant(motif, &catalog.motifs)?;
-                }
-                let schema = schema_json(catalog.mpi);
-                known_keys(&job.mpi, &job.mpi.node, &schema, &schema, "", None, "")?;
-            }
-        }
-    }
-    Ok(())
-}
 
 /// The values of the sections that every experiment has.
 pub(super) fn values(experiment: &Experiment) -> Result<(), ConfigError> {

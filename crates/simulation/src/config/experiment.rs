@@ -10,8 +10,10 @@ use super::defaults::is_no;
 use weir_fabric::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
 };
+use weir_input::registry::Chosen;
 use weir_input::{Buffer, Duration, OutputQueue, Section, Size, Speedup, Until};
 use weir_model::{FlitSize, Time};
+use weir_network::{queueing, routing, topology};
 
 /// `[router]`: the one router model. The defaults are those of Jiang et al. (SC15), section 4.
 ///
@@ -331,11 +333,11 @@ impl Default for CostConfig {
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// `[topology]`, with the contents of its `file` already in place.
-    pub topology: Section,
+    pub topology: Chosen<topology::Build>,
     /// `[routing]`.
-    pub routing: Section,
+    pub routing: Chosen<routing::Build>,
     /// `[queueing]`.
-    pub queueing: Section,
+    pub queueing: Chosen<queueing::Build>,
     /// `[router]`.
     pub router: RouterConfig,
     /// `[router.KIND]` for some kinds of routers: with `[router]` for what they leave out. Which kinds there are is known
@@ -344,7 +346,7 @@ pub struct Experiment {
     /// `[nic]`.
     pub nic: NicConfig,
     /// `[congestion]`.
-    pub congestion: Section,
+    pub congestion: Chosen<weir_congestion::Build>,
     /// Every `[[workload]]`.
     pub workloads: Vec<WorkloadConfig>,
     /// `[run]`.

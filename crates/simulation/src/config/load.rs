@@ -12,10 +12,11 @@ use super::variant_preset::with_preset;
 use super::workload::{DriveConfig, PatternConfig, TrafficSection, WorkloadConfig};
 use super::{check, resolve};
 use crate::config::Catalog;
-use weir_input::registry::Family;
+use weir_input::registry::{Chosen, Family};
 use weir_input::tree::{Member, Node, Value};
 use weir_input::{ConfigError, Section, suggest};
 use weir_model::Invalid;
+use weir_network::topology;
 
 /// What stands at the top of an experiment file: its sections, and what is laid under them.
 pub(super) const SECTIONS: [&str; 11] = [
@@ -58,19 +59,20 @@ pub(super) fn sections_to_experiment(
 ) -> Result<Experiment, ConfigError> {
     known_sections(&root)?;
     let file = Section::new(presets::laid_under(root, folder, catalog)?, "");
+    let topology = topology(&file, folder, catalog)?;
+    let routing =
+        required(&file, "routing", &catalog.routings)?.choosing_by("algorithm", Some("routings"));
+    let queueing = choosing_scheme(&file, "queueing", "voq_sw", "queueing")?;
+    let congestion = choosing_scheme(&file, "congestion", "none", "schemes")?;
     let (router, router_kinds) = router(&file)?;
     let experiment = Experiment {
-        topology: topology(&file, folder, catalog)?,
-        routing: required(&file, "routing", &catalog.routings)?
-            .choosing_by("algorithm", Some("routings")),
-        queueing: choosing_scheme(&file, "queueing", "voq_sw", "queueing")?,
+        routing: catalog.routing(routing, &topology)?,
+        topology,
+        queueing: catalog.queueing.read(queueing)?,
         router,
         router_kinds,
         nic: section(&file, "nic")?.parse::<NicConfig>()?,
-        congestion: with_preset(
-            choosing_scheme(&file, "congestion", "none", "schemes")?,
-            &catalog.schemes,
-        )?,
+        congestion: (catalog.schemes).read(with_preset(congestion, &catalog.schemes)?)?,
         workloads: workloads(&file, folder, catalog)?,
         run: run(&file)?,
         output: section(&file, "output")?.parse::<OutputConfig>()?,
@@ -81,9 +83,8 @@ pub(super) fn sections_to_experiment(
         resolved: String::new(),
         file,
     };
-    check::variants(&experiment, catalog)?;
     check::values(&experiment)?;
-    let resolved = resolve::text(&experiment, catalog);
+    let resolved = resolve::text(&experiment)?;
     Ok(Experiment {
         resolved,
         ..experiment
@@ -134,7 +135,7 @@ fn section(file: &Section, name: &str) -> Result<Section, ConfigError> {
     Ok(Section::new(node, name))
 }
 
-fn required(file: &Section, name: &str, family: &Family) -> Result<Section, ConfigError> {
+fn required<F>(file: &Section, name: &str, family: &Family<F>) -> Result<Section, ConfigError> {
     if file.node.get(name).is_none() {
         return Err(file.refuse(Invalid::new(
             "",
@@ -213,7 +214,11 @@ fn run(file: &Section) -> Result<RunConfig, ConfigError> {
 }
 
 /// `[topology]` with the keys of its `file` below its own.
-fn topology(file: &Section, folder: &Folder, catalog: &Catalog) -> Result<Section, ConfigError> {
+fn topology(
+    file: &Section,
+    folder: &Folder,
+    catalog: &Catalog,
+) -> Result<Chosen<topology::Build>, ConfigError> {
     let mut section = required(file, "topology", &catalog.topologies)?;
     let inline = section.node.clone();
     if let Some(name) = file_name(&section)? {
@@ -238,7 +243,7 @@ fn topology(file: &Section, folder: &Folder, catalog: &Catalog) -> Result<Sectio
         let node = base.overlaid(without_file(section.node));
         section.node = Node { origin, ..node };
     }
-    Ok(section.choosing_by("kind", Some("topologies")))
+    (catalog.topologies).read(section.choosing_by("kind", Some("topologies")))
 }
 
 fn same_text(a: &Node, b: &Node) -> bool {
@@ -315,7 +320,7 @@ fn workload(
     let is_application = ["motif", "trace"].map(|key| section.node.get(key).is_some());
     of_one_sort(&section, is_application.contains(&true))?;
     let one = match is_application {
-        [false, false] => open_loop(index, section, &path),
+        [false, false] => open_loop(index, section, &path, catalog),
         _ => application(index, section, &path, folder.path(), catalog),
     }?;
     let Some(copies) = copies else {
@@ -391,7 +396,7 @@ fn application(
     check::name(&section, given.name.as_deref())?;
     let program = match section.node.get("trace") {
         Some(_) => ProgramConfig::Trace(application::trace(&section, path, folder, catalog)?),
-        None => ProgramConfig::Motif(application::motif(&section, path)?),
+        None => ProgramConfig::Motif(application::motif(&section, path, catalog)?),
     };
     let recorded = program.trace().map(|trace| trace.tasks());
     let endpoints = given.place(&section, recorded)?;
@@ -407,13 +412,18 @@ fn application(
             tasks: given.tasks.or(recorded),
             repetitions: given.repetitions,
             background: given.background,
-            mpi: application::mpi(&section, path),
+            mpi: application::mpi(&section, path)?,
         }),
         section,
     })
 }
 
-fn open_loop(index: usize, section: Section, path: &str) -> Result<WorkloadConfig, ConfigError> {
+fn open_loop(
+    index: usize,
+    section: Section,
+    path: &str,
+    catalog: &Catalog,
+) -> Result<WorkloadConfig, ConfigError> {
     let given: TrafficSection = section.parse()?;
     let pattern = match section.node.get("pattern") {
         Some(member) if matches!(member.value.value, Value::Table(_)) => member.value.clone(),
@@ -426,6 +436,8 @@ fn open_loop(index: usize, section: Section, path: &str) -> Result<WorkloadConfi
         }
     };
     check::workload(&section, &given)?;
+    let pattern =
+        Section::new(pattern, format!("{path}.pattern")).choosing_by("kind", Some("patterns"));
     Ok(WorkloadConfig {
         name: given.name.unwrap_or_else(|| format!("workload{index}")),
         endpoints: given.endpoints,
@@ -437,8 +449,7 @@ fn open_loop(index: usize, section: Section, path: &str) -> Result<WorkloadConfi
             load: given.load,
             message: given.message.normalised(),
             injection: given.injection,
-            pattern: Section::new(pattern, format!("{path}.pattern"))
-                .choosing_by("kind", Some("patterns")),
+            pattern: catalog.patterns.read(pattern)?,
         }),
         section,
     })

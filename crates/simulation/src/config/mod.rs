@@ -10,7 +10,6 @@ mod check;
 mod defaults;
 mod document;
 mod experiment;
-mod keys;
 mod load;
 mod mapping;
 mod presets;
@@ -31,7 +30,6 @@ pub use experiment::{
     AllEndpoints, Attribution, CostConfig, Experiment, NicConfig, OutputConfig, RatesConfig,
     Receivers, RouterConfig, RunConfig,
 };
-pub use keys::{alternatives, named, reference};
 pub use presets::KEY as PRESET;
 pub use ready::{PRESETS, READY, READY_WORKLOADS};
 pub use schema::fixed_sections;

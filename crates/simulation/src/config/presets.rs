@@ -40,7 +40,7 @@ pub(super) fn laid_under(
         own.retain(|member| member.key != KEY);
         for section in sections {
             let family = family(&section.key, catalog);
-            lay(own, section, family);
+            lay(own, section, family.as_ref());
         }
     }
     Ok(root)
@@ -71,11 +71,11 @@ fn names(file: &Section) -> Result<Vec<(String, String)>, ConfigError> {
 }
 
 /// The variants that a section chooses among, if it does.
-fn family<'a>(section: &str, catalog: &'a Catalog) -> Option<&'a Family> {
+fn family(section: &str, catalog: &Catalog) -> Option<Family> {
     match section {
-        "routing" => Some(&catalog.routings),
-        "queueing" => Some(&catalog.queueing),
-        "congestion" => Some(&catalog.schemes),
+        "routing" => Some(catalog.routings.described()),
+        "queueing" => Some(catalog.queueing.described()),
+        "congestion" => Some(catalog.schemes.described()),
         _ => None,
     }
 }
@@ -99,7 +99,7 @@ fn check(preset: &Node, catalog: &Catalog) -> Result<(), ConfigError> {
             ));
         }
         if let Some(family) = family(key, catalog) {
-            check_variants(section, family)?;
+            check_variants(section, &family)?;
         }
     }
     Ok(())

@@ -6,7 +6,10 @@ use weir_input::{ConfigError, Section, suggest};
 use weir_model::Invalid;
 
 /// The section with the values of the preset that it names below its own; without that key.
-pub(super) fn with_preset(mut section: Section, family: &Family) -> Result<Section, ConfigError> {
+pub(super) fn with_preset<F: Copy>(
+    mut section: Section,
+    family: &Family<F>,
+) -> Result<Section, ConfigError> {
     let Some(chosen) = section.node.get(preset::KEY).cloned() else {
         return Ok(section);
     };
@@ -103,8 +106,8 @@ mod tests {
                 for one in variant.presets() {
                     let text = format!("scheme = {:?}\npreset = {:?}", variant.name, one.name);
                     let section = Section::from_toml(&text).expect("TOML");
-                    let section = with_preset(section, family).expect(&text);
-                    crate::config::keys::variant(&section, family).expect(&text);
+                    let section = with_preset(section, &family).expect(&text);
+                    family.read(section).expect(&text);
                     assert!(!one.summary.is_empty(), "{text}");
                 }
             }

@@ -5,11 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::application::ApplicationConfig;
 use super::defaults::{Elsewhere, at_once, is_yes, yes};
+use weir_input::registry::Chosen;
 use weir_input::{Duration, Section};
 use weir_workload::open::endpoints::Endpoints;
 use weir_workload::open::injection::Injection;
 use weir_workload::open::members::Party;
 use weir_workload::open::message::Message;
+use weir_workload::patterns;
 
 /// One `[[workload]]`.
 #[derive(Clone, Debug)]
@@ -51,7 +53,7 @@ pub struct PatternConfig {
     /// Generation times of messages.
     pub injection: Injection,
     /// The section of the pattern: `pattern = { kind = "uniform", … }`.
-    pub pattern: Section,
+    pub pattern: Chosen<patterns::Build>,
 }
 
 impl WorkloadConfig {

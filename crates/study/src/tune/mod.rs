@@ -34,7 +34,7 @@ const MOST_VALUES: u32 = 9;
 const SECTION: &str = "congestion";
 
 /// `[tune]`: the parameters of `[congestion]` that `weir tune` searches, and their ranges.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TuneFile {
     /// The parameters: names, or tables { key, from, to, scale, grid } with a range, "linear" or
@@ -65,7 +65,7 @@ fn runs() -> u32 {
 }
 
 /// `[[tune.mark]]`: a setting with a name.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkedFile {
     /// What it is called.
@@ -79,7 +79,7 @@ pub struct MarkedFile {
 }
 
 /// `[[tune.reference]]`: a run that criteria compare with, by `of = "LABEL"`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceFile {
     /// What it is called.

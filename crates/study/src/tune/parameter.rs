@@ -5,9 +5,9 @@ use serde_json::Value as Json;
 use weir_congestion::About;
 use weir_input::Given;
 use weir_input::registry::range::{Of, Range, ScaleKind};
+use weir_input::schema::named;
 use weir_input::{ConfigError, Duration, Size, TimeSpan};
 use weir_model::{Invalid, Time};
-use weir_simulation::config::named;
 
 /// What values are of, and so how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Parameter {
 }
 
 /// A parameter in the job file, as a table.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ParameterFile {
     key: String,
@@ -55,7 +55,7 @@ struct ParameterFile {
 }
 
 /// A number, or a text with a unit.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(
     untagged,
     expecting = "expected a number, or a text with a unit such as \"2 packet times\""

@@ -59,7 +59,7 @@ impl Tune {
         };
         let experiment = document.experiment(catalog)?;
         let plan = Plan::new(&experiment, None)?;
-        let search = Ranges::new(&experiment, catalog, plan.network().about)?;
+        let search = Ranges::new(&experiment, plan.network().about)?;
         let criteria = match criteria.is_empty() {
             true => usual_criteria(&experiment)?,
             false => criteria,
@@ -196,12 +196,8 @@ struct Ranges {
 }
 
 impl Ranges {
-    fn new(
-        experiment: &Experiment,
-        catalog: &Catalog,
-        about: About,
-    ) -> Result<Ranges, ConfigError> {
-        let variant = *catalog.schemes.choose(&experiment.congestion)?;
+    fn new(experiment: &Experiment, about: About) -> Result<Ranges, ConfigError> {
+        let variant = experiment.congestion.variant.described();
         let ranges = variant.ranges();
         let numbers = |(_, range): &(String, Range<String>)| matches!(range, Range::Numbers { .. });
         if !ranges.iter().any(numbers) {

@@ -1,16 +1,16 @@
 //! `allreduce`: one allreduce after the other.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, bytes};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::Time;
 
 /// Allreduces of all tasks, one after the other, with a computation before each.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Number of operations.
@@ -36,7 +36,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Allreduces of all tasks, one after the other.",
     source: "SWM (allreduce); SST Ember (Allreduce)",
     examples: &[r#"iterations = 3, bytes = "4 KiB""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,16 +1,16 @@
 //! `alltoall`: one alltoall after the other.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, bytes};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::Time;
 
 /// Alltoalls of all tasks, one after the other, with a computation before each.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Number of operations.
@@ -36,7 +36,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Alltoalls of all tasks, one after the other.",
     source: "SST Ember (Alltoall)",
     examples: &[r#"bytes = "1 KiB""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

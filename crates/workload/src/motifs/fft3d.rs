@@ -1,11 +1,11 @@
 //! `fft3d`: a three-dimensional Fourier transform, forth and back.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Build;
 use crate::tasks::{Group, Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LONGEST_MESSAGE, Time};
 
@@ -13,7 +13,7 @@ use weir_model::{Invalid, LONGEST_MESSAGE, Time};
 /// in each column (tasks that follow one another), a computation, an alltoall in each row, a computation, a barrier.
 /// Back: the same with the rows first. Parts are as even as whole numbers allow, so that messages differ in size; an
 /// alltoall is a shift by one place more in each step.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Numbers along an edge of the cube.
@@ -56,7 +56,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "A three-dimensional Fourier transform: alltoalls in columns and rows.",
     source: "SST Ember (FFT3D)",
     examples: &[r#"points = 24, ns_per_point = 0.01"#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

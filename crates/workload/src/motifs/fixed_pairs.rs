@@ -1,17 +1,17 @@
 //! `fixed_pairs`: the second half of the tasks sends to the first.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, bytes};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 use weir_model::Invalid;
 
 /// Fixed pairs: of N tasks, task N/2 + i sends to task i and waits until the message has left; nothing comes back. N
 /// must be even. The traffic is bound by the bisection of the network and never by an endpoint.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Repetitions.
@@ -34,7 +34,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Task N/2 + i sends long messages to task i.",
     source: "SWM (fixed pairs); McGlohon et al., section IV",
     examples: &[r#"bytes = "20 kB""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,19 +1,19 @@
 //! `halo2d`: halo exchange on a plane with blocking sends and receives.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::{Build, bytes};
 use crate::tasks::{Motif, Peer, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::Time;
 
 /// Halo2D: tasks on a grid of two dimensions that is not periodic, x the fastest. An iteration: a computation; east and
 /// west; time to copy; north and south. All sends and receives block: the even columns (rows) receive first and begin
 /// in the east (north), the odd ones send first and begin on the other side.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Tasks along x and y; the most even grid by default.
@@ -49,7 +49,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Halo exchange on a two-dimensional grid with blocking sends and receives.",
     source: "SST Ember (Halo2D)",
     examples: &[""],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

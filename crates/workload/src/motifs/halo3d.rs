@@ -1,19 +1,19 @@
 //! `halo3d`: halo exchange over the faces, one dimension after the other.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::{Build, compute, length};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::Time;
 
 /// Halo3D: tasks on a grid of three dimensions that is not periodic, x the fastest. An iteration: a computation; then
 /// in each dimension receives from both sides, blocking sends to both (the lower one first), a wait for each receive
 /// and time to copy; then an allreduce of 8 bytes.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Tasks along x, y and z; the most even grid by default.
@@ -62,7 +62,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Halo exchange over the 6 faces of a three-dimensional grid, one dimension after the other.",
     source: "SST Ember (Halo3D)",
     examples: &[r#"cells = [20, 20, 20], compute = "2 us""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,12 +1,12 @@
 //! `halo3d26`: halo exchange with faces, edges and corners.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::{Build, compute, length};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::Time;
 
@@ -15,7 +15,7 @@ use weir_model::Time;
 /// all, and an allreduce of 8 bytes.
 ///
 /// (The allreduce is in the motif's documentation and in the paper; the public code of Ember leaves it out.)
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Tasks along x, y and z; the most even grid by default.
@@ -64,7 +64,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Halo exchange with the 26 neighbours on a three-dimensional grid, then an allreduce.",
     source: "SST Ember (Halo3D26); McGlohon et al., section IV",
     examples: &[r#"cells = [6, 6, 6], compute = "2 us", iterations = 2"#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

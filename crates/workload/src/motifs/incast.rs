@@ -1,11 +1,11 @@
 //! `incast`: all tasks send to one.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, at_least, bytes};
 use crate::tasks::{Motif, Peer, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::{Invalid, Time};
 
@@ -13,7 +13,7 @@ use weir_model::{Invalid, Time};
 ///
 /// The defaults are those of SWM's `incast`: sends and receives go on in the background and are waited for at the end of
 /// the iteration. Ember's form has `target = 0`, `send = "blocking"`.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Repetitions.
@@ -63,7 +63,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "All tasks send to one.",
     source: "SWM (incast, incast1, incast2); SST Ember (Incast); McGlohon et al., section IV",
     examples: &[r#"iterations = 2, bytes = "10 kB""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,19 +1,19 @@
 //! `milc`: lattice quantum chromodynamics on a four-dimensional periodic grid.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::{Build, bytes};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::Time;
 
 /// MILC: tasks on a periodic grid of four dimensions, the first the fastest. In an iteration, twice: receives from and
 /// sends to both neighbours in each dimension (the lower one first), a computation, and waiting for the sends, then
 /// for the receives. Two allreduces of 8 bytes end it.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Tasks along each dimension; the most even grid by default.
@@ -43,7 +43,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Exchanges with 8 neighbours on a four-dimensional torus, then allreduces.",
     source: "SWM (milc); McGlohon et al., section IV",
     examples: &[r#"bytes = "1 KiB", iterations = 2"#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -4,7 +4,7 @@
 //! `workloads/`. Its tests compare what it sends with what is published.
 
 use super::tasks::Motif;
-use weir_input::registry::{self, Entry};
+use weir_input::registry::Entry;
 use weir_input::{ConfigError, Section, Size};
 use weir_model::{Invalid, LONGEST_MESSAGE};
 
@@ -76,15 +76,15 @@ const _: () = assert!(MOST_ITERATIONS as u64 * 100 < u32::MAX as u64);
 /// The keys by which motifs are told how often they do what they do.
 const COUNTS: [&str; 3] = ["iterations", "rounds", "steps"];
 
-/// Builds the motif that `section` names, for `tasks` tasks.
+/// Refuses more iterations in the section of a motif than there can be.
 ///
-/// Errors: an unknown name, unknown or wrong parameters, a number of tasks for which the motif is not defined.
-pub fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
-    for key in COUNTS {
+/// # Errors
+/// At the place of that number.
+pub fn check_counts(section: &Section) -> Result<(), ConfigError> {
+    COUNTS.into_iter().try_for_each(|key| {
         let count = section.given(key).and_then(|given| given.whole());
-        at_most(section, key, count.map_or(0, |count| count.max(0) as u64))?;
-    }
-    (registry::choose(section, REGISTRY)?.build)(section, tasks)
+        at_most(section, key, count.map_or(0, |count| count.max(0) as u64))
+    })
 }
 
 /// Refuses more iterations than there can be, which `key` decides.

@@ -1,18 +1,18 @@
 //! `nearest_neighbor`: the 26 neighbours on a periodic grid.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::{Build, bytes};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::Time;
 
 /// Tasks on a periodic grid of three dimensions exchange one message with each of the 26 around them: receive and send
 /// are started in pairs, then all are waited for.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Tasks along x, y and z, x the fastest; the most even grid by default.
@@ -42,7 +42,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "One message to each of the 26 neighbours on a three-dimensional torus.",
     source: "SWM (nearest neighbor)",
     examples: &[r#"bytes = "12 kB""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

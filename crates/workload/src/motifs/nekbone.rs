@@ -1,13 +1,13 @@
 //! `nekbone`: conjugate gradients of a spectral element code.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::nearest_neighbor::around;
 use super::{Build, length};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
@@ -17,7 +17,7 @@ use weir_model::Invalid;
 /// then in each iteration an allreduce, an exchange and two allreduces, of 8 bytes each.
 ///
 /// An exchange waits for what it receives; what it sends is waited for at the end of the iteration.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Tasks along x, y and z; the most even grid by default.
@@ -44,7 +44,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Conjugate gradients: exchanges with up to 26 neighbours and allreduces.",
     source: "SWM (nekbone)",
     examples: &[r#"points = [3, 5], iterations = 3"#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,19 +1,19 @@
 //! `periodic_aggressor`: a calm application that now and then becomes an incast.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::incast::Incast;
 use super::lammps::{Lammps, LammpsParams};
 use super::{Build, at_least, bytes};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 use weir_model::Invalid;
 
 /// Periodic aggressor: a step of LAMMPS; then some iterations of an incast from the first tasks to the one after them,
 /// which the others skip; then a step of LAMMPS again, without a barrier between. The Fourier transform sends blocking.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Iterations of the incast.
@@ -42,7 +42,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "A step of LAMMPS, an incast of some tasks, a step of LAMMPS.",
     source: "SWM (periodic aggressor); McGlohon et al., section IV and figure 3",
     examples: &[r#"senders = 5, iterations = 2, bytes = "10 kB""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

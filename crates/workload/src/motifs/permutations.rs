@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, at_least, bytes};
 use crate::open::message::Message;
 use crate::patterns::permutation::derangement;
 use crate::tasks::{Motif, Peer, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 use weir_model::{Invalid, Rng, stream, unit};
 
 /// In each phase every task sends a flow along each of some random permutations, receives as many, and waits for all of them; then
 /// all tasks wait for each other (a barrier), and the next phase begins. Flows of a task to the same other task are one flow of their sizes
 /// together. A phase is an iteration, with the barrier behind it.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Permutations of each phase: flows that every task sends and receives.
@@ -45,7 +45,7 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"permutations = 2, phases = 2, bytes = "4 KiB""#,
         r#"bytes = [{ size = "1 KiB", share = 0.5 }, { size = "8 KiB", share = 0.5 }]"#,
     ],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

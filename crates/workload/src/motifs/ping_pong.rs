@@ -1,16 +1,16 @@
 //! `ping_pong`: two tasks send one message back and forth.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, at_least, bytes};
 use crate::tasks::{Motif, Peer, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 use weir_model::Invalid;
 
 /// Task 0 sends to another one, which sends the same back. All others do nothing.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Number of round trips.
@@ -36,7 +36,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Task 0 and another send one message back and forth.",
     source: "SST Ember (PingPong)",
     examples: &[r#"iterations = 5"#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

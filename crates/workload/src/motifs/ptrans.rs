@@ -1,12 +1,12 @@
 //! `ptrans`: a matrix that is spread over a grid of tasks is transposed.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::{Build, length};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, Time};
 
@@ -15,7 +15,7 @@ use weir_model::{Invalid, Time};
 /// (j, i). So task (p, q) sends a message to each other task (p', q') with p' = q and q' = p modulo the greatest common divisor of P and Q: on a
 /// square grid to its mirror image alone, and those of the diagonal to nobody. Receive and send are started in pairs, then all are waited for; the
 /// sum takes `compute`; a barrier is at the end, as between two measurements of HPCC.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Tasks along the columns and along the rows, [Q, P]; the most even grid by default.
@@ -46,7 +46,7 @@ pub const ENTRY: Entry<Build> = Entry {
     source: "HPCC's PTRANS, after Choi, Dongarra, Walker, \"Parallel matrix transpose algorithms on distributed memory concurrent computers\", \
              Parallel Computing 21, 1995; Yebenes et al., TACO 2019, section 5.1 (traces of 576 tasks; their sizes are not public)",
     examples: &["order = 720"],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

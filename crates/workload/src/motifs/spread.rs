@@ -1,17 +1,17 @@
 //! `spread`: the last task sends a little to all others.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Build, at_least, bytes};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::Time;
 
 /// The last task sends to all others in order, without waiting for each (Isend), and computes after each; then it waits
 /// for all of them. The others receive.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Repetitions.
@@ -37,7 +37,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "The last task sends a little to all others, one after the other.",
     source: "SWM (spread)",
     examples: &[r#"iterations = 3"#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,19 +1,19 @@
 //! `sweep3d`: wavefronts from the corners of a plane of tasks.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::{Build, compute, length};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, LATEST, Time};
 
 /// Sweep3D: tasks on a grid of two dimensions, x the fastest, each with a column of cells. A sweep starts at a corner;
 /// for each block of layers a task receives from the two sides where it comes from, computes, and sends to the two
 /// others; all of that blocks. Eight sweeps make an iteration: twice from (0, 0), (X, 0), (X, Y) and (0, Y).
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Tasks along x and y; the most even grid by default.
@@ -59,7 +59,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Wavefronts from the corners of a two-dimensional grid.",
     source: "SST Ember (Sweep3D)",
     examples: &[r#"cells = [10, 10, 6], compute = "100 ns""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,9 +1,16 @@
 //! What the tests of motifs share.
 
-use super::build;
+use super::{REGISTRY, check_counts};
 use crate::tasks::ideal::{self, Ideal};
 use crate::tasks::{Motif, Op, Peer};
-use weir_input::Section;
+use weir_input::registry::choose;
+use weir_input::{ConfigError, Section};
+
+/// The motif that a section chooses.
+pub fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
+    check_counts(section)?;
+    (choose(section, REGISTRY)?.build)(section, tasks)
+}
 
 /// A motif with these parameters.
 pub fn motif(kind: &str, parameters: &str, tasks: u32) -> Box<dyn Motif> {

@@ -30,7 +30,7 @@ pub enum Endpoints {
     },
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Count {
     /// How many endpoints.

@@ -38,7 +38,7 @@ impl Message {
     }
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Part {
     /// Size of these messages.

@@ -1,17 +1,17 @@
 //! `bit_complement`: every bit of the task number is inverted.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time};
 
 /// Bit complement: of 2^b members, task i sends to the task whose b bits are the inverse of those of i, which is
 /// 2^b - 1 - i. It has no parameters. The number of members must be a power of two.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {}
 
@@ -20,7 +20,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Task i of 2^b sends to the task whose bits are the inverse of those of i.",
     source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), table 3.1",
     examples: &[""],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,11 +1,11 @@
 //! `fixed_pairs`: the first half of the members sends to the second.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time};
 
@@ -14,7 +14,7 @@ use weir_model::{EndpointId, Invalid, Rng, Time};
 ///
 /// This is the open-loop form. In the application of the same name in the SWM suite the second half sends to the
 /// first, in blocking steps.
-#[derive(Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// True if task N/2 + i also sends to task i.
@@ -26,7 +26,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Member i of the first half sends to member i of the second half.",
     source: "McGlohon et al., section IV (Fixed Pairs)",
     examples: &[""],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

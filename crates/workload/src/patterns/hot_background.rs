@@ -1,13 +1,13 @@
 //! `hot_background`: uniform traffic of which some members divert a part to one endpoint for a while.
 
 use rustc_hash::FxHashSet;
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
 use crate::open::draw;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{EndpointId, Invalid, NEVER, Rng, Time, below, stream, unit};
 
@@ -27,7 +27,7 @@ use weir_model::{EndpointId, Invalid, NEVER, Rng, Time, below, stream, unit};
 /// (HSV - L · (HSD + (N - 1 - HSD) / (N - 1))) / HSD.
 ///
 /// Yebenes et al.: share = 0.25, hot_fraction = 1.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// The hot endpoint, a member (default: drawn at random among the members).
@@ -57,14 +57,14 @@ struct Params {
     to: Option<Duration>,
 }
 
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number of members, or \"all\"")]
 enum Sources {
     Count(u32),
     Word(All),
 }
 
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum All {
     All,
@@ -90,7 +90,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Uniform traffic of all members; for a while some of them divert a part of it to one hot endpoint.",
     source: "Pfister et al., HPIDC 2005, section V.B; Yebenes et al., sections 5.1 and 5.3",
     examples: &[r#"share = 0.25, hot_fraction = 1.0"#, "severity = 2.0"],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,13 +1,13 @@
 //! `hotspot`: some members send to a few others, and the rest are idle.
 
 use rustc_hash::FxHashSet;
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
 use crate::open::draw;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below, stream};
 
@@ -15,7 +15,7 @@ use weir_model::{EndpointId, Invalid, Rng, Time, below, stream};
 /// neither source nor destination are idle.
 ///
 /// With `m` sources at load `l` and `n` destinations, each destination is offered `l · m / n` of its link.
-#[derive(Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Number of sources, drawn at random among the members (default: 60). Not together with `source_list`.
@@ -43,7 +43,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "A number of sources send to a few destinations, drawn at random or named; the other members are idle.",
     source: "Jiang et al., SC15, section 5.1 (60:4 hot-spot)",
     examples: &[r#"sources = 20, destinations = 2"#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

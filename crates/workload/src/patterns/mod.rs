@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use weir_input::registry::{self, Entry};
+use weir_input::registry::Entry;
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Rng, Time};
 use weir_network::topology::Topology;
 
 mod groups;
 mod tasks;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 mod bit_complement;
 mod fixed_pairs;
@@ -74,13 +74,6 @@ pub const REGISTRY: &[Entry<Build>] = &[
     fixed_pairs::ENTRY,
     zipf::ENTRY,
 ];
-
-/// Builds the pattern that `section` names, for the members of a workload.
-///
-/// Errors: an unknown name, unknown or wrong parameters, members for which the pattern is not defined.
-pub fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, ConfigError> {
-    (registry::choose(section, REGISTRY)?.build)(section, members)
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,11 @@
 //! `neighbor_group`: every endpoint sends to the groups before and after its own.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::groups::{GroupMembers, shifted};
 use super::{Build, Members, Pattern};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below};
 
@@ -18,7 +18,7 @@ use weir_model::{EndpointId, Invalid, Rng, Time, below};
 /// `offset = 1` sends from group to group like that, and `permutation` with a `list` from endpoint to endpoint.
 ///
 /// Every group with members needs members in both neighbours.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {}
 
@@ -27,7 +27,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Every endpoint sends to random members of the groups before and after its own.",
     source: "weir; a two-sided form of the nearest_group traffic of CODES (model-net-synthetic)",
     examples: &[""],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

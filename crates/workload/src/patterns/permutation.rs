@@ -1,16 +1,16 @@
 //! `permutation`: every member sends to one other member and receives from one.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below, stream};
 
 /// Permutation traffic: every member sends all its messages to one partner, and each member is the partner of one.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Number of random permutations laid over one another; each message follows one of them at random (default: 1).
@@ -35,7 +35,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Every member sends to one partner: a random permutation without fixed points, or a given one.",
     source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), section 3.2",
     examples: &[""],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,4 +1,4 @@
-//! What the tests of the patterns share.
+//! A network as patterns see it, and counts of where their messages go: for tests of patterns.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use weir_model::{Bandwidth, DomainId, EndpointId, KindName, LinkKind, PortId, Ro
 use weir_network::topology::{Link, Peer, Topology};
 
 /// A network as the patterns see it: endpoints on routers in groups. It has no links between routers.
-pub(crate) struct Grouped {
+pub struct Grouped {
     groups: u32,
     routers: u32,
     endpoints: u32,
@@ -17,7 +17,7 @@ pub(crate) struct Grouped {
 
 impl Grouped {
     /// `groups` of `routers` with `endpoints` each, all numbered in order.
-    pub(crate) fn network(groups: u32, routers: u32, endpoints: u32) -> Arc<dyn Topology> {
+    pub fn network(groups: u32, routers: u32, endpoints: u32) -> Arc<dyn Topology> {
         Arc::new(Grouped {
             groups,
             routers,
@@ -87,7 +87,7 @@ impl Topology for Grouped {
 }
 
 /// Builds a pattern as a run does, for a load of 0.5.
-pub(crate) fn build(
+pub fn build(
     name: &str,
     parameters: &str,
     endpoints: &[EndpointId],
@@ -119,18 +119,12 @@ fn build_at(
 }
 
 /// Builds a pattern for all endpoints of one group, whose load is 0.5.
-pub(crate) fn flat(name: &str, parameters: &str, count: u32, seed: u64) -> Box<dyn Pattern> {
+pub fn flat(name: &str, parameters: &str, count: u32, seed: u64) -> Box<dyn Pattern> {
     loaded(name, parameters, count, seed, 0.5)
 }
 
 /// The same at another load.
-pub(crate) fn loaded(
-    name: &str,
-    parameters: &str,
-    count: u32,
-    seed: u64,
-    load: f64,
-) -> Box<dyn Pattern> {
+pub fn loaded(name: &str, parameters: &str, count: u32, seed: u64, load: f64) -> Box<dyn Pattern> {
     let endpoints: Vec<EndpointId> = (0..count).collect();
     build_at(
         load,
@@ -144,7 +138,7 @@ pub(crate) fn loaded(
 }
 
 /// The words of the error that a pattern refuses its parameters with.
-pub(crate) fn refusal(
+pub fn refusal(
     name: &str,
     parameters: &str,
     endpoints: &[EndpointId],
@@ -157,7 +151,7 @@ pub(crate) fn refusal(
 }
 
 /// Where `messages` messages of `source` go, at time 0: how many to each endpoint up to `endpoints`.
-pub(crate) fn tally(
+pub fn tally(
     pattern: &dyn Pattern,
     source: EndpointId,
     endpoints: u32,
@@ -176,7 +170,7 @@ pub(crate) fn tally(
 }
 
 /// Whether `count` of `trials` is within four standard deviations of its expectation.
-pub(crate) fn plausible(count: u32, trials: u32, chance: f64) -> bool {
+pub fn plausible(count: u32, trials: u32, chance: f64) -> bool {
     let expected = f64::from(trials) * chance;
     let sigma = (expected * (1.0 - chance)).sqrt();
     (f64::from(count) - expected).abs() <= 4.0 * sigma

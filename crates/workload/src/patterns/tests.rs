@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::testing::{Grouped, build};
 use super::*;
 use crate::open::draw;
+use weir_input::registry;
 use weir_model::stream;
 
 /// Every pattern with its defaults where they suit small networks, and more.
@@ -51,7 +52,7 @@ fn every_pattern_is_a_subject_of_these_tests_and_documented() {
             "{}",
             entry.name
         );
-        let schema = serde_json::to_value((entry.parameters)()).unwrap();
+        let schema = serde_json::to_value((entry.parameters.schema)()).unwrap();
         assert!(schema["description"].is_string(), "{}", entry.name);
         for (key, field) in schema["properties"].as_object().into_iter().flatten() {
             assert!(field["description"].is_string(), "{}.{key}", entry.name);
@@ -68,7 +69,10 @@ fn the_section_names_the_pattern() {
         seed: 1,
         load: 0.5,
     };
-    let named = |text: &str| super::build(&Section::from_toml(text).unwrap(), &members);
+    let named = |text: &str| {
+        let section = Section::from_toml(text).unwrap();
+        (registry::choose(&section, REGISTRY)?.build)(&section, &members)
+    };
     assert!(named("kind = \"tornado\"").is_ok());
     let words = format!("{:?}", named("kind = \"tornada\"").err().unwrap());
     assert!(words.contains("tornado"), "{words}");

@@ -1,18 +1,18 @@
 //! `tornado`: almost half-way round the ring of tasks.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time};
 
 /// Tornado: task i of N sends to task (i + ceil(N / 2) - 1) mod N, the definition for a ring (one dimension) of N
 /// tasks. It is the worst case of minimal routing on a ring in the order of the tasks. It has no parameters. For a
 /// dragonfly, whose adversary speaks of groups, use `worst_case`.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {}
 
@@ -21,7 +21,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Task i of N sends almost half-way round the ring: to (i + ceil(N / 2) - 1) mod N.",
     source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), table 3.1",
     examples: &[""],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,18 +1,18 @@
 //! `transpose`: the halves of the bits of the task number change places.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time};
 
 /// Transpose: of 2^b members, b even, task i sends to the task with the upper and the lower b/2 bits of i exchanged.
 /// With the tasks as a square matrix, row by row, this is the transposition of the matrix; the tasks on its diagonal
 /// would send to themselves and do not send. It has no parameters. The number of members must be 4, 16, 64, 256 …
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {}
 
@@ -21,7 +21,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Task i of 2^b (b even) sends to the task with the two halves of the bits of i exchanged.",
     source: "Dally & Towles, Principles and Practices of Interconnection Networks (2004), table 3.1",
     examples: &[""],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

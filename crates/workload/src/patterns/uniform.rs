@@ -1,16 +1,16 @@
 //! `uniform`: every message goes to a random member.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below};
 
 /// Uniform random traffic.
-#[derive(Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// True if an endpoint may draw itself. Only for comparison with simulators that allow it, such
@@ -37,7 +37,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Every message goes to another member, drawn at random.",
     source: "Jiang et al., SC15, section 4 (uniform random)",
     examples: &["", "to = \"network\""],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,12 +1,12 @@
 //! `wc_hot`: every group sends to a few endpoints of the next group.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::groups::{GroupMembers, shifted};
 use super::{Build, Members, Pattern};
 use crate::open::draw;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below, stream};
 
@@ -15,7 +15,7 @@ use weir_model::{EndpointId, Invalid, Rng, Time, below, stream};
 /// groups at once: with m senders per group at load l, each destination is offered l · m / n of its link.
 ///
 /// The destinations send as well. Every group with members needs n members in the next group.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// The n of WC-Hotn: destinations in each group (default: 1).
@@ -49,7 +49,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "All members of group i send to the same few members of group (i + 1) mod G.",
     source: "Jiang et al., SC15, section 6 (WC-Hotn)",
     examples: &[r#"destinations = 2"#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

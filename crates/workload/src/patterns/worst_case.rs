@@ -1,11 +1,11 @@
 //! `worst_case`: every group sends to one other group.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::groups::{GroupMembers, shifted};
 use super::{Build, Members, Pattern};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below};
 
@@ -13,7 +13,7 @@ use weir_model::{EndpointId, Invalid, Rng, Time, below};
 /// the number of groups of the network. With minimal routing all of it has to cross the few links between two groups.
 ///
 /// Every group with members needs members in the group it sends to. In other networks a group is a pod or a block.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// The n of WCn: how many groups further (default: 1), from 1 to G - 1.
@@ -31,7 +31,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Every endpoint of group i sends to random members of group (i + offset) mod G.",
     source: "Jiang et al., SC15, section 4 (WCn)",
     examples: &[""],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

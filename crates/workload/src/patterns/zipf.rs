@@ -1,12 +1,12 @@
 //! `zipf`: every member has favourites among the others, in a random order of its own.
 
 use rand_core::Rng as _;
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, stream, unit};
 
@@ -15,7 +15,7 @@ use weir_model::{EndpointId, Invalid, Rng, Time, stream, unit};
 ///
 /// With s = 0 this is uniform traffic; with s = 3 a source sends 83% of its messages to one destination. The rankings are independent,
 /// so that an endpoint is the favourite of none, one or several sources.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// The exponent s, from 0 to 16 (default: 1).
@@ -38,7 +38,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Every member sends to favourites, in an order of its own, with probabilities by Zipf's law.",
     source: "Yebenes et al., TACO 2019, section 5.1, equation 4 and table 2; Breslau et al., INFOCOM 1999",
     examples: &["", "s = 2.5"],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

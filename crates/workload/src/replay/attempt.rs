@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{REGISTRY, Trace, read};
+use weir_input::registry::{Chosen, choose};
 use weir_input::{ConfigError, Section};
 
 /// A folder that is removed when it is not needed any more.
@@ -47,7 +48,9 @@ pub fn attempt(
     let name = files.first().map_or("", |(name, _)| name);
     let path = folder.0.join(name);
     let section = format!("format = {format:?}\nfile = {path:?}\n{keys}");
-    read(&Section::from_toml(&section)?)
+    let section = Section::from_toml(&section)?;
+    let entry = choose(&section, REGISTRY)?;
+    read(&Chosen::new(entry.variant(), section)?)
 }
 
 /// Reads any bytes: the first one chooses the format, the others are its file. Whether they can be read.

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::input::Lines;
 use super::table::{Flow, most_tasks};
 use super::{Build, Builder, Content, Coverage, Fault, Node, Refusal, Scale, task};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
 
 keys! {
@@ -31,7 +31,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "A connection matrix of htsim: messages with their times, or started by the ends of others.",
     source: "htsim (Raiciu et al.; Ultra Ethernet Consortium)",
     examples: &[r#"file = "perm.cm""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

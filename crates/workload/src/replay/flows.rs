@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::input::Input;
 use super::table::{Flow, content, tasks};
 use super::{Build, Content, Coverage, Fault, Refusal, Scale, nanosecond};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
 
 keys! {
@@ -29,7 +29,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "A list of messages as CSV: source, destination, bytes, start.",
     source: "the flow lists of ns-3 and htsim, as a table",
     examples: &[r#"file = "flows.csv""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

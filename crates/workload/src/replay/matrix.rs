@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::input::Input;
 use super::{Build, Builder, Content, Coverage, Fault, Node, Refusal, Scale};
 use weir_input::Section;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_model::{Invalid, LONGEST_MESSAGE};
 
 keys! {
@@ -38,7 +38,7 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"file = "matrix.csv""#,
         r#"file = "matrix.csv", order = "phases""#,
     ],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -7,7 +7,7 @@
 macro_rules! keys {
     ($(#[$about:meta])* struct $name:ident { $($own:tt)* }) => {
         $(#[$about])*
-        #[derive(Debug, Deserialize, Serialize, JsonSchema)]
+        #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         struct $name {
             /// The file, relative to the experiment file.
@@ -75,7 +75,7 @@ pub use vef::write as write_vef;
 pub use walk::Walk;
 
 use crate::tasks::{Algorithms, Peer};
-use weir_input::registry::{self, Entry};
+use weir_input::registry::{Chosen, Entry};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, NS, Time};
 
@@ -235,7 +235,7 @@ impl fmt::Debug for Trace {
 }
 
 /// The keys that all formats have.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Common {
     file: String,
     #[serde(default)]
@@ -247,13 +247,12 @@ struct Common {
 /// Traces that are in memory: the points of a study share them.
 static KNOWN: Mutex<Vec<(String, Weak<Trace>)>> = Mutex::new(Vec::new());
 
-/// Reads the trace that `section` names: `{ format = "goal", file = "…" }`, with an absolute path.
+/// Reads the trace of a section: `{ format = "goal", file = "…" }`, with an absolute path.
 ///
 /// # Errors
-/// An unknown format or key, a file that cannot be read, that is damaged, that does not have the hash that it should
+/// A file that cannot be read, that is damaged, that does not have the hash that it should
 /// have, or with which no run could come to its end.
-pub fn read(section: &Section) -> Result<Arc<Trace>, ConfigError> {
-    let entry = registry::choose(section, REGISTRY)?;
+pub fn read(section: &Chosen<Build>) -> Result<Arc<Trace>, ConfigError> {
     let common: Common = section.parse()?;
     let path = Path::new(&common.file);
     let key = key(section, path);
@@ -274,10 +273,12 @@ pub fn read(section: &Section) -> Result<Arc<Trace>, ConfigError> {
         section.refuse(Invalid::new("file", message, fault.remedy))
     };
     let content =
-        (entry.build)(section, path, common.compute).map_err(|refusal| match refusal {
-            Refusal::Section(error) => error,
-            Refusal::File(fault) => refuse(fault),
-        })?;
+        (section.variant.build)(section, path, common.compute).map_err(
+            |refusal| match refusal {
+                Refusal::Section(error) => error,
+                Refusal::File(fault) => refuse(fault),
+            },
+        )?;
     if content.tasks == 0 {
         return Err(refuse(Fault::new(
             "it has no task",

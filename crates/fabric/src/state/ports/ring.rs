@@ -42,9 +42,14 @@ impl Requests {
         })
     }
 
-    /// Requests that are in use or were.
-    pub fn all(&self) -> impl Iterator<Item = &Request> {
-        self.slab.iter().map(|(request, _)| request)
+    /// Requests that wait.
+    pub fn used(&self) -> impl Iterator<Item = &Request> {
+        let mut used = vec![true; self.slab.len()];
+        for &at in &self.free {
+            used[at as usize] = false;
+        }
+        let all = self.slab.iter().zip(used);
+        all.filter_map(|((request, _), used)| used.then_some(request))
     }
 
     /// Places of requests, free ones too.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::orders::{OneOrder, Orders};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId, RouterId};
 
@@ -65,6 +65,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Tori, meshes, HyperX: along each dimension to its end, in a fixed order; datelines or bubbles on rings.",
     source: "Dally and Seitz, \"Deadlock-free message routing in multiprocessor interconnection networks\", 1987; the classes of BookSim2",
     examples: &["", "vcs = 4"],
-    parameters: || schemars::schema_for!(OneOrder),
+    parameters: Keys::of::<OneOrder>(),
     build,
 };

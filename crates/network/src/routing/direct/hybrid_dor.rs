@@ -4,7 +4,7 @@
 use super::dor;
 use super::orders::OneOrder;
 use crate::routing::Build;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 
 /// Announces Hybrid-DOR.
 pub const ENTRY: Entry<Build> = Entry {
@@ -12,6 +12,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "KNS: through the line of each dimension in a fixed order.",
     source: "Penaranda et al., J. Supercomput. 72(3), 2016; Yebenes et al., TACO 2019, section 2.2",
     examples: &["", "vcs = 2"],
-    parameters: || schemars::schema_for!(OneOrder),
+    parameters: Keys::of::<OneOrder>(),
     build: dor::build,
 };

@@ -10,7 +10,7 @@ use super::steps::not_for;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::torus::{Heading, Torus};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
 
@@ -178,6 +178,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Tori and meshes: any dimension that brings a packet nearer, by the queues; dimension order as an escape.",
     source: "Duato, \"A new theory of deadlock-free adaptive routing in wormhole networks\", IEEE Trans. Parallel Distrib. Syst. 4(12), 1993; and 7(8), 1996",
     examples: &["", "adaptive_vcs = 2"],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::orders::{Orders, SeveralOrders};
 use crate::routing::{Build, Here, Hop, NicChoice, NicRule, Routing};
 use crate::topology::Topology;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId, RouterId};
 
@@ -84,6 +84,6 @@ pub const ENTRY: Entry<Build> = Entry {
         "choose_at = \"nic\"",
         "choose_at = \"generation\"",
     ],
-    parameters: || schemars::schema_for!(SeveralOrders),
+    parameters: Keys::of::<SeveralOrders>(),
     build,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::orders::{Orders, SeveralOrders};
 use crate::routing::{Build, Here, Hop, NicChoice, NicRule, Routing};
 use crate::topology::Topology;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId, RouterId};
 
@@ -94,6 +94,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Several dimensions: the order of dimensions whose first queue at the source is shorter, each with virtual channels of its own.",
     source: "Yebenes et al., TACO 2019, section 3.2 (SASHA)",
     examples: &["", "vcs = 8", "choose_at = \"nic\""],
-    parameters: || schemars::schema_for!(SeveralOrders),
+    parameters: Keys::of::<SeveralOrders>(),
     build,
 };

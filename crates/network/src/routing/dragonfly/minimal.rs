@@ -9,7 +9,7 @@ use super::paths::{Paths, STRAIGHT};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind};
 
@@ -58,6 +58,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Dragonfly: local, global, local, over a random one of the links between the two groups",
     source: "Kim et al., ISCA 2008, section 4.1",
     examples: &[""],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -12,7 +12,7 @@ use super::paths::{
 use crate::routing::{Build, Here, Hop, Measure, Routing};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Allowance, ConfigError, Section, Size};
 use weir_model::{Flight, LinkKind, PortId};
 
@@ -210,6 +210,6 @@ pub const ENTRY: Entry<Build> = Entry {
         "measure = \"occupancy\", bias = \"0 flits\"",
         "via = \"group\"",
     ],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -9,7 +9,7 @@ use super::paths::{BY_GROUP, BY_ROUTER, Margin, NEW, Paths, STRAIGHT, Spot, Way}
 use super::weight::Weight;
 use crate::routing::{Build, Here, Hop, Measure, Routing};
 use crate::topology::{Topology, dragonfly::Dragonfly};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Allowance, ConfigError, Section, Size};
 use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
 
@@ -329,6 +329,6 @@ pub const ENTRY: Entry<Build> = Entry {
         "measure = \"output_queue\", weight = 2, candidates = 1, threshold = \"50 flits\"",
         "via = \"router\", vcs = \"separate\"",
     ],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

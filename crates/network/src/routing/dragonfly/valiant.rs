@@ -9,7 +9,7 @@ use super::paths::{BY_GROUP, BY_ROUTER, NEW, Paths, STRAIGHT};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::dragonfly::Dragonfly;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind};
 
@@ -87,6 +87,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Dragonfly: minimally to a random third group, minimally on from there",
     source: "Kim et al., ISCA 2008, section 4.1, after Valiant and Brebner, STOC 1981",
     examples: &[""],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -10,7 +10,7 @@ use super::detour::{hyperx, most_routers, port_in, vcs};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::hyperx::HyperX;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId, RouterId};
 
@@ -145,6 +145,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "HyperX: at each router any dimension, straight on or once out of the way, by the queues; dimension order as an escape.",
     source: "DAL of Ahn et al., SC 2009, section 3.3; the escape after Duato, 1996",
     examples: &[""],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -10,7 +10,7 @@ use crate::routing::dragonfly::Margin;
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::hyperx::HyperX;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Allowance, ConfigError, Section, Size};
 use weir_model::{Flight, LinkKind, PortId};
 
@@ -113,6 +113,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "HyperX: minimal or Valiant, whichever queue at the source's router is shorter for its route's length.",
     source: "Singh, \"Load-balanced routing in interconnection networks\", 2005; Ahn et al., SC 2009, section 3.3",
     examples: &["", "threshold = \"1 packets\""],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

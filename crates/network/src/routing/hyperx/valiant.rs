@@ -9,7 +9,7 @@ use super::detour::{BY_ROUTER, NEW, STRAIGHT, follow, hyperx, most_routers, thir
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::hyperx::HyperX;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind};
 
@@ -58,6 +58,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "HyperX: in dimension order to a random router (neither the source's nor the destination's), in dimension order on from there.",
     source: "Valiant and Brebner, STOC 1981; Ahn et al., SC 2009, section 3.3",
     examples: &[""],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

@@ -24,7 +24,7 @@ use super::{VCS, tree_of};
 use crate::routing::{Build, Circuits, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::tree::{Step, Tree};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, Invalid, LinkKind, PortId};
 
@@ -156,6 +156,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Fat trees: each flow gets a way by the flows on the links when it begins, horizontal links included.",
     source: "Birk and Zdornov, SYSTOR 2009, section 4",
     examples: &["", "cache = 2", "horizontal_hops = 1"],
-    parameters: || schemars::schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };

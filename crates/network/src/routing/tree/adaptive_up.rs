@@ -12,7 +12,7 @@ use super::{NoParams, VCS, tree};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::tree::{Step, Tree};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId};
 
@@ -70,6 +70,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Fat trees: the up port with the least backlog at each router, up to a nearest common ancestor.",
     source: "the adaptive ascent that Birk and Zdornov, section 4.2, compares static routing with",
     examples: &[""],
-    parameters: || schemars::schema_for!(NoParams),
+    parameters: Keys::of::<NoParams>(),
     build,
 };

@@ -11,7 +11,7 @@ use super::{NoParams, VCS, tree};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::tree::{Step, Tree};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind};
 
@@ -50,6 +50,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Fat trees: the way up is fixed by the destination, spread evenly over the up ports.",
     source: "Zahavi, 2011 (D-mod-k); the static routing of InfiniBand fat trees",
     examples: &[""],
-    parameters: || schemars::schema_for!(NoParams),
+    parameters: Keys::of::<NoParams>(),
     build,
 };

@@ -9,7 +9,7 @@ use super::{NoParams, VCS, tree};
 use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use crate::topology::tree::{Step, Tree};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId};
 
@@ -44,6 +44,6 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Fat trees: a random up port at each router, up to a nearest common ancestor.",
     source: "Valiant's randomised routing, kept to minimal routes",
     examples: &[""],
-    parameters: || schemars::schema_for!(NoParams),
+    parameters: Keys::of::<NoParams>(),
     build,
 };

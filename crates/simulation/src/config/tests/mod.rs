@@ -7,17 +7,18 @@ mod refused;
 
 use std::path::Path;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Experiment;
 use crate::config::Catalog;
-use weir_input::registry::{Family, Variant};
+use weir_input::registry::{Family, Keys, Variant};
 use weir_input::{ConfigError, Duration, Rate, Size};
-use weir_workload::tasks::Mpi;
+use weir_network::{queueing, routing, topology};
+use weir_workload::{motifs, patterns};
 
 /// Parameters of the made-up topology: something of every kind.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Ring {
     /// Routers of the ring.
@@ -35,7 +36,7 @@ struct Ring {
     memory: Size,
 }
 
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Wire {
     latency: Duration,
@@ -59,11 +60,11 @@ fn memory() -> Size {
     Size::Bits(8 << 20)
 }
 
-#[derive(JsonSchema)]
+#[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Shift {
     /// By how many endpoints.
@@ -74,7 +75,7 @@ struct Shift {
     every: Option<Duration>,
 }
 
-fn variant(name: &'static str, parameters: fn() -> schemars::Schema) -> Variant {
+fn variant<F>(name: &'static str, parameters: Keys, build: F) -> Variant<F> {
     Variant {
         name,
         summary: "Made up.",
@@ -82,6 +83,7 @@ fn variant(name: &'static str, parameters: fn() -> schemars::Schema) -> Variant 
         examples: &[""],
         topologies: &[],
         parameters,
+        build,
     }
 }
 
@@ -89,20 +91,20 @@ fn variant(name: &'static str, parameters: fn() -> schemars::Schema) -> Variant 
 fn for_topology(
     name: &'static str,
     topologies: &'static [&'static str],
-    parameters: fn() -> schemars::Schema,
-) -> Variant {
+    parameters: Keys,
+) -> Variant<routing::Build> {
     Variant {
         topologies,
-        ..variant(name, parameters)
+        ..variant(name, parameters, |_, _| unreachable!())
     }
 }
 
-fn family(
+fn family<F>(
     name: &'static str,
     section: &'static str,
     key: &'static str,
-    variants: Vec<Variant>,
-) -> Family {
+    variants: Vec<Variant<F>>,
+) -> Family<F> {
     Family {
         name,
         one: name,
@@ -113,15 +115,20 @@ fn family(
 }
 
 fn catalog() -> Catalog {
-    let nothing = || schema_for!(Nothing);
+    let nothing = Keys::of::<Nothing>();
+    let topology = |name, keys| variant::<topology::Build>(name, keys, |_| unreachable!());
+    let queueing = |name| variant::<queueing::Build>(name, nothing, |_, _| unreachable!());
+    let scheme = |name| variant::<weir_congestion::Build>(name, nothing, |_, _| unreachable!());
+    let pattern = |name, keys| variant::<patterns::Build>(name, keys, |_, _| unreachable!());
+    let motif = |name, keys| variant::<motifs::Build>(name, keys, |_, _| unreachable!());
     Catalog {
         topologies: family(
             "topologies",
             "[topology]",
             "kind",
             vec![
-                variant("ring", || schema_for!(Ring)),
-                variant("star", nothing),
+                topology("ring", Keys::of::<Ring>()),
+                topology("star", nothing),
             ],
         ),
         routings: family(
@@ -131,7 +138,7 @@ fn catalog() -> Catalog {
             vec![
                 for_topology("minimal", &["ring"], nothing),
                 for_topology("valiant", &["ring"], nothing),
-                for_topology("minimal", &["star"], || schema_for!(Shift)),
+                for_topology("minimal", &["star"], Keys::of::<Shift>()),
                 for_topology("up", &["star"], nothing),
             ],
         ),
@@ -139,21 +146,21 @@ fn catalog() -> Catalog {
             "queueing",
             "[queueing]",
             "scheme",
-            vec![variant("single", nothing), variant("voq_sw", nothing)],
+            vec![queueing("single"), queueing("voq_sw")],
         ),
         schemes: family(
             "schemes",
             "[congestion]",
             "scheme",
-            vec![variant("none", nothing), variant("ecn", nothing)],
+            vec![scheme("none"), scheme("ecn")],
         ),
         patterns: family(
             "patterns",
             "[[workload]]",
             "pattern.kind",
             vec![
-                variant("uniform", nothing),
-                variant("shift", || schema_for!(Shift)),
+                pattern("uniform", nothing),
+                pattern("shift", Keys::of::<Shift>()),
             ],
         ),
         motifs: family(
@@ -161,8 +168,8 @@ fn catalog() -> Catalog {
             "[[workload]]",
             "motif.kind",
             vec![
-                variant("barrier", nothing),
-                variant("pump", || schema_for!(Shift)),
+                motif("barrier", nothing),
+                motif("pump", Keys::of::<Shift>()),
             ],
         ),
         traces: family(
@@ -197,8 +204,6 @@ fn catalog() -> Catalog {
             ),
             ("wrong", "[router]\n\nspeed = 2.0\n"),
         ],
-        mpi: || schema_for!(Mpi),
-        read_trace: weir_workload::replay::read,
     }
 }
 

@@ -1,16 +1,16 @@
 //! `gpcnet_allreduce`: GPCNeT's collective test, an allreduce of one number after the other.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SOURCE;
 use crate::motifs::{Build, at_most, bytes};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 
 /// Allreduces of all tasks, one after the other.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Iterations at the beginning whose time does not count.
@@ -36,7 +36,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "GPCNeT's collective test: an allreduce of 8 bytes after the other.",
     source: SOURCE,
     examples: &["iterations = 3"],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,11 +1,9 @@
 //! `gpcnet_alltoall`: GPCNeT's congestor all-to-all, a pairwise exchange of all tasks.
 
-use schemars::schema_for;
-
 use super::{Congestor, SOURCE};
 use crate::motifs::Build;
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 
 pub const ENTRY: Entry<Build> = Entry {
@@ -13,7 +11,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "GPCNeT's congestor all-to-all: a pairwise exchange of all tasks.",
     source: SOURCE,
     examples: &["iterations = 1"],
-    parameters: || schema_for!(Congestor),
+    parameters: Keys::of::<Congestor>(),
     build,
 };
 

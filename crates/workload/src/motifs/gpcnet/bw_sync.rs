@@ -1,18 +1,18 @@
 //! `gpcnet_bw_sync`: GPCNeT's test of bandwidth with synchronisation, long messages to both neighbours on random rings and a barrier.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SOURCE;
 use super::rings::Rings;
 use crate::motifs::{Build, at_most, bytes};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 
 /// On one random ring after the other: every task exchanges several messages at once with both neighbours, waits for all of them, and then all tasks wait for each
 /// other. (GPCNeT's bandwidth is what a task sends in an iteration over the iteration's time.)
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Rings, which are the same in every run. GPCNeT has 30.
@@ -44,7 +44,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "GPCNeT's test of bandwidth: long messages to both neighbours on random rings, and a barrier.",
     source: SOURCE,
     examples: &[r#"rings = 2, iterations = 1, outstanding = 2, bytes = "16 KiB""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -1,12 +1,10 @@
 //! `gpcnet_incast`: GPCNeT's congestor two-sided incast, all tasks to the first.
 
-use schemars::schema_for;
-
 use super::{Congestor, SOURCE};
 use crate::motifs::Build;
 use crate::motifs::incast::Incast;
 use crate::tasks::Motif;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 
 pub const ENTRY: Entry<Build> = Entry {
@@ -14,7 +12,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "GPCNeT's congestor incast: all tasks send to the first, which receives from all.",
     source: SOURCE,
     examples: &["iterations = 2"],
-    parameters: || schema_for!(Congestor),
+    parameters: Keys::of::<Congestor>(),
     build,
 };
 

@@ -31,7 +31,7 @@ const SOURCE: &str = "GPCNeT (Chunduri et al., SC19), version 1.3";
 const BYTES: u64 = 4_096;
 
 /// A congestor.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Congestor {
     /// Iterations of a pass. Default: 512 for up to 32 tasks, otherwise 16,384 over the number of

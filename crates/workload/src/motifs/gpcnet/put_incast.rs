@@ -1,12 +1,10 @@
 //! `gpcnet_put_incast`: GPCNeT's congestor of puts, all tasks into the memory of the first.
 
-use schemars::schema_for;
-
 use super::one_sided::OneSided;
 use super::{Congestor, SOURCE};
 use crate::motifs::Build;
 use crate::tasks::Motif;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 
 pub const ENTRY: Entry<Build> = Entry {
@@ -14,7 +12,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "GPCNeT's congestor of puts: all tasks write to the first, which takes no part.",
     source: SOURCE,
     examples: &["iterations = 2"],
-    parameters: || schema_for!(Congestor),
+    parameters: Keys::of::<Congestor>(),
     build,
 };
 

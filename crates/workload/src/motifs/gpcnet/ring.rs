@@ -1,18 +1,18 @@
 //! `gpcnet_ring`: GPCNeT's latency test, small messages to both neighbours on random rings.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SOURCE;
 use super::rings::Rings;
 use crate::motifs::{Build, bytes};
 use crate::tasks::{Motif, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 
 /// On one random ring after the other: every task receives from both neighbours, sends to both, and waits. (GPCNeT calls half of an iteration's
 /// time the latency.)
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Rings, which are the same in every run. GPCNeT has 30.
@@ -41,7 +41,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "GPCNeT's latency test: small messages to both neighbours on random rings.",
     source: SOURCE,
     examples: &["rings = 2, warm_up = 1, iterations = 2"],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

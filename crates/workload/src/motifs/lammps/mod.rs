@@ -6,7 +6,7 @@ mod halo;
 #[cfg(test)]
 mod tests;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::boxes::Boxes;
@@ -14,7 +14,7 @@ use self::fft::Transposes;
 use self::halo::Mesh;
 use super::{Build, length};
 use crate::tasks::{Motif, Peer, Script};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, Time};
 
@@ -74,7 +74,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Molecular dynamics: six neighbours, a particle mesh with transposes, allreduces.",
     source: "SWM (lammps); McGlohon et al., section IV",
     examples: &[r#"steps = 2, replicas = [1, 1, 1], mesh = [12, 16, 15]"#],
-    parameters: || schema_for!(LammpsParams),
+    parameters: Keys::of::<LammpsParams>(),
     build,
 };
 

@@ -9,21 +9,21 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Build, bytes};
 use crate::tasks::collectives::Kind;
 use crate::tasks::{Motif, Script as Calls};
 use expression::{Expression, NOTATION, Place};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::{Invalid, LATEST, Time};
 
 /// Rounds of phases. In a phase a task computes, then starts all its receives and sends and waits for them, then takes part in a
 /// collective operation. Expressions are whole numbers, or texts with operators over `task`,
 /// `tasks`, `step` (the number of the round, from 0) and `constants`.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-notation" = NOTATION))]
 struct Params {
@@ -42,7 +42,7 @@ fn one() -> u32 {
 }
 
 /// A phase.
-#[derive(Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct PhaseParams {
     /// Which tasks take part, in which rounds: an expression that is not 0. All by default.
@@ -66,7 +66,7 @@ struct PhaseParams {
 }
 
 /// A message to another task.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SendParams {
     /// The task: an expression.
@@ -85,7 +85,7 @@ struct SendParams {
 }
 
 /// A message from another task.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ReceiveParams {
     /// The task: an expression.
@@ -99,7 +99,7 @@ struct ReceiveParams {
 }
 
 /// A collective operation.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CollectiveParams {
     /// Which.
@@ -202,7 +202,7 @@ pub const ENTRY: Entry<Build> = Entry {
         r#"rounds = 2, phases = [{ compute = "1 us", send = [{ to = "(task + 1) % tasks", bytes = "20 kB" }], receive = [{ from = "(task - 1) % tasks" }] }]"#,
         r#"phases = [{ collective = { kind = "allreduce", bytes = "1 KiB" } }]"#,
     ],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -144,7 +144,7 @@ fn what_is_wrong_is_refused_before_it_runs() {
         assert!(ring.contains(from));
         let text = ring.replacen(from, to, 1);
         let section = Section::from_toml(&format!("kind = \"script\"\n{text}")).unwrap();
-        let error = super::super::build(&section, 4)
+        let error = super::super::testing::build(&section, 4)
             .map(|_| ())
             .expect_err(&text);
         let said = format!("{} / {}", error.message, error.remedy().unwrap_or_default());

@@ -11,7 +11,7 @@ mod tests;
 
 use std::path::Path;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
@@ -21,7 +21,7 @@ use super::mpi::Processes;
 use super::{Build, Content, Refusal, Scale};
 use call::Calls;
 use groups::Groups;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
 use weir_model::{Invalid, US};
 
@@ -66,7 +66,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "MPI traces of liballprof: every call with its times, a file for each process.",
     source: "liballprof and Schedgen of LogGOPSim (Hoefler et al., HPDC 2010)",
     examples: &[r#"file = "pmpi-trace-rank-0.txt""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -10,7 +10,7 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
@@ -26,7 +26,7 @@ use crate::tasks::collectives::Kind as CollectiveKind;
 use groups::Groups;
 use node::{Kind, Node};
 use weir_input::Section;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_model::US;
 use wire::damaged;
 
@@ -46,7 +46,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "Chakra execution traces: computation and communication of each NPU as a graph.",
     source: "MLCommons Chakra (Sridharan et al., 2023); ASTRA-sim",
     examples: &[r#"file = "allreduce.0.et""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

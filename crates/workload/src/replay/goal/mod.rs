@@ -11,7 +11,7 @@ mod write;
 use std::io::Read;
 use std::path::Path;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use write::write;
@@ -19,7 +19,7 @@ pub use write::write;
 use super::check::check;
 use super::input::{Fault, Input};
 use super::{Build, Content, Coverage, Refusal, Scale, nanosecond};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
 
 keys! {
@@ -36,7 +36,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "GOAL, text or binary: sends, receives and computations of each rank, and which waits for which.",
     source: "LogGOPSim (Hoefler et al., HPDC 2010), ATLAHS",
     examples: &[r#"file = "run.goal""#, r#"file = "run.bin""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -8,7 +8,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
@@ -19,7 +19,7 @@ use super::{Build, Content, Refusal, Scale};
 use action::Actions;
 use arguments::Task;
 use weir_input::Section;
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_model::Invalid;
 
 keys! {
@@ -37,7 +37,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "SimGrid's time-independent traces: what each MPI process did, in one file or one for each.",
     source: "SimGrid's SMPI replay (Desprez et al., \"Improving the accuracy and efficiency of time-independent trace replay\", PMBS 2012)",
     examples: &[r#"file = "trace.txt", flops_per_second = 1e9"#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use write::write;
@@ -25,7 +25,7 @@ use crate::tasks::Peer;
 use crate::tasks::collectives::Kind;
 use collective::{Operation, Written, meaning};
 use header::{Header, Wrong, communicator, header, number, size};
-use weir_input::registry::Entry;
+use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
 use weir_model::Time;
 
@@ -44,7 +44,7 @@ pub const ENTRY: Entry<Build> = Entry {
     summary: "VEF: messages and collectives that start a time after others are sent, received or finished.",
     source: "VEF-TraceLib (Andujar et al., HPCC 2015)",
     examples: &[r#"file = "run.vef""#],
-    parameters: || schema_for!(Params),
+    parameters: Keys::of::<Params>(),
     build,
 };
 

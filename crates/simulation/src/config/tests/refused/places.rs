@@ -69,9 +69,7 @@ fn errors_in_a_network_file_point_into_it() {
         &["topology.file: expected a name or a path, got a number"],
     );
 
-    // A value of the wrong type comes to light where the topology is built.
-    let experiment = load(&with_file("ring-typed"), &[]).unwrap();
-    let error = experiment.topology.parse::<Ring>().unwrap_err();
+    let error = refusal(&with_file("ring-typed"), &[]);
     assert_eq!(
         (error.file(), error.line()),
         (Some("topologies/ring-typed.toml"), Some(2))

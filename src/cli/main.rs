@@ -1,0 +1,45 @@
+//! Parse the arguments, call a command, turn an error into a message and an exit code.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use super::{Arguments, Command};
+use weir_simulation::config::Catalog;
+
+/// The program: all that `main` has to do. Experiments may name what `catalog` has: everything that
+/// comes with weir ([`weir_simulation::catalog::catalog`]), and what the program has added to it.
+pub fn main(catalog: &Catalog) -> ExitCode {
+    forgo_file_locks();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(refused) => return super::refuse_arguments(&refused),
+    };
+    super::log_to_stderr(arguments.verbose);
+    match arguments.command {
+        Command::Run(options) => super::run(&options, catalog),
+        Command::Sweep(command) => super::sweep(&command, catalog),
+        Command::Tune(options) => super::tune(&options, catalog),
+        Command::Check(options) => super::check(&options, catalog),
+        Command::List(options) => super::list(&options, catalog),
+        Command::Inspect(options) => super::inspect(&options),
+        Command::Explain(options) => super::explain(&options, catalog),
+        Command::Report(options) => super::report(&options, catalog),
+        Command::Export(options) => super::export(&options),
+        Command::Schema => super::schema(catalog),
+        Command::Completions(options) => super::completions(&options),
+        Command::Man(options) => super::man(&options),
+    }
+}
+
+/// Tells HDF5 not to lock its files unless the user wants it to: many parallel file systems have no locks, and a result
+/// is written under a temporary name that nobody else opens.
+#[allow(unsafe_code)]
+fn forgo_file_locks() {
+    const KEY: &str = "HDF5_USE_FILE_LOCKING";
+    let alone = std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+    if alone && std::env::var_os(KEY).is_none() {
+        // SAFETY: nobody reads the environment at the same time: there is no other thread.
+        unsafe { std::env::set_var(KEY, "FALSE") };
+    }
+}
