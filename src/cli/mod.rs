@@ -14,7 +14,6 @@ mod list;
 mod main;
 mod names;
 mod program;
-mod progress;
 mod report;
 mod run;
 mod schema;

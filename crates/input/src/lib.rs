@@ -15,12 +15,11 @@ pub mod schema;
 pub mod section;
 pub mod tree;
 mod units;
-mod words;
 
 pub use elsewhere::Elsewhere;
 pub use error::ConfigError;
 pub use given::Given;
 pub use nearest::{nearest, suggest};
 pub use section::Section;
+pub use units::words::{Buffer, OutputQueue, Speedup, Until};
 pub use units::{Allowance, Duration, Rate, Size, TimeSpan};
-pub use words::{Buffer, OutputQueue, Speedup, Until};

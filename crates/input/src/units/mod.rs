@@ -481,6 +481,7 @@ fn concat_words(words: &Words) -> String {
 }
 
 mod time_span;
+pub(crate) mod words;
 pub use time_span::TimeSpan;
 
 text_quantity!(Duration, TIME);

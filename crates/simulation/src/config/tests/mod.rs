@@ -115,7 +115,7 @@ fn family<F>(
 }
 
 fn catalog() -> Catalog {
-    let nothing = Keys::of::<Nothing>();
+    let (nothing, shift) = (Keys::of::<Nothing>(), Keys::of::<Shift>());
     let topology = |name, keys| variant::<topology::Build>(name, keys, |_| unreachable!());
     let queueing = |name| variant::<queueing::Build>(name, nothing, |_, _| unreachable!());
     let scheme = |name| variant::<weir_congestion::Build>(name, nothing, |_, _| unreachable!());
@@ -138,7 +138,7 @@ fn catalog() -> Catalog {
             vec![
                 for_topology("minimal", &["ring"], nothing),
                 for_topology("valiant", &["ring"], nothing),
-                for_topology("minimal", &["star"], Keys::of::<Shift>()),
+                for_topology("minimal", &["star"], shift),
                 for_topology("up", &["star"], nothing),
             ],
         ),
@@ -158,19 +158,13 @@ fn catalog() -> Catalog {
             "patterns",
             "[[workload]]",
             "pattern.kind",
-            vec![
-                pattern("uniform", nothing),
-                pattern("shift", Keys::of::<Shift>()),
-            ],
+            vec![pattern("uniform", nothing), pattern("shift", shift)],
         ),
         motifs: family(
             "motifs",
             "[[workload]]",
             "motif.kind",
-            vec![
-                motif("barrier", nothing),
-                motif("pump", Keys::of::<Shift>()),
-            ],
+            vec![motif("barrier", nothing), motif("pump", shift)],
         ),
         traces: family(
             "traces",

@@ -1,18 +1,20 @@
 //! `weir run`.
 
+mod progress;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use super::args::RunOptions;
-use super::console::{tell, tell_warnings, write_out};
-use super::failure::Failure;
-use super::launch::{give_up, mpi_version, must_be_the_same, on_all_ranks, together};
-use super::program;
-use super::progress::{Kind, Progress, state};
-use super::signals::{Asked, exit_code};
-use super::sweep::quoted;
-use super::watch;
+use crate::cli::args::RunOptions;
+use crate::cli::console::{tell, tell_warnings, write_out};
+use crate::cli::failure::Failure;
+use crate::cli::launch::{give_up, mpi_version, must_be_the_same, on_all_ranks, together};
+use crate::cli::program;
+use crate::cli::signals::{Asked, exit_code};
+use crate::cli::sweep::quoted;
+use crate::cli::watch;
+use progress::{Kind, Progress, state};
 use weir_engine::{StopReason, Transport};
 use weir_input::Until;
 use weir_model::{EndpointId, NEVER, Time};
