@@ -121,6 +121,9 @@ pub fn choose<F>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Duration;
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
 
     const RINGS: &[Entry<fn() -> u8>] = &[Entry {
         name: "ring",
@@ -142,5 +145,85 @@ mod tests {
             error.remedy(),
             Some("did you mean \"ring\"? valid kinds: \"ring\"")
         );
+    }
+
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+    #[serde(deny_unknown_fields, default)]
+    struct Shape {
+        routers: u32,
+        latency: Duration,
+        chord: Option<Duration>,
+    }
+
+    impl Default for Shape {
+        fn default() -> Self {
+            Shape {
+                routers: 8,
+                latency: Duration(5_000),
+                chord: None,
+            }
+        }
+    }
+
+    fn rings() -> Family<fn() -> u8> {
+        let ring = Entry {
+            parameters: Keys::of::<Shape>(),
+            ..RINGS[0]
+        };
+        Family {
+            name: "topologies",
+            one: "topology",
+            section: "[topology]",
+            key: "kind",
+            variants: vec![ring.variant()],
+        }
+    }
+
+    #[test]
+    fn parameters_are_parsed_once_and_written_with_their_defaults() {
+        let section = Section::from_toml("latency = \"0.02 us\"\nkind = \"ring\"").unwrap();
+        let chosen = rings().read(section).unwrap();
+        let shape = Shape {
+            latency: Duration(20_000),
+            ..Shape::default()
+        };
+        assert_eq!(chosen.parse::<Shape>().unwrap(), shape);
+        let written = crate::tree::inline(&chosen.written());
+        let all = "{ kind = \"ring\", routers = 8, latency = \"20 ns\" }";
+        assert_eq!(written, all);
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_the_nearest() {
+        let section = Section::from_toml("kind = \"ring\"\nrooters = 3").unwrap();
+        let section = section.choosing_by("kind", Some("topologies"));
+        let error = rings().read(section).err().unwrap();
+        assert_eq!(error.line(), Some(2));
+        assert_eq!(error.message, "unknown key `rooters`");
+        let remedy = error.remedy().unwrap();
+        assert!(remedy.starts_with("did you mean `routers`?"), "{remedy}");
+        assert!(
+            remedy.ends_with(" (see `weir list topologies ring`)"),
+            "{remedy}"
+        );
+    }
+
+    #[test]
+    fn a_name_is_refused_where_it_exists() {
+        let other = |name| Entry { name, ..RINGS[0] };
+        let mut family = rings();
+        let error = family.add(other("ring")).unwrap_err();
+        assert_eq!(error.message, "there is a topology called \"ring\" already");
+        family
+            .add(other("star").for_topologies(&["a", "b"]))
+            .unwrap();
+        family.add(other("star").for_topologies(&["c"])).unwrap();
+        assert!(
+            family
+                .add(other("star").for_topologies(&["b", "d"]))
+                .is_err()
+        );
+        assert!(family.add(other("star")).is_err());
+        assert_eq!(family.variants.len(), 3);
     }
 }
