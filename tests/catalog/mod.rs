@@ -2,6 +2,8 @@
 //! example, delivers everything exactly once (the program counts), gives the same bits on several ranks and when it goes on from
 //! a saved state, and does what it is for.
 
+mod patterns;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::support::{Experiment, resume_on, run_saving};

@@ -1,0 +1,111 @@
+//! Damaged bytes of a saved state are refused, and never lead out of a list.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use crate::support::Experiment;
+use crate::support::attack::cases;
+use weir::engine::{Local, Progress, Start, StopReason, Transport};
+use weir::fabric::{Fabric, Parts, Watcher};
+use weir::model::{below, stream};
+use weir::simulation::Plan;
+
+/// Saves all domains at the end of a window.
+struct Saver {
+    window: u64,
+    saved: Vec<Vec<u8>>,
+}
+
+impl Watcher for Saver {
+    fn stop(&mut self) -> Option<StopReason> {
+        None
+    }
+    fn heed_within(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+    fn observe(
+        &mut self,
+        parts: &mut dyn Parts,
+        _: &mut dyn Transport,
+        progress: Progress,
+    ) -> bool {
+        if progress.window_ended && progress.windows == self.window {
+            let parts = parts.parts();
+            let saved = parts.iter().map(|part| part.save().expect("plain data"));
+            self.saved = saved.collect();
+        }
+        true
+    }
+}
+
+fn built(plan: &Plan) -> Fabric {
+    Fabric::new(&plan.blueprint, plan.scheme.as_ref(), &Local)
+}
+
+/// The states of all domains in the middle of a run.
+fn states(plan: &Plan) -> Vec<Vec<u8>> {
+    let mut saver = Saver {
+        window: 30,
+        saved: Vec::new(),
+    };
+    let (schedule, start) = (plan.schedule, Start::default());
+    let ended = built(plan).run(plan.network(), schedule, start, &mut Local, &mut saver);
+    ended.expect("a good run");
+    assert!(!saver.saved.is_empty(), "the run has fewer windows");
+    saver.saved
+}
+
+fn crowded(scheme: &str) -> Experiment {
+    Experiment::dragonfly(2, 4, 2)
+        .routing("par")
+        .set("congestion.scheme", scheme)
+        .hotspot(7, 1, 0.9)
+        .with("endpoints.count", 8)
+        .uniform(0.9)
+        .with("endpoints", "rest")
+        .applications()
+        .until("6 us")
+}
+
+#[test]
+fn a_state_is_read_by_its_domain_only() {
+    let plan = crowded("lhrp").plan();
+    let states = states(&plan);
+    for (at, bytes) in states.iter().enumerate() {
+        let mut fabric = built(&plan);
+        let mut parts = fabric.parts();
+        parts[at].load(bytes).expect("its own state");
+        let other = (at + 1) % states.len();
+        let error = parts[other].load(bytes).expect_err("another's state");
+        assert!(error.to_string().contains("domain"), "{error}");
+    }
+}
+
+#[test]
+fn damaged_states_are_refused_or_harmless() {
+    let mut rng = stream(7, &[]);
+    for scheme in ["none", "lhrp", "ib_cca", "sst_cm"] {
+        let plan = crowded(scheme).plan();
+        let states = states(&plan);
+        let mut refused = 0;
+        let all = cases(60);
+        for _ in 0..all {
+            let at = below(&mut rng, states.len() as u32) as usize;
+            let mut bytes = states[at].clone();
+            match below(&mut rng, 3) {
+                0 => bytes.truncate(below(&mut rng, bytes.len() as u32) as usize),
+                _ => {
+                    let place = below(&mut rng, bytes.len() as u32) as usize;
+                    bytes[place] ^= 1 << below(&mut rng, 8);
+                }
+            }
+            let mut fabric = built(&plan);
+            let loaded = catch_unwind(AssertUnwindSafe(|| fabric.parts()[at].load(&bytes)));
+            refused += u32::from(loaded.expect("no panic").is_err());
+        }
+        assert!(
+            refused >= all / 3,
+            "{scheme}: {refused} of {all} were refused"
+        );
+    }
+}
