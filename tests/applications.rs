@@ -471,8 +471,7 @@ fn every_ready_application_can_be_run() {
 
 /// What is said about an experiment that cannot be run, on one line.
 fn refusal(experiment: Experiment) -> String {
-    let checked = experiment.checked();
-    let Err(error) = Plan::new(&checked, None) else {
+    let Err(error) = experiment.try_plan() else {
         panic!("{experiment:?} should be refused");
     };
     assert!(error.line().is_some());

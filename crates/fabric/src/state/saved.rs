@@ -218,7 +218,8 @@ impl<K: Compiled> FabricDomain<K> {
         match self.ports.inputs[input as usize].upstream {
             Upstream::Output(output) => self.channels_of(output),
             Upstream::Away { .. } => self.channels_of(input),
-            Upstream::Nothing => 0,
+            // The port of a router for its own packets, which are in the queues of their classes.
+            Upstream::Nothing => u32::from(self.fixed.classes.count()),
         }
     }
 
