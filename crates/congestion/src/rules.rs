@@ -36,7 +36,7 @@ pub trait Rules: Send + Sync + 'static {
     fn capabilities(&self) -> Capabilities;
     /// The traffic classes.
     fn classes(&self) -> Classes;
-    /// The kinds of control packets that it sends besides acknowledgements: [`PacketKind::own`]
+    /// The kinds of control packets that it sends besides acknowledgements: [`PacketKind::own`](weir_model::PacketKind::own)
     /// gives their numbers.
     fn kinds(&self) -> &'static [ControlKind] {
         &[]

@@ -20,7 +20,7 @@ const ABOUT_LOADS: &str = "(offered: of its senders' links, accepted: of its rec
 
 /// A summary of plain text, in lines of at most 80 characters, with a newline at the end.
 ///
-/// `topology` is one line that says what was simulated ([`weir_network::topology::Topology::describe`]); empty for none.
+/// `topology` is one line that says what was simulated (`weir_network::topology::Topology::describe`); empty for none.
 /// `digest` comes from [`weir_result::Data::digest`] or from a file.
 /// `experiment` is the resolved experiment.
 pub fn table(topology: &str, experiment: &str, digest: &Digest, run: &Run) -> String {

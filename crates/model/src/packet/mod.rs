@@ -56,7 +56,7 @@ impl Flight {
     pub const TEARDOWN: u8 = 16;
     /// A control packet that goes the way of its flow.
     pub const PROBE: u8 = 32;
-    /// It enters a ring in which a place is to stay free ([`weir_network::routing::Routing::onward`]).
+    /// It enters a ring in which a place is to stay free (`weir_network::routing::Routing::onward`).
     pub const ENTERS: u8 = 64;
 
     /// Whether it is a control packet that goes minimally.
@@ -124,7 +124,7 @@ pub struct Packet {
     lag_low: u32,
     /// Route state.
     pub flight: Flight,
-    /// Length. [`weir_simulation::config`] refuses longer packets (`nic.max_packet`).
+    /// Length. `weir_simulation::config` refuses longer packets (`nic.max_packet`).
     pub flits: u16,
     /// The queue of the input buffer that it is on its way to or in, until it is routed there; then that of the next one. Over all
     /// classes: `class * queues + queue`.
@@ -204,7 +204,7 @@ pub struct Origin {
     pub injected: Time,
     /// Length of the whole message in bits.
     pub message_bits: u64,
-    /// Of data and its acknowledgement: the payload of this packet in bits; [`weir_simulation::config`] refuses a `nic.max_packet` of
+    /// Of data and its acknowledgement: the payload of this packet in bits; `weir_simulation::config` refuses a `nic.max_packet` of
     /// more than 2³² - 1 bits. Of other control packets: the low part of [`Origin::flits`] or [`Origin::time`].
     pub payload_bits: u32,
     /// Who sent it.
@@ -215,7 +215,7 @@ pub struct Origin {
     /// The packet's number at its source, from 0; after 2³² - 1 comes 0 again. `source:sequence` names it in records.
     pub sequence: u32,
     /// Which packet of its message it is, from 0; of schemes that send packets again only, and those refuse longer
-    /// messages ([`weir_congestion::About::countable`]).
+    /// messages (`weir_congestion::About::countable`).
     pub part: u32,
     /// Which workload it belongs to; there are at most 65,535.
     pub job: u16,
