@@ -61,6 +61,7 @@ fn crowded(scheme: &str) -> Experiment {
         .set("congestion.scheme", scheme)
         .hotspot(7, 1, 0.9)
         .with("endpoints.count", 8)
+        .with("endpoints.placement", "random")
         .uniform(0.9)
         .with("endpoints", "rest")
         .applications()
