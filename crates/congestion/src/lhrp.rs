@@ -7,7 +7,7 @@ use super::refusals::{Batches, Refusals};
 use super::scheduler::{AT_PORTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, Port, PortContext, Rules, SLACK,
-    check_speculation, check_threshold, grant, nack, speculation_timeout,
+    check_speculation, check_threshold, nack,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, counts, factors, packet_times, packets};
@@ -86,11 +86,11 @@ impl Policy {
         timeout: TimeSpan,
         loss: f64,
     ) -> Result<Policy, ConfigError> {
-        let timeout = fabric_drop.then(|| speculation_timeout(about, timeout));
-        check_speculation(section, about, loss, timeout)?;
+        let timeout = fabric_drop.then_some(timeout);
+        let timeout = check_speculation(section, about, loss, timeout)?;
         Ok(Policy {
             threshold: check_threshold(section, about, threshold)?,
-            timeout: timeout.unwrap_or(Time::MAX),
+            timeout,
             loss,
         })
     }
@@ -225,12 +225,12 @@ impl Rules for Lhrp {
         packet: &PacketView,
         origin: &Origin,
     ) {
-        let flits = u64::from(packet.flits);
-        let last = port.port.last_hop;
-        let booked = &mut state.booked;
-        let book = || self.scheduler.book_at(booked, port, packet.source, flits);
-        let time = last.then(book);
-        port.send(nack(packet, origin, time));
+        match port.port.last_hop {
+            true => self
+                .scheduler
+                .refuse_at(&mut state.booked, port, packet, origin),
+            false => port.send(nack(packet, origin, None)),
+        }
     }
 
     fn intercept(
@@ -240,21 +240,10 @@ impl Rules for Lhrp {
         packet: &PacketView,
         origin: &Origin,
     ) -> bool {
-        take_reservation(&self.scheduler, &mut state.booked, port, packet, origin)
+        self.scheduler
+            .answer_at(&mut state.booked, port, packet, origin);
+        true
     }
-}
-
-/// The last router answers a reservation in place of its endpoint.
-pub(super) fn take_reservation(
-    scheduler: &Scheduler,
-    booked: &mut [Time],
-    port: &mut PortContext,
-    packet: &PacketView,
-    origin: &Origin,
-) -> bool {
-    let time = scheduler.book_at(booked, port, origin.source, origin.flits());
-    port.send(grant(packet, origin, time));
-    true
 }
 
 pub const ENTRY: Entry<Build> = Entry {

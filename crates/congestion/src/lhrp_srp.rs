@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::handshake::Handshakes;
 use super::kinds::{self, GRANT, NACK, RESERVATION};
-use super::lhrp::{Policy, take_reservation};
+use super::lhrp::Policy;
 use super::record::Record;
 use super::refusals::{BATCH, Batches, Refusals};
 use super::scheduler::{AT_PORTS, Scheduler};
@@ -211,12 +211,12 @@ impl Rules for LhrpSrp {
         packet: &PacketView,
         origin: &Origin,
     ) {
-        let flits = u64::from(packet.flits);
-        let books = port.port.last_hop && !self.is_large(origin.message_bits);
-        let booked = &mut state.booked;
-        let book = || self.scheduler.book_at(booked, port, packet.source, flits);
-        let time = books.then(book);
-        port.send(nack(packet, origin, time));
+        match port.port.last_hop && !self.is_large(origin.message_bits) {
+            true => self
+                .scheduler
+                .refuse_at(&mut state.booked, port, packet, origin),
+            false => port.send(nack(packet, origin, None)),
+        }
     }
 
     fn intercept(
@@ -226,7 +226,9 @@ impl Rules for LhrpSrp {
         packet: &PacketView,
         origin: &Origin,
     ) -> bool {
-        take_reservation(&self.scheduler, &mut state.booked, port, packet, origin)
+        self.scheduler
+            .answer_at(&mut state.booked, port, packet, origin);
+        true
     }
 }
 

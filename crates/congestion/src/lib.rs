@@ -209,21 +209,15 @@ fn times(factor: f64, time: f64) -> Time {
 /// The longest queueing time that a packet can remember, ps.
 const LONGEST_WAIT: Time = u16::MAX as Time * Packet::WAIT_UNIT;
 
-/// How long a speculative packet may be in queues, ps. What is given in units of the network is as long as can be kept at most.
-fn speculation_timeout(about: &About, timeout: TimeSpan) -> Time {
-    match timeout {
-        TimeSpan::Time(time) => time.0,
-        relative => about.time(relative).min(LONGEST_WAIT - 1),
-    }
-}
-
-/// Checks what all schemes with speculative packets share.
+/// Checks what all schemes with speculative packets share, and gives the time that such a packet
+/// may be in queues, ps; [`Time::MAX`] without a timeout. A timeout in units of the network is cut
+/// to the longest time that can be kept.
 fn check_speculation(
     section: &Section,
     about: &About,
     loss: f64,
-    timeout: Option<Time>,
-) -> Result<(), ConfigError> {
+    timeout: Option<TimeSpan>,
+) -> Result<Time, ConfigError> {
     let refuse =
         |key, what: &str, remedy: &str| Err(section.refuse(Invalid::new(key, what, remedy)));
     if !about.acknowledge {
@@ -239,12 +233,14 @@ fn check_speculation(
         );
     }
     match timeout {
-        Some(time) if time >= LONGEST_WAIT => refuse(
+        None => Ok(Time::MAX),
+        Some(TimeSpan::Time(time)) if time.0 >= LONGEST_WAIT => refuse(
             "timeout",
             "queueing times are kept up to 16 us only",
             "give a shorter `timeout`",
         ),
-        _ => Ok(()),
+        Some(TimeSpan::Time(time)) => Ok(time.0),
+        Some(relative) => Ok(about.time(relative).min(LONGEST_WAIT - 1)),
     }
 }
 

@@ -1,6 +1,6 @@
 use super::kinds::GRANT;
 use super::record::{Place, Record, RecordColumn, column};
-use super::{About, NicContext, PortContext, times};
+use super::{About, NicContext, PacketView, PortContext, grant, nack, times};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Origin, Time};
 
@@ -78,7 +78,7 @@ impl Scheduler {
     }
 
     /// The first free time for so many flits of a source, at a port of the last router.
-    pub fn book_at(
+    fn book_at(
         &self,
         booked: &mut [Time],
         port: &mut PortContext,
@@ -88,6 +88,30 @@ impl Scheduler {
         let at = self.book(booked, port.port.output, flits, port.now);
         port.record(0, &[source.into(), flits, at, at - port.now]);
         at
+    }
+
+    /// Refuses a packet that a port of the last router has dropped, with the time to send it again.
+    pub fn refuse_at(
+        &self,
+        booked: &mut [Time],
+        port: &mut PortContext,
+        packet: &PacketView,
+        origin: &Origin,
+    ) {
+        let time = self.book_at(booked, port, packet.source, packet.flits.into());
+        port.send(nack(packet, origin, Some(time)));
+    }
+
+    /// Answers a reservation at a port of the last router, in place of the endpoint.
+    pub fn answer_at(
+        &self,
+        booked: &mut [Time],
+        port: &mut PortContext,
+        packet: &PacketView,
+        origin: &Origin,
+    ) {
+        let time = self.book_at(booked, port, origin.source, origin.flits());
+        port.send(grant(packet, origin, time));
     }
 
     /// Answers a reservation at the endpoint's own NIC.

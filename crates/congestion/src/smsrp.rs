@@ -8,7 +8,7 @@ use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     About, Acts, Build, Capabilities, NicContext, PacketView, PortContext, Rules, SLACK,
-    check_speculation, nack, speculation_timeout, table_bytes,
+    check_speculation, nack, table_bytes,
 };
 use weir_input::TimeSpan;
 use weir_input::registry::preset::Preset;
@@ -229,8 +229,7 @@ pub const ENTRY: Entry<Build> = Entry {
     parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
-        let timeout = speculation_timeout(about, parameters.timeout);
-        check_speculation(section, about, parameters.loss, Some(timeout))?;
+        let timeout = check_speculation(section, about, parameters.loss, Some(parameters.timeout))?;
         let rules = Smsrp {
             timeout,
             reservations: parameters.reservations,

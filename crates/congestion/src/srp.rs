@@ -7,7 +7,7 @@ use super::record::Record;
 use super::scheduler::{AT_ENDPOINTS, Scheduler};
 use super::{
     About, Build, Capabilities, Handshake, NicContext, PacketView, PortContext, Rules, SLACK,
-    check_speculation, nack, speculation_timeout,
+    check_speculation, nack,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{Range, factors, packet_times};
@@ -171,8 +171,7 @@ pub const ENTRY: Entry<Build> = Entry {
     parameters: Keys::of::<Parameters>(),
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
-        let timeout = speculation_timeout(about, parameters.timeout);
-        check_speculation(section, about, parameters.loss, Some(timeout))?;
+        let timeout = check_speculation(section, about, parameters.loss, Some(parameters.timeout))?;
         let rules = Srp {
             timeout,
             loss: parameters.loss,
