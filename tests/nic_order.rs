@@ -32,7 +32,7 @@ fn left(order: &str, scheme: &str) -> Vec<(u32, u64)> {
         .collect()
 }
 
-/// Whether messages left in the order in which they were posted.
+/// True if messages left in the order in which they were posted.
 fn in_order(packets: impl Iterator<Item = (u32, u64)>) -> bool {
     packets.map(|(_, posted)| posted).is_sorted()
 }

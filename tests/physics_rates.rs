@@ -417,7 +417,7 @@ struct Small {
     terminal: u64,
     delay: u64,
     router: u64,
-    /// Whether there are output queues.
+    /// True if there are output queues.
     queued: bool,
     /// From the time when a packet takes its place in the buffer to when the place can be taken again, ns.
     round_trip: u64,

@@ -198,7 +198,7 @@ fn print(text: &str) -> ExitCode {
     }
 }
 
-/// Whether there are colours: on a terminal, unless NO_COLOR is set.
+/// True if there are colours: on a terminal, unless NO_COLOR is set.
 fn colours(terminal: bool) -> bool {
     terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

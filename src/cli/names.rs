@@ -11,7 +11,7 @@ use weir_simulation::catalog::catalog;
 /// Any text; completions know these.
 #[derive(Clone, Copy)]
 pub struct Names {
-    /// Whether families are among them.
+    /// True if families are among them.
     pub families: bool,
 }
 

@@ -46,7 +46,7 @@ fn ignored() -> u64 {
         .unwrap_or(0)
 }
 
-/// Whether a run is asked to end.
+/// True if a run is asked to end.
 pub struct Asked {
     /// 0, or 1 more than the place in the list.
     by: Arc<AtomicUsize>,

@@ -114,14 +114,14 @@ impl Compared {
         self.lost.to.iter().map(|to| to.lost_ps).sum::<f64>() + self.lost.unknown_ps
     }
 
-    /// Whether it is held up by others and not by itself: then what others make it wait is what it
+    /// True if it is held up by others and not by itself: then what others make it wait is what it
     /// loses.
     fn is_victim(&self) -> bool {
         let alone = self.lost.time_ps - self.measured;
         self.measured > 0.5 * alone && self.lost.own_ps < 0.1 * self.measured
     }
 
-    /// Whether what it has back without each other job adds up to what it lost, to a tenth.
+    /// True if what it has back without each other job adds up to what it lost, to a tenth.
     fn adds_up(&self) -> bool {
         (self.back.values().sum::<f64>() - 1.0).abs() <= 0.1
     }

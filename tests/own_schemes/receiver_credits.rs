@@ -19,7 +19,7 @@ const SLACK: f64 = 1.25;
 struct Receiver {
     /// Who waits for credits: what the request said, and how many packets are left.
     asking: VecDeque<(Origin, u64)>,
-    /// Whether a timer is set.
+    /// True if a timer is set.
     running: bool,
 }
 

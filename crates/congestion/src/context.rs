@@ -10,7 +10,7 @@ use weir_model::{EndpointId, Flight, LinkRate, Origin, Packet, PacketKind, Time}
 pub struct Port {
     /// Its number in the domain, for state of the scheme's own.
     pub output: u32,
-    /// Whether an endpoint is behind it.
+    /// True if an endpoint is behind it.
     pub last_hop: bool,
     /// Flits that wait in this router for it, in input and output queues, of all classes.
     pub level: u32,
@@ -31,7 +31,7 @@ pub struct PacketView {
     pub flits: u16,
     /// Payload, bits.
     pub payload_bits: u32,
-    /// Whether a router has marked it.
+    /// True if a router has marked it.
     pub marked: bool,
 }
 

@@ -71,9 +71,9 @@ pub struct About {
     pub longest_trip: Time,
     /// The largest ratio of such round trips between the same two endpoints, of packets of all lengths and on all routes.
     pub trip_spread: f64,
-    /// Whether data packets are acknowledged.
+    /// True if data packets are acknowledged.
     pub acknowledge: bool,
-    /// Whether the routing keeps circuits, so that control packets set them up.
+    /// True if the routing keeps circuits, so that control packets set them up.
     pub circuits: bool,
 }
 
@@ -130,7 +130,7 @@ impl About {
         )
     }
 
-    /// Whether the packets of a message can be told apart by [`Origin::part`].
+    /// True if the packets of a message can be told apart by [`Origin::part`].
     pub fn countable(&self, bits: u64) -> bool {
         self.packets(bits).0 <= u64::from(u32::MAX)
     }
@@ -163,7 +163,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     fixed_rate::ENTRY,
 ];
 
-/// Whether several schemes may send control packets of this name.
+/// True if several schemes may send control packets of this name.
 pub fn is_shared_kind(name: &str) -> bool {
     kinds::IN_ONE_CLASS.iter().any(|kind| kind.name == name)
 }

@@ -13,7 +13,7 @@ struct Parameters {}
 /// The baseline.
 #[derive(Clone, Copy, Debug)]
 struct NoControl {
-    /// Whether there are control packets.
+    /// True if there are control packets.
     control: bool,
 }
 

@@ -32,7 +32,7 @@ pub trait Rules: Send + Sync + 'static {
 
     /// The name in the experiment file.
     fn name(&self) -> &'static str;
-    /// What it does; the same whenever it is asked.
+    /// The hooks that it uses; the same at every call.
     fn capabilities(&self) -> Capabilities;
     /// The traffic classes.
     fn classes(&self) -> Classes;
@@ -45,7 +45,7 @@ pub trait Rules: Send + Sync + 'static {
     fn counters(&self) -> &'static [&'static str] {
         &[]
     }
-    /// What the scheme has counted in its domain, in the order of [`Rules::counters`].
+    /// The counts of one domain, in the order of [`Rules::counters`].
     fn counts(&self, state: &Self::State) -> Vec<u64> {
         Vec::new()
     }
@@ -53,11 +53,11 @@ pub trait Rules: Send + Sync + 'static {
     fn records(&self) -> &'static [Record] {
         &[]
     }
-    /// How its counters show that it acts. None: it acts on every message, or never.
+    /// The counters that show that it acts. None: it acts on every message, or never.
     fn acts(&self) -> Option<Acts> {
         None
     }
-    /// What parameters come to that are relative to the network: key, value.
+    /// Key and absolute value of each parameter that is given relative to the network.
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -75,8 +75,8 @@ pub trait Rules: Send + Sync + 'static {
     fn loss(&self) -> f64 {
         0.0
     }
-    /// What a message of so many bits exchanges before it is sent, for those who say what a run
-    /// will take.
+    /// The control packets that a message of this length exchanges before it is sent; forecasts of
+    /// a run's size use it.
     fn handshake(&self, message_bits: u64) -> Handshake {
         Handshake::default()
     }
@@ -285,7 +285,7 @@ pub trait Rules: Send + Sync + 'static {
         false
     }
 
-    /// How long signals are under way, ps; None: as long as a packet without length on a shortest
+    /// The travel time of signals, ps; None: that of a packet without length on a shortest
     /// way through an empty network.
     fn signal_delay(&self) -> Option<Time> {
         None

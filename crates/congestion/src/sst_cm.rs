@@ -25,7 +25,7 @@ struct Stream {
     last: Time,
     /// It is not timed out before.
     due: Time,
-    /// Whether it has been told to pause.
+    /// True if it has been told to pause.
     told: bool,
 }
 
@@ -38,7 +38,7 @@ struct Watch {
     streams: SavedMap<EndpointId, Stream>,
     /// Before this time no source can be timed out.
     check: Time,
-    /// Whether sources are limited.
+    /// True if sources are limited.
     on: bool,
     /// The alarm that counts.
     alarm: Time,

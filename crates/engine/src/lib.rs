@@ -68,7 +68,7 @@ pub trait Domain {
     fn advance(&mut self, until: Time) -> Result<(), Self::Error>;
     /// The mail for the neighbour at a position of [`Domain::neighbours`].
     fn outbox(&mut self, neighbour: usize) -> &mut Self::Mail;
-    /// Whether mail that came from another rank makes sense here: the numbers in it name places of this domain that this
+    /// True if mail that came from another rank makes sense here: the numbers in it name places of this domain that this
     /// neighbour may write to.
     fn accepts(&self, neighbour: usize, mail: &Self::Mail) -> bool;
     /// Mail will be delivered next, and then it advances: what it holds may be fetched into the cache.

@@ -45,7 +45,7 @@ impl Moment {
         }
     }
 
-    /// Whether it makes sense for so many events.
+    /// True if it makes sense for so many events.
     #[inline]
     pub fn is_for(&self, events: usize) -> bool {
         const FEW: usize = 12;

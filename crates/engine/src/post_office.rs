@@ -28,7 +28,7 @@ pub(super) struct PostOffice<M> {
     first: DomainId,
     /// Ranks that own a neighbour of one of this rank's domains, ascending.
     ranks: Vec<u32>,
-    /// Whether every rank is a neighbour of every other.
+    /// True if every rank is a neighbour of every other.
     complete: bool,
     outgoing: Vec<Vec<u8>>,
 }

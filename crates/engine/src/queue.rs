@@ -285,7 +285,7 @@ impl EventQueue {
         self.current.get(place).map(|&event| event as EventKey)
     }
 
-    /// Whether [`EventQueue::upcoming`] says of all events anew what is next, since this was asked last.
+    /// True if [`EventQueue::upcoming`] says of all events anew what is next, since this was asked last.
     #[inline]
     pub fn has_begun(&mut self) -> bool {
         std::mem::take(&mut self.begun)

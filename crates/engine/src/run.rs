@@ -86,11 +86,11 @@ impl StopReason {
 pub struct Progress {
     /// Everything before this has been simulated, ps.
     pub until: Time,
-    /// Whether a window ends there. Windows, unlike their pieces, do not depend on the clock.
+    /// True if a window ends there. Windows, unlike their pieces, do not depend on the clock.
     pub window_ended: bool,
     /// The next time at which anything happens on any rank; [`NEVER`]: nothing.
     pub next: Time,
-    /// Whether anything moved on any rank in this window so far.
+    /// True if anything moved on any rank in this window so far.
     pub moved: bool,
     /// Moves of this rank's domains since the start.
     pub moved_here: u64,
@@ -103,7 +103,7 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
     /// Why a run does not come to its end: by a domain, the transport, or what is observed.
     type Error: From<D::Error> + From<TransportError>;
 
-    /// Whether this rank wants the run to end here. Asked after every piece of a window, just before the ranks agree on
+    /// True if this rank wants the run to end here. Asked after every piece of a window, just before the ranks agree on
     /// how to go on: all end there together if one of them wants to.
     fn stop(&mut self) -> Option<StopReason>;
 

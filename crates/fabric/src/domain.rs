@@ -43,11 +43,11 @@ pub(super) struct Fixed {
     /// How NICs choose the virtual network of a packet, if they do.
     pub choice: Option<NicChoice>,
     pub max_packet: u16,
-    /// Whether packets that wait may go other ways than the first ([`weir_network::routing::Routing::has_alternatives`]).
+    /// True if packets that wait may go other ways than the first ([`weir_network::routing::Routing::has_alternatives`]).
     pub alternatives: bool,
-    /// Whether a place stays free in each ring ([`weir_network::routing::Routing::onward`]).
+    /// True if a place stays free in each ring ([`weir_network::routing::Routing::onward`]).
     pub bubbles: bool,
-    /// Whether any router takes time between two packets on a virtual channel.
+    /// True if any router takes time between two packets on a virtual channel.
     pub allocates: bool,
     pub acknowledge: bool,
     /// What control packets are marked with ([`Flight::CONTROL`]) but those that manage flows; 0: they are routed as data are.
@@ -61,9 +61,9 @@ pub(super) struct Fixed {
     pub can: Capabilities,
     /// How long it lets packets of the lossy class be in queues before their last router, ps.
     pub timeout: Time,
-    /// Whether it, or the test of recovery, does anything when a packet comes to a router or has been routed there.
+    /// True if it, or the test of recovery, does anything when a packet comes to a router or has been routed there.
     pub at_arrival: bool,
-    /// Whether it does anything when a packet leaves a router, besides marking it.
+    /// True if it does anything when a packet leaves a router, besides marking it.
     pub at_departure: bool,
     /// A bit for each kind of control packet that sources act on.
     pub heard: u8,
@@ -80,7 +80,7 @@ pub(super) struct Fixed {
     pub intercepted: u8,
     /// The bit of the class of which packets are lost on purpose, if any are.
     pub lost: u8,
-    /// Whether flows are recorded.
+    /// True if flows are recorded.
     pub log_flows: bool,
     /// How flows are managed.
     pub flows: FlowRules,

@@ -7,13 +7,13 @@ use crate::state::ports::crowd::CROWD;
 use weir_network::routing::NicChoice;
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Whether flows are recorded.
+    /// True if flows are recorded.
     #[inline(always)]
     pub(crate) fn logs_flows(&self) -> bool {
         K::RICH && self.fixed.log_flows
     }
 
-    /// Whether virtual channels are divided into several queues.
+    /// True if virtual channels are divided into several queues.
     #[inline(always)]
     pub(crate) fn divided(&self) -> bool {
         K::RICH && self.fixed.divided
@@ -25,37 +25,37 @@ impl<K: Compiled> FabricDomain<K> {
         if K::RICH { self.fixed.choice } else { None }
     }
 
-    /// Whether a place stays free in each ring ([`weir_network::routing::Routing::onward`]).
+    /// True if a place stays free in each ring ([`weir_network::routing::Routing::onward`]).
     #[inline(always)]
     pub(crate) fn keeps_bubbles(&self) -> bool {
         K::RICH && self.fixed.bubbles
     }
 
-    /// Whether packets that wait may go other ways than the first ([`weir_network::routing::Routing::has_alternatives`]).
+    /// True if packets that wait may go other ways than the first ([`weir_network::routing::Routing::has_alternatives`]).
     #[inline(always)]
     pub(crate) fn has_alternatives(&self) -> bool {
         K::RICH && self.fixed.alternatives
     }
 
-    /// Whether a port has more queues than a word has bits; from its [`crate::state::Output::channel_base`].
+    /// True if a port has more queues than a word has bits; from its [`crate::state::Output::channel_base`].
     #[inline(always)]
     pub(crate) fn is_crowd(base: u32) -> bool {
         K::RICH && base >= CROWD
     }
 
-    /// Whether a packet takes its place in the next buffer when it crosses to an output queue, and none at the link.
+    /// True if a packet takes its place in the next buffer when it crosses to an output queue, and none at the link.
     #[inline(always)]
     pub(crate) fn is_prepaid(timing: &Timing) -> bool {
         K::RICH && timing.prepaid
     }
 
-    /// Whether the router at the other end of a link passes on whole packets only.
+    /// True if the router at the other end of a link passes on whole packets only.
     #[inline(always)]
     pub(crate) fn is_stored(timing: &Timing) -> bool {
         K::RICH && timing.stores
     }
 
-    /// Whether any router takes time between two packets on a virtual channel.
+    /// True if any router takes time between two packets on a virtual channel.
     #[inline(always)]
     pub(crate) fn allocates(&self) -> bool {
         K::RICH && self.fixed.allocates

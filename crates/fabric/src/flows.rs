@@ -20,7 +20,7 @@ use crate::state::{InIndex, OutIndex};
 use weir_model::{EndpointId, Flight, FlowStep, NO_PACKET, Origin, Packet, PacketIndex, Time};
 use weir_network::routing::Hop;
 
-/// Whether a packet manages flows.
+/// True if a packet manages flows.
 #[inline]
 pub(super) fn manages(flight: &Flight, origin: &Origin, kinds: FlowKinds) -> bool {
     flight.flow_step().is_some() || (flight.is_control() && origin.is(kinds.back))

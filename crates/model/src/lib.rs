@@ -142,7 +142,7 @@ pub struct Signal {
     pub from: u32,
     /// The router's port that it is about.
     pub port: u16,
-    /// What it says: the scheme's own business.
+    /// Kind of the signal; each scheme numbers its own.
     pub kind: u16,
     /// Zero.
     pub spare: u32,

@@ -13,7 +13,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Whether a moment is in it.
+    /// True if a moment is in it.
     #[inline]
     pub fn contains(self, time: Time) -> bool {
         (self.from..self.to).contains(&time)

@@ -53,7 +53,7 @@ pub struct Rows {
 pub struct Row {
     /// Its cells.
     pub cells: Vec<String>,
-    /// Whether it is good news; then its last cell is in colour.
+    /// True if it is good news; then its last cell is in colour.
     pub good: Option<bool>,
 }
 

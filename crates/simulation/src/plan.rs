@@ -21,7 +21,7 @@ pub struct Plan {
     pub scheme: Box<dyn Scheme>,
     /// Windows and end.
     pub schedule: Schedule,
-    /// Whether the run ends when it is complete. At the end of the schedule it has failed then.
+    /// True if the run ends when it is complete. At the end of the schedule it has failed then.
     pub completes: bool,
     /// The least time in which anything reaches another domain, ps; [`weir_model::NEVER`] for a single domain.
     pub lookahead: Time,

@@ -141,7 +141,7 @@ fn empty_program(workload: &WorkloadConfig, job: &Job) -> Option<Warning> {
     warn("motif", why, "look at its parameters: `weir list motifs`")
 }
 
-/// Whether no task sends anything to another one.
+/// True if no task sends anything to another one.
 fn is_silent(job: &Job) -> bool {
     if job.tasks == 1 {
         return true;

@@ -77,7 +77,7 @@ impl Axis {
         })
     }
 
-    /// Whether all its values are numbers of one unit.
+    /// True if all its values are numbers of one unit.
     pub fn numeric(&self) -> bool {
         self.values.iter().all(|value| value.number.is_some())
     }

@@ -21,7 +21,7 @@ pub struct Criterion {
     pub name: String,
     metric: Metric,
     of: Of,
-    /// Whether more is better.
+    /// True if more is better.
     rising: bool,
     best: Option<f64>,
     worst: Option<f64>,
@@ -152,7 +152,7 @@ fn grade(value: Option<f64>, ends: Option<(f64, f64)>) -> f64 {
     }
 }
 
-/// Whether more is better.
+/// True if more is better.
 fn rising(
     given: &Given,
     file: &CriterionFile,

@@ -102,7 +102,7 @@ impl Reason {
         }
     }
 
-    /// Whether the next run tries again without being asked to: the experiment is not to blame.
+    /// True if the next run tries again without being asked to: the experiment is not to blame.
     pub fn passes(self) -> bool {
         matches!(self, Reason::Killed | Reason::Damaged)
     }
@@ -321,7 +321,7 @@ fn parsed<T: for<'de> Deserialize<'de>>(path: &Path, text: io::Result<String>) -
     toml::from_str(&text).map_err(|error| about(path)(io::Error::other(error.message())))
 }
 
-/// Whether two job files have the same title. (The Python package writes its own under new names.)
+/// True if two job files have the same title. (The Python package writes its own under new names.)
 fn same_title(one: &str, other: &str) -> bool {
     let title = |text: &str| {
         let table: toml::Table = toml::from_str(text).ok()?;

@@ -188,7 +188,7 @@ impl Study {
         Ok(sample.into_iter().step_by(step).collect())
     }
 
-    /// Whether slowdowns are asked for: then there are runs of jobs alone after the points of the
+    /// True if slowdowns are asked for: then there are runs of jobs alone after the points of the
     /// table.
     pub fn compares(&self) -> bool {
         Baselines::new(&self.needs).asks()
@@ -354,7 +354,7 @@ impl Study {
         Ok(())
     }
 
-    /// Whether all points are what they would be with this value on the axis.
+    /// True if all points are what they would be with this value on the axis.
     fn changes_nothing(&self, points: &[Point], axis: usize, value: usize) -> bool {
         let places = points.iter().map(|point| ((&*point.at, point.seed), point));
         let places: HashMap<(&[usize], u64), &Point> = places.collect();

@@ -96,7 +96,7 @@ pub enum FigureY {
 }
 
 impl FigureKind {
-    /// Whether it draws numbers of the table rather than rows of the results.
+    /// True if it draws numbers of the table rather than rows of the results.
     pub fn of_the_table(self) -> bool {
         matches!(
             self,

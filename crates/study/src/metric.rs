@@ -99,7 +99,7 @@ enum What {
 }
 
 impl What {
-    /// Whether it can be limited to a window of time.
+    /// True if it can be limited to a window of time.
     fn has_window(&self) -> bool {
         match self {
             What::Slowdown(slowdown) => slowdown.what().is_some_and(What::has_window),
@@ -227,7 +227,7 @@ impl Metric {
         }
     }
 
-    /// Whether it is made of other columns of the table.
+    /// True if it is made of other columns of the table.
     pub(super) fn is_derived(&self) -> bool {
         matches!(self.what, What::Derived { .. })
     }

@@ -20,7 +20,7 @@ pub(super) struct Need {
     pub at: Given,
     /// The name of a metric, or of rows.
     pub name: String,
-    /// Whether it is that of rows.
+    /// True if it is that of rows.
     pub rows: bool,
     /// When it begins to be looked at, ps.
     pub from: Time,

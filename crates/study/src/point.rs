@@ -70,7 +70,7 @@ impl Point {
         one.then_some(value.label.as_str())
     }
 
-    /// Whether it is a row of the table.
+    /// True if it is a row of the table.
     pub fn is_own(&self) -> bool {
         matches!(self.role, Role::Own { .. })
     }

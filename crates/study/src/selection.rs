@@ -71,7 +71,7 @@ impl Selection {
         selection.axes.into_iter().map(one).collect()
     }
 
-    /// Whether a point at these places (an index into the values of each axis) is one of them.
+    /// True if a point at these places (an index into the values of each axis) is one of them.
     pub fn has(&self, at: &[usize]) -> bool {
         self.axes
             .iter()

@@ -49,7 +49,7 @@ pub struct Settings {
     pub ranks: u32,
     /// What starts several ranks; their number and the program follow: `mpirun -n`.
     pub launcher: Vec<String>,
-    /// Whether points that failed run again. Those that were killed always do.
+    /// True if points that failed run again. Those that were killed always do.
     pub again: bool,
 }
 
@@ -70,7 +70,7 @@ pub enum Event<'a> {
 pub struct Outcome {
     /// Points that have failed, now or before.
     pub failed: usize,
-    /// Whether it was stopped before its end.
+    /// True if it was stopped before its end.
     pub stopped: bool,
 }
 

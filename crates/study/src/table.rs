@@ -33,7 +33,7 @@ pub struct Row {
     pub at: Vec<usize>,
     /// Its seed.
     pub seed: u64,
-    /// Whether it is done.
+    /// True if it is done.
     pub state: String,
     /// The value of each metric; None if it is not known.
     pub values: Vec<Option<f64>>,

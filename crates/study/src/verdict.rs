@@ -394,7 +394,7 @@ impl Court<'_> {
         (text, holds)
     }
 
-    /// Whether the measure goes the right way along an axis, for all places on the other axes.
+    /// True if the measure goes the right way along an axis, for all places on the other axes.
     fn slope(&self, all: &[Measured], bound: &Bound, unit: &str) -> (String, bool) {
         let Bound::Slope {
             axis,

@@ -111,7 +111,7 @@ pub(in crate::cli) struct How<'a> {
     pub launcher: &'a str,
     /// No progress on standard error.
     pub quiet: bool,
-    /// Whether points that have failed run again.
+    /// True if points that have failed run again.
     pub again: bool,
 }
 

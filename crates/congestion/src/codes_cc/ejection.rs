@@ -11,9 +11,9 @@ use weir_model::Time;
 pub(super) struct SourceState {
     /// The ports that throttle it, and how many take part there.
     pub orders: Vec<(u64, u32)>,
-    /// What is ejected of its packets.
+    /// The ejection of its packets.
     pub ejection: Ejection,
-    /// When its last packet began to leave, and how long that took.
+    /// Time at which its last packet began to leave, and its time on the link, ps.
     pub last: (Time, Time),
     /// Since when it has been throttled.
     pub since: Time,
@@ -102,7 +102,7 @@ impl Packets {
         (self.flits, self.clock(now) - self.from)
     }
 
-    /// Whether that time goes on.
+    /// True if that time goes on.
     pub fn runs(&self) -> bool {
         self.under_way > 0
     }

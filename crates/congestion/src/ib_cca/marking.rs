@@ -82,7 +82,7 @@ impl Marking {
         least.map_or(u32::MAX, |flits| flits.saturating_add(1))
     }
 
-    /// Whether a packet that leaves is to be marked; `room`: there are credits for another longest one.
+    /// True if a packet that leaves is to be marked; `room`: there are credits for another longest one.
     pub fn mark(
         &self,
         passing: &mut Passing,

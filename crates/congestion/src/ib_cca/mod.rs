@@ -39,7 +39,7 @@ struct IbCca {
     throttle: Throttle,
     /// The length of notifications that are packets of their own, flits; None: acknowledgements carry them.
     cn_flits: Option<u16>,
-    /// Whether what goes back has a virtual lane of its own.
+    /// True if what goes back has a virtual lane of its own.
     own_lane: bool,
     /// Time that a longest packet takes on an endpoint's link, ps.
     longest_packet: Time,

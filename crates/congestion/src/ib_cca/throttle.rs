@@ -23,7 +23,7 @@ pub struct Throttle {
     pub timer: Time,
     /// … and by how much, more than 0.
     pub decrease: u16,
-    /// Whether a notification slows all that its NIC sends.
+    /// True if a notification slows all that its NIC sends.
     pub whole_nic: bool,
 }
 

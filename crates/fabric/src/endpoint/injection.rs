@@ -8,7 +8,7 @@ use weir_model::{EndpointId, LinkKind, NEVER, PacketIndex, Time};
 use weir_network::queueing::Joining;
 use weir_network::routing::{NicChoice, NicRule};
 
-/// Whether the next packet may take a virtual channel, of `vcs` and after the one used `last`: where virtual networks are taken in
+/// True if the next packet may take a virtual channel, of `vcs` and after the one used `last`: where virtual networks are taken in
 /// turn, one of the network whose turn it is.
 pub(super) fn may_take(choice: NicChoice, vc: u32, last: u32, vcs: u32) -> bool {
     let networks = u32::from(choice.networks);
@@ -16,21 +16,21 @@ pub(super) fn may_take(choice: NicChoice, vc: u32, last: u32, vcs: u32) -> bool 
     choice.by != NicRule::InTurn || vc / each == (last / each + 1) % networks
 }
 
-/// Whether a virtual channel, of `vcs`, is of a packet's own network: where that follows from its turn.
+/// True if a virtual channel, of `vcs`, is of a packet's own network: where that follows from its turn.
 pub(super) fn is_own(choice: NicChoice, vc: u32, vcs: u32, turn: u32) -> bool {
     let networks = u32::from(choice.networks);
     choice.by != NicRule::Numbered || vc / (vcs / networks) == turn % networks
 }
 
 impl<K: Compiled> FabricDomain<K> {
-    /// Whether a packet's virtual network follows from its number.
+    /// True if a packet's virtual network follows from its number.
     #[inline(always)]
     pub(super) fn turns_are_numbered(&self) -> bool {
         self.choice()
             .is_some_and(|choice| choice.by == NicRule::Numbered)
     }
 
-    /// Whether packets of a NIC join different queues of its link, by what they are.
+    /// True if packets of a NIC join different queues of its link, by what they are.
     #[inline(always)]
     pub(super) fn queues_differ(&self) -> bool {
         self.divided() || self.turns_are_numbered()

@@ -32,7 +32,7 @@ pub fn blank(destination: EndpointId, class: u8, flags: u8, flits: u16, now: Tim
 pub(crate) struct Blocked {
     /// When to look again.
     pub again: Time,
-    /// Whether a packet is ready but has no credit.
+    /// True if a packet is ready but has no credit.
     pub starved: bool,
 }
 

@@ -14,7 +14,7 @@ impl<K: Compiled> FabricDomain<K> {
         out.queues * u32::from(self.fixed.classes.count())
     }
 
-    /// Whether a packet is for an input at which a wire from this neighbour ends, in a queue that it has.
+    /// True if a packet is for an input at which a wire from this neighbour ends, in a queue that it has.
     pub(crate) fn accepts_packet(&self, neighbour: usize, mail: &PacketMail) -> bool {
         let (packet, origin) = (&mail.packet, &mail.origin);
         let Some(input) = self.ports.inputs.get(mail.input as usize) else {
@@ -30,7 +30,7 @@ impl<K: Compiled> FabricDomain<K> {
             && usize::from(origin.job) < self.traffic.len()
     }
 
-    /// Whether a credit is for an output that leads to this neighbour, in a queue that it has.
+    /// True if a credit is for an output that leads to this neighbour, in a queue that it has.
     pub(crate) fn accepts_credit(&self, neighbour: usize, mail: &CreditMail) -> bool {
         let Some(out) = self.ports.outputs.get(mail.output as usize) else {
             return false;
@@ -39,7 +39,7 @@ impl<K: Compiled> FabricDomain<K> {
             && u32::from(mail.queue) < self.channels_of(mail.output)
     }
 
-    /// Whether a signal is for an endpoint of this domain.
+    /// True if a signal is for an endpoint of this domain.
     pub(crate) fn accepts_signal(&self, signal: &Signal) -> bool {
         let topology = &self.network.topology;
         signal.to < topology.endpoints()

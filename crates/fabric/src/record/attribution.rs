@@ -207,7 +207,7 @@ impl<K: Compiled> FabricDomain<K> {
         notes.keep(output);
     }
 
-    /// Whether a queue has no credit for so many flits. Leaves the credits as they are.
+    /// True if a queue has no credit for so many flits. Leaves the credits as they are.
     fn is_short(&self, channel: usize, index: PacketIndex, now: Time) -> bool {
         let (credit, room) = (
             &self.ports.channels[self.home(channel)].credit,

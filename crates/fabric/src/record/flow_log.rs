@@ -8,7 +8,7 @@ use crate::state::OutIndex;
 use weir_model::{EndpointId, Origin, PacketIndex, PacketKind, Stamp, Time};
 use weir_workload::tasks::Envelope;
 
-/// Whether a message is a flow: not one by which tasks agree on something, and long enough.
+/// True if a message is a flow: not one by which tasks agree on something, and long enough.
 fn is_flow(origin: &Origin, from_bits: u64) -> bool {
     let content = match Envelope::from_stamp(origin.stamp()) {
         Some(envelope) => envelope.is_content(),

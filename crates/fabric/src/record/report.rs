@@ -96,7 +96,7 @@ pub struct DomainReport {
     pub behind: Vec<TasksBehind>,
     /// What is recorded of flows.
     pub flows: FlowReport,
-    /// Whether flows are left that are not over.
+    /// True if flows are left that are not over.
     pub flows_left: bool,
     /// How often a router kept a port for a flow, and how often there was no room to.
     pub circuits: [u64; 2],

@@ -21,7 +21,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Whether a channel has credits for so many flits.
+    /// True if a channel has credits for so many flits.
     #[inline(always)]
     pub(crate) fn has_credit(&mut self, channel: usize, flits: u32, now: Time) -> bool {
         let home = self.home(channel);

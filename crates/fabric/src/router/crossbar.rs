@@ -10,7 +10,7 @@ use crate::state::{InIndex, OutIndex, Request, any_waits};
 use crate::state::{NO_REQUEST, RequestIndex};
 use weir_model::{Classes, NEVER, PacketIndex, Time};
 
-/// Whether a packet may cross now, and if not, what it waits for.
+/// True if a packet may cross now, and if not, what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crossing {
     Go,
@@ -60,7 +60,7 @@ impl<K: Compiled> FabricDomain<K> {
         }
     }
 
-    /// Whether a packet at the head of its queue (`place`: its input, and which of its queues) may cross now.
+    /// True if a packet at the head of its queue (`place`: its input, and which of its queues) may cross now.
     #[inline(always)]
     pub(crate) fn crossing(
         &mut self,

@@ -22,7 +22,7 @@ impl<K: Compiled> FabricDomain<K> {
         u64::MAX >> (MOST_BITS - out.queues.max(1)) << (class * out.queues)
     }
 
-    /// Whether a packet of a class may be one that the router keeps. `ends_here`: its output leads to an endpoint.
+    /// True if a packet of a class may be one that the router keeps. `ends_here`: its output leads to an endpoint.
     #[inline(always)]
     pub(crate) fn may_be_taken(&self, class: u8, ends_here: bool) -> bool {
         let last = if ends_here { self.fixed.intercepted } else { 0 };
@@ -57,7 +57,7 @@ impl<K: Compiled> FabricDomain<K> {
         false
     }
 
-    /// Whether the scheme takes a control packet at the last router.
+    /// True if the scheme takes a control packet at the last router.
     fn intercepted(
         &mut self,
         index: PacketIndex,
@@ -83,7 +83,7 @@ impl<K: Compiled> FabricDomain<K> {
         taken
     }
 
-    /// Whether the scheme may drop packets at an output because of how long they have waited.
+    /// True if the scheme may drop packets at an output because of how long they have waited.
     #[inline(always)]
     fn may_shed(&self, output: OutIndex) -> bool {
         self.fixed.timeout != Time::MAX || self.leads_to_endpoint(output)

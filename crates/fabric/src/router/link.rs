@@ -14,7 +14,7 @@ struct Choice {
     queue: Option<u16>,
     /// Otherwise: when to look again.
     again: Time,
-    /// Whether a packet is ready but has no credit.
+    /// True if a packet is ready but has no credit.
     starved: bool,
 }
 
@@ -303,7 +303,7 @@ impl<K: Compiled> FabricDomain<K> {
         Some(index)
     }
 
-    /// Whether it makes no difference to the counters if a packet is delivered when it leaves its last router, instead of
+    /// True if it makes no difference to the counters if a packet is delivered when it leaves its last router, instead of
     /// at `tail`: it will be delivered in this window, and it is not before others of its message.
     #[inline]
     fn may_deliver_now(&self, index: PacketIndex, nic: u32, tail: Time) -> bool {

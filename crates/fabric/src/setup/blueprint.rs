@@ -21,7 +21,7 @@ pub struct Blueprint {
     pub recording: Recording,
     /// Windows and end of the run.
     pub schedule: Schedule,
-    /// Whether what the scheme says out of band may take effect before the end of the window in which it is said.
+    /// True if what the scheme says out of band may take effect before the end of the window in which it is said.
     pub hurry: bool,
     /// The endpoints whose allowed rates are recorded.
     pub rated: Arc<[Rated]>,
@@ -31,6 +31,6 @@ pub struct Blueprint {
     pub seed: u64,
     /// The packets to follow.
     pub watched: Watched,
-    /// Whether the run ends when all tasks of applications are done, whatever else goes on.
+    /// True if the run ends when all tasks of applications are done, whatever else goes on.
     pub until_done: bool,
 }

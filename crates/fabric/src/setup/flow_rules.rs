@@ -5,15 +5,15 @@ use weir_model::{Classes, ControlKind, FlowStep, PacketKind};
 /// How flows are managed in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowRules {
-    /// Whether they are.
+    /// True if they are.
     pub managed: bool,
-    /// Whether the scheme hears of them.
+    /// True if the scheme hears of them.
     pub announced: bool,
     /// Shorter messages are none, bits.
     pub from_bits: u64,
     /// Flows that an input keeps a port for, where the routing keeps circuits.
     pub cache: Option<u32>,
-    /// Whether the fabric keeps the way of the packet that sets a flow up, for a routing that might lead the others another way.
+    /// True if the fabric keeps the way of the packet that sets a flow up, for a routing that might lead the others another way.
     pub held: bool,
 }
 

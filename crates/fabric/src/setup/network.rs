@@ -28,7 +28,7 @@ pub struct Parameters {
     pub injection_vcs: u8,
     /// Which message of a NIC goes first.
     pub order: NicOrder,
-    /// Whether data packets are acknowledged.
+    /// True if data packets are acknowledged.
     pub acknowledge: bool,
     /// Which ways control packets take.
     pub control_routes: ControlRoutes,
@@ -113,12 +113,12 @@ pub struct RouterParameters {
 }
 
 impl RouterParameters {
-    /// Whether a packet needs a credit to cross to an output, rather than to leave an output queue.
+    /// True if a packet needs a credit to cross to an output, rather than to leave an output queue.
     pub fn credit_to_cross(&self) -> bool {
         self.output_queue == OutputQueue::None || self.credit_at == CreditAt::Crossing
     }
 
-    /// Whether packets follow each other on a virtual channel only after a while.
+    /// True if packets follow each other on a virtual channel only after a while.
     pub fn allocates(&self) -> bool {
         self.vc_allocation > 0 || self.route_computation > 0
     }
@@ -161,7 +161,7 @@ pub struct Network {
     pub classes: Classes,
     /// What schemes may know.
     pub about: About,
-    /// Whether the scheme talks out of band, to any endpoint of the network.
+    /// True if the scheme talks out of band, to any endpoint of the network.
     pub signals: bool,
     /// The kinds of control packets besides acknowledgements: the scheme's, then those that manage flows.
     pub kinds: Vec<ControlKind>,
@@ -179,7 +179,7 @@ impl Network {
         u32::from(vcs).saturating_mul(self.queueing.queues(kind, vcs))
     }
 
-    /// Whether virtual channels are divided into several queues anywhere.
+    /// True if virtual channels are divided into several queues anywhere.
     pub fn divided(&self) -> bool {
         let kinds = 0..self.topology.link_kinds().len();
         let mut kinds = kinds.map(|kind| LinkKind(kind as u8));
@@ -275,7 +275,7 @@ impl Network {
         }
     }
 
-    /// Whether a packet that will find its link free need not take a place in the output queue, which saves an event: only
+    /// True if a packet that will find its link free need not take a place in the output queue, which saves an event: only
     /// where such packets cannot fill it. They follow each other no faster than on the link, so those in the router's
     /// pipeline are what the link carries in that time and one packet more; another one must fit beside them.
     pub fn passes_queue(&self, router: &RouterParameters, link: &Link) -> bool {

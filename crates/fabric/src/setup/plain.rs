@@ -45,12 +45,12 @@ impl Compiled for Rich {
     const RICH: bool = true;
 }
 
-/// Whether a scheme does anything.
+/// True if a scheme does anything.
 pub fn is_controlled(scheme: &dyn Scheme) -> bool {
     scheme.capabilities() != Capabilities::NONE
 }
 
-/// Whether a network has virtual channels that are divided, packets that may go other ways than the first, NICs that choose among
+/// True if a network has virtual channels that are divided, packets that may go other ways than the first, NICs that choose among
 /// virtual networks, flows that are managed or recorded, ports with more queues than a word has bits, buffers that queues share,
 /// credits that are taken before a packet joins an output queue, or routers that store packets or take time between two of a virtual channel.
 pub fn is_rich(blueprint: &Blueprint) -> bool {

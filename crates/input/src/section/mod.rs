@@ -254,7 +254,7 @@ impl Section {
         ConfigError::at(origin, message, invalid.remedy)
     }
 
-    /// Whether the user wrote this key (dots lead inwards), rather than leaving it to its default.
+    /// True if the user wrote this key (dots lead inwards), rather than leaving it to its default.
     pub fn has(&self, key: &str) -> bool {
         let mut node = &self.node;
         key.split('.').all(|part| match child(node, part) {

@@ -47,7 +47,7 @@ impl TimeSpan {
         }
     }
 
-    /// Whether it is none.
+    /// True if it is none.
     pub fn is_zero(self) -> bool {
         let (TimeSpan::Time(Duration(amount))
         | TimeSpan::PacketTimes(amount)

@@ -50,7 +50,7 @@ pub struct ControlKind {
     pub name: &'static str,
     /// Its traffic class: [`Classes::control`] or one above.
     pub class: u8,
-    /// Whether it carries a time ([`Origin::time`]).
+    /// True if it carries a time ([`Origin::time`]).
     pub timed: bool,
 }
 

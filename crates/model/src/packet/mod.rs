@@ -59,19 +59,19 @@ impl Flight {
     /// It enters a ring in which a place is to stay free (`weir_network::routing::Routing::onward`).
     pub const ENTERS: u8 = 64;
 
-    /// Whether it is a control packet that goes minimally.
+    /// True if it is a control packet that goes minimally.
     #[inline]
     pub fn is_control(&self) -> bool {
         self.flags & Flight::CONTROL != 0
     }
 
-    /// Whether it sets the way of its flow up.
+    /// True if it sets the way of its flow up.
     #[inline]
     pub fn is_setup(&self) -> bool {
         self.flags & Flight::SETUP != 0
     }
 
-    /// Whether it goes the way of its flow: data, and the control packets that follow it.
+    /// True if it goes the way of its flow: data, and the control packets that follow it.
     #[inline]
     pub fn goes_by_circuits(&self) -> bool {
         !self.is_control() || self.flags & (Flight::PROBE | Flight::TEARDOWN) != 0

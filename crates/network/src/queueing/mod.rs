@@ -59,7 +59,7 @@ pub trait Queueing: Send + Sync {
     /// Which of those a packet joins, from 0. The same for the same argument. Not asked where there is one, nor on the way to
     /// an endpoint.
     fn queue(&self, packet: &Joining) -> u32;
-    /// Whether the packets of one queue wait by output (virtual output queues at the switch), in place of one behind the
+    /// True if the packets of one queue wait by output (virtual output queues at the switch), in place of one behind the
     /// other. These are not told apart by credits: they share the space of the queue.
     fn by_output(&self) -> bool;
     /// Whether there are several virtual channels in place of each of the routing's, and how packets choose among them.

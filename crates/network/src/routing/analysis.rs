@@ -110,7 +110,7 @@ pub struct Walker<'a> {
     dependencies: FxHashSet<(Channel, Channel)>,
     /// What was written at routers.
     memory: Memory,
-    /// Whether the algorithm has asked for the source of a packet.
+    /// True if the algorithm has asked for the source of a packet.
     asks_source: bool,
     /// How often what was known so far had to be looked at anew.
     anew: u32,

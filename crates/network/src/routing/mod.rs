@@ -140,7 +140,7 @@ pub trait Routing: Send + Sync {
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop;
     /// The most routers that a packet can visit.
     fn max_routers(&self) -> u32;
-    /// Whether it goes by how much waits ([`Here::backlog`], [`Here::queue`], [`Here::load`]).
+    /// True if it goes by how much waits ([`Here::backlog`], [`Here::queue`], [`Here::load`]).
     fn is_adaptive(&self) -> bool {
         false
     }
@@ -154,11 +154,11 @@ pub trait Routing: Send + Sync {
     fn circuits(&self) -> Option<Circuits> {
         None
     }
-    /// Whether all packets from one endpoint to another go one way, control packets too, as long as a flow lasts.
+    /// True if all packets from one endpoint to another go one way, control packets too, as long as a flow lasts.
     fn one_way(&self) -> bool {
         self.circuits().is_some()
     }
-    /// Whether rings of links are kept free of deadlock by a place that stays free in each of them ([`Routing::onward`]).
+    /// True if rings of links are kept free of deadlock by a place that stays free in each of them ([`Routing::onward`]).
     fn keeps_bubbles(&self) -> bool {
         false
     }
@@ -170,7 +170,7 @@ pub trait Routing: Send + Sync {
     fn onward(&self, router: RouterId, in_port: PortId) -> Option<PortId> {
         None
     }
-    /// Whether packets that have to wait may go other ways than the first: whether `alternatives` and `take` are called.
+    /// True if packets that have to wait may go other ways than the first: whether `alternatives` and `take` are called.
     fn has_alternatives(&self) -> bool {
         false
     }

@@ -209,13 +209,13 @@ impl Dragonfly {
         })
     }
 
-    /// Whether `port` of a router is one of its global ports.
+    /// True if `port` of a router is one of its global ports.
     #[inline]
     pub fn is_global(&self, port: PortId) -> bool {
         u32::from(port) >= self.first_global
     }
 
-    /// Whether `port` of a router is one of its local ports.
+    /// True if `port` of a router is one of its local ports.
     #[inline]
     pub fn is_local(&self, port: PortId) -> bool {
         u32::from(port) >= self.p && !self.is_global(port)

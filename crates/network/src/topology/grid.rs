@@ -141,7 +141,7 @@ impl Grid {
         size.rest(stride.divide(place))
     }
 
-    /// Whether two places differ in their coordinates of dimension `d`.
+    /// True if two places differ in their coordinates of dimension `d`.
     #[inline]
     pub fn apart(&self, [one, other]: [u32; 2], d: usize) -> bool {
         self.coordinate(one, d) != self.coordinate(other, d)

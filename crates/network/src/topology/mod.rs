@@ -59,7 +59,7 @@ pub struct Links {
     pub link: Link,
     /// How many there are; more than 0.
     pub count: u64,
-    /// Whether any of them joins two domains.
+    /// True if any of them joins two domains.
     pub between_domains: bool,
 }
 

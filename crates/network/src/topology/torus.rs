@@ -68,7 +68,7 @@ pub enum Layout {
 /// What a torus and a mesh are built from.
 pub(super) struct Shape<'a> {
     pub name: &'static str,
-    /// Whether lines are rings.
+    /// True if lines are rings.
     pub wraps: bool,
     pub sizes: &'a [u32],
     pub endpoints_per_router: u32,
@@ -193,7 +193,7 @@ impl Torus {
         &self.grid
     }
 
-    /// Whether lines are rings.
+    /// True if lines are rings.
     #[inline]
     pub fn wraps(&self) -> bool {
         self.wraps

@@ -242,7 +242,7 @@ impl Tree {
         self.place(router).level as u32 + 1
     }
 
-    /// Whether `endpoint` can be reached from `router` by going down only.
+    /// True if `endpoint` can be reached from `router` by going down only.
     pub fn is_ancestor(&self, router: RouterId, endpoint: EndpointId) -> bool {
         let place = self.place(router);
         endpoint / self.levels[place.level].reach == place.subtree

@@ -251,7 +251,7 @@ impl Figure {
         figure
     }
 
-    /// Whether it has anything to show.
+    /// True if it has anything to show.
     pub fn is_empty(&self) -> bool {
         self.panels.iter().all(|panel| match &panel.plot {
             Plot::Lines(lines) => {

@@ -277,7 +277,7 @@ fn x_axis(sweep: &Sweep, wanted: &Wanted) -> Axis {
     }
 }
 
-/// Whether the axis may as well begin at zero: its values do so almost.
+/// True if the axis may as well begin at zero: its values do so almost.
 fn begins_low(sweep: &Sweep, wanted: &Wanted) -> bool {
     let values: Vec<f64> = match &wanted.x {
         Some(FigureX::Axis(axis)) => {

@@ -29,7 +29,7 @@ pub struct Explanation {
     pub interval_ps: Time,
     /// Width of a time bin, ps.
     pub bin_ps: Time,
-    /// Whether senders and receivers are told apart.
+    /// True if senders and receivers are told apart.
     pub sources: bool,
     /// By their index.
     pub jobs: Vec<JobWaits>,

@@ -93,7 +93,7 @@ pub struct Held {
     pub share: f64,
     /// How long its data waits behind the root on average, ps.
     pub mean_wait_ps: f64,
-    /// Whether it feeds the root itself.
+    /// True if it feeds the root itself.
     pub feeds: bool,
 }
 

@@ -56,7 +56,7 @@ impl Holder {
         file.write_all(text.as_bytes())
     }
 
-    /// Whether it is alive; None for a process of another computer.
+    /// True if it is alive; None for a process of another computer.
     fn alive(&self) -> Option<bool> {
         (self.host == here()).then(|| began(self.pid) == Some(self.began))
     }
@@ -143,7 +143,7 @@ impl Lock {
         }
     }
 
-    /// Whether another process has the lock `path` now. On a file system without locks: false.
+    /// True if another process has the lock `path` now. On a file system without locks: false.
     pub fn is_held(path: &Path) -> bool {
         File::open(path).is_ok_and(|file| {
             flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
@@ -187,7 +187,7 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Whether this open file is the one that has this name now.
+/// True if this open file is the one that has this name now.
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(named)) = (file.metadata(), fs::symlink_metadata(path)) else {
         return false;

@@ -97,7 +97,7 @@ pub const SERIES_ENDPOINT: Column = column(
     "payload whose packets were delivered to the endpoint in the bin",
 );
 
-/// Whether a port of kind `own` is one of `kind`: a kind, `fabric` (between routers) or `all`.
+/// True if a port of kind `own` is one of `kind`: a kind, `fabric` (between routers) or `all`.
 pub fn is_port_of(own: &str, kind: &str) -> bool {
     own == kind || kind == "all" || (kind == "fabric" && own != TERMINAL)
 }

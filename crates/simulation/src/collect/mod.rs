@@ -305,7 +305,7 @@ const ABSORBED: &str = "reservations_absorbed";
 /// Of routings that keep circuits: how often a router kept a port for a flow, and how often there was no room to.
 const CIRCUITS: [&str; 2] = ["circuits_kept", "circuits_refused"];
 
-/// Whether a number of `/data/scheme` is recorded by those schemes only that do what it counts, so that it is 0 of all others:
+/// True if a number of `/data/scheme` is recorded by those schemes only that do what it counts, so that it is 0 of all others:
 /// what fabric and schemes count alike.
 pub fn counts_as_nothing(name: &str) -> bool {
     let counts = [

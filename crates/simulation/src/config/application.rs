@@ -25,7 +25,7 @@ pub struct ApplicationConfig {
     pub tasks: Option<u32>,
     /// How many times the program is run.
     pub repetitions: u32,
-    /// Whether a run to completion does not wait for it.
+    /// True if a run to completion does not wait for it.
     pub background: bool,
     /// The section that says how messages travel: `mpi = { preset = "codes" }`. It may be empty.
     pub mpi: Section,

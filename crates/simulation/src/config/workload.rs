@@ -22,7 +22,7 @@ pub struct WorkloadConfig {
     pub endpoints: Endpoints,
     /// True if these endpoints may also belong to other workloads.
     pub shared: bool,
-    /// Whether it runs; if not it only keeps its endpoints.
+    /// True if it runs; if not it only keeps its endpoints.
     pub enabled: bool,
     /// Time of its first message.
     pub start: Duration,

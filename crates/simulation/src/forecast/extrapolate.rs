@@ -350,7 +350,7 @@ impl Seen<'_> {
         (on > 0.0).then_some(came / on)
     }
 
-    /// Whether what arrives still grows towards what is accepted.
+    /// True if what arrives still grows towards what is accepted.
     fn catches_up(&self, job: usize, flow: &Flow, accepted: f64) -> bool {
         let missing = |from, to| Some(accepted - self.arrival_rate(job, flow, from, to)?);
         let first = missing(self.half, self.later);

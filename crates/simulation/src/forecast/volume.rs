@@ -35,7 +35,7 @@ pub struct Volume {
     pub received: f64,
     /// What all tasks hold of each other in the end, and at the worst moment.
     pub open: Open,
-    /// Whether all of it was counted; else some tasks and some parts of their programs were, and scaled up.
+    /// True if all of it was counted; else some tasks and some parts of their programs were, and scaled up.
     pub exact: bool,
 }
 

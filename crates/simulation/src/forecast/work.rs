@@ -116,9 +116,9 @@ pub struct Records {
     pub occupancy: f64,
     /// Number of routers.
     pub routers: f64,
-    /// Whether there is a row for each packet.
+    /// True if there is a row for each packet.
     pub packets: bool,
-    /// Whether there is a row for each message.
+    /// True if there is a row for each message.
     pub messages: bool,
     /// Bytes of what is counted of all workloads besides: histograms of latencies mostly, in each domain in which they have tasks.
     pub counts: f64,

@@ -41,7 +41,7 @@ pub struct Trial {
     pub build: f64,
     /// In order of time; the first is that of the beginning, the last that of the end.
     pub samples: Vec<Sample>,
-    /// Whether the run came to its own end.
+    /// True if the run came to its own end.
     pub ended: bool,
 }
 

@@ -33,7 +33,7 @@ pub struct Slowdown {
 #[derive(Clone, Debug, PartialEq)]
 struct Measure {
     what: Box<What>,
-    /// Whether more of it is better.
+    /// True if more of it is better.
     rising: bool,
 }
 
@@ -125,7 +125,7 @@ fn of_metric(name: &str, rest: &str, parts: &[&str], what: What) -> Result<Slowd
 }
 
 impl Slowdown {
-    /// Whether it needs a run of this job alone.
+    /// True if it needs a run of this job alone.
     pub fn needs(&self, job: &str) -> bool {
         fits(&self.jobs, job)
     }

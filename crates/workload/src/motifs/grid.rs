@@ -9,7 +9,7 @@ use weir_model::Invalid;
 pub(super) struct Grid<const N: usize> {
     /// Tasks along each dimension.
     pub size: [u32; N],
-    /// Whether the ends of each dimension are neighbours.
+    /// True if the ends of each dimension are neighbours.
     pub periodic: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct Party<'a> {
     pub name: &'a str,
     /// Which endpoints.
     pub endpoints: &'a Endpoints,
-    /// Whether these may also belong to other workloads.
+    /// True if these may also belong to other workloads.
     pub shared: bool,
     /// Its section, for errors about its keys.
     pub section: &'a Section,

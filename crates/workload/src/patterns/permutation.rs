@@ -76,7 +76,7 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
     }))
 }
 
-/// Whether `list` is a permutation of `count` tasks without fixed points.
+/// True if `list` is a permutation of `count` tasks without fixed points.
 fn check(list: &[u32], count: u32) -> Result<(), Invalid> {
     let refuse = |message: String, remedy: String| Err(Invalid::new("list", message, remedy));
     if list.len() != count as usize {

@@ -169,7 +169,7 @@ pub fn tally(
     counts
 }
 
-/// Whether `count` of `trials` is within four standard deviations of its expectation.
+/// True if `count` of `trials` is within four standard deviations of its expectation.
 pub fn plausible(count: u32, trials: u32, chance: f64) -> bool {
     let expected = f64::from(trials) * chance;
     let sigma = (expected * (1.0 - chance)).sqrt();

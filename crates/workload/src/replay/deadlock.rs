@@ -216,7 +216,7 @@ impl<'a> Run<'a> {
         opened
     }
 
-    /// Whether the receives of a channel are posted in the same order in all runs: each after the start of the one before.
+    /// True if the receives of a channel are posted in the same order in all runs: each after the start of the one before.
     fn is_ordered(&mut self, channel: u32, task: Peer) -> bool {
         let graph = &self.graphs[task as usize];
         self.effort += (graph.nodes.len() + graph.dependencies()) as u64;

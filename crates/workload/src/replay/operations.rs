@@ -67,7 +67,7 @@ impl Call {
         }
     }
 
-    /// Whether two tasks may say so of the same operation.
+    /// True if two tasks may say so of the same operation.
     fn fits(&self, other: &Call) -> bool {
         match (self, other) {
             (Call::Plain { .. }, _) | (Call::Known { .. }, _) => self == other,

@@ -6,7 +6,7 @@ use crate::tasks::Peer;
 pub struct Places {
     /// By task and operation: the line or the byte; `NOWHERE` if it stands nowhere.
     at: Vec<Vec<u32>>,
-    /// Whether they are bytes.
+    /// True if they are bytes.
     bytes: bool,
     /// The file of each task, if they have one each.
     pub files: Vec<String>,

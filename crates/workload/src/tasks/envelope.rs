@@ -21,7 +21,7 @@ pub enum EnvelopeKind {
 }
 
 impl EnvelopeKind {
-    /// Whether such a message carries content, and not only what the protocol says.
+    /// True if such a message carries content, and not only what the protocol says.
     pub fn has_content(self) -> bool {
         matches!(self, EnvelopeKind::Eager | EnvelopeKind::Data)
     }
@@ -69,7 +69,7 @@ impl Envelope {
         number.wrapping_sub(expected) & ((1 << Envelope::BITS) - 1)
     }
 
-    /// Whether the message carries content from one task to another, and not what tasks agree by: requests, or steps of collective
+    /// True if the message carries content from one task to another, and not what tasks agree by: requests, or steps of collective
     /// operations (of those that ask for leave first the content counts).
     pub fn is_content(self) -> bool {
         match self.kind {

@@ -16,13 +16,13 @@ pub trait Motif: Send + Sync {
         let _ = seed;
     }
 
-    /// Whether an iteration begins with this part; each part is one, unless a motif says otherwise. For records only.
+    /// True if an iteration begins with this part; each part is one, unless a motif says otherwise. For records only.
     fn begins_iteration(&self, part: u32) -> bool {
         let _ = part;
         true
     }
 
-    /// Whether the time of the iteration that begins with this part counts; not where a motif warms up. For records only.
+    /// True if the time of the iteration that begins with this part counts; not where a motif warms up. For records only.
     fn counts(&self, part: u32) -> bool {
         let _ = part;
         true
@@ -50,7 +50,7 @@ pub struct Job {
     pub tasks: u32,
     /// How many times the program is run, one after the other.
     pub repetitions: u32,
-    /// Whether tasks write down when their iterations began and ended.
+    /// True if tasks write down when their iterations began and ended.
     pub iterations: bool,
     /// How messages travel.
     pub protocol: Protocol,

@@ -145,7 +145,7 @@ impl SequenceState {
         false
     }
 
-    /// Whether the program has not gone on for too long in no time.
+    /// True if the program has not gone on for too long in no time.
     fn takes_time(&mut self, calls: &mut Calls) -> bool {
         let now = calls.now;
         if self.begun.0 != now {

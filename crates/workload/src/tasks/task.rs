@@ -43,9 +43,9 @@ pub struct Iteration {
     pub begin: Time,
     /// When everything in it was done, ps; None if it is not.
     pub end: Option<Time>,
-    /// Whether the task had nothing to do in it.
+    /// True if the task had nothing to do in it.
     pub idle: bool,
-    /// Whether its time counts: a motif may warm up.
+    /// True if its time counts: a motif may warm up.
     pub counts: bool,
 }
 

@@ -143,14 +143,14 @@ impl Flows {
         self.kept[input as usize] -= u32::from(kept);
     }
 
-    /// Whether a queue pair may send data: unless its flow is not set up yet or is over.
+    /// True if a queue pair may send data: unless its flow is not set up yet or is over.
     #[inline]
     pub fn may_send(&self, nic: u32, to: EndpointId) -> bool {
         let flow = self.sending.get(&(nic, to));
         flow.is_none_or(|flow| flow.stage == Stage::Open)
     }
 
-    /// Whether nothing is left of any flow.
+    /// True if nothing is left of any flow.
     pub fn are_over(&self) -> bool {
         self.sending.is_empty()
             && self.receiving.is_empty()

@@ -14,9 +14,9 @@ pub struct PairRing {
     pub pairs: u32,
     /// Those of them whose group is known.
     pub grouped: u32,
-    /// Whether they are in the index.
+    /// True if they are in the index.
     pub indexed: bool,
-    /// Whether their places are known ([`RingOrder`]).
+    /// True if their places are known ([`RingOrder`]).
     pub placed: bool,
 }
 

@@ -146,7 +146,7 @@ impl SendQueues {
             && self.ring_order.pairs().all(|at| is_pair(&at))
     }
 
-    /// Whether all queue pairs of a NIC may send, and not only the one whose turn it is.
+    /// True if all queue pairs of a NIC may send, and not only the one whose turn it is.
     #[inline]
     pub fn all_may_send(&self) -> bool {
         self.order != NicOrder::Fifo

@@ -13,7 +13,7 @@ pub struct Signals {
     due: BinaryHeap<Reverse<Signal>>,
     /// Neighbours for whom there is mail that may be due before the end of the window.
     pub urgent: Vec<u32>,
-    /// Whether signals can be due before the end of the window.
+    /// True if signals can be due before the end of the window.
     pub hurry: bool,
 }
 

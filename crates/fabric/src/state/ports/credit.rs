@@ -69,7 +69,7 @@ impl Credit {
         }
     }
 
-    /// Whether so many flits may be sent.
+    /// True if so many flits may be sent.
     #[inline]
     pub fn has(&mut self, flits: u32, now: Time) -> bool {
         if self.available < flits {

@@ -31,7 +31,7 @@ pub struct Crowd {
     queues: u32,
     /// Flits of one buffer behind the link.
     capacity: u32,
-    /// Whether the queues of a class share a buffer.
+    /// True if the queues of a class share a buffer.
     shared: bool,
 }
 

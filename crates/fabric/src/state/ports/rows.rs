@@ -128,17 +128,17 @@ pub struct Timing {
     pub crossing: Time,
     /// Flits of an output queue; None: the input queues feed the links.
     pub output_queue: Option<u32>,
-    /// Whether such a queue must not be full.
+    /// True if such a queue must not be full.
     pub unlimited: bool,
     /// The kind of the router.
     pub model: u8,
-    /// Whether the router at the other end passes on whole packets only.
+    /// True if the router at the other end passes on whole packets only.
     pub stores: bool,
-    /// Whether a packet that finds the link free passes by the output queue ([`super::Network::passes_queue`]).
+    /// True if a packet that finds the link free passes by the output queue ([`super::Network::passes_queue`]).
     pub passes_queue: bool,
-    /// Whether a packet needs a credit for the next input buffer to cross: to an output queue too, or there is none.
+    /// True if a packet needs a credit for the next input buffer to cross: to an output queue too, or there is none.
     pub credit_to_cross: bool,
-    /// Whether it takes it when it crosses to an output queue, and none at the link.
+    /// True if it takes it when it crosses to an output queue, and none at the link.
     pub prepaid: bool,
     /// From the tail of a packet to the head of the next one on a virtual channel, ps.
     pub vc_allocation: Time,
@@ -306,7 +306,7 @@ pub struct Request {
     pub class: u8,
     /// The queue that the first packet joins behind the output (of a routing with alternatives).
     pub out_queue: u16,
-    /// Whether it is for another way of a packet that has its place in another request's queue.
+    /// True if it is for another way of a packet that has its place in another request's queue.
     pub also: bool,
     /// The next of the requests for the same packet, which lead round to this one; [`NO_REQUEST`] if it is the
     /// only one.
@@ -355,7 +355,7 @@ impl Output {
         }
     }
 
-    /// Whether a packet is ready and has no credit.
+    /// True if a packet is ready and has no credit.
     #[inline]
     pub fn is_stalled(&self) -> bool {
         self.stalled_since != NEVER

@@ -45,7 +45,7 @@ type Sums = [u64; Kind::COUNT];
 pub struct Attribution {
     /// When the ports are looked at.
     pub looks: Looks,
-    /// Whether sources and destinations are told apart.
+    /// True if sources and destinations are told apart.
     pub sources: bool,
     /// By input.
     pub buffers: Vec<Divided>,
@@ -122,7 +122,7 @@ pub struct Looked {
     pub flits: u64,
     /// Where its packets stand in [`Attribution::here`].
     pub first: usize,
-    /// Whether there are more than were looked at.
+    /// True if there are more than were looked at.
     pub more: bool,
 }
 
@@ -242,7 +242,7 @@ impl Attribution {
         since
     }
 
-    /// Whether they take too much memory. With senders and receivers told apart they may: that is asked for.
+    /// True if they take too much memory. With senders and receivers told apart they may: that is asked for.
     pub fn has_too_many_rows(&self) -> bool {
         !self.sources && self.rows.len() + self.pressure_rows.len() > MOST_ROWS
     }

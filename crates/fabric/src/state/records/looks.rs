@@ -59,7 +59,7 @@ impl Looks {
         (since, (self.bin != over).then_some(over))
     }
 
-    /// Whether there are too many bins.
+    /// True if there are too many bins.
     pub fn has_too_many_bins(&self) -> bool {
         self.bin >= MOST_BINS
     }

@@ -55,7 +55,7 @@ impl Clock {
         }
     }
 
-    /// Whether it is time; then it is not for another interval.
+    /// True if it is time; then it is not for another interval.
     pub fn strikes(&mut self, now: Time) -> bool {
         let strikes = self.next == now;
         if strikes {

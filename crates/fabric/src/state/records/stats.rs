@@ -289,7 +289,7 @@ impl Stats {
         }
     }
 
-    /// Whether samples of this time count.
+    /// True if samples of this time count.
     pub fn measured(&self, time: Time) -> bool {
         self.recording.window.contains(time)
     }

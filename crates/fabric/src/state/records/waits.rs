@@ -62,7 +62,7 @@ pub struct Wait {
     pub router: RouterId,
     /// The port.
     pub port: PortId,
-    /// Whether it waited in the NIC of the endpoint at that port to go to the router.
+    /// True if it waited in the NIC of the endpoint at that port to go to the router.
     pub nic: bool,
     /// Whose it was.
     pub who: Who,

@@ -147,7 +147,7 @@ impl<'a> Script<'a> {
         choice
     }
 
-    /// Whether a port leads anywhere; a fault if not.
+    /// True if a port leads anywhere; a fault if not.
     fn in_use(&mut self, port: PortId, what: &str) -> bool {
         let router = self.router;
         if port < self.topology.ports(router) && self.topology.peer(router, port) != Peer::Unused {
@@ -189,7 +189,7 @@ impl<'a> Script<'a> {
         u32::try_from(word).ok()
     }
 
-    /// Whether there is a word; a fault if not.
+    /// True if there is a word; a fault if not.
     fn has_word(&mut self, word: u32) -> bool {
         let words = self.routing.words(self.router);
         if word >= words {

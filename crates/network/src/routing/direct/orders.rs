@@ -136,7 +136,7 @@ impl Orders {
         &self.orders
     }
 
-    /// Whether a packet that has just been injected is to be given its virtual network here.
+    /// True if a packet that has just been injected is to be given its virtual network here.
     pub fn chooses_here(&self, flight: &Flight, here: &dyn Here) -> bool {
         self.choose_at == ChooseAt::Router
             && Steps::is_new(flight)

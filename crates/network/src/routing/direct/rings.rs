@@ -125,7 +125,7 @@ fn turn(torus: &Torus, at: RouterId, to: RouterId, d: usize, here: &mut dyn Here
     Course { d, heading, class }
 }
 
-/// Whether the way from one coordinate to another crosses the link between the last and the first.
+/// True if the way from one coordinate to another crosses the link between the last and the first.
 #[inline]
 pub(super) fn crosses(heading: Heading, from: u32, to: u32) -> bool {
     match heading {

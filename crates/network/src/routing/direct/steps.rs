@@ -32,7 +32,7 @@ pub(super) struct Steps {
     /// Virtual networks.
     networks: u8,
     classes: u8,
-    /// Whether a place stays free in each ring.
+    /// True if a place stays free in each ring.
     bubbles: bool,
     /// Virtual channels of each class of each virtual network.
     each: u8,
@@ -139,7 +139,7 @@ impl Steps {
         }
     }
 
-    /// Whether a place stays free in each ring.
+    /// True if a place stays free in each ring.
     pub fn keeps_bubbles(&self) -> bool {
         self.bubbles
     }
@@ -157,7 +157,7 @@ impl Steps {
         self.diameter
     }
 
-    /// Whether there are several hops that are as good as each other anywhere.
+    /// True if there are several hops that are as good as each other anywhere.
     pub fn has_spares(&self) -> bool {
         let doubled = match &self.network {
             Network::Torus(torus) => {
@@ -182,7 +182,7 @@ impl Steps {
         }
     }
 
-    /// Whether a packet that has just been injected is at its destination's router.
+    /// True if a packet that has just been injected is at its destination's router.
     pub fn is_home(&self, flight: &Flight, here: &dyn Here) -> bool {
         let to = match &self.network {
             Network::Torus(torus) => torus.router_of(flight.destination),
@@ -192,7 +192,7 @@ impl Steps {
         here.router() == to
     }
 
-    /// Whether a packet has just been injected.
+    /// True if a packet has just been injected.
     pub fn is_new(flight: &Flight) -> bool {
         flight.phase == 0
     }

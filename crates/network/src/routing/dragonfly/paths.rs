@@ -38,12 +38,12 @@ fn globals(flight: &Flight) -> u8 {
     flight.steps / GLOBAL_STEP
 }
 
-/// Whether the packet waits at the router that it was injected into.
+/// True if the packet waits at the router that it was injected into.
 pub(super) fn at_source(flight: &Flight) -> bool {
     flight.steps == 0
 }
 
-/// Whether the packet has made one hop, and that in its source's group.
+/// True if the packet has made one hop, and that in its source's group.
 pub(super) fn at_second_router_of_source_group(flight: &Flight) -> bool {
     flight.steps == 1
 }

@@ -48,7 +48,7 @@ impl Rings {
         })
     }
 
-    /// Whether the time of an iteration counts.
+    /// True if the time of an iteration counts.
     pub fn counts(&self, part: u32) -> bool {
         part.checked_rem(self.each)
             .is_some_and(|at| at >= self.warm_up)

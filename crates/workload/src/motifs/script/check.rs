@@ -104,7 +104,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether a condition holds.
+    /// True if a condition holds.
     fn holds(
         &self,
         key: &str,

@@ -76,7 +76,7 @@ impl Expression {
         &self.text
     }
 
-    /// Whether its value may differ from round to round.
+    /// True if its value may differ from round to round.
     pub fn has_step(&self) -> bool {
         self.tree.has_step()
     }

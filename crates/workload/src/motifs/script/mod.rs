@@ -332,7 +332,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether an expression is not 0, or not there.
+/// True if an expression is not 0, or not there.
 fn holds(when: &Option<Expression>, place: Place) -> bool {
     when.as_ref()
         .is_none_or(|when| when.value(place) != Some(0))

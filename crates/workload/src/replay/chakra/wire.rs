@@ -55,7 +55,7 @@ impl<'a> Message<'a> {
         self.end - self.rest.len() as u64
     }
 
-    /// Whether all of it is read.
+    /// True if all of it is read.
     pub fn is_over(&self) -> bool {
         self.rest.is_empty()
     }

@@ -56,7 +56,7 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     Ok(content)
 }
 
-/// Whether a file begins as the binary form does.
+/// True if a file begins as the binary form does.
 fn is_binary(path: &Path) -> Result<bool, Fault> {
     let mut first = Vec::new();
     let read = Input::open(path)?.take(8).read_to_end(&mut first);
