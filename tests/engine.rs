@@ -6,6 +6,8 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use rand_core::SeedableRng;
+use rand_xoshiro::SplitMix64;
 use weir::engine::{
     self, Domain, End, Local, Mail, Monitor, Progress, Schedule, Settled, Share, StopReason,
     Threads, Transport, TransportError,
@@ -32,13 +34,11 @@ struct Ball {
     jumps: u64,
 }
 
-/// A whole number that looks random, the same for the same arguments (SplitMix64).
+/// A random number, the same for the same arguments.
 fn mix(seed: u64, ball: u64, jump: u64) -> u64 {
-    let mut z =
+    let key =
         seed ^ ball.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ jump.wrapping_mul(0xD1B5_4A32_D192_ED03);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+    SplitMix64::seed_from_u64(key).next_u64()
 }
 
 impl Game {

@@ -10,6 +10,7 @@ use weir_input::registry::range::Range;
 use weir_input::registry::{Family, Variant, schema_json};
 use weir_input::schema::{alternatives, reference};
 use weir_input::{ConfigError, nearest, suggest};
+use weir_report::format::broken;
 use weir_simulation::config::{Catalog, PRESET};
 
 /// Width of the text.
@@ -437,26 +438,14 @@ fn rows_of<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
-/// Text in lines of at most [`WIDTH`], but never narrower than 40 beside the indent.
+/// Text in lines of at most [`WIDTH`], but never narrower than 40 beside the indent. No word is cut.
 fn wrap(text: &str, indent: &str) -> String {
-    let width = (WIDTH.saturating_sub(indent.len())).max(40);
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
-        .iter()
-        .map(|line| format!("{indent}{line}\n"))
-        .collect()
+    let options = textwrap::Options::new(WIDTH.max(indent.len() + 40))
+        .initial_indent(indent)
+        .subsequent_indent(indent)
+        .break_words(false);
+    let lines = broken(text, options).into_iter();
+    lines.map(|line| line + "\n").collect()
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@
 
 use std::collections::VecDeque;
 
+use rand_core::{Rng as _, SeedableRng};
+use rand_xoshiro::SplitMix64;
+
 const P: usize = 4;
 const A: usize = 8;
 const H: usize = 4;
@@ -149,7 +152,7 @@ pub struct Network {
     way: Way,
     traffic: Traffic,
     chance: f64,
-    random: u64,
+    random: SplitMix64,
     packets: Vec<Packet>,
     routers: Vec<Router>,
     nodes: Vec<Node>,
@@ -248,7 +251,7 @@ impl Network {
             way,
             traffic,
             chance: load / f64::from(FLITS),
-            random: seed,
+            random: SplitMix64::seed_from_u64(seed),
             packets: Vec::new(),
             routers: (0..ROUTERS).map(|_| router()).collect(),
             nodes: (0..NODES).map(|_| Node::default()).collect(),
@@ -258,14 +261,6 @@ impl Network {
         }
     }
 
-    /// SplitMix64.
-    fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.random ^ self.random >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
-    }
-
     /// Until all packets that were generated in the window have arrived.
     pub fn run(mut self) -> Measured {
         let mut cycle = 0;
@@ -273,12 +268,13 @@ impl Network {
         while cycle < 2 * WINDOW || self.sums[0] < sampled {
             self.arrivals(cycle);
             for node in 0..NODES {
-                if (self.draw() >> 11) as f64 * (0.5_f64).powi(53) < self.chance {
+                if (self.random.next_u64() >> 11) as f64 * (0.5_f64).powi(53) < self.chance {
                     let (first, count) = match self.traffic {
                         Traffic::Uniform => (0, NODES),
                         Traffic::Adversarial => ((node / (P * A) + 1) * P * A % NODES, P * A),
                     };
-                    let destination = first + (((self.draw() >> 32) as usize * count) >> 32);
+                    let destination =
+                        first + (((self.random.next_u64() >> 32) as usize * count) >> 32);
                     self.nodes[node].queue.push_back(self.packets.len());
                     self.packets.push(Packet {
                         source: node,
@@ -356,8 +352,8 @@ impl Network {
         };
         if self.nodes[node].sent == 0 {
             self.nodes[node].vc = match self.way {
-                Way::Minimal => (self.draw() >> 63) as usize,
-                Way::Ugal => ((self.draw() >> 32) as usize * VCS) >> 32,
+                Way::Minimal => (self.random.next_u64() >> 63) as usize,
+                Way::Ugal => ((self.random.next_u64() >> 32) as usize * VCS) >> 32,
             };
         }
         let state = &mut self.nodes[node];
@@ -395,7 +391,7 @@ impl Network {
 
     /// Minimal, or by way of a random router.
     fn decide(&mut self, packet: usize) {
-        let via = ((self.draw() >> 32) as usize * NODES) >> 32;
+        let via = ((self.random.next_u64() >> 32) as usize * NODES) >> 32;
         let Packet {
             source,
             destination,

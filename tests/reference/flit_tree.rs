@@ -8,6 +8,9 @@
 
 use std::collections::VecDeque;
 
+use rand_core::{Rng as _, SeedableRng};
+use rand_xoshiro::SplitMix64;
+
 const K: usize = 4;
 const LEAVES: usize = 16;
 const NODES: usize = K * LEAVES;
@@ -95,7 +98,7 @@ pub struct Network {
     /// Cycles of warm-up, then as many measured.
     window: u64,
     chance: f64,
-    random: u64,
+    random: SplitMix64,
     routers: Vec<Router>,
     nodes: Vec<Node>,
     ring: Vec<Vec<Arrival>>,
@@ -151,7 +154,7 @@ impl Network {
             details,
             window,
             chance: load,
-            random: seed,
+            random: SplitMix64::seed_from_u64(seed),
             routers: vec![router; ROUTERS],
             nodes: vec![Node::default(); NODES],
             ring: (0..RING).map(|_| Vec::new()).collect(),
@@ -162,12 +165,9 @@ impl Network {
         }
     }
 
-    /// SplitMix64.
+    /// A random number below `below`.
     fn draw(&mut self, below: usize) -> usize {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.random ^ self.random >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((u128::from(z ^ z >> 31) * below as u128) >> 64) as usize
+        ((u128::from(self.random.next_u64()) * below as u128) >> 64) as usize
     }
 
     /// Until all packets that were generated in the window have arrived.

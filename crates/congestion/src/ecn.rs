@@ -3,7 +3,8 @@ use serde::{Deserialize, Serialize};
 
 use super::record::{REACTIONS, Record};
 use super::{
-    About, Acts, Build, Capabilities, NicContext, PacketView, Port, Rules, table_bytes, times,
+    About, Acts, Build, Capabilities, NicContext, PacketView, Port, Rules, check_acknowledged,
+    table_bytes, times,
 };
 use weir_input::registry::preset::Preset;
 use weir_input::registry::range::{packet_times, round_trips, shares};
@@ -254,10 +255,7 @@ pub const ENTRY: Entry<Build> = Entry {
     build: |section, about| {
         let parameters: Parameters = section.parse()?;
         let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
-        if !about.acknowledge {
-            let what = "marks go back with acknowledgements, and there are none";
-            return refuse("scheme", what, "set nic.acknowledge = true");
-        }
+        check_acknowledged(section, about, "marks go back with acknowledgements")?;
         if !(parameters.threshold > 0.0 && parameters.threshold.is_finite()) {
             let what = "the threshold is not above 0";
             return refuse("threshold", what, "give a share such as 0.5");

@@ -206,6 +206,15 @@ fn times(factor: f64, time: f64) -> Time {
     ((factor * time) as Time).min(LATEST)
 }
 
+/// Refuses a scheme that needs acknowledgements if packets are not acknowledged; `why` says what for.
+fn check_acknowledged(section: &Section, about: &About, why: &str) -> Result<(), ConfigError> {
+    if about.acknowledge {
+        return Ok(());
+    }
+    let what = format!("{why}, and there are none");
+    Err(section.refuse(Invalid::new("scheme", what, "set nic.acknowledge = true")))
+}
+
 /// The longest queueing time that a packet can remember, ps.
 const LONGEST_WAIT: Time = u16::MAX as Time * Packet::WAIT_UNIT;
 
@@ -220,11 +229,8 @@ fn check_speculation(
 ) -> Result<Time, ConfigError> {
     let refuse =
         |key, what: &str, remedy: &str| Err(section.refuse(Invalid::new(key, what, remedy)));
-    if !about.acknowledge {
-        let what =
-            "the scheme's sources learn from acknowledgements what has arrived, and there are none";
-        return refuse("scheme", what, "set nic.acknowledge = true");
-    }
+    let why = "the scheme's sources learn from acknowledgements what has arrived";
+    check_acknowledged(section, about, why)?;
     if !(0.0..=1.0).contains(&loss) {
         return refuse(
             "loss",

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Acts, Build, Capabilities, NicContext, PacketView, Rules, Scheme, flow_bytes};
+use super::{
+    About, Acts, Build, Capabilities, NicContext, PacketView, Rules, Scheme, check_acknowledged,
+    flow_bytes,
+};
 use weir_input::registry::range::{counts, factors};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
@@ -218,13 +221,7 @@ fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigErro
     let refuse = |key: &str, what: String, remedy: &str| {
         Err(section.refuse(Invalid::new(key, what, remedy)))
     };
-    if !about.acknowledge {
-        return refuse(
-            "scheme",
-            "windows wait for acknowledgements, and there are none".into(),
-            "set nic.acknowledge = true",
-        );
-    }
+    check_acknowledged(section, about, "windows wait for acknowledgements")?;
     let most = (parameters.most).unwrap_or(needed(about).saturating_mul(2));
     let patience = (parameters.patience).unwrap_or(2.0 * about.trip_spread);
     if most == 0 {

@@ -1,5 +1,8 @@
 //! Numbers and lines for people.
 
+use std::borrow::Cow;
+
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use weir_model::visible;
 use weir_result::Summary;
 
@@ -99,37 +102,18 @@ fn digits(value: f64, step: usize) -> String {
 /// Breaks `text` at spaces into lines of at most `width` characters; `indent` goes before all but
 /// the first. A word longer than a line is cut.
 pub fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        let mut word = word;
-        loop {
-            let used = line.chars().count();
-            let gap = usize::from(used > 0 && !line.ends_with(' '));
-            if used + gap + word.chars().count() <= width {
-                line.push_str(&" "[..gap]);
-                line.push_str(word);
-                break;
-            }
-            if line.trim().is_empty() {
-                let room = width.saturating_sub(used).max(1);
-                let cut = word
-                    .char_indices()
-                    .nth(room)
-                    .map_or(word.len(), |(at, _)| at);
-                line.push_str(&word[..cut]);
-                word = &word[cut..];
-            }
-            lines.push(std::mem::replace(&mut line, indent.to_string()));
-            if word.is_empty() {
-                break;
-            }
-        }
-    }
-    if !line.trim().is_empty() {
-        lines.push(line);
-    }
-    lines
+    let options = Options::new(width).subsequent_indent(indent);
+    broken(text, options)
+}
+
+/// The lines of a text, broken at spaces as `options` say; none for an empty text.
+pub fn broken(text: &str, options: Options) -> Vec<String> {
+    let options = options
+        .wrap_algorithm(WrapAlgorithm::FirstFit)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, options).into_iter();
+    lines.map(Cow::into_owned).collect()
 }
 
 /// At most `width` characters; the middle of a longer text gives way to `..`.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bands::{Bands, grid};
-use super::{Build, Divided, Joining, Queueing};
+use super::{Build, Divided, Joining, Queueing, Queues};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind};
@@ -13,24 +13,8 @@ use weir_model::{Invalid, LinkKind};
 /// packets for different bands do not block each other (equation 1). On their way through the dimensions before the last one they stand
 /// in different queues so; in the last one they are in their band already. Packets have to take the dimensions in one order, the last one
 /// last.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    /// Queues of each virtual channel, one for each band; at most one for each coordinate of the
-    /// last dimension.
-    queues: u32,
-    /// True if each queue is also divided by output (`voq_sw`).
-    voq_sw: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Params {
-            queues: 4,
-            voq_sw: false,
-        }
-    }
-}
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+struct Params(Queues<4>);
 
 struct Bbq {
     bands: Bands,
@@ -52,7 +36,7 @@ impl Queueing for Bbq {
 }
 
 fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
-    let params: Params = section.parse()?;
+    let Params(params) = section.parse()?;
     let bands = check_order(&network)
         .and_then(|()| Bands::new(network.topology, params.queues))
         .map_err(|invalid| section.refuse(invalid))?;

@@ -3,32 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Divided, Joining, Queueing, check_number};
+use super::{Build, Divided, Joining, Queueing, Queues, check_number};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
 
 /// A packet joins the queue of the number destination mod `queues`. Of congested and other destinations, those that differ in
 /// that do not block each other.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    /// Queues of each virtual channel, from 1 to 65,536.
-    queues: u32,
-    /// True if each queue is also divided by output (`voq_sw`).
-    voq_sw: bool,
-}
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+struct Params(Queues<4>);
 
-impl Default for Params {
-    fn default() -> Self {
-        Params {
-            queues: 4,
-            voq_sw: false,
-        }
-    }
-}
-
-struct Dbbm(Params);
+struct Dbbm(Queues<4>);
 
 impl Queueing for Dbbm {
     fn queues(&self, _: LinkKind, _: u8) -> u32 {
@@ -45,7 +30,7 @@ impl Queueing for Dbbm {
 }
 
 fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
-    let params: Params = section.parse()?;
+    let Params(params) = section.parse()?;
     check_number(params.queues).map_err(|invalid| section.refuse(invalid))?;
     Ok(Box::new(Dbbm(params)))
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bands::{self, Bands, grid};
-use super::{Build, Divided, Joining, Queueing};
+use super::{Build, Divided, Joining, Queueing, Queues};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind};
@@ -13,24 +13,8 @@ use weir_model::{Invalid, LinkKind};
 /// queue ⌊destination · queues / endpoints⌋ (horizontal bands, equation 2), in the second ⌊x · queues / size of x⌋, where x is the
 /// destination's first coordinate (vertical bands, equation 3). So packets that take y first, which are in the row of their destination
 /// when they come to x, do not all stand in one queue there.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    /// Queues of each virtual channel, one for each band: those of a virtual network, of which each channel belongs to one. As many
-    /// as the first and the last dimension have coordinates at most.
-    queues: u32,
-    /// True if each queue is also divided by output (`voq_sw`).
-    voq_sw: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Params {
-            queues: 2,
-            voq_sw: false,
-        }
-    }
-}
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+struct Params(Queues<2>);
 
 struct Dbbq {
     bands: Bands,
@@ -58,7 +42,7 @@ impl Queueing for Dbbq {
 }
 
 fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
-    let params: Params = section.parse()?;
+    let Params(params) = section.parse()?;
     let refuse = |invalid| section.refuse(invalid);
     let networks = networks(&network).map_err(refuse)?;
     let bands = Bands::new(network.topology, params.queues).map_err(refuse)?;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Divided, Joining, Queueing, check_number, tree};
+use super::{Build, Divided, Joining, Queueing, Queues, check_number, tree};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, LinkKind};
@@ -11,27 +11,11 @@ use weir_model::{EndpointId, Invalid, LinkKind};
 /// The leaf routers are divided into as many groups of neighbours as there are queues; a packet from group s to group d joins the queue
 /// (s + d) mod `queues`. So what one group sends to different groups does not share queues, nor does what comes to one group from
 /// different groups; and a flow and its answers have the same queue, as InfiniBand's service levels want it.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    /// Queues of each virtual channel, and groups of leaf routers; at most one for each leaf
-    /// router.
-    queues: u32,
-    /// True if each queue is also divided by output (`voq_sw`).
-    voq_sw: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Params {
-            queues: 4,
-            voq_sw: false,
-        }
-    }
-}
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+struct Params(Queues<4>);
 
 struct Flow2Sl {
-    params: Params,
+    params: Queues<4>,
     /// Endpoints of a leaf router.
     leaf: u32,
     leaves: u32,
@@ -60,7 +44,7 @@ impl Queueing for Flow2Sl {
 }
 
 fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
-    let params: Params = section.parse()?;
+    let Params(params) = section.parse()?;
     let leaf = check_number(params.queues)
         .and_then(|()| tree(network.topology))
         .map_err(|invalid| section.refuse(invalid))?;

@@ -21,6 +21,9 @@ mod voq_sw;
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::routing::Routing;
 use crate::topology::Topology;
 use weir_input::registry::Entry;
@@ -95,6 +98,28 @@ pub const REGISTRY: &[Entry<Build>] = &[
 
 /// The most queues of a virtual channel; a port has no more in all (`simulation/limits.rs`).
 const MOST_EACH: u32 = 1 << 16;
+
+/// The parameters of schemes with a given number of queues. A scheme's own type around it says how
+/// packets choose among them.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, bound = "")]
+#[schemars(inline)]
+struct Queues<const NUMBER: u32> {
+    /// Queues of each virtual channel, from 1 to 65,536. At most one for each band (`bbq`, `dbbq`)
+    /// or leaf router (`flow2sl`).
+    queues: u32,
+    /// True if each queue is also divided by output (`voq_sw`).
+    voq_sw: bool,
+}
+
+impl<const NUMBER: u32> Default for Queues<NUMBER> {
+    fn default() -> Self {
+        Queues {
+            queues: NUMBER,
+            voq_sw: false,
+        }
+    }
+}
 
 /// Refuses a number of queues of a virtual channel that cannot be.
 fn check_number(queues: u32) -> Result<(), Invalid> {

@@ -3,33 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Divided, Joining, Queueing, check_number, tree};
+use super::{Build, Divided, Joining, Queueing, Queues, check_number, tree};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
 
 /// A packet joins the queue of the number (leaf router of its destination) mod `queues`. Destinations that a leaf router reaches by the same
 /// link up, which under D-mod-k are one of each other leaf router, so take the queues in turn.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    /// Queues of each virtual channel, from 1 to 65,536.
-    queues: u32,
-    /// True if each queue is also divided by output (`voq_sw`).
-    voq_sw: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Params {
-            queues: 4,
-            voq_sw: false,
-        }
-    }
-}
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+struct Params(Queues<4>);
 
 struct VfTree {
-    params: Params,
+    params: Queues<4>,
     /// Endpoints of a leaf router.
     leaf: u32,
 }
@@ -49,7 +34,7 @@ impl Queueing for VfTree {
 }
 
 fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
-    let params: Params = section.parse()?;
+    let Params(params) = section.parse()?;
     let leaf = check_number(params.queues)
         .and_then(|()| tree(network.topology))
         .map_err(|invalid| section.refuse(invalid))?;

@@ -7,6 +7,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::{Link, LinkParams, check_size};
 use weir_model::{Divisor, DomainId, Invalid, KindName, LinkKind, PortId, TERMINAL};
 
@@ -232,6 +235,63 @@ impl Grid {
     }
 }
 
+/// The parameters of networks with the same number of endpoints at each place.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct GridParams {
+    /// Routers in each dimension, x first; each 2 or more. 1 to 16 dimensions.
+    pub sizes: Vec<u32>,
+    /// Endpoints at each router, 1 or more.
+    #[serde(default = "one")]
+    pub endpoints_per_router: u32,
+    /// Links between two routers that are linked, for each dimension. Default: 1 in each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links_between_routers: Option<Vec<u32>>,
+    /// The links between endpoints and routers.
+    pub terminal: LinkParams,
+    /// The links between routers, in every dimension without a separate table.
+    pub link: LinkParams,
+    /// The links of dimension x.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<LinkParams>,
+    /// The links of dimension y.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y: Option<LinkParams>,
+    /// The links of dimension z.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub z: Option<LinkParams>,
+}
+
+impl GridParams {
+    /// The places, and the number of links between two routers in each dimension.
+    ///
+    /// # Errors
+    /// For a number that does not fit.
+    pub(super) fn check(&self) -> Result<(Grid, Vec<u32>), Invalid> {
+        let grid = Grid::new(&self.sizes, "sizes")?;
+        if self.endpoints_per_router == 0 {
+            return Err(Invalid::new(
+                "endpoints_per_router",
+                "is 0",
+                "give 1 or more",
+            ));
+        }
+        let given = self.links_between_routers.as_ref();
+        let counts = per_dimension(given, &grid, "links_between_routers")?;
+        Ok((grid, counts))
+    }
+
+    /// The links, unchecked.
+    pub(super) fn links(&self) -> GridLinks {
+        GridLinks {
+            terminal: self.terminal,
+            link: self.link,
+            own: [self.x, self.y, self.z],
+        }
+    }
+}
+
 /// The links of a network of several dimensions, as an experiment file gives them.
 pub(super) struct GridLinks {
     pub terminal: LinkParams,
@@ -268,11 +328,7 @@ impl GridLinks {
 }
 
 /// One number for each dimension, as an experiment file gives them: 1 for all of them, if it gives none.
-pub(super) fn per_dimension(
-    given: Option<&Vec<u32>>,
-    grid: &Grid,
-    key: &str,
-) -> Result<Vec<u32>, Invalid> {
+fn per_dimension(given: Option<&Vec<u32>>, grid: &Grid, key: &str) -> Result<Vec<u32>, Invalid> {
     let Some(given) = given else {
         return Ok(vec![1; grid.dimensions()]);
     };

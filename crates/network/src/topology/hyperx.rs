@@ -11,38 +11,16 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::grid::{Grid, GridLinks, check_grid_size, check_ports, one, per_dimension};
-use super::{Build, Link, LinkParams, Links, Peer, Topology, count};
+use super::grid::{Grid, GridParams, check_grid_size, check_ports};
+use super::{Build, Link, Links, Peer, Topology, count};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Divisor, DomainId, EndpointId, Invalid, KindName, PortId, RouterId};
 
-/// Parameters of the HyperX. A domain is a slab: the routers with the same coordinate in the longest dimension.
+/// Parameters of the HyperX, in Ahn et al. S (`sizes`), T (`endpoints_per_router`) and K
+/// (`links_between_routers`, for any two routers of a line). A domain is a slab: the routers with the same coordinate in the longest dimension.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// Routers in each dimension (S), x first; each 2 or more. 1 to 16 dimensions.
-    pub sizes: Vec<u32>,
-    /// Endpoints at each router (T), 1 or more.
-    #[serde(default = "one")]
-    pub endpoints_per_router: u32,
-    /// Links between each two routers of a line (K), for each dimension. Default: 1 in each.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub links_between_routers: Option<Vec<u32>>,
-    /// The links between endpoints and routers.
-    pub terminal: LinkParams,
-    /// The links between routers, in every dimension without a separate table.
-    pub link: LinkParams,
-    /// The links of dimension x.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub x: Option<LinkParams>,
-    /// The links of dimension y.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub y: Option<LinkParams>,
-    /// The links of dimension z.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub z: Option<LinkParams>,
-}
+pub struct Params(pub GridParams);
 
 /// The ports and links of one dimension.
 #[derive(Clone, Copy, Debug)]
@@ -67,27 +45,13 @@ pub struct HyperX {
 impl HyperX {
     /// Builds the network, or says which parameter does not fit and what to do.
     pub fn new(params: &Params) -> Result<HyperX, Invalid> {
-        let grid = Grid::new(&params.sizes, "sizes")?;
-        let p = params.endpoints_per_router;
-        if p == 0 {
-            return Err(Invalid::new(
-                "endpoints_per_router",
-                "is 0",
-                "give 1 or more",
-            ));
-        }
-        let given = params.links_between_routers.as_ref();
-        let counts = per_dimension(given, &grid, "links_between_routers")?;
+        let (grid, counts) = params.0.check()?;
+        let p = params.0.endpoints_per_router;
         let in_row = |(&links, size): (&u32, u32)| u64::from(links) * u64::from(size - 1);
         let ports = u64::from(p) + counts.iter().zip(grid.sizes()).map(in_row).sum::<u64>();
         check_ports(ports)?;
         check_grid_size(&grid, p, ports)?;
-        let links = GridLinks {
-            terminal: params.terminal,
-            link: params.link,
-            own: [params.x, params.y, params.z],
-        };
-        let (terminal, links) = links.check(&grid)?;
+        let (terminal, links) = params.0.links().check(&grid)?;
         let mut first = p as PortId;
         let rows = counts.iter().zip(links).zip(grid.sizes());
         let rows = rows.map(|((&links, link), size)| {

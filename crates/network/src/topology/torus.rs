@@ -12,7 +12,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::grid::{Grid, GridLinks, check_grid_size, check_ports, one, per_dimension};
+use super::grid::{Grid, GridParams, check_grid_size, check_ports, one};
 use super::{Build, Link, LinkParams, Links, Peer, Topology, count};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
@@ -65,18 +65,6 @@ pub enum Layout {
     Straight,
 }
 
-/// What a torus and a mesh are built from.
-pub(super) struct Shape<'a> {
-    pub name: &'static str,
-    /// True if lines are rings.
-    pub wraps: bool,
-    pub sizes: &'a [u32],
-    pub endpoints_per_router: u32,
-    pub links_between_routers: Option<&'a Vec<u32>>,
-    pub layout: Layout,
-    pub links: GridLinks,
-}
-
 /// One direction of one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
@@ -112,34 +100,28 @@ pub struct Torus {
 impl Torus {
     /// Builds the torus, or says which parameter does not fit and what to do.
     pub fn new(params: &Params) -> Result<Torus, Invalid> {
-        Torus::of(&Shape {
-            name: "torus",
-            wraps: true,
-            sizes: &params.sizes,
+        let grid = GridParams {
+            sizes: params.sizes.clone(),
             endpoints_per_router: params.endpoints_per_router,
-            links_between_routers: params.links_between_routers.as_ref(),
-            layout: params.layout,
-            links: GridLinks {
-                terminal: params.terminal,
-                link: params.link,
-                own: [params.x, params.y, params.z],
-            },
-        })
+            links_between_routers: params.links_between_routers.clone(),
+            terminal: params.terminal,
+            link: params.link,
+            x: params.x,
+            y: params.y,
+            z: params.z,
+        };
+        Torus::of("torus", true, params.layout, &grid)
     }
 
-    /// Builds a torus or a mesh.
-    pub(super) fn of(shape: &Shape) -> Result<Torus, Invalid> {
-        let grid = Grid::new(shape.sizes, "sizes")?;
-        let p = shape.endpoints_per_router;
-        if p == 0 {
-            return Err(Invalid::new(
-                "endpoints_per_router",
-                "is 0",
-                "give 1 or more",
-            ));
-        }
-        let key = "links_between_routers";
-        let counts = per_dimension(shape.links_between_routers, &grid, key)?;
+    /// Builds a torus, whose lines are rings, or a mesh.
+    pub(super) fn of(
+        name: &'static str,
+        wraps: bool,
+        layout: Layout,
+        params: &GridParams,
+    ) -> Result<Torus, Invalid> {
+        let (grid, counts) = params.check()?;
+        let p = params.endpoints_per_router;
         let ports = u64::from(p)
             + counts
                 .iter()
@@ -147,7 +129,7 @@ impl Torus {
                 .sum::<u64>();
         check_ports(ports)?;
         check_grid_size(&grid, p, ports)?;
-        let (terminal, links) = shape.links.check(&grid)?;
+        let (terminal, links) = params.links().check(&grid)?;
         let mut first = p as PortId;
         let rails = counts.iter().zip(links).map(|(&count, link)| {
             let rail = Rail {
@@ -159,10 +141,10 @@ impl Torus {
             rail
         });
         let torus = Torus {
-            name: shape.name,
-            wraps: shape.wraps,
+            name,
+            wraps,
             by_p: Divisor::new(p),
-            layout: shape.layout,
+            layout,
             terminal,
             rails: rails.collect(),
             ports: ports as PortId,

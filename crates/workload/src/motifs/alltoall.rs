@@ -3,33 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, bytes};
-use crate::tasks::{Motif, Script};
+use super::Build;
+use super::collective::Operations;
+use crate::tasks::Motif;
 use weir_input::registry::{Entry, Keys};
-use weir_input::{ConfigError, Duration, Section, Size};
-use weir_model::Time;
+use weir_input::{ConfigError, Section};
 
 /// Alltoalls of all tasks, one after the other, with a computation before each.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    /// Number of operations.
-    iterations: u32,
-    /// From each task to each other.
-    bytes: Size,
-    /// Time before each.
-    compute: Duration,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Params {
-            iterations: 1,
-            bytes: Size::Bits(8),
-            compute: Duration(0),
-        }
-    }
-}
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+struct Params(Operations<1, 1>);
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "alltoall",
@@ -41,29 +23,8 @@ pub const ENTRY: Entry<Build> = Entry {
 };
 
 fn build(section: &Section, _: u32) -> Result<Box<dyn Motif>, ConfigError> {
-    let params: Params = section.parse()?;
-    Ok(Box::new(Alltoall {
-        iterations: params.iterations,
-        bytes: bytes(section, "bytes", params.bytes)?,
-        compute: params.compute.0,
-    }))
-}
-
-struct Alltoall {
-    iterations: u32,
-    bytes: u64,
-    compute: Time,
-}
-
-impl Motif for Alltoall {
-    fn part(&self, part: u32, script: &mut Script) -> bool {
-        if part >= self.iterations {
-            return false;
-        }
-        script.compute(self.compute);
-        script.alltoall(self.bytes);
-        true
-    }
+    let Params(operations) = section.parse()?;
+    operations.motif(section, |script, bytes| script.alltoall(bytes))
 }
 
 #[cfg(test)]

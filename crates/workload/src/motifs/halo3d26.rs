@@ -3,61 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::grid::Grid;
-use super::{Build, compute, length};
+use super::Build;
+use super::halo::{Cells, Halo};
 use crate::tasks::{Motif, Script};
 use weir_input::registry::{Entry, Keys};
-use weir_input::{ConfigError, Duration, Section};
-use weir_model::Time;
+use weir_input::{ConfigError, Section};
 
 /// Halo3D26: tasks on a grid of three dimensions that is not periodic, x the fastest. An iteration: a computation,
 /// receives from all up to 26 neighbours (6 faces, 12 edges, 8 corners), sends to them in the same order, one wait for
 /// all, and an allreduce of 8 bytes.
 ///
 /// (The allreduce is in the motif's documentation and in the paper; the public code of Ember leaves it out.)
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    /// Tasks along x, y and z; the most even grid by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    grid: Option<[u32; 3]>,
-    /// Cells of a task along x, y and z.
-    cells: [u32; 3],
-    /// Values in a cell.
-    fields: u32,
-    /// Bytes of a value.
-    width: u32,
-    /// Repetitions.
-    iterations: u32,
-    /// Time of the computation; by default what `flops_per_cell` and `flops` say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    compute: Option<Duration>,
-    /// Operations for each value of each cell.
-    flops_per_cell: f64,
-    /// Operations per second.
-    flops: f64,
-    /// Time of copying after the exchange.
-    copy: Duration,
-    /// True if an allreduce ends an iteration.
-    reduce: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Params {
-            grid: None,
-            cells: [100; 3],
-            fields: 1,
-            width: 8,
-            iterations: 1,
-            compute: None,
-            flops_per_cell: 26.0,
-            flops: 1e9,
-            copy: Duration(0),
-            reduce: true,
-        }
-    }
-}
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+struct Params(Cells<1>);
 
 pub const ENTRY: Entry<Build> = Entry {
     name: "halo3d26",
@@ -69,37 +27,11 @@ pub const ENTRY: Entry<Build> = Entry {
 };
 
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
-    let params: Params = section.parse()?;
-    let grid = Grid::new(section, "grid", params.grid, tasks, false)?;
-    let cell = u64::from(params.fields) * u64::from(params.width);
-    for [a, b] in [[0, 1], [1, 2], [2, 0]].map(|pair| pair.map(|d| u64::from(params.cells[d]))) {
-        // The largest messages are faces.
-        length(section, "cells", u128::from(a * b) * u128::from(cell))?;
-    }
-    let cells = params.cells.map(f64::from);
-    let work = cells[0] * cells[1] * cells[2] * f64::from(params.fields) * params.flops_per_cell;
-    let time = compute::time(params.compute, work, params.flops, "flops");
-    Ok(Box::new(Halo3d26 {
-        grid,
-        cells: params.cells.map(u64::from),
-        cell,
-        iterations: params.iterations,
-        compute: time.map_err(|invalid| section.refuse(invalid))?,
-        copy: params.copy.0,
-        reduce: params.reduce,
-    }))
+    let Params(cells) = section.parse()?;
+    Ok(Box::new(Halo3d26(cells.halo(section, tasks)?)))
 }
 
-struct Halo3d26 {
-    grid: Grid<3>,
-    cells: [u64; 3],
-    /// Bytes of a cell.
-    cell: u64,
-    iterations: u32,
-    compute: Time,
-    copy: Time,
-    reduce: bool,
-}
+struct Halo3d26(Halo);
 
 /// The ways to the neighbours in Ember's order: faces, edges, corners.
 const WAYS: [[i32; 3]; 26] = [
@@ -133,18 +65,18 @@ const WAYS: [[i32; 3]; 26] = [
 
 impl Motif for Halo3d26 {
     fn part(&self, part: u32, script: &mut Script) -> bool {
-        if part >= self.iterations {
+        if part >= self.0.iterations {
             return false;
         }
-        let place = self.grid.place(script.task());
+        let place = self.0.grid.place(script.task());
         let peers = WAYS.iter().filter_map(|&away| {
             // The cells that touch the neighbour: along the dimensions in which it is beside this one.
-            let beside = (0..3).filter(|&d| away[d] == 0).map(|d| self.cells[d]);
-            let bytes = self.cell * beside.product::<u64>();
-            Some((self.grid.at(place, away)?, bytes))
+            let beside = (0..3).filter(|&d| away[d] == 0).map(|d| self.0.cells[d]);
+            let bytes = self.0.cell * beside.product::<u64>();
+            Some((self.0.grid.at(place, away)?, bytes))
         });
         let peers: Vec<(u32, u64)> = peers.collect();
-        script.compute(self.compute);
+        script.compute(self.0.compute);
         let mark = script.mark();
         for &(from, _) in &peers {
             script.irecv(from, 0);
@@ -153,8 +85,8 @@ impl Motif for Halo3d26 {
             script.isend(to, bytes, 0);
         }
         script.wait_all(script.since(mark));
-        script.compute(self.copy);
-        if self.reduce {
+        script.compute(self.0.copy);
+        if self.0.reduce {
             script.allreduce(8);
         }
         true

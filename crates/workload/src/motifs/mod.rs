@@ -8,8 +8,10 @@ use weir_input::registry::Entry;
 use weir_input::{ConfigError, Section, Size};
 use weir_model::{Invalid, LONGEST_MESSAGE};
 
+mod collective;
 mod compute;
 mod grid;
+mod halo;
 #[cfg(test)]
 mod testing;
 

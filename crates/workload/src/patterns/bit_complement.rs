@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::partners::Partners;
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
-use weir_model::{EndpointId, Invalid, Rng, Time};
+use weir_model::Invalid;
 
 /// Bit complement: of 2^b members, task i sends to the task whose b bits are the inverse of those of i, which is
 /// 2^b - 1 - i. It has no parameters. The number of members must be a power of two.
@@ -34,18 +35,8 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
         let remedy = format!("let a power of two take part, such as {below}");
         return Err(section.refuse(Invalid::new("", message, remedy)));
     }
-    Ok(Box::new(BitComplement { tasks }))
-}
-
-struct BitComplement {
-    tasks: Tasks,
-}
-
-impl Pattern for BitComplement {
-    fn destination(&self, source: EndpointId, _: Time, _: &mut Rng) -> Option<EndpointId> {
-        let task = self.tasks.task(source)?;
-        Some(self.tasks.endpoint(self.tasks.count() - 1 - task))
-    }
+    let partner = move |task| Some(count - 1 - task);
+    Ok(Box::new(Partners { tasks, partner }))
 }
 
 #[cfg(test)]

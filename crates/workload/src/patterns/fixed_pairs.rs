@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::partners::Partners;
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
-use weir_model::{EndpointId, Invalid, Rng, Time};
+use weir_model::Invalid;
 
 /// Fixed pairs: of N members, task i of the first half sends to task N/2 + i, so that the traffic is bound by the
 /// bisection of the network and never by an endpoint. N must be even.
@@ -42,41 +43,12 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
         };
         return Err(section.refuse(Invalid::new("", message, remedy)));
     }
-    Ok(Box::new(FixedPairs {
-        half: count / 2,
-        tasks,
-        bidirectional,
-    }))
-}
-
-struct FixedPairs {
-    tasks: Tasks,
-    half: u32,
-    bidirectional: bool,
-}
-
-impl Pattern for FixedPairs {
-    fn sends(&self, source: EndpointId) -> bool {
-        let task = self.tasks.task(source);
-        task.is_some_and(|task| self.bidirectional || task < self.half)
-    }
-
-    fn destination(&self, source: EndpointId, _: Time, _: &mut Rng) -> Option<EndpointId> {
-        let task = self.tasks.task(source)?;
-        if task < self.half {
-            return Some(self.tasks.endpoint(task + self.half));
-        }
-        self.bidirectional
-            .then(|| self.tasks.endpoint(task - self.half))
-    }
-
-    fn receivers(&self) -> Option<Vec<EndpointId>> {
-        if self.bidirectional {
-            return None;
-        }
-        let second = self.half..self.tasks.count();
-        Some(second.map(|task| self.tasks.endpoint(task)).collect())
-    }
+    let half = count / 2;
+    let partner = move |task| match task < half {
+        true => Some(task + half),
+        false => bidirectional.then(|| task - half),
+    };
+    Ok(Box::new(Partners { tasks, partner }))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use weir_model::{EndpointId, Rng, Time};
 use weir_network::topology::Topology;
 
 mod groups;
+mod partners;
 mod tasks;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

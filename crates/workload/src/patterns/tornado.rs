@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::partners::Partners;
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
-use weir_model::{EndpointId, Invalid, Rng, Time};
+use weir_model::Invalid;
 
 /// Tornado: task i of N sends to task (i + ceil(N / 2) - 1) mod N, the definition for a ring (one dimension) of N
 /// tasks. It is the worst case of minimal routing on a ring in the order of the tasks. It has no parameters. For a
@@ -28,25 +29,17 @@ pub const ENTRY: Entry<Build> = Entry {
 fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, ConfigError> {
     let Params {} = section.parse()?;
     let tasks = Tasks::new(members.endpoints);
-    if tasks.count() < 3 {
-        let message = format!("on a ring of {}, tornado sends to oneself", tasks.count());
+    let count = tasks.count();
+    if count < 3 {
+        let message = format!("on a ring of {count}, tornado sends to oneself");
         let remedy = "let at least 3 endpoints take part";
         return Err(section.refuse(Invalid::new("", message, remedy)));
     }
-    Ok(Box::new(Tornado { tasks }))
-}
-
-struct Tornado {
-    tasks: Tasks,
-}
-
-impl Pattern for Tornado {
-    fn destination(&self, source: EndpointId, _: Time, _: &mut Rng) -> Option<EndpointId> {
-        let task = self.tasks.task(source)?;
-        let count = self.tasks.count();
+    let partner = move |task| {
         let to = u64::from(task) + u64::from(count.div_ceil(2) - 1);
-        Some(self.tasks.endpoint((to % u64::from(count)) as u32))
-    }
+        Some((to % u64::from(count)) as u32)
+    };
+    Ok(Box::new(Partners { tasks, partner }))
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::partners::Partners;
 use super::tasks::Tasks;
 use super::{Build, Members, Pattern};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
-use weir_model::{EndpointId, Invalid, Rng, Time};
+use weir_model::Invalid;
 
 /// Transpose: of 2^b members, b even, task i sends to the task with the upper and the lower b/2 bits of i exchanged.
 /// With the tasks as a square matrix, row by row, this is the transposition of the matrix; the tasks on its diagonal
@@ -35,41 +36,14 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
         let remedy = format!("let an even power of two take part, such as {below}");
         return Err(section.refuse(Invalid::new("", message, remedy)));
     }
+    // Bits of one half.
     let half = count.ilog2() / 2;
-    Ok(Box::new(Transpose { tasks, half }))
-}
-
-struct Transpose {
-    tasks: Tasks,
-    /// Bits of one half.
-    half: u32,
-}
-
-impl Transpose {
-    fn partner(&self, task: u32) -> u32 {
-        let lower = task & ((1 << self.half) - 1);
-        (lower << self.half) | (task >> self.half)
-    }
-}
-
-impl Pattern for Transpose {
-    fn sends(&self, source: EndpointId) -> bool {
-        self.tasks
-            .task(source)
-            .is_some_and(|task| self.partner(task) != task)
-    }
-
-    fn destination(&self, source: EndpointId, _: Time, _: &mut Rng) -> Option<EndpointId> {
-        let task = self.tasks.task(source)?;
-        let partner = self.partner(task);
-        (partner != task).then(|| self.tasks.endpoint(partner))
-    }
-
-    fn receivers(&self) -> Option<Vec<EndpointId>> {
-        let receives = |&task: &u32| self.partner(task) != task;
-        let tasks = (0..self.tasks.count()).filter(receives);
-        Some(tasks.map(|task| self.tasks.endpoint(task)).collect())
-    }
+    let partner = move |task: u32| {
+        let lower = task & ((1 << half) - 1);
+        let to = (lower << half) | (task >> half);
+        (to != task).then_some(to)
+    };
+    Ok(Box::new(Partners { tasks, partner }))
 }
 
 #[cfg(test)]

@@ -2,61 +2,26 @@
 
 use std::sync::Arc;
 
+use super::ordered::{Choice, Ordered};
 use super::orders::{OneOrder, Orders};
-use crate::routing::{Build, Here, Hop, Routing};
+use crate::routing::{Build, Routing};
 use crate::topology::Topology;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
-use weir_model::{Flight, LinkKind, PortId, RouterId};
 
 /// One way from each endpoint to each other, but for links and virtual channels that are as good as each other, and for rings: which way
 /// round, if both are as long, is drawn for each packet. Virtual channels: [`super::steps`].
-struct Dor(Orders);
+struct Dor;
 
-impl Routing for Dor {
-    fn vcs(&self, kind: LinkKind) -> u8 {
-        self.0.steps.vcs(kind)
-    }
-
-    fn orders(&self) -> &[Box<[usize]>] {
-        self.0.all()
-    }
-
-    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        self.0.next(flight, here)
-    }
-
-    fn is_adaptive(&self) -> bool {
-        self.0.steps.has_spares()
-    }
-
-    fn has_alternatives(&self) -> bool {
-        self.0.steps.has_spares()
-    }
-
-    fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
-        self.0.others(flight, first, here, ways);
-    }
-
-    fn keeps_bubbles(&self) -> bool {
-        self.0.steps.keeps_bubbles()
-    }
-
-    fn onward(&self, _: RouterId, in_port: PortId) -> Option<PortId> {
-        self.0.steps.onward(in_port)
-    }
-
-    fn max_routers(&self) -> u32 {
-        self.0.steps.max_routers()
-    }
-}
+impl Choice for Dor {}
 
 /// Builds it for a network of several dimensions.
 pub(super) fn build(
     section: &Section,
     topology: &Arc<dyn Topology>,
 ) -> Result<Box<dyn Routing>, ConfigError> {
-    Ok(Box::new(Dor(Orders::one(section, topology)?)))
+    let routing: Ordered<Dor> = Ordered::new(Orders::one(section, topology)?);
+    Ok(Box::new(routing))
 }
 
 /// Announces dimension-order routing.

@@ -5,6 +5,7 @@ pub mod dor;
 pub mod hybrid_dor;
 pub mod minimal_adaptive;
 pub mod oblivious;
+mod ordered;
 mod orders;
 mod rings;
 pub mod source_adaptive;

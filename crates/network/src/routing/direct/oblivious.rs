@@ -2,75 +2,42 @@
 
 use std::sync::Arc;
 
+use super::ordered::{Choice, Ordered};
 use super::orders::{Orders, SeveralOrders};
-use crate::routing::{Build, Here, Hop, NicChoice, NicRule, Routing};
+use crate::routing::{Build, Here, Hop, Routing};
 use crate::topology::Topology;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
-use weir_model::{Flight, LinkKind, PortId, RouterId};
+use weir_model::{Flight, RouterId};
 
 /// The virtual network of a packet is the one after that of the packet before it from the same endpoint. The router of an
 /// endpoint keeps whose turn it is, or its NIC, or it follows from the number of the message.
-struct Oblivious(Orders);
+struct Oblivious;
 
-impl Routing for Oblivious {
-    fn vcs(&self, kind: LinkKind) -> u8 {
-        self.0.steps.vcs(kind)
-    }
-
-    fn orders(&self) -> &[Box<[usize]>] {
-        self.0.all()
-    }
-
-    fn choice_at_nic(&self) -> Option<NicChoice> {
-        self.0.at_nic(NicRule::InTurn)
-    }
-
-    fn words(&self, router: RouterId) -> u32 {
-        match self.choice_at_nic() {
+impl Choice for Oblivious {
+    fn words(orders: &Orders, router: RouterId) -> u32 {
+        match orders.at_nic(Self::AT_NIC) {
             Some(_) => 0,
-            // One for each endpoint, and one for control packets that the router itself makes, which come in by a port behind all others.
-            None => self.0.steps.terminals(router) + 1,
+            // One for each endpoint, and one for control packets that the router itself makes,
+            // which come in by a port behind all others.
+            None => orders.steps.terminals(router) + 1,
         }
     }
 
-    fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
-        if self.0.chooses_here(flight, here) {
-            let word = u32::from(here.in_port()).min(self.0.steps.terminals(here.router()));
+    fn route(orders: &Orders, flight: &mut Flight, here: &mut dyn Here) -> Hop {
+        if orders.chooses_here(flight, here) {
+            let word = u32::from(here.in_port()).min(orders.steps.terminals(here.router()));
             let turn = here.recall(word);
             flight.via = turn as u32;
-            here.remember(word, (turn + 1) % u64::from(self.0.count()));
+            here.remember(word, (turn + 1) % u64::from(orders.count()));
         }
-        self.0.next(flight, here)
-    }
-
-    fn is_adaptive(&self) -> bool {
-        self.0.steps.has_spares()
-    }
-
-    fn has_alternatives(&self) -> bool {
-        self.0.steps.has_spares()
-    }
-
-    fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
-        self.0.others(flight, first, here, ways);
-    }
-
-    fn keeps_bubbles(&self) -> bool {
-        self.0.steps.keeps_bubbles()
-    }
-
-    fn onward(&self, _: RouterId, in_port: PortId) -> Option<PortId> {
-        self.0.steps.onward(in_port)
-    }
-
-    fn max_routers(&self) -> u32 {
-        self.0.steps.max_routers()
+        orders.next(flight, here)
     }
 }
 
 fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
-    Ok(Box::new(Oblivious(Orders::several(section, topology)?)))
+    let routing: Ordered<Oblivious> = Ordered::new(Orders::several(section, topology)?);
+    Ok(Box::new(routing))
 }
 
 /// Announces oblivious routing.
