@@ -111,7 +111,10 @@ fn check_names(topology: &dyn Topology) -> Result<(), TestCaseError> {
 
 /// The lengths of shortest routes against a search. A dragonfly's are over one global link at most: tests/dragonfly.rs.
 fn check_distances(topology: &dyn Topology) -> Result<(), TestCaseError> {
-    if topology.as_dragonfly().is_some() {
+    if topology
+        .as_a::<weir::topology::dragonfly::Dragonfly>()
+        .is_some()
+    {
         return Ok(());
     }
     let mut farthest = 0;

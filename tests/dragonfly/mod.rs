@@ -296,7 +296,7 @@ fn left_over_ports_are_unused() {
 
 /// Endpoints, routers, ports of a router, groups, links between two groups, diameter in routers.
 fn figures(network: &dyn Topology) -> [u32; 6] {
-    let dragonfly: &Dragonfly = network.as_dragonfly().expect("a dragonfly");
+    let dragonfly: &Dragonfly = network.as_a::<Dragonfly>().expect("a dragonfly");
     [
         network.endpoints(),
         network.routers(),

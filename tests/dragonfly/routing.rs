@@ -68,7 +68,7 @@ fn no_routing_can_deadlock_and_all_routes_arrive() {
             assert_eq!(walker.cycle(), None, "{context}");
             assert_eq!(span.shortest, 1, "{context}");
             // The bound is reached wherever a group has room for the way round: the walker itself sees that it holds.
-            let dragonfly: &Dragonfly = topology.as_dragonfly().expect("a dragonfly");
+            let dragonfly: &Dragonfly = topology.as_a::<Dragonfly>().expect("a dragonfly");
             if dragonfly.routers_per_group() != 2 {
                 assert_eq!(span.longest, routing.max_routers(), "{context}");
             }
@@ -155,7 +155,7 @@ fn every_link_between_routers_is_used_in_both_directions() {
 #[test]
 fn minimal_routes_are_as_long_as_the_topology_says() {
     for topology in networks() {
-        let dragonfly: &Dragonfly = topology.as_dragonfly().expect("a dragonfly");
+        let dragonfly: &Dragonfly = topology.as_a::<Dragonfly>().expect("a dragonfly");
         let routing = routing("minimal", "", &topology);
         let mut walker = Walker::new(&*topology, &*routing);
         for a in 0..topology.endpoints() {

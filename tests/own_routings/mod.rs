@@ -24,7 +24,7 @@ const BAD: [routing::Build; 2] = [
 const TORUS: &str = "kind = \"torus\"\nsizes = [5, 4]";
 
 fn torus(topology: &Arc<dyn Topology>) -> Torus {
-    topology.as_torus().expect("a torus").clone()
+    topology.as_a::<Torus>().expect("a torus").clone()
 }
 
 #[test]

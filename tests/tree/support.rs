@@ -108,7 +108,7 @@ pub fn build(kind: &str, text: &str) -> Result<Arc<dyn Topology>, String> {
 
 /// The tree behind a topology.
 pub fn tree(topology: &Arc<dyn Topology>) -> &Tree {
-    topology.as_tree().expect("a tree")
+    topology.as_a::<Tree>().expect("a tree")
 }
 
 /// Trees of up to `most` endpoints.

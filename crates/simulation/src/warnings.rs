@@ -48,7 +48,9 @@ fn throttles_idle(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
 /// before this one in the order that all other packets keep to.
 fn may_deadlock(experiment: &Experiment, plan: &Plan) -> Option<Warning> {
     let (network, scheme) = (plan.network(), plan.scheme.as_ref());
-    network.topology.as_kns()?;
+    network
+        .topology
+        .as_a::<weir_network::topology::kns::Kns>()?;
     let drops = scheme.timeout() != Time::MAX || scheme.loss() > 0.0;
     if !(scheme.capabilities().answers && drops) {
         return None;

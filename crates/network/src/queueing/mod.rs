@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::routing::Routing;
-use crate::topology::Topology;
+use crate::topology::{Topology, tree};
 use weir_input::registry::Entry;
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, LinkKind, PortId, RouterId};
@@ -134,8 +134,8 @@ fn check_number(queues: u32) -> Result<(), Invalid> {
 }
 
 /// Endpoints of a leaf router of the fat tree that a network is, refused if it is none.
-fn tree(topology: &Arc<dyn Topology>) -> Result<u32, Invalid> {
-    if topology.as_tree().is_none() {
+fn leaf_of(topology: &Arc<dyn Topology>) -> Result<u32, Invalid> {
+    if topology.as_a::<tree::Tree>().is_none() {
         return Err(Invalid::new(
             "scheme",
             format!(

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Divided, Joining, Queueing, Queues, check_number, tree};
+use super::{Build, Divided, Joining, Queueing, Queues, check_number, leaf_of};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
@@ -36,7 +36,7 @@ impl Queueing for VfTree {
 fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
     let Params(params) = section.parse()?;
     let leaf = check_number(params.queues)
-        .and_then(|()| tree(network.topology))
+        .and_then(|()| leaf_of(network.topology))
         .map_err(|invalid| section.refuse(invalid))?;
     Ok(Box::new(VfTree { params, leaf }))
 }

@@ -17,6 +17,7 @@
 //! With one link for each pair and every port in use, router q / h has slot q as its port q mod h, which is the
 //! wiring of BookSim's `dragonflynew` for the absolute arrangement.
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -471,7 +472,7 @@ impl Topology for Dragonfly {
         )
     }
 
-    fn as_dragonfly(&self) -> Option<&Dragonfly> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
 }

@@ -6,6 +6,7 @@
 //! Routers are numbered as the places of a [`Grid`]; endpoint e is at router ⌊e / p⌋. The ports of a router are its p terminals, and
 //! then for each dimension those to the other routers of its line, ascending, as many to each as there are links.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -232,7 +233,7 @@ impl Topology for HyperX {
         Some(&self.grid)
     }
 
-    fn as_hyperx(&self) -> Option<&HyperX> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
 }

@@ -21,6 +21,7 @@
 //! A domain is a slab of the last dimension with the lines inside it. The lines of the last dimension, which join the slabs, are dealt
 //! out to them in turn.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -441,7 +442,7 @@ impl Topology for Kns {
         Some(&self.grid)
     }
 
-    fn as_kns(&self) -> Option<&Kns> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
 }

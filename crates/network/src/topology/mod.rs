@@ -12,6 +12,7 @@ pub mod mesh;
 pub mod torus;
 pub mod tree;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use weir_input::registry::Entry;
@@ -23,12 +24,7 @@ use weir_model::{
 
 pub use link::LinkParams;
 
-use dragonfly::Dragonfly;
 use grid::Grid;
-use hyperx::HyperX;
-use kns::Kns;
-use torus::Torus;
-use tree::Tree;
 
 /// What is at the other end of a router's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,35 +185,24 @@ pub trait Topology: Send + Sync {
     fn diameter_routers(&self) -> u32;
     /// One line of words: what was built (`dragonfly: 33 groups of 8 routers …`).
     fn describe(&self) -> String;
-    /// The dragonfly that this is or contains, for routings that are made for dragonflies: routers, ports and
-    /// endpoints have the same numbers in both.
-    fn as_dragonfly(&self) -> Option<&Dragonfly> {
-        None
-    }
-    /// The fat tree that this is or contains, likewise.
-    fn as_tree(&self) -> Option<&Tree> {
-        None
-    }
-    /// The torus or mesh that this is or contains, likewise.
-    fn as_torus(&self) -> Option<&Torus> {
-        None
-    }
-    /// The HyperX that this is or contains, likewise.
-    fn as_hyperx(&self) -> Option<&HyperX> {
-        None
-    }
-    /// The k-ary n-direct s-indirect network that this is or contains, likewise.
-    fn as_kns(&self) -> Option<&Kns> {
-        None
-    }
-    /// The topology as its own type, for routings of a program that uses weir as a library.
-    fn as_own(&self) -> Option<&dyn std::any::Any> {
+    /// The network that this is or contains, as its own type: routings that are made for a type
+    /// find it with [`as_a`](trait.Topology.html#method.as_a). Routers, ports and endpoints have the
+    /// same numbers in both.
+    fn as_any(&self) -> Option<&dyn Any> {
         None
     }
     /// The space that the routers with endpoints stand in, of a network of several dimensions: the place of an endpoint is the
     /// number of the router that it is attached to.
     fn as_grid(&self) -> Option<&Grid> {
         None
+    }
+}
+
+impl dyn Topology + '_ {
+    /// The network that this is or contains, if it is a `T`: a [`Dragonfly`](dragonfly::Dragonfly),
+    /// a [`Tree`](tree::Tree), a topology of one's own.
+    pub fn as_a<T: Topology + 'static>(&self) -> Option<&T> {
+        self.as_any()?.downcast_ref()
     }
 }
 

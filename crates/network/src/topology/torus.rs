@@ -7,6 +7,7 @@
 //! Routers are numbered as the places of a [`Grid`]; endpoint e is at router ⌊e / p⌋. The ports of a router are its p terminals,
 //! and then for each dimension those to the next router, as many as there are links, and as many to the one before.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -401,7 +402,7 @@ impl Topology for Torus {
         Some(&self.grid)
     }
 
-    fn as_torus(&self) -> Option<&Torus> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
 }

@@ -28,6 +28,7 @@
 
 pub mod horizontal;
 
+use std::any::Any;
 use std::ops::Range;
 
 use super::{Link, LinkParams, Peer, Topology, check_size};
@@ -586,7 +587,7 @@ impl Topology for Tree {
         )
     }
 
-    fn as_tree(&self) -> Option<&Tree> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
 }

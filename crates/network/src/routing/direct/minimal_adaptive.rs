@@ -156,7 +156,7 @@ impl Routing for MinimalAdaptive {
 fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError> {
     let Params { adaptive_vcs } = section.parse()?;
     let torus = topology
-        .as_torus()
+        .as_a::<Torus>()
         .ok_or_else(|| not_for(section, topology, "tori and meshes"))?;
     // The escape's are two at most.
     if !(1..=250).contains(&adaptive_vcs) {

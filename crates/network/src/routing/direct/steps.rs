@@ -94,12 +94,12 @@ impl Steps {
         rings: Rings,
     ) -> Result<Steps, ConfigError> {
         let bubbles = rings == Rings::Bubble;
-        let (network, classes) = if let Some(torus) = topology.as_torus() {
+        let (network, classes) = if let Some(torus) = topology.as_a::<Torus>() {
             let classes = if bubbles { 1 } else { classes(torus) };
             (Network::Torus(torus.clone()), classes)
-        } else if let Some(hyperx) = topology.as_hyperx() {
+        } else if let Some(hyperx) = topology.as_a::<HyperX>() {
             (Network::HyperX(hyperx.clone()), 1)
-        } else if let Some(kns) = topology.as_kns() {
+        } else if let Some(kns) = topology.as_a::<Kns>() {
             (Network::Kns(kns.clone()), 1)
         } else {
             return Err(not_for(section, topology, "networks of several dimensions"));

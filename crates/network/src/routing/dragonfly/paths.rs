@@ -80,7 +80,7 @@ impl Paths {
         topology: &Arc<dyn Topology>,
         locals: [u8; 3],
     ) -> Result<Paths, ConfigError> {
-        match topology.as_dragonfly() {
+        match topology.as_a::<Dragonfly>() {
             Some(dragonfly) => Ok(Paths {
                 dragonfly: dragonfly.clone(),
                 locals,

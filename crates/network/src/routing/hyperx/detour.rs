@@ -31,7 +31,7 @@ pub(super) fn hyperx(
     section: &Section,
     topology: &Arc<dyn Topology>,
 ) -> Result<HyperX, ConfigError> {
-    topology.as_hyperx().cloned().ok_or_else(|| {
+    topology.as_a::<HyperX>().cloned().ok_or_else(|| {
         section.refuse(Invalid::new(
             "algorithm",
             format!(

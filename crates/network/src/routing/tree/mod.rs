@@ -57,7 +57,7 @@ fn tree_of(
     topology: &Arc<dyn Topology>,
     algorithm: &str,
 ) -> Result<Tree, ConfigError> {
-    topology.as_tree().cloned().ok_or_else(|| {
+    topology.as_a::<Tree>().cloned().ok_or_else(|| {
         section.refuse(Invalid::new(
             "algorithm",
             format!("{algorithm:?} routes in fat trees only, and this is a {}", topology.describe()),
