@@ -7,7 +7,7 @@
 //! # From a file to its numbers
 //!
 //! An experiment is TOML ([`config::Document`]); [`simulation::Plan`] is what it comes to, checked and assembled; [`simulation::run`] runs it,
-//! here on a single rank ([`engine::Local`]); and [`trace::Data`] is all that `result.h5` would hold.
+//! here on a single rank ([`engine::Local`]); and [`result::Data`] is all that `result.h5` would hold.
 //!
 //! ```
 //! use weir::{catalog::catalog, config::Document, engine, simulation};
@@ -48,7 +48,7 @@
 //! | to | look at |
 //! | --- | --- |
 //! | change an experiment before it runs | [`config::Document::set`], as `--set` |
-//! | read a result that was written | [`trace::read()`], [`trace::ResultFile`] for columns |
+//! | read a result that was written | [`result::read()`], [`result::ResultFile`] for columns |
 //! | run studies with axes, tables, claims | [`study`] |
 //! | run parts of your own | [`registry::Family::add`] to a family of the catalog, then [`cli::main()`]; the traits [`congestion::Rules`], [`routing::Routing`], [`topology::Topology`] |
 //! | see what there is | [`catalog::catalog`], as `weir list` |
@@ -73,7 +73,7 @@ pub use weir_input::registry;
 pub use weir_model as model;
 pub use weir_network::{queueing, routing, topology};
 pub use weir_report as report;
-pub use weir_result as trace;
+pub use weir_result as result;
 pub use weir_result::explain;
 pub use weir_simulation as simulation;
 pub use weir_simulation::{catalog, config, forecast};

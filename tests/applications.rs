@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::support::{Experiment, run_plan};
 use weir::fabric::{Application, Drive, Traffic};
+use weir::result::Job;
 use weir::simulation::{Plan, RunError};
-use weir::trace::Job;
 use weir::workload::tasks::{Algorithms, Job as Tasks, Motif, MpiPreset, Protocol, Script};
 
 const NS: u64 = 1_000;

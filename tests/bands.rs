@@ -7,9 +7,9 @@ use toml::Value;
 use weir::config::Section;
 use weir::model::LinkKind;
 use weir::queueing::{self, Divided, Joining, Queueing};
+use weir::result::Packets;
 use weir::routing::{self, NicRule};
 use weir::topology::Topology;
-use weir::trace::Packets;
 
 use crate::direct::{experiment, network, used};
 use crate::support::{Experiment, run_on, run_plan};

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::support::{Cli, Experiment};
 use serde_json::Value as Json;
-use weir::trace::{Data, Job, Run, write};
+use weir::result::{Data, Job, Run, write};
 
 fn busy() -> Experiment {
     Experiment::dragonfly(2, 4, 2)
@@ -94,7 +94,7 @@ fn json_is_one_object_with_the_keys_of_the_contract() {
 fn json_says_what_the_result_says() {
     let ran = busy().cli().arg("--json").succeeds();
     let object: Json = serde_json::from_str(&ran.stdout).expect("JSON");
-    let stored = weir::trace::read(&ran.result()).expect("a result");
+    let stored = weir::result::read(&ran.result()).expect("a result");
     let summary = &stored.digest.summary;
     assert_eq!(
         object["summary"]["packets_injected"],
@@ -305,7 +305,7 @@ fn inspect_tells_what_a_result_holds() {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
     let experiment = inspect(&["--experiment"]);
-    let header = weir::trace::read_header(&ran.result()).expect("a result");
+    let header = weir::result::read_header(&ran.result()).expect("a result");
     assert_eq!(experiment.trim_end(), header.experiment.trim_end());
 }
 

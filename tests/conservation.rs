@@ -7,7 +7,7 @@ use crate::direct::experiment as experiment_on;
 use crate::support::Experiment;
 use proptest::prelude::*;
 use weir::model::LinkKind;
-use weir::trace::Data;
+use weir::result::Data;
 
 fn network() -> impl Strategy<Value = Experiment> {
     let latency = prop_oneof![Just("10 ns"), Just("37.3 ns"), Just("200 ns")];

@@ -2,7 +2,7 @@
 
 use crate::direct::experiment;
 use crate::support::Experiment;
-use weir::trace::Cost;
+use weir::result::Cost;
 
 const KNS: &str = "kind = \"kns\"\nk = 4\nn = 2";
 

@@ -4,7 +4,7 @@
 use std::fs;
 
 use serde_json::Value;
-use weir::trace::{Job, read};
+use weir::result::{Job, read};
 
 use crate::support::sweeping::Sweep;
 use crate::support::{Cli, Experiment};

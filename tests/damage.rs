@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::support::attack::{cases, seed};
 use crate::support::{Cli, Experiment};
 use weir::model::{Rng, below, stream};
-use weir::trace;
+use weir::result;
 
 /// Far longer than any reader takes for a file of some KiB.
 const HANGS: Duration = Duration::from_secs(120);
@@ -113,12 +113,12 @@ fn the_library_never_sees_a_damaged_file() {
         }
         fs::write(&path, &bytes).expect("writes");
         let read = path.clone();
-        let found = soon(&what, move || trace::read(&read).map(|_| ()));
+        let found = soon(&what, move || result::read(&read).map(|_| ()));
         let told = found.expect_err(&format!("case {case}: {what}"));
         assert!(told.to_string().contains("damaged.h5"), "{what}: {told}");
     }
     fs::write(&path, &whole).expect("writes");
-    trace::read(&path).expect("without damage it is read");
+    result::read(&path).expect("without damage it is read");
 }
 
 /// The exit code and what was printed; the code is None after a signal.
@@ -189,7 +189,7 @@ fn no_command_is_ended_or_stopped_by_damage() {
     assert_eq!(code, Some(0), "{text}");
     let (_, text) = weir(folder, &["sweep", "status", "job.toml", "--out", "s"]);
     assert!(text.starts_with("2 done"), "it was made again: {text}");
-    trace::read(&point).expect("a whole result");
+    result::read(&point).expect("a whole result");
 }
 
 #[test]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use toml::Value;
 use weir::config::Section;
 use weir::model::LinkKind;
+use weir::result::{Data, Packets};
 use weir::routing::analysis::{Span, Walker};
 use weir::routing::{self, Routing};
 use weir::topology::{self, Links, Topology};
-use weir::trace::{Data, Packets};
 
 use crate::support::{Experiment, run_plan};
 

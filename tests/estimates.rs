@@ -442,7 +442,7 @@ fn memory_of_an_alltoall_is_that_of_its_open_messages() {
             .until("30 us");
         let forecast = Forecast::assumed(&work(&job), 1e6);
         let ran = job.cli().succeeds();
-        let run = weir::trace::read(&ran.result()).expect("a result").run;
+        let run = weir::result::read(&ran.result()).expect("a result").run;
         let ratio = forecast.bytes / run.peak_memory_bytes as f64;
         let good = 0.6..1.7;
         assert!(

@@ -69,9 +69,9 @@ fn out_of_wall_clock_time() {
             "{}",
             ran.stderr
         );
-        let header = weir::trace::read_header(&ran.result()).expect("a result, as far as it goes");
+        let header = weir::result::read_header(&ran.result()).expect("a result, as far as it goes");
         assert!(!header.complete);
-        let stored = weir::trace::read(&ran.result()).expect("readable");
+        let stored = weir::result::read(&ran.result()).expect("readable");
         assert!(stored.digest.summary.simulated_ps > 0);
         assert!(stored.digest.summary.simulated_ps < 100_000_000_000_000);
     }
@@ -91,7 +91,7 @@ fn out_of_time_inside_a_window() {
         let experiment = long_windows().set("run.max_wall", "1 ns");
         let ran = experiment.cli().ranks(ranks).go();
         assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-        let stored = weir::trace::read(&ran.result()).expect("readable");
+        let stored = weir::result::read(&ran.result()).expect("readable");
         let simulated = stored.digest.summary.simulated_ps;
         assert!((1..1_000_000_000).contains(&simulated), "{simulated}");
     }

@@ -18,8 +18,8 @@ use weir::catalog::catalog;
 use weir::config::{Experiment, NicConfig, ProgramConfig, RouterConfig};
 use weir::fabric::is_rich;
 use weir::registry::{Family, Variant};
+use weir::result::{self, Run};
 use weir::simulation::{MODEL_VERSION, Plan};
-use weir::trace::{self, Run};
 
 const REFRESH: &str = "WEIR_REFRESH_FINGERPRINTS";
 
@@ -58,7 +58,7 @@ fn fingerprint(experiment: &Experiment) -> Groups {
     let folder = tempfile::TempDir::new().expect("a directory");
     let path = folder.path().join("result.h5");
     let (seed, run) = (experiment.run.seed, Run::default());
-    trace::write(&path, &outcome.data, &run, &experiment.resolved, seed).expect("written");
+    result::write(&path, &outcome.data, &run, &experiment.resolved, seed).expect("written");
     let file = File::open(&path).expect("opens");
     let data = file.group("data").expect("/data");
     let mut names = data.member_names().expect("names");
@@ -204,7 +204,7 @@ fn differences(old: &BTreeMap<String, Groups>, new: &BTreeMap<String, Groups>) -
 
 /// The versions of model and schema.
 fn versions() -> [u64; 2] {
-    [u64::from(MODEL_VERSION), trace::schema::VERSION]
+    [u64::from(MODEL_VERSION), result::schema::VERSION]
 }
 
 /// Those that the fingerprints were recorded with.

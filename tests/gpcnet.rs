@@ -1,7 +1,7 @@
 //! GPCNeT: its tests take what they take alone where nothing is shared, and longer where something is; its congestors go on for as long as a test does.
 //! And what a test is measured by: how long tasks took for their iterations.
 
-use weir::trace::{Data, Latency};
+use weir::result::{Data, Latency};
 
 use crate::support::{Experiment, run_on};
 

@@ -6,7 +6,7 @@ use std::fs;
 use crate::support::Experiment;
 use weir::catalog::catalog;
 use weir::model::Time;
-use weir::trace::Data;
+use weir::result::Data;
 
 /// Flows, one after the other.
 const FLOWS: u32 = 6;
@@ -63,7 +63,7 @@ fn experiment(file: &str, routing: &str) -> Experiment {
 }
 
 fn times(data: &Data) -> Vec<(String, Time)> {
-    let time = |job: &weir::trace::Job| {
+    let time = |job: &weir::result::Job| {
         assert!(!job.is_cut_off(), "{}", job.name);
         let apart = Time::from(APART_US) * 1_000_000;
         let took = job.finish() - job.totals.start_ps;

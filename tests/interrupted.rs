@@ -12,7 +12,7 @@ use crate::support::process::{files, holder_of, ranks_of, start, wait_for};
 use crate::support::{Cli, Experiment};
 use rustix::process::{Pid, Signal, kill_process};
 use weir::model::{Rng, below, stream};
-use weir::trace;
+use weir::result;
 
 const SIGNALS: [(Signal, i32, &str); 3] = [
     (Signal::INT, 2, "SIGINT"),
@@ -53,7 +53,7 @@ fn left(out: &Path) -> Left {
     if !path.exists() {
         return Left::Nothing;
     }
-    let stored = trace::read(&path).expect("what is there can be read");
+    let stored = result::read(&path).expect("what is there can be read");
     assert_eq!(stored.header.complete, stored.run.stopped.is_none());
     match stored.run.stopped {
         None => Left::Whole,

@@ -7,11 +7,11 @@ use weir::model::{
     Bandwidth, DomainId, EndpointId, Flight, KindName, LinkKind, PortId, RouterId, RouterKind,
 };
 use weir::report;
+use weir::result::{self, Data, ResultFile, Run};
 use weir::routing::{Here, Hop, Routing};
 use weir::simulation::Plan;
 use weir::study::Metric;
 use weir::topology::{Link, Peer, Topology};
-use weir::trace::{self, Data, ResultFile, Run};
 
 use crate::support::{Experiment, run_plan};
 
@@ -289,7 +289,7 @@ fn a_result_speaks_of_the_network_in_its_own_words() {
     let outcome = run_plan(&square(&run)).expect("runs");
     let folder = tempfile::TempDir::new().expect("a directory");
     let path = folder.path().join("result.h5");
-    trace::write(&path, &outcome.data, &Run::default(), "", 1).expect("written");
+    result::write(&path, &outcome.data, &Run::default(), "", 1).expect("written");
     let result = ResultFile::open(&path).expect("opens");
     let words = ["terminal", "x", "along_the_second_axis"];
     assert_eq!(result.link_kinds().expect("reads"), words);
@@ -301,7 +301,7 @@ fn a_result_speaks_of_the_network_in_its_own_words() {
     assert!(words.iter().all(|kind| bytes(kind) > 0.0));
     assert_eq!(bytes("fabric"), bytes("x") + bytes("along_the_second_axis"));
     assert_eq!(bytes("all"), bytes("fabric") + bytes("terminal"));
-    let stored = trace::read(&path).expect("reads");
+    let stored = result::read(&path).expect("reads");
     let figures = report::run::figures(&result, &stored).expect("draws");
     let ports = figures
         .iter()

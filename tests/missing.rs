@@ -2,7 +2,7 @@
 //! are lower bounds, and a job at a standstill is told of.
 
 use crate::support::Experiment;
-use weir::trace::{Data, Latency, Stats, read};
+use weir::result::{Data, Latency, Stats, read};
 
 const US: f64 = 1e6;
 

@@ -94,7 +94,7 @@ fn runs_at_once_into_one_directory_do_not_mix() {
             let known = ["is in use by", "the result of another experiment"];
             assert!(known.iter().any(|words| told.contains(words)), "{told}");
         }
-        let stored = weir::trace::read(&out.join("result.h5")).expect("a whole result");
+        let stored = weir::result::read(&out.join("result.h5")).expect("a whole result");
         assert_eq!(stored.header.seed, 1 + winner, "{ended:?}");
         assert_eq!(files(&out), [out.join("result.h5")]);
 
@@ -105,7 +105,7 @@ fn runs_at_once_into_one_directory_do_not_mix() {
             *code == Some(0) || (*code == Some(2) && told.contains("is in use by"))
         };
         assert!(ended.iter().all(known), "{ended:?}");
-        weir::trace::read(&out.join("result.h5")).expect("a whole result");
+        weir::result::read(&out.join("result.h5")).expect("a whole result");
         assert_eq!(files(&out), [out.join("result.h5")]);
     }
 }
@@ -123,7 +123,7 @@ fn links_in_the_output_directory_are_not_followed() {
     link(".result.h5.partial");
     let ran = cli.succeeds();
     assert_eq!(fs::read_to_string(&outside).expect("reads"), "mine");
-    assert!(weir::trace::read(&ran.result()).is_ok());
+    assert!(weir::result::read(&ran.result()).is_ok());
     link(LOCK);
     let directory = out.to_str().expect("UTF-8");
     let text = Experiment::dragonfly(2, 4, 2)

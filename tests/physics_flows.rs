@@ -3,7 +3,7 @@
 
 use crate::direct::experiment;
 use crate::support::{Experiment, run_on, run_plan};
-use weir::trace::{Data, Phases};
+use weir::result::{Data, Phases};
 
 const NS: u64 = 1_000;
 const US: u64 = 1_000_000;

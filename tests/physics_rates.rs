@@ -3,7 +3,7 @@
 //! A flow's rate is measured from its `/data/packets`: flits delivered between two times, after everything has settled.
 
 use crate::support::Experiment;
-use weir::trace::Packets;
+use weir::result::Packets;
 
 const NS: u64 = 1_000;
 const US: u64 = 1_000_000;

@@ -1,7 +1,7 @@
 //! What congestion control does in its steady state is arithmetic: one derived number for the dynamics of each scheme.
 
 use crate::support::Experiment;
-use weir::trace::Data;
+use weir::result::Data;
 
 const NS: u64 = 1_000;
 const US: u64 = 1_000_000;

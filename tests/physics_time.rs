@@ -5,7 +5,7 @@
 //! 10 ns unless said otherwise; a flit is 100 bits, 1 ns at 100 Gb/s.
 
 use crate::support::Experiment;
-use weir::trace::Data;
+use weir::result::Data;
 
 const NS: u64 = 1_000;
 

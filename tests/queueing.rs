@@ -7,10 +7,10 @@ use weir::config::Section;
 use weir::model::LinkKind;
 use weir::queueing::refined::Refined;
 use weir::queueing::{self, Divided, Joining, Queueing};
+use weir::result::Packets;
 use weir::routing::analysis::Walker;
 use weir::routing::{self, Routing};
 use weir::topology::{self, Topology};
-use weir::trace::Packets;
 
 /// A small network of every kind.
 const NETWORKS: [&str; 9] = [

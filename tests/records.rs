@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::{Experiment, run_on};
-use weir::trace::{Data, Job};
+use weir::result::{Data, Job};
 
 /// A dragonfly of 72 endpoints.
 fn network() -> Experiment {
@@ -407,7 +407,7 @@ fn bins_double_until_there_are_about_a_million_at_most() {
     assert_eq!(late.bin_ps, 160_000_000);
     assert_eq!(late.bins, 625_001);
     assert_eq!(late.jobs[0].1.messages.len(), late.bins);
-    let sums = |series: &weir::trace::Series| {
+    let sums = |series: &weir::result::Series| {
         let job = &series.jobs[0];
         let columns = [&job.1.messages, &job.1.injected_bytes, &job.1.packets];
         let flits = &series.ejected_flits[0].1;

@@ -11,8 +11,8 @@ use crate::support::run_plan;
 use flit::{Details, Traffic, Way};
 use weir::catalog::catalog;
 use weir::config::Experiment;
+use weir::result::Data;
 use weir::simulation::Plan;
-use weir::trace::Data;
 
 /// The ready experiment and BookSim's curve with each routing.
 fn of(way: Way) -> (&'static str, &'static str) {

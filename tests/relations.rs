@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use toml::{Table, Value};
 use weir::catalog::catalog;
 use weir::model::{Rng, below, stream};
-use weir::trace::{Data, Latency};
+use weir::result::{Data, Latency};
 use weir::workload::replay::{Flow, write_goal, write_vef};
 
 use crate::catalog::{crowded, first_networks};

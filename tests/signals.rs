@@ -2,7 +2,7 @@
 
 use crate::support::{Experiment, difference, run_plan};
 use weir::engine::Haste;
-use weir::trace::Data;
+use weir::result::Data;
 
 /// Many endpoints send to one, others at random.
 fn incast(scheme: &str) -> Experiment {

@@ -77,7 +77,7 @@ fn json(folder: &Path, words: &[&str]) -> Value {
 
 /// When an application began and was done, ps.
 fn times(result: &Path, job: &str) -> (u64, u64) {
-    let stored = weir::trace::read(result).expect("a result");
+    let stored = weir::result::read(result).expect("a result");
     let found = stored.digest.jobs.iter().find(|one| one.name == job);
     let found = found.expect("the job");
     (found.totals.start_ps, found.finish())

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use toml::{Table, Value};
 use weir::catalog::catalog;
-use weir::trace::{Data, Note};
+use weir::result::{Data, Note};
 use weir::workload::replay::{Flow, write_goal, write_vef};
 
 use crate::catalog::{examples, first_networks};

@@ -237,7 +237,7 @@ fn every_command_tells_it() {
             "{}",
             ran.stdout
         );
-        let stored = weir::trace::read(&ran.out().join("result.h5")).expect("a result");
+        let stored = weir::result::read(&ran.out().join("result.h5")).expect("a result");
         let notes = &stored.digest.notes;
         assert_eq!(notes[0].kind, "not_measured");
         assert_eq!(notes[0].job.as_deref(), Some("u"));

@@ -11,8 +11,8 @@ use crate::support::{Experiment, Ran, attack, run_on};
 use experiments::experiment;
 use weir::catalog::catalog;
 use weir::config;
+use weir::result::read;
 use weir::simulation::RunError;
-use weir::trace::read;
 
 /// Cases without being asked for more. Each takes two seconds on two cores.
 const CASES: u32 = 8;
@@ -106,7 +106,7 @@ fn nothing_is_forgotten(ran: &Ran, experiment: &Experiment, shows: &str) {
     });
     assert_eq!(messages.all(), summary.messages_generated, "{shows}");
     assert_eq!(messages.samples, summary.messages_received, "{shows}");
-    let result = weir::trace::ResultFile::open(&ran.result()).expect("a result");
+    let result = weir::result::ResultFile::open(&ran.result()).expect("a result");
     let sent = result
         .number("data/scheme", "packets_data")
         .expect("a result");

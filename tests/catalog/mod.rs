@@ -11,8 +11,8 @@ use toml::{Table, Value};
 use weir::catalog::catalog;
 use weir::model::codec;
 use weir::registry::Variant;
+use weir::result::Data;
 use weir::simulation::{RunError, Saved};
-use weir::trace::Data;
 
 /// The tables of a variant's examples, with its name.
 pub fn examples<F>(key: &str, variant: &Variant<F>) -> Vec<Value> {

@@ -8,8 +8,8 @@ use toml::{Table, Value};
 use weir::engine::Local;
 use weir::explain::{LostTime, Path, lost_times};
 use weir::model::{Rng, below, stream};
+use weir::result::Data;
 use weir::simulation::{self, Log, Outcome, Plan};
-use weir::trace::Data;
 
 use super::stored;
 use crate::relations::for_each_drawn;

@@ -6,7 +6,7 @@ mod critical_path;
 use tempfile::TempDir;
 use toml::Value;
 use weir::explain::{Explanation, Root, explain};
-use weir::trace::{self, Data, ResultFile, Run};
+use weir::result::{self, Data, ResultFile, Run};
 
 use crate::support::{Cli, Experiment, run_on};
 
@@ -77,7 +77,7 @@ impl Experiment {
 fn stored(data: &Data) -> (TempDir, ResultFile) {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("result.h5");
-    trace::write(&path, data, &Run::default(), "", 1).expect("written");
+    result::write(&path, data, &Run::default(), "", 1).expect("written");
     let result = ResultFile::open(&path).expect("opens");
     (dir, result)
 }

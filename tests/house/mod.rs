@@ -4,6 +4,7 @@
 
 mod cycles;
 mod data;
+mod facade;
 mod layers;
 mod limits;
 mod names;

@@ -8,9 +8,9 @@ use weir::config::{Catalog, ConfigError};
 use weir::engine::{Local, Progress, StopReason, Threads};
 use weir::model::{Rng, below, stream};
 use weir::registry::{Entry, Keys};
+use weir::result::Data;
 use weir::routing;
 use weir::simulation::{self, Observer, Outcome, Plan, RunError, Saved};
-use weir::trace::Data;
 use weir::{congestion, queueing, topology};
 
 use super::cli::Cli;

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use weir::trace::Holder;
+use weir::result::Holder;
 
 use super::Cli;
 
