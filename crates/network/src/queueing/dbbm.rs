@@ -8,8 +8,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
 
-/// A packet joins the queue of the number destination mod `queues`. Of congested and other destinations, those that differ in
-/// that do not block each other.
+/// A packet joins the queue of the number destination mod `queues`. Congested and other
+/// destinations do not block each other if these numbers differ.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -50,7 +50,7 @@ fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError
     Ok(Box::new(Dbbm(params)))
 }
 
-/// Announces destination-based buffer management.
+/// Registry entry of destination-based buffer management.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dbbm",
     summary: "Queues by destination modulo their number (DBBM): destinations that differ in that do not block each other.",

@@ -1,4 +1,5 @@
-//! Dynamic band-based queueing: bands of rows or of columns, by the order in which a packet takes the dimensions.
+//! Dynamic band-based queueing: bands of rows or of columns, by the order in which a packet takes
+//! the dimensions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,15 +10,17 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind};
 
-/// Bands in each of one or two virtual networks, whose packets take the dimensions in different orders. In the first a packet joins the
-/// queue ⌊destination · queues / endpoints⌋ (horizontal bands, equation 2), in the second ⌊x · queues / size of x⌋, where x is the
-/// destination's first coordinate (vertical bands, equation 3). So packets that take y first, which are in the row of their destination
-/// when they come to x, do not all stand in one queue there.
+/// Bands in each of one or two virtual networks, whose packets take the dimensions in different
+/// orders. In the first a packet joins the queue ⌊destination · queues / endpoints⌋ (horizontal
+/// bands, equation 2). In the second it joins ⌊x · queues / size of x⌋, where x is the
+/// destination's first coordinate (vertical bands, equation 3). Packets that take y first are in
+/// the row of their destination when they turn into x; vertical bands keep them from sharing one
+/// queue there.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// Queues of each virtual channel, one for each band: those of a virtual network, of which each channel belongs to one. As many
-    /// as the first and the last dimension have coordinates at most.
+    /// Queues of each virtual channel, one for each band of its virtual network (each channel
+    /// belongs to one). At most the number of coordinates of the first and of the last dimension.
     queues: u32,
     /// True if each queue is also divided by output (`voq_sw`).
     voq_sw: bool,
@@ -45,7 +48,8 @@ impl Queueing for Dbbq {
     }
 
     fn queue(&self, packet: &Joining) -> u32 {
-        // The networks of a link, that from the NIC too, have equal numbers of virtual channels.
+        // The virtual networks have equal numbers of virtual channels on every link, including the
+        // one from the NIC.
         match packet.vc / (packet.vcs / self.networks) {
             0 => self.bands.horizontal(packet.destination),
             _ => self.bands.vertical(packet.destination),
@@ -118,7 +122,7 @@ fn networks(network: &Divided) -> Result<u8, Invalid> {
     Ok(orders.len() as u8)
 }
 
-/// Announces dynamic band-based queueing.
+/// Registry entry of dynamic band-based queueing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dbbq",
     summary: "Tori, meshes, HyperX, KNS: bands of rows for packets that take x first, of columns for those that take y first (DBBQ).",

@@ -1,4 +1,5 @@
-//! Flow2SL: on fat trees, queues by the groups of neighbouring endpoints that a packet comes from and goes to.
+//! Flow2SL: on fat trees, queues by the groups of neighbouring endpoints that hold a packet's
+//! source and destination.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +9,10 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, LinkKind};
 
-/// The leaf routers are divided into as many groups of neighbours as there are queues; a packet from group s to group d joins the queue
-/// (s + d) mod `queues`. So what one group sends to different groups does not share queues, nor does what comes to one group from
-/// different groups; and a flow and its answers have the same queue, as InfiniBand's service levels want it.
+/// The leaf routers are divided into `queues` groups of neighbours; a packet from group s to group
+/// d joins the queue (s + d) mod `queues`. Packets from one group to different groups do not share
+/// queues, nor do packets to one group from different groups. A flow and its answers have the same
+/// queue, as InfiniBand's service levels require.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -79,7 +81,7 @@ fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, Confi
     }))
 }
 
-/// Announces Flow2SL.
+/// Registry entry of Flow2SL.
 pub const ENTRY: Entry<Build> = Entry {
     name: "flow2sl",
     summary: "Fat trees: queues by the groups of leaf routers that a packet comes from and goes to.",

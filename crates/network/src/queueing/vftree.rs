@@ -8,8 +8,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
 
-/// A packet joins the queue of the number (leaf router of its destination) mod `queues`. Destinations that a leaf router reaches by the same
-/// link up, which under D-mod-k are one of each other leaf router, so take the queues in turn.
+/// A packet joins the queue of the number (leaf router of its destination) mod `queues`. Under
+/// D-mod-k, the destinations that a leaf router reaches by the same link up are one endpoint of
+/// each other leaf router. Such destinations are therefore spread evenly over the queues.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -56,7 +57,7 @@ fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, Confi
     Ok(Box::new(VfTree { params, leaf }))
 }
 
-/// Announces vFtree.
+/// Registry entry of vFtree.
 pub const ENTRY: Entry<Build> = Entry {
     name: "vftree",
     summary: "Fat trees: queues by the destination's leaf router modulo their number, so that destinations of one link up take them in turn.",
