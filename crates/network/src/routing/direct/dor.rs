@@ -9,8 +9,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId, RouterId};
 
-/// One way from each endpoint to each other, but for links and virtual channels that are as good as each other, and for rings: which way
-/// round, if both are as long, is drawn for each packet. Virtual channels: [`super::steps`].
+/// One path from each endpoint to each other, except for the choice among equivalent links and
+/// virtual channels. In rings, if both directions are equally long, one is drawn for each packet.
+/// Virtual channels: [`super::steps`].
 struct Dor(Orders);
 
 impl Routing for Dor {
@@ -59,7 +60,7 @@ pub(super) fn build(
     Ok(Box::new(Dor(Orders::one(section, topology)?)))
 }
 
-/// Announces dimension-order routing.
+/// Registry entry of dimension-order routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dor",
     summary: "Tori, meshes, HyperX: along each dimension to its end, in a fixed order; datelines or bubbles on rings.",

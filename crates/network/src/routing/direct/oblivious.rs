@@ -1,4 +1,5 @@
-//! Every packet of a source in the next virtual network: each with an order of dimensions of its own.
+//! Oblivious choice of the virtual network: the packets of a source take the networks in turn, each
+//! with its order of dimensions.
 
 use std::sync::Arc;
 
@@ -9,8 +10,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId, RouterId};
 
-/// The virtual network of a packet is the one after that of the packet before it from the same endpoint. The router of an
-/// endpoint keeps whose turn it is, or its NIC, or it follows from the number of the message.
+/// The virtual network of a packet is the one after that of the previous packet from the same
+/// endpoint. The turn is kept at the endpoint's router or in its NIC, or follows from the number of
+/// the message.
 struct Oblivious(Orders);
 
 impl Routing for Oblivious {
@@ -29,7 +31,8 @@ impl Routing for Oblivious {
     fn words(&self, router: RouterId) -> u32 {
         match self.choice_at_nic() {
             Some(_) => 0,
-            // One for each endpoint, and one for control packets that the router itself makes, which come in by a port behind all others.
+            // One for each endpoint, and one for control packets made by the router itself, which
+            // come in by a port behind all others.
             None => self.0.steps.terminals(router) + 1,
         }
     }
@@ -73,7 +76,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(Oblivious(Orders::several(section, topology)?)))
 }
 
-/// Announces oblivious routing.
+/// Registry entry of oblivious routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "oblivious",
     summary: "Several dimensions: the packets of a source take turns in the orders of dimensions, each with virtual channels of its own.",

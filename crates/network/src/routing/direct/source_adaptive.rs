@@ -1,4 +1,5 @@
-//! The virtual network with the shorter queue at the source: each with an order of dimensions of its own.
+//! Source-adaptive choice of the virtual network: the one with the shorter queue at the source,
+//! each with its order of dimensions.
 
 use std::sync::Arc;
 
@@ -9,8 +10,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, LinkKind, PortId, RouterId};
 
-/// Where a packet is injected, a queue that it may join in each virtual network is looked at: what is in it there and in the
-/// buffer behind the link. The least decides, of equal ones chance (in the NIC: turn), and it stands for the whole way.
+/// At injection, one queue that the packet may join in each virtual network is examined: its
+/// backlog there and in the buffer behind the link. The smallest decides for the whole path; ties
+/// are drawn (in the NIC: taken in turn).
 struct SourceAdaptive(Orders);
 
 impl SourceAdaptive {
@@ -88,7 +90,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(SourceAdaptive(orders)))
 }
 
-/// Announces source-adaptive routing.
+/// Registry entry of source-adaptive routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "source_adaptive",
     summary: "Several dimensions: the order of dimensions whose first queue at the source is shorter, each with virtual channels of its own.",
