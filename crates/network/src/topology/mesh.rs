@@ -12,7 +12,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// Parameters of the mesh. A domain is a slab: the routers with the same coordinate in the longest dimension.
+/// Parameters of the mesh. A domain is a slab: the routers with the same coordinate in the longest
+/// dimension.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
@@ -39,7 +40,7 @@ pub struct Params {
     pub z: Option<LinkParams>,
 }
 
-/// Builds the mesh, or says which parameter does not fit and what to do.
+/// Builds the mesh, or names the invalid parameter and the remedy.
 pub fn mesh(params: &Params) -> Result<Torus, Invalid> {
     Torus::of(&Shape {
         name: "mesh",
@@ -61,7 +62,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
     Ok(Arc::new(mesh))
 }
 
-/// Announces the mesh.
+/// Registry entry of the mesh.
 pub const ENTRY: Entry<Build> = Entry {
     name: "mesh",
     summary: "Routers in any number of dimensions, each linked with its neighbours: a torus with open ends.",
