@@ -10,9 +10,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::Time;
 
-/// Halo3D: tasks on a grid of three dimensions that is not periodic, x the fastest. An iteration: a computation; then
-/// in each dimension receives from both sides, blocking sends to both (the lower one first), a wait for each receive
-/// and time to copy; then an allreduce of 8 bytes.
+/// Halo3D: tasks on a grid of three dimensions that is not periodic, x the fastest. An iteration: a
+/// computation; then in each dimension receives from both sides, blocking sends to both (the lower
+/// one first), a wait for each receive and time to copy; then an allreduce of 8 bytes.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {

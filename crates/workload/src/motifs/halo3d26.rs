@@ -10,11 +10,12 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::Time;
 
-/// Halo3D26: tasks on a grid of three dimensions that is not periodic, x the fastest. An iteration: a computation,
-/// receives from all up to 26 neighbours (6 faces, 12 edges, 8 corners), sends to them in the same order, one wait for
-/// all, and an allreduce of 8 bytes.
+/// Halo3D26: tasks on a grid of three dimensions that is not periodic, x the fastest. An iteration:
+/// a computation, receives from all up to 26 neighbours (6 faces, 12 edges, 8 corners), sends to
+/// them in the same order, one wait for all, and an allreduce of 8 bytes.
 ///
-/// (The allreduce is in the motif's documentation and in the paper; the public code of Ember leaves it out.)
+/// (The allreduce is in the motif's documentation and in the paper; the public code of Ember leaves
+/// it out.)
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -101,7 +102,7 @@ struct Halo3d26 {
     reduce: bool,
 }
 
-/// The ways to the neighbours in Ember's order: faces, edges, corners.
+/// The directions to the neighbours in Ember's order: faces, edges, corners.
 const WAYS: [[i32; 3]; 26] = [
     [-1, 0, 0],
     [1, 0, 0],
@@ -138,7 +139,8 @@ impl Motif for Halo3d26 {
         }
         let place = self.grid.place(script.task());
         let peers = WAYS.iter().filter_map(|&away| {
-            // The cells that touch the neighbour: along the dimensions in which it is beside this one.
+            // The cells that touch the neighbour: those along the dimensions in which the neighbour
+            // has the same coordinate.
             let beside = (0..3).filter(|&d| away[d] == 0).map(|d| self.cells[d]);
             let bytes = self.cell * beside.product::<u64>();
             Some((self.grid.at(place, away)?, bytes))
@@ -198,7 +200,8 @@ mod tests {
 
     #[test]
     fn what_8000_tasks_send() {
-        // The published size: 100³ cells of 8 bytes; a corner has three faces, three edges and a corner.
+        // The published size: 100³ cells of 8 bytes; a corner has three faces, three edges and a
+        // corner.
         let words = words(&ops("halo3d26", "compute = \"0 ns\"", 0, 8_000));
         assert_eq!(
             words[7..14],
