@@ -24,9 +24,9 @@ pub struct Params {}
 /// With two groups there is no third, and packets go straight.
 ///
 /// Kim et al. randomize over groups and say nothing about traffic inside one. A group is a full
-/// mesh, so the same idea is applied to its routers here. Such a packet goes by way of a random
-/// router of the group that is neither the source's nor the destination's, if there is one. Control
-/// packets, and packets between endpoints of one router, go straight.
+/// mesh, so the same idea is applied to its routers here. Such a packet passes a random router of
+/// the group that is neither the source's nor the destination's, if there is one. Control packets,
+/// and packets between endpoints of one router, go straight.
 ///
 /// Virtual channels: local 0, 1 and 2 after 0, 1 and 2 global links (the second local hop inside
 /// one group: local 1), global 0 and 1.

@@ -70,7 +70,7 @@ impl Requests {
     fn remove(&mut self, address: u64) -> Option<Open> {
         let open = self.open.remove(&address)?;
         let step = self.step;
-        // It may be one of those that have ended already; fewer of the others then have for
+        // It may be one of the requests that have ended already; fewer of the others then have for
         // certain.
         for array in &mut self.arrays {
             if open.seen && array.has(address, step) {
