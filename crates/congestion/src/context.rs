@@ -1,4 +1,5 @@
-//! What a scheme sees and does: at a NIC (of a source or of a destination) and at a router's port.
+//! The interface of a scheme to the fabric, at a NIC (of a source or of a destination) and at a
+//! router's port.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -8,15 +9,15 @@ use weir_model::{EndpointId, Flight, LinkRate, Origin, Packet, PacketKind, Time}
 /// An output of a router, as a scheme sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Port {
-    /// Its number in the domain, for state of the scheme's own.
+    /// Its number in the domain, an index for the scheme's state.
     pub output: u32,
     /// True if an endpoint is behind it.
     pub last_hop: bool,
-    /// Flits that wait in this router for it, in input and output queues, of all classes.
+    /// Flits queued for it in this router, in input and output queues, of all classes.
     pub level: u32,
     /// Flits that its output queues hold, of one traffic class; 0 if routers have none.
     pub capacity: u32,
-    /// How long flits take on its link.
+    /// Time that flits take on its link.
     pub rate: LinkRate,
 }
 
@@ -52,7 +53,7 @@ impl PacketView {
 /// A control packet that a scheme sends.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Control {
-    /// What it is.
+    /// Its kind.
     pub kind: PacketKind,
     /// Its destination.
     pub to: EndpointId,
@@ -64,34 +65,34 @@ pub struct Control {
     pub origin: Origin,
 }
 
-/// What hooks ask for; the fabric does it when the hook is over.
+/// Requests of a hook; the fabric carries them out after the hook returns.
 #[derive(Debug, Default)]
 pub struct Actions {
-    /// True if anything is asked for.
+    /// True if there are any requests.
     pub any: bool,
-    /// Out of band: the receiver, what kind, what.
+    /// Out-of-band signals: receiver, kind and words.
     pub signals: Vec<(EndpointId, u16, [u64; 2])>,
-    /// When to call the timer hook of this port or NIC, and with what number.
+    /// Timers of this port or NIC: time and number.
     pub timers: Vec<(Time, u64)>,
-    /// Control packets that a router sends.
+    /// Control packets that the router sends.
     pub controls: Vec<Control>,
     /// Control packets that a NIC sends later.
     pub later: Vec<(Time, Control)>,
-    /// A bit for each of the scheme's records that is asked for.
+    /// One bit for each of the scheme's records that is requested.
     pub recorded: u32,
-    /// Rows for those: which, and the scheme's own columns.
+    /// Rows for the records: number of the record, and the scheme's columns.
     pub rows: Vec<(usize, Vec<u64>)>,
-    /// Destinations of the flows that a NIC probes.
+    /// Destinations of the flows that the NIC probes.
     pub probes: Vec<EndpointId>,
 }
 
 impl Actions {
-    /// Asks for the timer hook of this port at `time`, or at once if that is over.
+    /// Requests the timer hook of this port at `time`, or at once if that has passed.
     pub fn wake(&mut self, time: Time) {
         self.timer(time, 0);
     }
 
-    /// Tells an endpoint something out of band. Only of schemes that declare `signals`.
+    /// Sends an endpoint an out-of-band signal. Only for schemes that declare `signals`.
     pub fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]) {
         self.any = true;
         self.signals.push((to, kind, words));
@@ -107,7 +108,8 @@ impl Actions {
         self.controls.push(control);
     }
 
-    /// Writes a row of the scheme's record of this number ([`super::Rules::records`]) where it is asked for: its own columns.
+    /// Writes a row (the scheme's columns) of the record with this number
+    /// ([`super::Rules::records`]), if it is requested.
     pub fn record(&mut self, number: usize, values: &[u64]) {
         if self.recorded >> number & 1 == 1 {
             self.any = true;
@@ -132,19 +134,21 @@ pub struct PortContext<'a> {
     pub now: Time,
     /// The port.
     pub port: Port,
-    /// The header of the packet that the hook is about ([`super::Rules::header_words`]); empty where there is none.
+    /// The header of the packet that the hook is about ([`super::Rules::header_words`]); empty
+    /// where there is none.
     pub header: &'a mut [u64],
-    /// What the hook asks for.
+    /// Requests of the hook.
     pub actions: &'a mut Actions,
 }
 
 impl PortContext<'_> {
-    /// Tells an endpoint something out of band.
+    /// Sends an endpoint an out-of-band signal.
     pub fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]) {
         self.actions.signal(to, kind, words);
     }
 
-    /// Calls [`super::Rules::on_port_timer`] for this port at `time`, or at once if that is over.
+    /// Calls [`super::Rules::on_port_timer`] for this port at `time`, or at once if that has
+    /// passed.
     pub fn wake(&mut self, time: Time) {
         self.actions.wake(time);
     }
@@ -164,33 +168,39 @@ impl PortContext<'_> {
 pub trait NicContext {
     /// Simulated time, ps.
     fn now(&self) -> Time;
-    /// The NIC's number in its domain, for state of the scheme's own.
+    /// The NIC's number in its domain, an index for the scheme's state.
     fn nic(&self) -> u32;
     /// The NIC's endpoint.
     fn endpoint(&self) -> EndpointId;
-    /// The header of the packet that the hook is about ([`super::Rules::header_words`]): of a data packet that is
-    /// sent or has arrived; of an acknowledgement, the header that its data packet arrived with.
+    /// The header of the packet that the hook is about ([`super::Rules::header_words`]): of a data
+    /// packet that is sent or has arrived; of an acknowledgement, the header that its data packet
+    /// arrived with.
     fn header(&mut self) -> &mut [u64];
-    /// Sends a control packet of one flit, now, in this endpoint's name. `origin` says what it is about.
+    /// Sends a control packet of one flit, now, in this endpoint's name. `origin` names its
+    /// subject.
     fn reply(&mut self, kind: PacketKind, to: EndpointId, origin: Origin);
-    /// Sends a control packet of `flits` flits at `time`, or now if that is over.
+    /// Sends a control packet of `flits` flits at `time`, or now if that has passed.
     fn send_at(&mut self, time: Time, kind: PacketKind, to: EndpointId, flits: u16, origin: Origin);
     /// Sends a data packet again; `origin` names it by message and part. `lossy`: in the class that
-    /// routers may drop, and as soon as possible; otherwise at `at` or later. Only of schemes that declare `retransmits`.
+    /// routers may drop, and as soon as possible; otherwise at `at` or later. Only for schemes that
+    /// declare `retransmits`.
     fn resend(&mut self, at: Time, lossy: bool, to: EndpointId, origin: Origin);
-    /// Takes the rest of the message that is the first of its queue pair out of its turns: the parts that are not sent. Each is to
-    /// be sent by [`NicContext::resend`], in this order; the pair's next message begins when they are. Only of schemes that
-    /// declare `reserves`.
-    /// `origin`: that of a control packet about the message, from the endpoint that the message goes to.
+    /// Withdraws the unsent parts of the first message of its queue pair.
+    ///
+    /// Each part must be sent by [`NicContext::resend`], in this order; the pair's next message
+    /// begins after them. Only for schemes that declare `reserves`. `origin`: that of a control
+    /// packet about the message, from the endpoint that the message goes to.
     fn withdraw(&mut self, origin: &Origin) -> Range<u32>;
-    /// Calls [`super::Rules::on_nic_timer`] at this NIC at `time` with a number of the scheme's own. Timers of the same
-    /// NIC and time come in the order of their numbers. A timer cannot be cancelled.
+    /// Calls [`super::Rules::on_nic_timer`] at this NIC at `time` with a number that the scheme
+    /// chooses. Timers of the same NIC and time fire in the order of their numbers. A timer cannot
+    /// be cancelled.
     fn wake(&mut self, time: Time, number: u64);
     /// Writes a row of a record whose place is an endpoint: see [`Actions::record`].
     fn record(&mut self, number: usize, values: &[u64]);
-    /// Sends a control packet the way of an open flow and back, with the header as the hook leaves it ([`super::Rules::on_flow_packet`],
-    /// [`super::Rules::on_flow_back`]); nothing if one is under way. Only of schemes that declare `announces`.
+    /// Sends a control packet along the path of an open flow and back, with the header as the hook
+    /// leaves it ([`super::Rules::on_flow_packet`], [`super::Rules::on_flow_back`]). Does nothing
+    /// if one is under way. Only for schemes that declare `announces`.
     fn probe(&mut self, to: EndpointId);
-    /// Tells an endpoint something out of band. Only of schemes that declare `signals`.
+    /// Sends an endpoint an out-of-band signal. Only for schemes that declare `signals`.
     fn signal(&mut self, to: EndpointId, kind: u16, words: [u64; 2]);
 }

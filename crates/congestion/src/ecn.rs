@@ -13,13 +13,14 @@ use weir_input::{Buffer, TimeSpan};
 use weir_model::codec::SavedMap;
 use weir_model::{Classes, EndpointId, Invalid, LATEST, Origin, PacketKind, Time};
 
-/// Explicit congestion notification in the manner of InfiniBand. A router marks a packet that leaves by an output for
-/// which much is queued; the destination's acknowledgement carries the mark back; the source then leaves a delay
-/// between packets to that destination, which grows with each mark and shrinks with time. The delay outlives the queue
-/// pair: forgetting it whenever the pair runs empty would do nothing against messages of one packet.
+/// Explicit congestion notification in the manner of InfiniBand. A router marks a packet that
+/// leaves by an output for which much is queued; the destination's acknowledgement carries the mark
+/// back; the source then leaves a delay between packets to that destination, which grows with each
+/// mark and shrinks with time. The delay outlives the queue pair: forgetting it whenever the pair
+/// runs empty would do nothing against messages of one packet.
 ///
-/// The defaults are those of the paper (`preset = "jiang2015"`) in packet times of its network, 24 ns: with longer packets, or slower
-/// links, a step of 24 ns would slow nobody.
+/// The defaults are those of the paper (`preset = "jiang2015"`) in packet times of its network, 24
+/// ns: with longer packets, or slower links, a step of 24 ns would slow nobody.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
@@ -77,11 +78,11 @@ impl Default for Parameters {
 struct Pace {
     /// Between a tail and the next head, ps, at time `since`.
     delay: Time,
-    /// Up to when it has been shrunk.
+    /// Time up to which it has been shrunk.
     since: Time,
-    /// When the last tail left.
+    /// Time at which the last tail left.
     tail: Time,
-    /// Up to when marks are ignored.
+    /// Time up to which marks are ignored.
     deaf: Time,
 }
 
@@ -99,7 +100,7 @@ struct Ecn {
 
 #[derive(Default, Deserialize, Serialize)]
 struct State {
-    /// By NIC and destination, while there is a delay.
+    /// By NIC and destination, while the delay is not 0.
     paces: SavedMap<(u32, EndpointId), Pace>,
 }
 
@@ -151,7 +152,8 @@ impl Rules for Ecn {
             LATEST => "without limit".to_string(),
             delay => about.packet_times(delay),
         };
-        // What marks on every packet can sustain: each adds a step, and a packet goes every delay.
+        // Delay that marks on every packet can sustain: each adds a step, and one packet goes per
+        // delay.
         let timers = self.timer as f64 / self.decrement.max(1) as f64;
         let sustained = times(timers, self.increment as f64);
         let mut all = vec![
@@ -182,7 +184,8 @@ impl Rules for Ecn {
         self.threshold.saturating_add(1)
     }
 
-    /// A root of congestion marks; a victim, whose packets wait for room at the next router, does not.
+    /// Only ports that are roots of congestion mark; a victim port, whose packets wait for room at
+    /// the next router, does not.
     fn mark(&self, _: &mut State, port: &Port, _packet: &PacketView, room: bool) -> bool {
         room && port.level > self.threshold
     }
@@ -274,7 +277,7 @@ pub const ENTRY: Entry<Build> = Entry {
             increment: about.time(parameters.increment),
             timer,
             decrement: about.time(parameters.decrement),
-            // Then a delay and an increment, after a tail, are still a time.
+            // The sum of a delay, an increment and a tail is then still a valid time.
             max_delay: parameters
                 .max_delay
                 .map_or(LATEST, |delay| about.time(delay)),
@@ -335,7 +338,8 @@ mod tests {
         let (mut ecn, mut desk) = (ecn_of(5_000_000), Seen::at(1_000_000));
         let ack = origin(PacketKind::ACK, 7, 0);
         ecn.on_control(&mut desk, &ack, true);
-        // After 48 timers nothing would be left of two steps; of one there is nothing after 24, and it is not forgotten.
+        // After 48 timers nothing would be left of two steps. Nothing is left of one step after 24,
+        // but the entry still exists.
         desk.now = 5_999_999;
         ecn.on_control(&mut desk, &ack, true);
         assert_eq!(ecn.ready_at(0, 7, 5_999_999), 5_999_999);

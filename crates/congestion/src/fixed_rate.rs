@@ -9,8 +9,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Classes, EndpointId, Invalid, Time};
 
-/// Every flow (what a NIC sends to one destination) is sent at a rate that is given beforehand, by the discipline of the NIC
-/// (`nic.discipline`). The rate that would be best is known for simple cases only.
+/// Every flow (what a NIC sends to one destination) is sent at a rate that is given beforehand, by
+/// the discipline of the NIC (`nic.discipline`). The rate that would be best is known for simple
+/// cases only.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
@@ -25,7 +26,7 @@ impl Default for Parameters {
     }
 }
 
-/// Flits by which the rate is given: many, so that their time is exact.
+/// Number of flits for which the rate is computed: large, so that their time is exact.
 const FLITS: u64 = 1 << 20;
 
 /// See [`Parameters`].

@@ -1,5 +1,5 @@
-//! The source's part of SRP: a reservation for each message, speculation until the grant or the first loss, and the
-//! rest at the granted time.
+//! The source's part of SRP: a reservation for each message, speculation until the grant or the
+//! first loss, and the rest at the granted time.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,8 @@ use weir_model::{EndpointId, NEVER, Origin, Time};
 struct Open {
     /// The granted time; [`NEVER`] until the grant is here.
     granted: Time,
-    /// Packets that wait for the grant. Mostly there are none, and a source past saturation has very many of these.
+    /// Packets that wait for the grant. Usually none; a source past saturation has very many of
+    /// these messages.
     held: Option<Box<Held>>,
     /// Packets that are not acknowledged. Longer messages are refused ([`About::countable`]).
     missing: u32,
@@ -32,7 +33,7 @@ pub struct Handshakes {
 }
 
 impl Handshakes {
-    /// What each message costs: a reservation, a grant, and its place among the open ones.
+    /// Cost of each message: a reservation, a grant, and its entry among the open ones.
     pub const EACH: Handshake = Handshake {
         asks: 1,
         answers: 1,
@@ -46,7 +47,7 @@ impl Handshakes {
         table_bytes(&self.open) + held.sum::<usize>() * size_of::<u32>()
     }
 
-    /// Asks for a time for a whole message.
+    /// Requests a time for a whole message.
     pub fn begin(
         &mut self,
         about: &About,
@@ -64,7 +65,8 @@ impl Handshakes {
         nic.reply(RESERVATION, to, message.with_flits(flits));
     }
 
-    /// A packet has arrived at its destination. A message is closed when all have, and its grant is here.
+    /// A packet has arrived at its destination. A message is closed when all have, and its grant is
+    /// here.
     pub fn acknowledged(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
         let key = (nic.nic(), origin.source, origin.message);
         if let Some(open) = self.open.get_mut(&key) {
@@ -75,7 +77,7 @@ impl Handshakes {
         }
     }
 
-    /// A time has come: everything of the message that is not under way is sent then.
+    /// A grant has arrived: all packets of the message that are not under way are sent at its time.
     pub fn granted(&mut self, nic: &mut dyn NicContext, origin: &Origin) {
         let key = (nic.nic(), origin.source, origin.message);
         let Some(open) = self.open.get_mut(&key) else {
@@ -94,7 +96,8 @@ impl Handshakes {
         }
     }
 
-    /// A packet was dropped: no more speculation with this message. False if it is none of these messages.
+    /// A packet was dropped: no more speculation with this message. False if the message is not one
+    /// of these.
     pub fn lost(&mut self, nic: &mut dyn NicContext, origin: &Origin) -> bool {
         let Some(open) = self
             .open
@@ -119,7 +122,7 @@ mod tests {
     use super::*;
     use weir_model::PacketKind;
 
-    /// A source past saturation has ever more of them, which is most of what such a run holds.
+    /// Open messages pile up at a source past saturation, and are most of the memory of such a run.
     #[test]
     fn open_messages_are_counted_as_memory() {
         let (mut open, about) = (Handshakes::default(), about(4, 64));

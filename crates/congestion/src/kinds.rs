@@ -1,4 +1,5 @@
-//! The control packets of schemes that reserve. A scheme may have others, in its own file: results name a scheme's own kinds only.
+//! The control packets of schemes that reserve. Other kinds of a scheme are in its own file:
+//! results name only the kinds that a scheme uses.
 
 use weir_model::{ControlKind, PacketKind};
 
@@ -11,7 +12,7 @@ pub const GRANT: PacketKind = PacketKind::own(2);
 
 /// All three in the one class of control packets of [`weir_model::Classes::SPECULATIVE`].
 pub const IN_ONE_CLASS: &[ControlKind] = &in_classes([2, 2, 2]);
-/// Reservations and grants in classes of their own, of [`weir_model::Classes::RESERVED`].
+/// Reservations and grants in separate classes, those of [`weir_model::Classes::RESERVED`].
 pub const IN_OWN_CLASSES: &[ControlKind] = &in_classes([2, 3, 4]);
 
 const fn in_classes([nack, reservation, grant]: [u8; 3]) -> [ControlKind; 3] {

@@ -15,10 +15,11 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size, TimeSpan};
 use weir_model::{Classes, ControlKind, Origin, PacketKind, Time};
 
-/// Last-hop reservation. Every packet is sent speculatively at once. The router in front of an endpoint drops
-/// speculative packets while more than a threshold is queued for the endpoint, those first that have come first; it
-/// holds the endpoint's schedule, and the negative acknowledgement tells the time at which the packet is to be sent
-/// again, without loss. So no control packet takes the endpoint's link.
+/// Last-hop reservation. Every packet is sent speculatively at once. The router in front of an
+/// endpoint drops speculative packets in order of arrival while more than a threshold is queued for
+/// the endpoint. It holds the endpoint's schedule, and the negative acknowledgement carries the
+/// time at which the packet is to be sent again, without loss. Control packets thus never take the
+/// endpoint's link.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
@@ -65,7 +66,7 @@ impl Default for Parameters {
     }
 }
 
-/// What the last router does, and the routers before it.
+/// Drop policy of the last router and of the routers before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policy {
     /// Flits.
@@ -95,7 +96,7 @@ impl Policy {
         })
     }
 
-    /// What the parameters come to.
+    /// Effective values of the parameters.
     pub(super) fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
         let threshold = format!("more than {}", about.flits(self.threshold));
         let timeout = match self.timeout {
@@ -105,7 +106,7 @@ impl Policy {
         vec![("threshold", threshold), ("timeout", timeout)]
     }
 
-    /// How long a packet may wait for an endpoint, ps.
+    /// Maximum time that a packet may wait for an endpoint, ps.
     pub(super) fn allowed(&self, port: &Port) -> Time {
         match port.level > self.threshold {
             true => 0,
@@ -125,7 +126,7 @@ struct Lhrp {
 #[derive(Deserialize, Serialize)]
 struct State {
     batches: Batches,
-    /// By output: until when the link of its endpoint has been given away.
+    /// By output: time up to which the link of its endpoint is booked.
     booked: Vec<Time>,
 }
 

@@ -17,8 +17,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Size, TimeSpan};
 use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 
-/// LHRP for small messages and SRP for large ones, with one schedule per endpoint, which the router in front of it
-/// holds: reservations end there, and grants begin there. The speculative packets of both are dropped as LHRP's are.
+/// LHRP for small messages and SRP for large ones, with one schedule per endpoint, which the router
+/// in front of it holds: reservations end there, and grants begin there. The speculative packets of
+/// both are dropped as LHRP's are.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
@@ -84,7 +85,7 @@ struct LhrpSrp {
 struct State {
     large: Handshakes,
     small: Batches,
-    /// By output: until when the link of its endpoint has been given away.
+    /// By output: time up to which the link of its endpoint is booked.
     booked: Vec<Time>,
 }
 
@@ -130,7 +131,7 @@ impl Rules for LhrpSrp {
     }
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
-        // More than 32 bits of flits no message has.
+        // No message has more flits than 32 bits count.
         let from = u32::try_from(self.reserve_from).unwrap_or(u32::MAX);
         let mut all = vec![("reserve_from", about.flits(from))];
         all.extend(self.policy.effective(about));
@@ -203,7 +204,7 @@ impl Rules for LhrpSrp {
         self.policy.timeout
     }
 
-    /// A large message has a reservation of its own.
+    /// A large message has its own reservation.
     fn on_drop(
         &self,
         state: &mut State,

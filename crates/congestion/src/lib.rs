@@ -1,8 +1,9 @@
 //! Congestion-control schemes. One file per scheme.
 //!
-//! A scheme is three small state machines: at the source's NIC, at the ports of routers, and at the destination's NIC.
-//! A scheme is written as [`Rules`] over a state. The fabric calls the hooks that belong to what it
-//! declares ([`Capabilities`]) through [`Scheme`], an object with the rules and the state of a domain.
+//! A scheme is three small state machines: at the source's NIC, at the ports of routers, and at the
+//! destination's NIC. A scheme is written as [`Rules`] over a state. The fabric calls the hooks for
+//! the capabilities that the scheme declares ([`Capabilities`]) through [`Scheme`], an object with
+//! the rules and the state of a domain.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![deny(clippy::iter_over_hash_type)]
@@ -48,7 +49,7 @@ pub use scheme::{
     MARKED,
 };
 
-/// What a scheme may know of the network when it is built.
+/// Facts about the network that a scheme may use when it is built.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// Bits of a flit.
@@ -57,19 +58,19 @@ pub struct About {
     pub max_packet: u16,
     /// Bandwidth of an endpoint's link.
     pub bandwidth: Bandwidth,
-    /// Flits of one output queue, of routers that are as `[router]` says; None if they have none.
+    /// Flits of one output queue of routers configured as in `[router]`; None if they have none.
     pub output_queue: Option<u32>,
     /// Flits of the input buffer of one virtual channel at an endpoint's port of such a router.
     pub input_buffer: u32,
     /// Endpoints of the network.
     pub endpoints: u32,
-    /// What a longest packet takes from one end of the network to the other, and its acknowledgement back, while nothing else
-    /// is under way, ps.
+    /// Zero-load round trip of a longest packet across the network and of its acknowledgement, ps.
     pub round_trip: Time,
-    /// The longest round trip of a longest packet and its acknowledgement on any route, of a sample of endpoints, while nothing
-    /// else is under way, ps.
+    /// Longest zero-load round trip of a longest packet and its acknowledgement, on any route
+    /// between a sample of endpoints, ps.
     pub longest_trip: Time,
-    /// The largest ratio of such round trips between the same two endpoints, of packets of all lengths and on all routes.
+    /// Largest ratio of such round trips between the same two endpoints, over all packet lengths
+    /// and routes.
     pub trip_spread: f64,
     /// True if data packets are acknowledged.
     pub acknowledge: bool,
@@ -78,7 +79,8 @@ pub struct About {
 }
 
 impl About {
-    /// The time that flits take on an endpoint's link, ps, rounded up; [`LATEST`] if it is longer, which no run is.
+    /// The time that flits take on an endpoint's link, ps, rounded up; [`LATEST`] if it is longer,
+    /// which no run is.
     pub fn link_time(&self, flits: u64) -> Time {
         self.time_on(flits, self.bandwidth)
     }
@@ -92,24 +94,24 @@ impl About {
         Time::try_from(time).unwrap_or(LATEST).min(LATEST)
     }
 
-    /// What a longest packet takes on an endpoint's link, ps.
+    /// Time that a longest packet takes on an endpoint's link, ps.
     pub fn packet_time(&self) -> Time {
         self.link_time(self.max_packet.into())
     }
 
-    /// A time that may be given in units of this network, ps.
+    /// Converts a time that may be given in units of this network to ps.
     pub fn time(&self, span: TimeSpan) -> Time {
         span.time(self.packet_time(), self.round_trip)
     }
 
-    /// An amount of data in words: flits, bytes, and longest packets.
+    /// Text for an amount of data: flits, bytes, and longest packets.
     pub fn flits(&self, flits: u32) -> String {
         let packets = f64::from(flits) / f64::from(self.max_packet);
         let bytes = u64::from(flits) as f64 * f64::from(self.flit.0) / 8.0;
         format!("{flits} flits ({bytes} B, {packets:.1} longest packets)")
     }
 
-    /// A time in words: in ns, and in units of this network.
+    /// Text for a time: ns, and units of this network.
     pub fn packet_times(&self, time: Time) -> String {
         let packets = time as f64 / self.packet_time().max(1) as f64;
         let trips = time as f64 / self.round_trip.max(1) as f64;
@@ -117,7 +119,7 @@ impl About {
         format!("{ns} ns ({packets:.2} packet times, {trips:.2} round trips)")
     }
 
-    /// Packets and flits of a message. One without content is a packet, too.
+    /// Packets and flits of a message. A message without content is one packet.
     pub fn packets(&self, bits: u64) -> (u64, u64) {
         let bits = bits.max(1);
         let most = u64::from(self.max_packet) * u64::from(self.flit.0);
@@ -130,7 +132,7 @@ impl About {
         )
     }
 
-    /// True if the packets of a message can be told apart by [`Origin::part`].
+    /// True if the packets of a message can be distinguished by [`Origin::part`].
     pub fn countable(&self, bits: u64) -> bool {
         self.packets(bits).0 <= u64::from(u32::MAX)
     }
@@ -168,8 +170,8 @@ pub fn is_shared_kind(name: &str) -> bool {
     kinds::IN_ONE_CLASS.iter().any(|kind| kind.name == name)
 }
 
-/// The answer of a router that has dropped a packet: to its source, in the name of its destination, with the time to
-/// send it again if the router can give one.
+/// The answer of a router that has dropped a packet. It goes to the source, in the name of the
+/// destination, with the time to send the packet again if the router can give one.
 fn nack(packet: &PacketView, origin: &Origin, time: Option<Time>) -> Control {
     Control {
         kind: NACK,
@@ -180,7 +182,7 @@ fn nack(packet: &PacketView, origin: &Origin, time: Option<Time>) -> Control {
     }
 }
 
-/// The answer of a router that has taken a reservation in place of its endpoint.
+/// The answer of a router that has taken a reservation on behalf of its endpoint.
 fn grant(packet: &PacketView, origin: &Origin, time: Time) -> Control {
     Control {
         kind: GRANT,
@@ -195,14 +197,14 @@ fn flow_bytes<T>(nics: &[SavedMap<EndpointId, T>]) -> usize {
     nics.iter().map(held).sum()
 }
 
-/// Bytes of a table, about: of eight places seven may be taken.
+/// Approximate bytes of a table: seven of eight slots may be occupied.
 fn table_bytes<K, V>(table: &FxHashMap<K, V>) -> usize {
     table.capacity() * (size_of::<(K, V)>() + 1) / 7 * 8
 }
 
 /// A multiple of a time, rounded down; [`LATEST`] if it is longer.
 fn times(factor: f64, time: f64) -> Time {
-    // A cast from a float stops at the ends of the type.
+    // A cast from a float saturates at the limits of the type.
     ((factor * time) as Time).min(LATEST)
 }
 
@@ -218,9 +220,10 @@ fn check_acknowledged(section: &Section, about: &About, why: &str) -> Result<(),
 /// The longest queueing time that a packet can remember, ps.
 const LONGEST_WAIT: Time = u16::MAX as Time * Packet::WAIT_UNIT;
 
-/// Checks what all schemes with speculative packets share, and gives the time that such a packet
-/// may be in queues, ps; [`Time::MAX`] without a timeout. A timeout in units of the network is cut
-/// to the longest time that can be kept.
+/// Checks the parameters that all schemes with speculative packets share.
+///
+/// Returns the time that such a packet may be in queues, ps; [`Time::MAX`] without a timeout. A
+/// timeout in units of the network is cut to the longest time that can be kept.
 fn check_speculation(
     section: &Section,
     about: &About,
@@ -262,5 +265,6 @@ fn check_threshold(section: &Section, about: &About, size: Size) -> Result<u32, 
     })
 }
 
-/// What a schedule books for each flit by default. The author's earlier public simulator has the same.
+/// Default number of flit times that a schedule books for each flit, as in the author's earlier
+/// public simulator.
 const SLACK: f64 = 1.05;

@@ -5,7 +5,8 @@ use super::{Build, Capabilities, Rules};
 use weir_input::registry::{Entry, Keys};
 use weir_model::Classes;
 
-/// No congestion control: the baseline. Credits between neighbours are all that holds a source back.
+/// No congestion control: the baseline. Credits between neighbours are all that holds a source
+/// back.
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {}

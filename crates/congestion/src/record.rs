@@ -1,6 +1,6 @@
-//! What schemes write down, row by row.
+//! Tables that schemes write, row by row.
 
-/// Where the rows of a [`Record`] come from.
+/// Source of the rows of a [`Record`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// NICs ([`super::NicContext::record`]).
@@ -9,28 +9,28 @@ pub enum Place {
     Port,
 }
 
-/// A table that a scheme writes, `/data/scheme/NAME` of results that are asked for it (`output.scheme`). Every row begins with the time
-/// and the place; the scheme's own values follow.
+/// A table that a scheme writes: `/data/scheme/NAME` of results, if requested (`output.scheme`).
+/// Every row begins with the time and the place; the scheme's own values follow.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     /// Its name.
     pub name: &'static str,
-    /// What a row is.
+    /// Meaning of a row.
     pub about: &'static str,
-    /// Where rows come from.
+    /// Source of the rows.
     pub place: Place,
     /// The scheme's own columns.
     pub columns: &'static [RecordColumn],
 }
 
-/// A column of a [`Record`]: whole numbers.
+/// A column of a [`Record`]: integers.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordColumn {
     /// Its name.
     pub name: &'static str,
-    /// Its unit, such as "ps"; "1" for mere numbers.
+    /// Its unit, such as "ps"; "1" for plain numbers.
     pub unit: &'static str,
-    /// What it says.
+    /// Meaning of the values.
     pub about: &'static str,
 }
 
@@ -58,7 +58,7 @@ pub const fn column(name: &'static str, unit: &'static str, about: &'static str)
     RecordColumn { name, unit, about }
 }
 
-/// A record of schemes whose sources leave gaps between packets, longer ones with each notification.
+/// A record for schemes whose sources leave gaps between packets that grow with each notification.
 pub const REACTIONS: &[Record] = &[Record {
     name: "reactions",
     about: "A source has been told of congestion, and leaves longer gaps.",

@@ -1,5 +1,6 @@
-//! The source's part of LHRP: packets that were dropped are sent again at the time that the last router gave, or, if it
-//! was another router and gave none, again speculatively; after some such losses with a reservation.
+//! The source's part of LHRP. A dropped packet is sent again at the time that the last router gave.
+//! If another router dropped it and gave none, it is sent again speculatively, and after a number
+//! of such losses with a reservation.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +13,12 @@ use weir_model::{EndpointId, Invalid, Origin};
 /// Marks the reservation for a batch of packets, and its grant.
 pub const BATCH: u8 = u8::MAX;
 
-/// Packets for one destination that go with a reservation.
+/// Packets for one destination that share a reservation.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Batch {
-    /// Those in the reservation that is under way.
+    /// Packets in the reservation that is under way.
     asked: Vec<Origin>,
-    /// Those that go with the next.
+    /// Packets for the next reservation.
     waiting: Vec<Origin>,
 }
 
@@ -43,7 +44,7 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// Retries are counted in a byte, of which one value means something else.
+    /// Checks `retries`, which are counted in a byte with one reserved value.
     pub fn new(section: &Section, about: About, retries: u8) -> Result<Self, ConfigError> {
         if retries > 200 {
             let what = "so many retries cannot be counted";
@@ -76,7 +77,8 @@ impl Refusals {
         }
     }
 
-    /// A grant for a batch: it is sent from the granted time on, and the next batch asks for its own.
+    /// A batch is granted: it is sent from the granted time on, and the next batch makes its own
+    /// reservation.
     pub fn granted(&self, batches: &mut Batches, nic: &mut dyn NicContext, origin: &Origin) {
         let to = origin.source;
         let key = (nic.nic(), to);

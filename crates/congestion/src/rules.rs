@@ -1,4 +1,4 @@
-//! A scheme as rules that never change, over a state that can be saved; and both together, behind
+//! A scheme as rules that never change, over a state that can be saved; and both together behind
 //! one object for all schemes.
 
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use weir_model::{Classes, ControlKind, EndpointId, FlowStep, Invalid, Origin, Si
 /// of routers, and one at the destinations' NICs.
 ///
 /// The type that implements it holds parameters, which never change. Everything that a hook may
-/// change is in [`Rules::State`], of which each domain has one. So a run can be saved at any time
-/// and go on from there.
+/// change is in [`Rules::State`], of which each domain has one. A run can therefore be saved and
+/// resumed at any time.
 ///
 /// A scheme knows no topology: it sees ports, queues, packets, its own timers and what it has
 /// written into headers. Every hook may depend on its state and its arguments only, so that results
@@ -36,8 +36,8 @@ pub trait Rules: Send + Sync + 'static {
     fn capabilities(&self) -> Capabilities;
     /// The traffic classes.
     fn classes(&self) -> Classes;
-    /// The kinds of control packets that it sends besides acknowledgements: [`PacketKind::own`](weir_model::PacketKind::own)
-    /// gives their numbers.
+    /// The kinds of control packets that it sends besides acknowledgements:
+    /// [`PacketKind::own`](weir_model::PacketKind::own) gives their numbers.
     fn kinds(&self) -> &'static [ControlKind] {
         &[]
     }
@@ -49,7 +49,7 @@ pub trait Rules: Send + Sync + 'static {
     fn counts(&self, state: &Self::State) -> Vec<u64> {
         Vec::new()
     }
-    /// Tables that it writes where they are asked for.
+    /// Tables that it writes if requested.
     fn records(&self) -> &'static [Record] {
         &[]
     }
@@ -61,8 +61,8 @@ pub trait Rules: Send + Sync + 'static {
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// A parameter of it that holds back even a lone flow of an idle network, so that the network
-    /// is not used: what is wrong and what to do about it.
+    /// A parameter that limits even a lone flow in an idle network, so that the network is
+    /// underused. Says what is wrong and what to do about it.
     fn idle_limit(&self, about: &About) -> Option<Invalid> {
         None
     }
@@ -87,9 +87,9 @@ pub trait Rules: Send + Sync + 'static {
 
     /// The state of a domain of this size, before anything has happened.
     fn start(&self, nics: usize, outputs: usize) -> Self::State;
-    /// True if a state that was read from a file can be one of a domain of this size: each table
-    /// has the length that [`Rules::start`] gives it, and each number that is used as an index or
-    /// an address is one.
+    /// True if a state read from a file can belong to a domain of this size. Each table has the
+    /// length that [`Rules::start`] gives it, and each number used as an index or an address is
+    /// valid.
     fn fits(&self, state: &Self::State, nics: usize, outputs: usize) -> bool {
         true
     }
@@ -136,9 +136,9 @@ pub trait Rules: Send + Sync + 'static {
         message: &Origin,
     ) {
     }
-    /// At a source: when the queue pair of a NIC and a destination may send its next packet.
-    /// [`weir_model::NEVER`], for a scheme that declares `windows`: not before a control packet
-    /// or a timer.
+    /// At a source: the time at which the queue pair of a NIC and a destination may send its next
+    /// packet. [`weir_model::NEVER`], for a scheme that declares `windows`: not before a control
+    /// packet or a timer.
     fn ready_at(&self, state: &mut Self::State, nic: u32, to: EndpointId, now: Time) -> Time {
         now
     }
@@ -153,7 +153,7 @@ pub trait Rules: Send + Sync + 'static {
         None
     }
     /// At a source: a message begins as a flow. The header as the hook leaves it goes with the
-    /// control packet that goes before it.
+    /// control packet that precedes it.
     fn on_flow_start(
         &self,
         state: &mut Self::State,
@@ -162,8 +162,8 @@ pub trait Rules: Send + Sync + 'static {
         message: &Origin,
     ) {
     }
-    /// At a port: a control packet leaves on the way of its flow, with its header. At
-    /// [`FlowStep::Start`] the flow is new to the link, at [`FlowStep::End`] all of it has gone by.
+    /// At a port: a control packet leaves along the path of its flow, with its header. At
+    /// [`FlowStep::Start`] the flow is new to the link; at [`FlowStep::End`] all of it has passed.
     fn on_flow_packet(
         &self,
         state: &mut Self::State,
@@ -173,7 +173,7 @@ pub trait Rules: Send + Sync + 'static {
     ) {
     }
     /// At a source: such a control packet has come back from the destination, with the header that
-    /// it arrived there with. After [`FlowStep::Start`] the flow may send.
+    /// it had on arrival there. After [`FlowStep::Start`] the flow may send.
     fn on_flow_back(
         &self,
         state: &mut Self::State,
@@ -201,15 +201,14 @@ pub trait Rules: Send + Sync + 'static {
         tail: Time,
     ) {
     }
-    /// At a source: the share of its link's bandwidth at which a NIC may inject, from 0 to 1; of a
-    /// scheme that limits destinations one by one, to the one that it limits most. For records
-    /// only.
+    /// At a source: the share of its link's bandwidth at which a NIC may inject, from 0 to 1. For a
+    /// scheme that limits each destination separately, the lowest limit. For records only.
     fn allowed_rate(&self, state: &mut Self::State, nic: u32, now: Time) -> f64 {
         1.0
     }
-    /// At a NIC: a control packet has come. `origin` says which packet of this NIC (or, of a
-    /// reservation, of the sender) it is about; `origin.source` is the sender. `marked`: of an
-    /// acknowledgement, that the data packet was marked.
+    /// At a NIC: a control packet has arrived. `origin` names its subject: a packet of this NIC or,
+    /// for a reservation, of the sender. `origin.source` is the sender. `marked`, for an
+    /// acknowledgement: the data packet was marked.
     fn on_control(
         &self,
         state: &mut Self::State,
@@ -220,21 +219,21 @@ pub trait Rules: Send + Sync + 'static {
     }
     /// At a destination: a data packet has arrived.
     fn on_delivery(&self, state: &mut Self::State, nic: &mut dyn NicContext, packet: &PacketView) {}
-    /// At a NIC: the time that the scheme has asked for ([`NicContext::wake`]). The NIC looks at
-    /// its queues afterwards.
+    /// At a NIC: a timer that the scheme set expires ([`NicContext::wake`]). The NIC looks at its
+    /// queues afterwards.
     fn on_nic_timer(&self, state: &mut Self::State, nic: &mut dyn NicContext, number: u64) {}
 
-    /// At a port: a data packet has come to the router and will leave by the port, whose level
+    /// At a port: a data packet has arrived at the router and will leave by the port, whose level
     /// counts it.
     fn on_route(&self, state: &mut Self::State, port: &mut PortContext, packet: &PacketView) {}
-    /// At a port: a data packet has begun to leave, and the level does not count it any more.
+    /// At a port: a data packet has begun to leave, and the level no longer counts it.
     fn on_departure(&self, state: &mut Self::State, port: &mut PortContext, packet: &PacketView) {}
     /// The level of a port ([`Port::level`]) below which nothing is ever marked, so that
     /// [`Rules::mark`] is not asked.
     fn mark_from(&self) -> u32 {
         0
     }
-    /// At a port: whether a data packet that leaves is to be marked. `room`: there is a buffer for
+    /// At a port: true if a data packet that leaves is to be marked. `room`: there is a buffer for
     /// another longest packet behind the link.
     fn mark(&self, state: &mut Self::State, port: &Port, packet: &PacketView, room: bool) -> bool {
         false
@@ -249,11 +248,11 @@ pub trait Rules: Send + Sync + 'static {
         now: Time,
     ) {
     }
-    /// At a port: the time that the scheme has asked for ([`PortContext::wake`]); earlier ones that
-    /// it asked for come, too.
+    /// At a port: a timer that the scheme set expires ([`PortContext::wake`]). Earlier timers of
+    /// the port fire as well.
     fn on_port_timer(&self, state: &mut Self::State, port: &mut PortContext) {}
     /// The time that a packet of the lossy class may spend in queues before a router drops it, ps;
-    /// [`Time::MAX`]: never. It is the same at all ports, so that it is asked once.
+    /// [`Time::MAX`]: never. It is the same at all ports, so it is requested only once.
     fn timeout(&self) -> Time {
         Time::MAX
     }
@@ -262,9 +261,9 @@ pub trait Rules: Send + Sync + 'static {
     fn queueing_limit(&self, state: &Self::State, port: &Port) -> Time {
         self.timeout()
     }
-    /// At a port: a packet of the lossy class is dropped. What is to become of it is up to the
-    /// scheme: a negative acknowledgement to its source, its header to its destination (trimming),
-    /// or nothing.
+    /// At a port: a packet of the lossy class is dropped. The scheme decides what follows: a
+    /// negative acknowledgement to its source, its header to its destination (trimming), or
+    /// nothing.
     fn on_drop(
         &self,
         state: &mut Self::State,
@@ -273,8 +272,8 @@ pub trait Rules: Send + Sync + 'static {
         origin: &Origin,
     ) {
     }
-    /// At the last router: a control packet is about to wait for its endpoint. True if the router
-    /// takes it instead.
+    /// At the last router: a control packet is about to be queued for its endpoint. True if the
+    /// router takes it instead.
     fn intercept(
         &self,
         state: &mut Self::State,
@@ -285,13 +284,14 @@ pub trait Rules: Send + Sync + 'static {
         false
     }
 
-    /// The travel time of signals, ps; None: that of a packet without length on a shortest
-    /// way through an empty network.
+    /// The delay of signals, ps; None: that of a packet without length on a shortest path through
+    /// an empty network.
     fn signal_delay(&self) -> Option<Time> {
         None
     }
-    /// A signal has been sent to a NIC and will take effect at `signal.time`. True to take it in
-    /// now: allowed only if its effect depends on nothing but its time, and counts from then on.
+    /// A signal has been sent to a NIC and will take effect at `signal.time`. True if it is
+    /// absorbed now: allowed only if its effect depends on nothing but its time, and counts from
+    /// then on.
     fn absorb_signal(&self, state: &mut Self::State, nic: u32, signal: &Signal) -> bool {
         false
     }
@@ -341,11 +341,11 @@ macro_rules! scheme {
             /// If the state cannot be written.
             fn save(&self) -> Result<Vec<u8>, CodecError>;
 
-            /// Goes on from a state that was saved by the same scheme in the same domain.
+            /// Resumes from a state that was saved by the same scheme in the same domain.
             ///
             /// # Errors
             ///
-            /// If the bytes are no such state. The present one is kept then.
+            /// If the bytes are not such a state. The present state is kept then.
             fn load(&mut self, bytes: &[u8]) -> Result<(), CodecError>;
 
             $(

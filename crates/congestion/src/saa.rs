@@ -1,13 +1,16 @@
-//! `saa`: single application assignment, explicit rates by which all flows of a phase end at the optimal time or before.
+//! `saa`: single application assignment, explicit rates by which all flows of a phase end at the
+//! optimal time or before.
 //!
-//! Birk and Zdornov, SYSTOR 2009, section 5. The weight of a link W_l is the sum of the sizes of the flows over it by its capacity (equation
-//! 4): the time that it takes to pass them all. A flow of size w_f is sent at the rate w_f / W_f, where W_f is the largest weight of the links
-//! on its way: it then takes W_f, and no link is asked for more than it has (theorem 1).
+//! Birk and Zdornov, SYSTOR 2009, section 5. The weight of a link W_l is the sum of the sizes of
+//! the flows over it divided by its capacity (equation 4): the time that it takes to carry them
+//! all. A flow of size w_f is sent at the rate w_f / W_f, where W_f is the largest weight of the
+//! links on its way: it then takes W_f, and no link is asked for more than it has (theorem 1).
 //!
-//! `AnnounceStart` goes with the control packet that goes before the flow (and sets its way up, if the routing keeps circuits),
-//! `AnnounceEnd` with the one behind it. `ProbeLinks` is a control packet every `period`; without a period it rides on the data: each
-//! packet says which W_f its source knows and collects the largest weight on its way, and the destination sends a `weights` packet back if
-//! the two differ.
+//! `AnnounceStart` goes with the control packet that precedes the flow (and sets up its circuit, if
+//! the routing keeps circuits), `AnnounceEnd` with the one that follows it. `ProbeLinks` is a
+//! control packet every `period`; without a period it is piggybacked on the data. Each packet then
+//! carries the W_f that its source knows and collects the largest weight on its path; the
+//! destination sends a `weights` packet back if the two differ.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,8 +26,10 @@ use weir_model::{
     Classes, ControlKind, EndpointId, FlowStep, Invalid, LinkRate, Origin, PacketKind, Stamp, Time,
 };
 
-/// Explicit rates: links add up the sizes of the flows over them, sources learn the largest such sum on the way of each flow, and
-/// send it at its size over that sum, by the discipline of the NIC (`nic.discipline`). Control packets have a traffic class of their own.
+/// Explicit rates: links add up the sizes of the flows over them, and sources learn the largest
+/// such sum on the path of each flow. They send a flow at the rate given by its size divided by
+/// that sum, by the discipline of the NIC (`nic.discipline`). Control packets have a separate
+/// traffic class.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
@@ -35,7 +40,7 @@ struct Parameters {
     period: Option<Duration>,
 }
 
-/// Tells a source that the weights on the way of its flow are others than it knows.
+/// Tells a source that the weights on the path of its flow differ from its own values.
 const WEIGHTS: PacketKind = PacketKind::own(0);
 
 const KINDS: &[ControlKind] = &[ControlKind {
@@ -44,9 +49,10 @@ const KINDS: &[ControlKind] = &[ControlKind {
     timed: false,
 }];
 
-/// Words of the header. Of the packets that announce: the size of the flow in flits; of data: W_f as the source knows it, ps.
+/// Words of the header. In announcements: the size of the flow in flits; in data packets: W_f as
+/// the source knows it, ps.
 const SIZE: usize = 0;
-/// The largest weight on the way so far, ps.
+/// The largest weight on the path so far, ps.
 const LARGEST: usize = 1;
 
 /// A flow at its source.
@@ -56,7 +62,7 @@ struct Flow {
     flits: u64,
     /// W_f, ps; None until the announcement is back.
     weight: Option<Time>,
-    /// When it is to ask again.
+    /// Time at which it asks again.
     next: Time,
 }
 
@@ -64,7 +70,7 @@ struct Flow {
 #[derive(Clone, Debug)]
 struct Saa {
     about: About,
-    /// None: by data packets.
+    /// None: data packets ask.
     period: Option<Time>,
 }
 
@@ -72,11 +78,11 @@ struct Saa {
 struct State {
     /// Flits of the flows over each output.
     ports: Vec<u64>,
-    /// Of the flows that each NIC sends.
+    /// Flits of the flows that each NIC sends.
     sources: Vec<u64>,
     /// By NIC.
     flows: Vec<SavedMap<EndpointId, Flow>>,
-    /// How often a rate was changed after it was set first.
+    /// Number of rate changes after the first setting.
     changes: u64,
 }
 
@@ -87,7 +93,7 @@ impl Saa {
         link.time_of(state.sources[nic as usize])
     }
 
-    /// Sets the weight on the way of a flow.
+    /// Sets the weight on the path of a flow.
     fn set(state: &mut State, nic: u32, to: EndpointId, weight: Time) {
         if let Some(flow) = state.flows[nic as usize].get_mut(&to) {
             let before = flow.weight.replace(weight);
@@ -95,7 +101,7 @@ impl Saa {
         }
     }
 
-    /// Asks for the timer by which a flow will ask the links again.
+    /// Sets the timer after which a flow asks the links again.
     fn ask_later(&self, state: &mut State, nic: &mut dyn NicContext, to: EndpointId) {
         let flow = state.flows[nic.nic() as usize].get_mut(&to);
         if let (Some(period), Some(flow)) = (self.period, flow) {
@@ -244,7 +250,7 @@ impl Rules for Saa {
 
     fn on_delivery(&self, _: &mut State, nic: &mut dyn NicContext, packet: &PacketView) {
         let (known, largest) = (nic.header()[SIZE], nic.header()[LARGEST]);
-        // What belongs to no flow knows of none.
+        // A packet that belongs to no flow carries no weight.
         if known > 0 && known != largest {
             let about = Origin::of_message(packet.source, 0, 0, 0, 0, Stamp::NONE);
             nic.reply(WEIGHTS, packet.source, about.with_flits(largest));
@@ -253,7 +259,7 @@ impl Rules for Saa {
 
     fn on_control(&self, state: &mut State, nic: &mut dyn NicContext, origin: &Origin, _: bool) {
         let flow = state.flows[nic.nic() as usize].get(&origin.source);
-        // What was said of the flow before it is not about one that is not announced yet.
+        // A reply about the previous flow does not apply to one that is not announced yet.
         if flow.is_some_and(|flow| flow.weight.is_some()) {
             Saa::set(state, nic.nic(), origin.source, origin.flits());
         }
@@ -268,7 +274,7 @@ impl Rules for Saa {
         })
     }
 
-    /// The least of the rates of its flows.
+    /// The minimum of the rates of its flows.
     fn allowed_rate(&self, state: &mut State, nic: u32, _: Time) -> f64 {
         let flows = state.flows[nic as usize].values();
         let shares = flows.filter_map(|flow| {

@@ -15,7 +15,7 @@ const COLUMNS: &[RecordColumn] = &[
     ),
 ];
 
-/// What schedules of endpoints give away.
+/// Record of the grants of endpoint schedules.
 pub const AT_ENDPOINTS: &[Record] = &[Record {
     name: "grants",
     about: "A destination has answered a reservation.",
@@ -23,7 +23,7 @@ pub const AT_ENDPOINTS: &[Record] = &[Record {
     columns: COLUMNS,
 }];
 
-/// What schedules at the last router give away.
+/// Record of the grants of schedules at the last router.
 pub const AT_PORTS: &[Record] = &[Record {
     name: "grants",
     about: "The last router before an endpoint has given a time to send: for a packet that it dropped, or to a reservation.",
@@ -31,25 +31,27 @@ pub const AT_PORTS: &[Record] = &[Record {
     columns: COLUMNS,
 }];
 
-/// Hands out times to send to endpoints: one schedule per endpoint (Jiang et al., SC15, sections 2.2 and 3.2).
+/// Grants endpoints times to send: one schedule per endpoint (Jiang et al., SC15, sections 2.2 and
+/// 3.2).
 ///
-/// What is granted comes a round trip later than the time that was free when it was granted. If every time were given
-/// away, what came late would stand in the queue for as long as the schedule is full. So a little more is booked than is
-/// asked for; speculative packets use what is left.
+/// Granted packets arrive a round trip later than the time that was free when it was granted. If
+/// the schedule granted every time, late packets would stay queued as long as the schedule is full.
+/// It therefore books a little more than is requested; speculative packets use the rest.
 ///
-/// The schedules themselves are a table by NIC or output: the time up to which a link has been
-/// given away, ps.
+/// The schedules themselves are a table by NIC or output: the time up to which a link is booked,
+/// ps.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheduler {
     about: About,
-    /// How much is booked for each flit that is asked for.
+    /// Time booked for each requested flit, in flit times.
     slack: f64,
-    /// Flits booked besides: the reservation's own, where it takes the endpoint's link.
+    /// Flits booked in addition: the reservation itself, if it takes the endpoint's link.
     overhead: u64,
 }
 
 impl Scheduler {
-    /// A schedule that books less than is sent would overload its endpoint for ever.
+    /// Checks `slack`: a schedule that books less than is sent would overload its endpoint for
+    /// ever.
     pub fn new(
         section: &Section,
         about: About,
@@ -68,7 +70,7 @@ impl Scheduler {
         })
     }
 
-    /// The first free time for so many flits.
+    /// The first free time for this number of flits.
     fn book(&self, booked: &mut [Time], place: u32, flits: u64, now: Time) -> Time {
         let booked = &mut booked[place as usize];
         let start = now.max(*booked);
@@ -77,7 +79,7 @@ impl Scheduler {
         start
     }
 
-    /// The first free time for so many flits of a source, at a port of the last router.
+    /// The first free time for this number of a source's flits, at a port of the last router.
     fn book_at(
         &self,
         booked: &mut [Time],
@@ -102,7 +104,7 @@ impl Scheduler {
         port.send(nack(packet, origin, Some(time)));
     }
 
-    /// Answers a reservation at a port of the last router, in place of the endpoint.
+    /// Answers a reservation at a port of the last router, on behalf of the endpoint.
     pub fn answer_at(
         &self,
         booked: &mut [Time],

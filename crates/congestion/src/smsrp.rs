@@ -17,11 +17,12 @@ use weir_input::registry::{Entry, Keys};
 use weir_model::codec::SavedMap;
 use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 
-/// Small-message speculative reservation: every packet is sent speculatively at once; only one that was dropped asks
-/// for a time, and is sent without loss then. The packets of a longer message each do so on their own.
+/// Small-message speculative reservation: every packet is sent speculatively at once; only a
+/// dropped packet requests a time, and is sent without loss then. Each packet of a longer message
+/// does so separately.
 ///
-/// Control packets carry all that a source has to know of a packet to send it again, so that the model holds nothing
-/// for packets under way; a real NIC holds them until they are acknowledged.
+/// Control packets carry all that a source needs to send a packet again, so that the model holds
+/// nothing for packets under way; a real NIC holds them until they are acknowledged.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
@@ -67,9 +68,9 @@ const RESERVED: u8 = 1;
 /// The dropped packets of one queue pair.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Dropped {
-    /// On their way to be sent again.
+    /// Packets in recovery.
     open: u32,
-    /// Those that wait for their turn.
+    /// Packets that wait for their turn.
     waiting: VecDeque<Origin>,
 }
 
@@ -86,9 +87,9 @@ struct Smsrp {
 
 #[derive(Deserialize, Serialize)]
 struct State {
-    /// By NIC: until when its link has been given away.
+    /// By NIC: time up to which its link is booked.
     booked: Vec<Time>,
-    /// By NIC and destination, while there are any.
+    /// By NIC and destination, while there are dropped packets.
     dropped: SavedMap<(u32, EndpointId), Dropped>,
 }
 
@@ -102,7 +103,7 @@ impl Smsrp {
         nic.reply(RESERVATION, origin.source, request);
     }
 
-    /// A packet was dropped: it asks for a time, or waits until it may.
+    /// A packet was dropped: it requests a time, or waits until it may.
     fn lost(&self, state: &mut State, nic: &mut dyn NicContext, origin: &Origin) {
         if self.reservations > 0 {
             let pair = state.dropped.entry((nic.nic(), origin.source)).or_default();
@@ -114,7 +115,7 @@ impl Smsrp {
         self.reserve(nic, origin);
     }
 
-    /// A packet that had a reservation has arrived: the next may ask.
+    /// A packet that had a reservation has arrived: the next may request one.
     fn arrived(&self, state: &mut State, nic: &mut dyn NicContext, origin: &Origin) {
         let key = (nic.nic(), origin.source);
         let Some(pair) = state.dropped.get_mut(&key) else {

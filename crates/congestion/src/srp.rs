@@ -15,13 +15,15 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, TimeSpan};
 use weir_model::{Classes, ControlKind, EndpointId, Origin, PacketKind, Time};
 
-/// Speculative reservation. Every message begins with a reservation, which leaves as soon as the message is the first of its
-/// queue pair, and to which the destination answers with a time to send. Until the answer is here the source sends speculatively, in a class of low priority that routers drop from when
-/// a packet has been in queues for too long. With the grant or the first loss speculation ends, and what is left or
-/// lost is sent without loss at the granted time.
+/// Speculative reservation. Every message begins with a reservation, which leaves as soon as the
+/// message is the first of its queue pair, and to which the destination answers with a time to
+/// send. Until the answer is here the source sends speculatively, in a class of low priority, whose
+/// packets routers drop when they have been in queues for too long. With the grant or the first
+/// loss speculation ends, and packets that are left or lost are sent without loss at the granted
+/// time.
 ///
-/// The next message to the same destination begins when each packet of this one has been sent once: it does not wait for
-/// acknowledgements, nor for what is sent again.
+/// The next message to the same destination begins when each packet of this one has been sent once:
+/// it does not wait for acknowledgements or retransmissions.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
@@ -65,7 +67,7 @@ struct Srp {
 #[derive(Deserialize, Serialize)]
 struct State {
     source: Handshakes,
-    /// By NIC: until when its link has been given away.
+    /// By NIC: time up to which its link is booked.
     booked: Vec<Time>,
 }
 

@@ -14,16 +14,17 @@ use weir_input::{Buffer, ConfigError, Section};
 use weir_model::codec::SavedMap;
 use weir_model::{Classes, EndpointId, NEVER, Signal, Time};
 
-/// The kind of signal: the first word holds the endpoint that congestion is about, and N (0: no limit) in the upper half;
-/// the second one how long to pause, ps.
+/// The kind of signal. First word: the congested endpoint and, in the upper half, N (0: no limit).
+/// Second word: the pause, ps.
 const LIMIT: u16 = 0;
 
-/// A source that counts at a port.
+/// A source counted at a port.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Stream {
-    /// When its last packet came, or (if that is later, and pauses do not count) when its pause will be over.
+    /// Arrival of its last packet, or, if that is later and pauses do not count, the end of its
+    /// pause.
     last: Time,
-    /// It is not timed out before.
+    /// Earliest time at which it can time out.
     due: Time,
     /// True if it has been told to pause.
     told: bool,
@@ -34,13 +35,13 @@ struct Stream {
 struct Watch {
     /// The endpoint.
     target: EndpointId,
-    /// The sources that count.
+    /// The sources counted.
     streams: SavedMap<EndpointId, Stream>,
-    /// Before this time no source can be timed out.
+    /// Earliest time at which any source can time out.
     check: Time,
     /// True if sources are limited.
     on: bool,
-    /// The alarm that counts.
+    /// The alarm that is valid; earlier ones are ignored.
     alarm: Time,
 }
 
@@ -64,13 +65,13 @@ impl Watch {
     }
 }
 
-/// What holds a source back from one endpoint.
+/// Limit of a source towards one endpoint.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Limit {
     /// 0: none once the pause is over.
     n: u32,
     pause_until: Time,
-    /// When its last packet to there began to leave, and how long that took.
+    /// Time at which its last packet to that endpoint began to leave, and the duration.
     last: (Time, Time),
 }
 
@@ -84,7 +85,7 @@ struct SstCm {
     pause: f64,
     pauses: Pauses,
     spare: u32,
-    /// The time-out for each source, ps: while control is off, and on.
+    /// Time-out per source, ps: while control is off, and while it is on.
     timeouts: [f64; 2],
     expiry: Expiry,
     release: Release,
@@ -98,7 +99,7 @@ struct State {
     watches: Vec<Option<Box<Watch>>>,
     /// By NIC and endpoint, while there is a limit.
     limits: SavedMap<(u32, EndpointId), Limit>,
-    /// Times that control began and ended at a port, and that a source was paused.
+    /// Number of times that control began and ended at a port, and that a source was paused.
     begun: u64,
     ended: u64,
     paused: u64,
@@ -113,7 +114,7 @@ impl SstCm {
         times(self.timeouts[usize::from(on)], streams as f64)
     }
 
-    /// A source will pause from `now` on.
+    /// Postpones the time-out of a source that pauses from `now` on.
     fn puts_off(&self, stream: &mut Stream, now: Time, pause: Time) {
         match self.expiry {
             Expiry::Due => stream.last = now + pause,
@@ -123,7 +124,7 @@ impl SstCm {
         stream.told = true;
     }
 
-    /// The pause for what waits at a port.
+    /// The pause for the backlog of a port.
     fn pause(&self, port: &Port) -> Time {
         times(
             self.pause,
@@ -131,7 +132,7 @@ impl SstCm {
         )
     }
 
-    /// A packet of a source has come; true if the source did not count before.
+    /// Counts a packet that has arrived; true if its source was not counted before.
     fn count(&self, watch: &mut Watch, source: EndpointId, now: Time) -> bool {
         let n = watch.streams.len() + 1;
         match watch.streams.entry(source) {
@@ -286,7 +287,7 @@ impl Rules for SstCm {
 
     fn effective(&self, about: &About) -> Vec<(&'static str, String)> {
         let threshold = format!("{} or more", about.flits(self.threshold));
-        // Nobody waits for less than the threshold.
+        // No pause is shorter than that for the threshold.
         let least = times(self.pause, about.link_time(self.threshold.into()) as f64);
         let [idle, active] = self.timeouts.map(|one| about.packet_times(times(one, 1.0)));
         vec![

@@ -1,10 +1,10 @@
-//! A NIC that writes down what a scheme does, and what a scheme is asked about: for tests of schemes.
+//! A NIC that records the actions of a scheme, and arguments for its hooks: for tests of schemes.
 
 use super::{About, Actions, NicContext, PacketView, Port, PortContext};
 use weir_input::Section;
 use weir_model::{Bandwidth, EndpointId, FlitSize, Origin, PacketKind, Time};
 
-/// What a scheme did at a NIC.
+/// Actions of a scheme at a NIC.
 pub struct Seen {
     /// The time.
     pub now: Time,
@@ -14,7 +14,7 @@ pub struct Seen {
     pub replies: Vec<(PacketKind, EndpointId, u32, u32)>,
     /// Time, lossy, destination, message, part.
     pub resent: Vec<(Time, bool, EndpointId, u32, u32)>,
-    /// Parts that are not sent when a message is withdrawn.
+    /// Unsent parts when a message is withdrawn.
     pub left: std::ops::Range<u32>,
     /// The header of the packet.
     pub header: Vec<u64>,
@@ -26,14 +26,14 @@ pub struct Seen {
     pub rows: Vec<(usize, Vec<u64>)>,
     /// Destinations of flows.
     pub probes: Vec<EndpointId>,
-    /// Control packets: destination, and what they are about, with kind and source.
+    /// Control packets: destination, and origin with kind and source.
     pub controls: Vec<(EndpointId, Origin)>,
-    /// Data packets that are sent again: lossy, destination, which.
+    /// Data packets sent again: lossy, destination, origin.
     pub again: Vec<(bool, EndpointId, Origin)>,
 }
 
 impl Seen {
-    /// A NIC that nothing has happened at, at a time.
+    /// A NIC at a time, before any event.
     pub fn at(now: Time) -> Seen {
         Seen {
             now,
@@ -116,7 +116,7 @@ impl NicContext for Seen {
     }
 }
 
-/// A packet's origin: what it is, who sent it, which message it is about.
+/// A packet's origin: kind, sender and message.
 pub fn origin(kind: PacketKind, source: EndpointId, message: u32) -> Origin {
     Origin {
         source,
@@ -170,7 +170,7 @@ pub fn at(actions: &mut Actions, port: Port, now: Time) -> PortContext<'_> {
     }
 }
 
-/// When the timer is due that was asked for last.
+/// Expiry of the timer that was set last.
 pub fn last_timer(actions: &mut Actions) -> Option<Time> {
     actions.timers.drain(..).next_back().map(|(time, _)| time)
 }

@@ -1,4 +1,5 @@
-//! `window`: a congestion window for each flow, as of TCP, by round-trip times since nothing is lost.
+//! `window`: a congestion window per flow, as in TCP, driven by round-trip times since nothing is
+//! lost.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,13 +14,16 @@ use weir_input::{ConfigError, Section};
 use weir_model::codec::SavedMap;
 use weir_model::{Classes, EndpointId, Invalid, NEVER, Origin, PacketKind, Time};
 
-/// Each flow (what a NIC sends to one destination) has a window: packets that may be under way without acknowledgement. It begins with
-/// one packet and doubles in each round trip (slow start) until a round trip takes `patience` times the shortest one that the flow has seen.
-/// Then, and whenever that happens again, it is halved, once for each round trip; otherwise it grows by a packet for each window of
-/// acknowledgements (additive increase, multiplicative decrease; implicit notification, since a lossless network drops nothing that could tell).
+/// Each flow (all packets that a NIC sends to one destination) has a window: packets that may be
+/// under way without acknowledgement. It starts at one packet and doubles in each round trip (slow
+/// start), until a round trip takes `patience` times the shortest one that the flow has seen. Then,
+/// and whenever that happens again, it is halved, at most once per round trip; otherwise it grows
+/// by a packet for each window of acknowledgements. (Additive increase, multiplicative decrease;
+/// notification is implicit, since a lossless network drops no packets.)
 ///
-/// Birk and Zdornov, section 3.2, say that it must fail where a few packets fill the round trip; they give no parameters. Ours: an idle
-/// network is filled after some round trips, and an incast of many short flows is seen before it is.
+/// Birk and Zdornov, section 3.2, say that it must fail where a few packets fill the round trip;
+/// they give no parameters. Ours: an idle network is filled after some round trips, and an incast
+/// of many short flows is seen before it is.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
@@ -28,8 +32,9 @@ struct Parameters {
     #[schemars(extend("x-range" = counts(1.0, 64.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<u32>,
-    /// Ratio to the shortest round trip from which a round trip is congestion: more than 1. Default: twice the largest ratio of round trips between
-    /// the same two endpoints of the empty network, whose packets differ in length and in route.
+    /// Ratio to the shortest round trip from which a round trip is congestion: more than 1.
+    /// Default: twice the largest ratio of round trips between the same two endpoints of the empty
+    /// network, whose packets differ in length and in route.
     #[schemars(extend("x-range" = factors(1.2, 8.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     patience: Option<f64>,
@@ -44,7 +49,7 @@ struct Flow {
     slow_start: bool,
     under_way: u32,
     shortest: Time,
-    /// What was sent before has been answered for.
+    /// Packets sent before this time do not halve the window again.
     since: Time,
 }
 
@@ -59,7 +64,7 @@ struct Window {
 struct State {
     /// By NIC.
     flows: Vec<SavedMap<EndpointId, Flow>>,
-    /// How often a window was halved.
+    /// Number of times that a window was halved.
     halvings: u64,
 }
 
@@ -107,7 +112,7 @@ impl Rules for Window {
         Classes::PLAIN
     }
 
-    /// When the packet was sent.
+    /// One word: the time at which the packet was sent.
     fn header_words(&self) -> usize {
         1
     }
@@ -235,7 +240,7 @@ fn build(section: &Section, about: &About) -> Result<Box<dyn Scheme>, ConfigErro
     Ok(Window { most, patience }.into_scheme())
 }
 
-/// Longest packets that fill the longest round trip of the empty network.
+/// Number of longest packets that fill the longest round trip of the empty network.
 fn needed(about: &About) -> u32 {
     let packets = about.longest_trip.div_ceil(about.packet_time().max(1));
     u32::try_from(packets).unwrap_or(u32::MAX).max(1)

@@ -1,4 +1,4 @@
-//! Networks: how routers and endpoints are connected ([`topology`]), the way of a packet
+//! Networks: connections of routers and endpoints ([`topology`]), the path of a packet
 //! ([`routing`]), and its queue in the next input buffer ([`queueing`]).
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

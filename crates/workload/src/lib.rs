@@ -1,5 +1,7 @@
-//! What the endpoints send: who takes part, how much and when (`open`), and to whom
-//! (`patterns`); what applications do: programs (`motifs`) and recorded ones (`replay`), which `tasks` carry out.
+//! Workloads: traffic of endpoints and of applications.
+//!
+//! `open` decides who sends, how much and when, `patterns` to whom. Applications are programs
+//! (`motifs`) or recorded ones (`replay`); `tasks` carries them out.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![deny(clippy::iter_over_hash_type)]

@@ -1,5 +1,5 @@
-//! A task that is saved and loaded goes on as if nothing had happened, whatever carries out its work;
-//! damaged bytes are refused.
+//! A task that is saved and loaded continues unchanged, whatever carries out its work; damaged
+//! bytes are refused.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +25,7 @@ fn all_motifs() -> Vec<Program> {
             let table: toml::Table = text.parse().expect("TOML");
             let keys = toml::to_string(&table["motif"]).expect("TOML");
             let section = Section::from_toml(&keys).expect("TOML");
-            // Some want a power of two, a square or a cube.
+            // Some need a power of two, a square or a cube.
             let tasks = [9, 8, 16, 27, 7, 2].into_iter();
             let mut built = tasks.filter_map(|tasks| {
                 let motif = (entry.build)(&section, tasks).ok()?;
@@ -89,7 +89,7 @@ fn network(motif: Box<dyn Motif>, tasks: u32, preset: MpiPreset) -> Ideal {
     ideal
 }
 
-/// All that tasks did.
+/// The times and iterations of all tasks.
 fn ends(ideal: &Ideal) -> Vec<(Option<Time>, Option<Time>, &[Iteration])> {
     let end = |task: &Task| (task.finished(), task.communicated());
     let all = ideal.tasks.iter();
@@ -104,7 +104,7 @@ fn tasks_that_are_loaded_go_on_as_those_that_were_saved() {
             let kept = network(one, tasks, preset).finish();
             let mut loaded = network(other, tasks, preset);
             let (mut rng, loads) = (stream(1, &[]), Rc::new(Cell::new(0)));
-            // Often enough, whether events are few or many.
+            // Often enough for few and many events.
             let rare = 1 + kept.messages.len() as u32 / 100;
             let count = loads.clone();
             loaded.between = Box::new(move |job, tasks| {
@@ -125,9 +125,8 @@ fn tasks_that_are_loaded_go_on_as_those_that_were_saved() {
     }
 }
 
-/// Runs a program for 40 events, damages a byte of what is saved of the first task then, loads it, if
-/// that is possible, and goes on for a while. Returns the number of bytes, and true if they were
-/// refused.
+/// Runs a program for 40 events, damages a byte of the saved first task, loads it if that is
+/// possible, and continues for a while. Returns the number of bytes, and true if they were refused.
 fn damage((name, motif, tasks): Program, place: usize) -> (usize, bool) {
     let mut ideal = network(motif, tasks, MpiPreset::Codes);
     let (mut events, found) = (0, Rc::new(Cell::new((0, false))));

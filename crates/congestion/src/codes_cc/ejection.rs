@@ -1,4 +1,4 @@
-//! The rate at which a source's packets are ejected, as it knows it from acknowledgements.
+//! The rate at which a source's packets are ejected, as the source knows it from acknowledgements.
 
 use std::collections::VecDeque;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use weir_model::Time;
 
-/// An endpoint as a source.
+/// State of an endpoint as a source.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct SourceState {
-    /// The ports that throttle it, and how many take part there.
+    /// Ports that throttle it, each with the number of participants there.
     pub orders: Vec<(u64, u32)>,
     /// The ejection of its packets.
     pub ejection: Ejection,
     /// Time at which its last packet began to leave, and its time on the link, ps.
     pub last: (Time, Time),
-    /// Since when it has been throttled.
+    /// Time since which it has been throttled.
     pub since: Time,
 }
 
@@ -34,7 +34,7 @@ impl SourceState {
 /// A share of a link, as a fraction; at most 1.
 pub(super) type Share = (u64, u64);
 
-/// What is measured, and how.
+/// Measurement of the ejection rate.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) enum Ejection {
     /// Over the last packets.
@@ -43,20 +43,21 @@ pub(super) enum Ejection {
     Periods(Periods),
 }
 
-/// The last packets that were delivered, and the time in which any were under way. So the measure fits all rates: it
-/// sees a thousandth of a link as exactly as a whole one, and neither the time before a source began to send nor pauses between its
-/// messages make its rate look lower than it is.
+/// The last packets delivered, and the time during which any packet was under way.
+///
+/// The measure suits all rates: it sees a thousandth of a link as exactly as a whole one. Neither
+/// the time before a source began to send nor pauses between its messages lower the rate.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Packets {
-    /// Packets under way, and since when there have been any.
+    /// Packets under way, and the time since which there have been any.
     under_way: u64,
     since: Time,
-    /// Time that any were under way, until there were none.
+    /// Total time with packets under way, up to the last time there were none.
     before: Time,
-    /// Of those that count: `clock` when one was delivered, flits.
+    /// The last packets: `clock` at each delivery, and flits.
     delivered: VecDeque<(Time, u64)>,
     flits: u64,
-    /// `clock` at the delivery before those.
+    /// `clock` at the delivery before these packets.
     from: Time,
 }
 
@@ -89,7 +90,7 @@ impl Packets {
         }
     }
 
-    /// How long packets have been under way.
+    /// Total time with packets under way.
     fn clock(&self, now: Time) -> Time {
         match self.under_way {
             0 => self.before,
@@ -97,18 +98,18 @@ impl Packets {
         }
     }
 
-    /// The flits that count, and the time in which they were delivered.
+    /// Flits of the last packets, and the time in which they were delivered.
     pub fn known(&self, now: Time) -> (u64, Time) {
         (self.flits, self.clock(now) - self.from)
     }
 
-    /// True if that time goes on.
+    /// True if that time is still running.
     pub fn runs(&self) -> bool {
         self.under_way > 0
     }
 }
 
-/// What was delivered in each of the last periods.
+/// Flits delivered in each of the last periods.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Periods {
     /// A ring of periods: which one (from 1), and the flits delivered in it.
@@ -118,11 +119,11 @@ pub(super) struct Periods {
 /// The lengths that all sources share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// Of a period, ps.
+    /// Length of a period, ps.
     pub period: Time,
-    /// How many count.
+    /// Number of periods that count.
     pub periods: u32,
-    /// How long a signal is under way, ps.
+    /// Delay of a signal, ps.
     pub latency: Time,
     /// Flits that a link carries in all periods that count.
     pub full: u64,
@@ -133,7 +134,8 @@ impl Periods {
     pub fn delivered(&mut self, time: Time, flits: u64, clock: &Clock) {
         let ring = &mut self.delivered;
         if ring.is_empty() {
-            // Those that count, the present one, and those up to a signal that is sent now.
+            // The periods that count, the present one, and those up to the arrival of a signal sent
+            // now.
             let ahead = clock.latency / clock.period + 2;
             // At most 1,000 and 10,002: both are checked.
             ring.resize(clock.periods as usize + ahead as usize, (0, 0));
@@ -146,7 +148,7 @@ impl Periods {
         ring[place].1 += flits;
     }
 
-    /// The mean over the periods before that of `now`, which does not count yet.
+    /// The mean over the last periods, without the one that contains `now`.
     pub fn share(&self, now: Time, clock: &Clock) -> Share {
         let present = now / clock.period + 1;
         let counts = present.saturating_sub(u64::from(clock.periods))..present;

@@ -21,28 +21,31 @@ const THROTTLE: u16 = 0;
 const RELEASE: u16 = 1;
 const DELIVERED: u16 = 2;
 
-/// A port of a router: a cache line, where few send by it.
+/// A port of a router; fits a cache line if few endpoints send through it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[repr(align(64))]
 struct Watch {
-    /// In order: endpoints with packets at the port, all of which it throttles while it is congested, with those that it throttles and
-    /// that have none there any more. With each its flits: no more than wait at the port ([`Port::level`]).
+    /// Senders and their flits at the port, sorted by endpoint.
+    ///
+    /// These are the endpoints with packets queued at the port, and endpoints that it throttles but
+    /// that have none left there. While congested it throttles all of them. The flits add up to no
+    /// more than [`Port::level`].
     senders: SmallVec<[(EndpointId, u32); 4]>,
     congested: bool,
-    /// When it may be drained at the earliest.
+    /// Earliest time at which it may be drained.
     drained: Time,
-    /// The alarm that counts.
+    /// The alarm that is valid; earlier ones are ignored.
     alarm: Time,
 }
 
 impl Watch {
-    /// The place of a sender, or the one where it is to be.
+    /// Position of a sender, or the position at which to insert it.
     fn find(&self, sender: EndpointId) -> Result<usize, usize> {
         self.senders.binary_search_by_key(&sender, |&(to, _)| to)
     }
 }
 
-/// What a share of 1 is where it is given as a number.
+/// A share of 1 in fixed-point numbers.
 const ONE: u64 = 1 << 32;
 
 /// See [`Parameters`].
@@ -54,11 +57,11 @@ struct CodesCc {
     /// Flits; None: the port's own output queues.
     buffer: Option<u32>,
     limit: Limit,
-    /// Who takes part in a pattern besides its sources.
+    /// Participants of a pattern besides its sources.
     others: u64,
-    /// The least share, of [`ONE`], where it is given.
+    /// Minimum share as given, in units of [`ONE`].
     minimum: Option<u64>,
-    /// What is left of a limit for use, of [`ONE`].
+    /// Part of a limit that is used (1 - headroom), in units of [`ONE`].
     used: u64,
     measure: Measure,
     latency: Time,
@@ -71,16 +74,16 @@ struct State {
     watches: Vec<Watch>,
     /// By NIC.
     sources: Vec<SourceState>,
-    /// Times that a port became congested, and that one was released.
+    /// Number of times that a port became congested, and that one was released.
     congestions: u64,
     releases: u64,
-    /// Time that endpoints were throttled in all, ps (the largest number if it is more); times that one was.
+    /// Total time that endpoints were throttled, ps (saturating), and number of times that one was.
     throttled_ps: u64,
     throttlings: u64,
 }
 
 impl CodesCc {
-    /// The flits at which a port is congested, and those at which it is not any more.
+    /// Levels, flits, above which a port becomes congested and at or below which it is released.
     fn levels(&self, port: &Port) -> (u32, u32) {
         let buffer = f64::from(self.buffer.unwrap_or(port.capacity));
         (
@@ -93,8 +96,9 @@ impl CodesCc {
         port.last_hop || self.ports == Ports::All
     }
 
-    /// Tells all that a port throttles how many share what is behind it. (With their destination among them they send a
-    /// little less than it takes, and the port drains.)
+    /// Tells all endpoints that a port throttles how many share the link behind it. (If their
+    /// destination counts as one of them, they send a little less than it takes, and the port
+    /// drains.)
     fn throttle_all(&self, state: &State, actions: &mut Actions, output: u32) {
         let watch = &state.watches[output as usize];
         let all = watch.senders.len() as u64 + self.others;
@@ -113,14 +117,15 @@ impl CodesCc {
         watch.senders.retain(|&mut (_, flits)| flits > 0);
     }
 
-    /// The least share of its link that a throttled source has.
+    /// Minimum share of its link that a throttled source keeps.
     fn least(&self, source: &SourceState) -> Share {
         let most = source.orders.iter().map(|&(_, n)| n).max().unwrap_or(1);
         self.minimum
             .map_or((1, u64::from(most.max(1))), |minimum| (minimum, ONE))
     }
 
-    /// How long after its head the next one leaves, of a packet that takes `length` on a link of which so much is used.
+    /// Time between the heads of a packet that takes `length` on the link and of the next one, at a
+    /// share of the link less the headroom.
     fn spread(&self, length: Time, (part, whole): Share) -> Time {
         // 40 bits, 64 and 32.
         let wait = u128::from(length) * u128::from(whole) * u128::from(ONE);
@@ -129,8 +134,9 @@ impl CodesCc {
             .unwrap_or(Time::MAX)
     }
 
-    /// The same at the rate at which the last packets were delivered. While others are under way that rate falls, as long as none
-    /// arrives: the time when it allows the next packet. None if it never does.
+    /// The same at the rate at which the last packets were delivered. The rate falls while packets
+    /// are under way and none arrives; this gives the time at which the rate allows the next
+    /// packet. None if it never does.
     fn spread_measured(
         &self,
         packets: &Packets,
@@ -314,7 +320,7 @@ impl Rules for CodesCc {
     }
 
     fn absorb_signal(&self, state: &mut State, nic: u32, signal: &Signal) -> bool {
-        // What is counted by periods depends on its time alone.
+        // Counts by period depend on the time of the signal alone.
         let source = &mut state.sources[nic as usize];
         match (&mut source.ejection, &self.measure) {
             (Ejection::Periods(periods), Measure::Periods(clock)) if signal.kind == DELIVERED => {
@@ -373,7 +379,7 @@ impl Rules for CodesCc {
         match (&source.ejection, &self.measure) {
             (Ejection::Periods(periods), Measure::Periods(clock)) => {
                 let wait = self.spread(length, periods.share(now, clock)).min(least);
-                // The rate may be another one in the next period.
+                // The rate may differ in the next period.
                 let next = (now / clock.period + 1) * clock.period;
                 at(wait).min(next).max(now)
             }

@@ -8,13 +8,15 @@ use weir_input::registry::range::{Range, counts, factors, packet_times, shares};
 use weir_input::{Buffer, ConfigError, Duration, Section, TimeSpan};
 use weir_model::Invalid;
 
-/// The congestion control of the simulator CODES, after HPE Cray's patents: a router whose port holds too much throttles
-/// all endpoints that have packets there, until the port has drained. A throttled endpoint injects at the rate at which
-/// the network has lately delivered its packets, and at a least share of its link at any rate, which depends on how many
-/// endpoints the port throttles. All signals (throttling, release, deliveries) go out of band.
+/// The congestion control of the simulator CODES, after HPE Cray's patents: a router whose port
+/// holds too much throttles all endpoints that have packets there, until the port has drained. A
+/// throttled endpoint injects at the rate at which the network has lately delivered its packets,
+/// but at least at a minimum share of its link. That share depends on the number of endpoints that
+/// the port throttles. All signals (throttling, release, deliveries) go out of band.
 ///
-/// Choices of ours where the paper is silent: when another endpoint joins those that a port throttles, all are told
-/// the new number; an endpoint that several ports throttle keeps the largest; orders are counted by port, not by router.
+/// Choices of ours where the paper is silent: when a port throttles another endpoint, all that it
+/// throttles are told the new number; an endpoint that several ports throttle keeps the largest;
+/// orders are counted by port, not by router.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
@@ -99,18 +101,19 @@ pub(super) enum Limit {
     Minimum,
 }
 
-/// What the least share is one part of.
+/// Number of endpoints that the least share is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Cardinality {
-    /// The sources that the port throttles and the endpoint that they send to: 99 senders go down to one-hundredth, as in the paper.
+    /// The sources that the port throttles and the endpoint that they send to: 99 senders go down
+    /// to one-hundredth, as in the paper.
     Participants,
     /// The sources alone: together they send all that their destination takes.
     Sources,
 }
 
 impl Cardinality {
-    /// What is counted besides the sources.
+    /// Endpoints counted besides the sources.
     pub fn others(self) -> u64 {
         match self {
             Cardinality::Participants => 1,
@@ -119,13 +122,13 @@ impl Cardinality {
     }
 }
 
-/// Which ports are watched.
+/// Watched ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ports {
-    /// All of them.
+    /// All ports of routers.
     All,
-    /// Those that endpoints are attached to.
+    /// Ports that endpoints are attached to.
     LastHop,
 }
 
@@ -148,10 +151,10 @@ impl Default for Parameters {
     }
 }
 
-/// Over what the rate of ejection is measured.
+/// Window over which the rate of ejection is measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Measure {
-    /// So many packets.
+    /// This number of packets.
     Packets(u32),
     /// Periods.
     Periods(Clock),
@@ -196,7 +199,7 @@ impl Parameters {
                 return refuse("cardinality", what, "remove it, or `minimum`");
             }
         }
-        // Half of all is what an unlimited queue calls itself.
+        // Half of the maximum or more stands for an unlimited queue.
         if parameters.buffer == Buffer::Auto
             && about.output_queue.is_none_or(|flits| flits >= u32::MAX / 2)
         {
@@ -207,7 +210,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// How the rate of ejection is measured.
+    /// Measurement of the rate of ejection.
     pub fn measure(&self, section: &Section, about: &About) -> Result<Measure, ConfigError> {
         let refuse =
             |key, what: &str, remedy: &str| Err(section.refuse(Invalid::new(key, what, remedy)));

@@ -52,7 +52,7 @@ fn send(scheme: &mut Applied<CodesCc>, head: Time, tail: Time) {
     scheme.on_sent(&mut Seen::at(head), &to, tail);
 }
 
-/// What was sent, in order, and the alarm.
+/// The signals sent, in order, and the alarm.
 fn said(actions: &mut Actions) -> (Vec<(EndpointId, u16, u64)>, Option<Time>) {
     let signals = std::mem::take(&mut actions.signals);
     let mut signals: Vec<_> = signals
@@ -66,12 +66,13 @@ fn said(actions: &mut Actions) -> (Vec<(EndpointId, u16, u64)>, Option<Time>) {
 #[test]
 fn a_port_throttles_all_that_fill_it_and_those_that_join_until_it_is_drained() {
     let (mut scheme, mut actions) = (scheme(), Actions::default());
-    // 300 of 1,000 flits are not more than 30%.
+    // 300 of 1,000 flits do not exceed 30%.
     for (source, level) in [(5, 100), (5, 200), (6, 300)] {
         scheme.on_route(&mut at(&mut actions, port(level), 0), &packet(source));
         assert_eq!(said(&mut actions), (vec![], None));
     }
-    // At 340 the two senders are told: with the destination they are three. Draining to 100 takes 240 flits.
+    // At 340 the two senders are told; with the destination there are three participants. Draining
+    // to 100 takes 240 flits.
     scheme.on_route(&mut at(&mut actions, port(340), 1_000), &packet(6));
     let drained = 1_000 + 240 * 2_500;
     let both = vec![(5, THROTTLE, 3), (6, THROTTLE, 3)];
@@ -83,17 +84,17 @@ fn a_port_throttles_all_that_fill_it_and_those_that_join_until_it_is_drained() {
     scheme.on_port_timer(&mut at(&mut actions, port(90), drained));
     let later = drained + 64 * 2_500;
     assert_eq!(said(&mut actions), (vec![], Some(later)));
-    // An alarm that does not count any more.
+    // An alarm that is no longer valid.
     scheme.on_port_timer(&mut at(&mut actions, port(90), drained + 1));
     assert_eq!(said(&mut actions), (vec![], None));
-    // The time is over, but 101 flits are left; the next packet that leaves releases.
+    // The period is over, but 101 flits are left; the next packet that leaves releases.
     scheme.on_port_timer(&mut at(&mut actions, port(101), later));
     assert_eq!(said(&mut actions), (vec![], None));
     scheme.on_departure(&mut at(&mut actions, port(100), later + 5), &packet(5));
     let all = vec![(5, RELEASE, 0), (6, RELEASE, 0), (7, RELEASE, 0)];
     assert_eq!(said(&mut actions), (all, None));
     assert_eq!(scheme.counts()[..2], [1, 1]);
-    // Who has packets there is known still: 5 has one left.
+    // Senders with packets at the port are still known: 5 has one left.
     scheme.on_route(&mut at(&mut actions, port(301), later + 10), &packet(8));
     let again = [5, 6, 7, 8].map(|source| (source, THROTTLE, 5));
     assert_eq!(said(&mut actions).0, again);
@@ -138,7 +139,8 @@ fn a_throttled_source_keeps_to_what_is_delivered_and_to_its_share() {
         now + length,
         "another NIC"
     );
-    // 5,000 flits within the five periods before this one: a quarter. This period and older ones do not count.
+    // 5,000 flits within the five periods before this one: a quarter. This period and older ones do
+    // not count.
     for (time, flits) in [
         (49_999_999, 9_000),
         (50_000_000, 2_000),
@@ -156,7 +158,7 @@ fn a_throttled_source_keeps_to_what_is_delivered_and_to_its_share() {
         scheme.ready_at(0, 9, next + length),
         next + length * 20 / 12
     );
-    // A longer wait is looked at again when the period is over.
+    // A longer wait is checked again at the end of the period.
     let late = next + 9_999_000;
     send(&mut scheme, late, late + length);
     assert_eq!(scheme.ready_at(0, 9, late + 999), next + 10_000_000);
@@ -194,7 +196,8 @@ fn the_rate_of_the_last_packets_is_known_from_the_second_one_on() {
         send(&mut scheme, packet * LENGTH, (packet + 1) * LENGTH);
     }
     scheme.on_signal(0, &signal(THROTTLE, 4 * LENGTH, 1, 10));
-    // One-tenth while nothing is known, and while one packet is: as long as no other arrives its rate falls with time.
+    // One-tenth while nothing is known, and while one packet is: as long as no other arrives its
+    // rate falls with time.
     assert_eq!(scheme.ready_at(0, 9, 4 * LENGTH), 13 * LENGTH);
     eject(&mut scheme, 10 * LENGTH);
     assert_eq!(scheme.ready_at(0, 9, 10 * LENGTH), 13 * LENGTH);
@@ -202,17 +205,19 @@ fn the_rate_of_the_last_packets_is_known_from_the_second_one_on() {
     eject(&mut scheme, 12 * LENGTH);
     assert_eq!(scheme.ready_at(0, 9, 12 * LENGTH), 12 * LENGTH);
     send(&mut scheme, 12 * LENGTH, 13 * LENGTH);
-    // The third, at 14: if no more come, 18 is 6 after the last one and 3 packets in 18 times are a sixth.
+    // The third, at 14: if no more come, 18 is 6 after the last one and 3 packets in 18 times are a
+    // sixth.
     eject(&mut scheme, 14 * LENGTH);
     assert_eq!(scheme.allowed_rate(0, 14 * LENGTH), 3.0 / 14.0);
     assert_eq!(scheme.ready_at(0, 9, 14 * LENGTH), 18 * LENGTH);
     assert_eq!(scheme.allowed_rate(0, 18 * LENGTH), 1.0 / 6.0);
     assert_eq!(scheme.ready_at(0, 9, 18 * LENGTH), 18 * LENGTH);
-    // The fifth: of the last four, since the first, at 10.
+    // The fifth: the rate is that of the last four, since the first, at 10.
     eject(&mut scheme, 16 * LENGTH);
     eject(&mut scheme, 20 * LENGTH);
     assert_eq!(scheme.allowed_rate(0, 20 * LENGTH), 0.4);
-    // Nothing is under way until 50: that time does not count. 4 packets in 10 times, and in 3⅓ more, make 0.3.
+    // Nothing is under way until 50: that time does not count. 4 packets in 10 times, and in 3⅓
+    // more, make 0.3.
     assert_eq!(scheme.allowed_rate(0, 50 * LENGTH), 0.4);
     send(&mut scheme, 50 * LENGTH, 51 * LENGTH);
     let ready = 50 * LENGTH + (10 * LENGTH).div_ceil(3);

@@ -1,19 +1,19 @@
-//! The switch's part: which packets are marked.
+//! The switch's part: the choice of packets to mark.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::{PacketView, Port};
 
-/// The ports at which victims are marked, too.
+/// Ports at which victims are marked as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VictimMask {
-    /// None: only the roots of congestion mark, which have credits.
+    /// None: only the roots of congestion, which have credits, mark.
     None,
-    /// Those to endpoints.
+    /// Ports to endpoints.
     Endpoints,
-    /// All of them.
+    /// All ports.
     All,
 }
 
@@ -23,7 +23,7 @@ pub struct Marking {
     /// Flits beyond which ports to routers, and to endpoints, mark; None: never.
     thresholds: [Option<u32>; 2],
     victims: VictimMask,
-    /// Packets that go by unmarked between two that are marked.
+    /// Unmarked packets between two marked ones.
     rate: u16,
     /// Payload bits below which packets are not marked.
     smallest: u64,
@@ -32,7 +32,7 @@ pub struct Marking {
 /// The packets that the ports of a domain have seen.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Passing {
-    /// By output: packets that are still to go by unmarked. Empty if all are marked.
+    /// By output: packets still to pass unmarked. Empty if all are marked.
     to_pass: Vec<u16>,
     /// Packets that were not marked because they were victims.
     pub spared: u64,
@@ -61,7 +61,7 @@ impl Marking {
         }
     }
 
-    /// True if they can be those of a domain with this number of outputs.
+    /// True if the counts fit a domain with this number of outputs.
     pub fn fits(&self, passing: &Passing, outputs: usize) -> bool {
         passing.to_pass.len() == self.counted(outputs)
     }
@@ -82,7 +82,8 @@ impl Marking {
         least.map_or(u32::MAX, |flits| flits.saturating_add(1))
     }
 
-    /// True if a packet that leaves is to be marked; `room`: there are credits for another longest one.
+    /// True if a packet that leaves is to be marked; `room`: there are credits for another longest
+    /// one.
     pub fn mark(
         &self,
         passing: &mut Passing,

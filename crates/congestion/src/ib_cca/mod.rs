@@ -21,7 +21,7 @@ pub use parameters::ENTRY;
 /// A congestion notification packet.
 const CN: PacketKind = PacketKind::own(0);
 
-/// It, in the class of the data and in one of its own.
+/// The kind of control packet for it, in the class of the data and in a separate one.
 const CN_IN: [&[ControlKind]; 2] = [&[cn_in(0)], &[cn_in(1)]];
 
 const fn cn_in(class: u8) -> ControlKind {
@@ -37,9 +37,10 @@ const fn cn_in(class: u8) -> ControlKind {
 struct IbCca {
     marking: Marking,
     throttle: Throttle,
-    /// The length of notifications that are packets of their own, flits; None: acknowledgements carry them.
+    /// Length of separate notification packets, flits; None: acknowledgements carry the
+    /// notifications.
     cn_flits: Option<u16>,
-    /// True if what goes back has a virtual lane of its own.
+    /// True if acknowledgements and notifications have a separate virtual lane.
     own_lane: bool,
     /// Time that a longest packet takes on an endpoint's link, ps.
     longest_packet: Time,
@@ -50,7 +51,7 @@ struct State {
     passing: Passing,
     /// By NIC.
     flows: Vec<SlowedFlows>,
-    /// Notifications that sources have got.
+    /// Notifications received by sources.
     becns: u64,
 }
 
@@ -200,7 +201,7 @@ impl Rules for IbCca {
         self.throttle.sent(flows, packet.destination, tail);
     }
 
-    /// As much as packets of the greatest length take with the longest delay between them.
+    /// The rate of packets of maximum length with the longest delay between them.
     fn allowed_rate(&self, state: &mut State, nic: u32, now: Time) -> f64 {
         let packet = self.longest_packet as f64;
         packet / (packet + self.throttle.longest(&state.flows[nic as usize], now) as f64)

@@ -1,4 +1,4 @@
-//! The parameters of InfiniBand's congestion control, what they are by default, and which are refused.
+//! The parameters of InfiniBand's congestion control: defaults and checks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,12 +14,14 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{Allowance, Buffer, ConfigError, Section, Size, TimeSpan};
 use weir_model::{Invalid, LATEST};
 
-/// The congestion control architecture of InfiniBand. A router sets a bit (FECN) in packets that leave by a port for which more waits
-/// than a threshold; the destination tells the source (BECN); the source moves up an index into a table of inter-packet delays (IPD) by
-/// `ccti_increase`, and down by `recovery_decrease` whenever `recovery_timer` has run out.
+/// The congestion control architecture of InfiniBand. A router sets a bit (FECN) in packets that
+/// leave by a port for which more waits than a threshold; the destination tells the source (BECN);
+/// the source moves up an index into a table of inter-packet delays (IPD) by `ccti_increase`, and
+/// down by `recovery_decrease` whenever `recovery_timer` has run out.
 ///
-/// Defaults follow the starting points of Pfister et al., table 2, and what they settled on for 32 endpoints (section VI.A): relative to
-/// the network where the paper says so. They do what the paper shows on its networks; on others, tune them.
+/// Defaults follow the starting points of Pfister et al., table 2, and what they settled on for 32
+/// endpoints (section VI.A): relative to the network where the paper says so. They do what the
+/// paper shows on its networks; on others, tune them.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
@@ -96,7 +98,7 @@ const PRESETS: &[Preset] = &[Preset {
     values: r#"threshold = 1, threshold_share = 0.9, max_ipd = "21 us", ccti_increase = 5, recovery_timer = "10.5 us""#,
 }];
 
-/// How a source is told that one of its packets was marked.
+/// Notification of a source that one of its packets was marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Becn {
@@ -183,7 +185,7 @@ impl Parameters {
         };
         let flits = |key: &str, threshold: u8| match threshold {
             0 => Ok(None),
-            // A cast from a float stops at the ends of the type.
+            // A cast from a float saturates at the limits of the type.
             1..=15 => Ok(Some(
                 (buffer as f64 * share * f64::from(16 - threshold) / 15.0) as u32,
             )),

@@ -7,14 +7,16 @@ use super::super::About;
 use weir_input::{Duration, Section, TimeSpan};
 use weir_model::{Invalid, LATEST, Time};
 
-/// Entries of a table, if nobody says how many: one block of them is 64 in InfiniBand, and the paper tries increases of up to 128.
+/// Default number of entries: an InfiniBand block has 64, and the paper tries increases of up
+/// to 128.
 const ENTRIES: u16 = 128;
-/// The most entries that an index of 14 bits reaches.
+/// Maximum number of entries: an index has 14 bits.
 const MOST: usize = 1 << 14;
-/// The first delay of an exponential table, as a part of the time of a longest packet. Ours: nobody says.
+/// First delay of an exponential table, as a fraction of the time of a longest packet. Our choice:
+/// the sources give none.
 const FIRST: f64 = 0.1;
 
-/// How delays grow with the index, or the delays themselves.
+/// Growth of delays with the index, or a list of delays.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(
     untagged,
@@ -27,17 +29,17 @@ pub enum Shape {
     Given(Vec<Duration>),
 }
 
-/// How delays grow with the index, from none at index 0 to `max_ipd` at the last.
+/// Growth of delays with the index, from none at index 0 to `max_ipd` at the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// By the same time.
+    /// By the same time at each step.
     Linear,
-    /// By the same factor, from a tenth of the time of a longest packet at index 1.
+    /// By the same factor at each step, from a tenth of the time of a longest packet at index 1.
     Exponential,
 }
 
-/// What a table is made of.
+/// Inputs for a table.
 pub struct Wanted<'a> {
     pub shape: &'a Shape,
     pub entries: Option<u16>,
@@ -45,7 +47,8 @@ pub struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// The longest delay: what lets all other endpoints inject a longest packet each (Pfister et al., table 2 b).
+    /// The longest delay: the time in which all other endpoints inject a longest packet each
+    /// (Pfister et al., table 2 b).
     fn longest(&self, about: &About) -> Time {
         let others = u64::from(about.endpoints.saturating_sub(1).max(1));
         let fair = || about.link_time(others.saturating_mul(u64::from(about.max_packet)));

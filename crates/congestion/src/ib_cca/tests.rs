@@ -37,7 +37,7 @@ fn port(level: u32, last_hop: bool) -> Port {
     }
 }
 
-/// A marked acknowledgement of endpoint 7 comes to NIC 0.
+/// A marked acknowledgement of endpoint 7 arrives at NIC 0.
 fn told(scheme: &mut Applied<IbCca>, now: Time) {
     let ack = origin(PacketKind::ACK, 7, 0);
     scheme.on_control(&mut Seen::at(now), &ack, true);
@@ -102,7 +102,7 @@ fn delays_follow_the_table_and_the_timer() {
     told(&mut scheme, 0);
     sent(&mut scheme, 100_000);
     assert_eq!(scheme.ready_at(0, 7, 100_000), 100_000 + delay(10));
-    // Other destinations and NICs go on.
+    // Other destinations and NICs are not slowed.
     assert_eq!(scheme.ready_at(0, 8, 100_000), 100_000);
     assert_eq!(scheme.ready_at(1, 7, 100_000), 100_000);
     // After three times the timer the index is 7, and after ten it is 0.
@@ -129,7 +129,7 @@ fn a_delay_shrinks_while_its_source_waits() {
 fn the_index_stays_between_its_bounds() {
     let text = "table = [\"0 ns\", \"1 us\", \"2 us\", \"50 us\"]\nccti_limit = 2\nccti_min = 1\nrecovery_timer = \"1 ms\"";
     let mut scheme = scheme(text);
-    // Who has never been told anything leaves the smallest delay.
+    // A source that was never notified leaves the smallest delay.
     sent(&mut scheme, US);
     assert_eq!(scheme.ready_at(0, 7, US), 2 * US);
     for _ in 0..3 {

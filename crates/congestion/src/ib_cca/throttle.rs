@@ -1,27 +1,28 @@
-//! The source's part: an index into the table for each flow, which grows with every notification and shrinks with time.
+//! The source's part: an index into the table for each flow, which grows with every notification
+//! and shrinks with time.
 
 use serde::{Deserialize, Serialize};
 
 use weir_model::codec::SavedMap;
 use weir_model::{EndpointId, Time};
 
-/// The flow that stands for all of a NIC, whose service level is slowed as a whole.
+/// Key that stands for all flows of a NIC, if the service level is slowed as a whole.
 const ALL: EndpointId = EndpointId::MAX;
 
-/// How the index moves.
+/// Rules for moving the index.
 #[derive(Clone, Debug)]
 pub struct Throttle {
     /// Delays by index, ps.
     pub table: Vec<Time>,
-    /// What a notification adds to the index.
+    /// Amount that a notification adds to the index.
     pub increase: u16,
     /// The largest index: one of the table.
     pub limit: u16,
     /// The smallest: `limit` or less.
     pub least: u16,
-    /// How often the index shrinks, ps, more than 0 …
+    /// Period after which the index shrinks, ps, more than 0.
     pub timer: Time,
-    /// … and by how much, more than 0.
+    /// Amount by which the index shrinks, more than 0.
     pub decrease: u16,
     /// True if a notification slows all that its NIC sends.
     pub whole_nic: bool,
@@ -32,13 +33,14 @@ pub struct Throttle {
 pub struct SlowedFlow {
     /// Its index at time `since`.
     index: u16,
-    /// When its timer last ran out: the timer begins with the first notification.
+    /// Time at which its timer last expired; the timer starts with the first notification.
     since: Time,
-    /// When its last tail left.
+    /// Time at which its last tail left.
     tail: Time,
 }
 
-/// The flows of a NIC by destination: those above the smallest index, and where that has a delay all that ever sent.
+/// The flows of a NIC by destination: those above the smallest index or, if that has a delay, all
+/// that ever sent.
 pub type SlowedFlows = SavedMap<EndpointId, SlowedFlow>;
 
 impl Throttle {
@@ -52,7 +54,8 @@ impl Throttle {
         if self.whole_nic { ALL } else { to }
     }
 
-    /// A notification about what a NIC sends to an endpoint. Gives the delay between its packets from now on, ps.
+    /// Takes a notification about the flow from a NIC to an endpoint. Returns the delay between its
+    /// packets from now on, ps.
     pub fn notified(&self, flows: &mut SlowedFlows, to: EndpointId, now: Time) -> Time {
         let key = self.key(to);
         let new = SlowedFlow {
@@ -69,7 +72,7 @@ impl Throttle {
         self.delay(flow.index)
     }
 
-    /// When a flow may send its next packet.
+    /// Earliest time at which a flow may send its next packet.
     pub fn ready_at(&self, flows: &mut SlowedFlows, to: EndpointId, now: Time) -> Time {
         let key = self.key(to);
         let Some(flow) = flows.get_mut(&key) else {
@@ -114,7 +117,7 @@ impl Throttle {
         self.table[usize::from(index)]
     }
 
-    /// Lets the timer run out as often as it did by `now`.
+    /// Applies the expiries of the timer up to `now`.
     fn shrink(&self, flow: &mut SlowedFlow, now: Time) {
         let times = now.saturating_sub(flow.since) / self.timer;
         flow.since += times * self.timer;
@@ -123,7 +126,8 @@ impl Throttle {
         flow.index = flow.index.saturating_sub(less).max(self.least);
     }
 
-    /// When the delay after the last tail is over, if no notification comes: it shrinks while the source waits.
+    /// End of the delay after the last tail, if no notification comes: it shrinks while the source
+    /// waits.
     fn end_of_wait(&self, flow: &SlowedFlow) -> Time {
         let (mut index, mut from) = (flow.index, flow.since);
         loop {

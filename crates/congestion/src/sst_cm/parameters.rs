@@ -1,4 +1,4 @@
-//! The parameters of SST's congestion management: what they are by default, and whose the presets are.
+//! The parameters of SST's congestion management: defaults, and sources of the presets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,16 +8,17 @@ use weir_input::registry::range::{Range, counts, factors, packets};
 use weir_input::{Buffer, ConfigError, Section, Size};
 use weir_model::Invalid;
 
-/// The congestion management of the simulator SST: the last router counts, for each of its endpoints, the data that waits
-/// for it and the sources that send to it. When both are too many it tells each of these sources to pause, and then to
-/// send to that endpoint (and no other) at 1/N of its link, where N is the number of sources. Signals take the time of an
-/// empty network.
+/// The congestion management of the simulator SST: the last router counts, for each of its
+/// endpoints, the data that waits for it and the sources that send to it. When both are too large,
+/// it tells each of these N sources to pause, and then to limit its rate to that endpoint (and no
+/// other) to 1/N of its link. Signals take the zero-load latency.
 ///
-/// Choices of ours where the paper is silent: a source that joins while control is on pauses as well, by what waits
-/// then; nothing is expected of a source before its pause is over (the pause may be longer than the time-out, and control
-/// would end before it has begun); a time-out is looked at when it is over, not only when the port sends.
-/// `preset = "sst"` has what SST's public code does instead. (There a source that is held back keeps all that waits behind
-/// it in its NIC: `nic.order = "fifo"`.)
+/// Choices of ours where the paper is silent: a source that joins while control is on pauses as
+/// well, by the backlog at that time. A source cannot time out before its pause is over (the pause
+/// may be longer than the time-out, and control would end before it has begun). A time-out is
+/// checked when it is over, not only when the port sends. `preset = "sst"` follows SST's public
+/// code instead. (There a source that is held back blocks all packets behind it in its NIC:
+/// `nic.order = "fifo"`.)
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-presets" = PRESETS))]
@@ -78,7 +79,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Refuses numbers that make no sense.
+    /// Refuses invalid numbers.
     pub fn check(&self, section: &Section) -> Result<(), ConfigError> {
         let refuse = |key, what: &str, remedy| Err(section.refuse(Invalid::new(key, what, remedy)));
         if self.streams == 0 {
@@ -113,33 +114,34 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
-/// Who pauses when a source joins.
+/// Sources that pause when a source joins.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pauses {
     /// That source.
     Joining,
-    /// All sources, each time by all that waits then.
+    /// All sources, each time by the whole backlog.
     All,
 }
 
-/// When sources are found to be timed out.
+/// Check for timed-out sources.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Expiry {
     /// As soon as they are. A source's pauses do not count.
     Due,
-    /// When the port sends a packet, and for N + 1 in place of N. Only the first pause that a source is told puts its time-out
-    /// off; during a later one it may be timed out.
+    /// At departures of packets from the port, with N + 1 instead of N. Only the first pause told
+    /// to a source postpones its time-out; it may time out during a later one.
     Departures,
 }
 
-/// When a source that is limited no more sends.
+/// Restart of a source whose limit ends.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {
     /// At once.
     AtOnce,
-    /// When it might have sent its next packet under the limit: in SST nothing wakes its NIC before.
+    /// At the time when it might have sent its next packet under the limit: in SST nothing wakes
+    /// its NIC before.
     AfterPause,
 }

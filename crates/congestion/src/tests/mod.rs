@@ -1,5 +1,5 @@
-//! A scheme that is saved, and loaded into a fresh one, goes on as if nothing had happened; damaged
-//! bytes are refused.
+//! A scheme that is saved and loaded into a fresh one continues unchanged; damaged bytes are
+//! refused.
 
 mod world;
 
@@ -86,7 +86,7 @@ fn states_of_another_domain_are_refused() {
             let before = one.save();
             assert!(one.load(&bytes).is_err(), "{name}");
             assert_eq!(one.save(), before, "{name}");
-            // Even if they say that they are of this one, no table is too short.
+            // Even with the sizes of this domain in the bytes, no table is too short.
             bytes[..2].copy_from_slice(&[NICS as u8, OUTPUTS as u8]);
             let _ = one.load(&bytes);
             for _ in 0..300 {
@@ -110,7 +110,7 @@ fn cut_bytes_are_refused() {
 }
 
 /// Damaged bytes are refused, or are a state without an index or address out of bounds. (A number
-/// in it may still be one that is not possible, so that a sum is beyond its type.)
+/// in it may still be impossible, so that a sum overflows its type.)
 #[test]
 fn damaged_bytes_lead_nowhere_out_of_bounds() {
     for (name, unused) in all() {

@@ -41,7 +41,7 @@ fn send(scheme: &mut Applied<SstCm>, head: Time, tail: Time) {
     scheme.on_sent(&mut Seen::at(head), &to, tail);
 }
 
-/// What was sent: to whom, N, pause; and the alarm.
+/// The signals sent (receiver, N, pause), and the alarm.
 fn said(actions: &mut Actions) -> (Vec<(EndpointId, u64, Time)>, Option<Time>) {
     let signals = std::mem::take(&mut actions.signals);
     let mut signals: Vec<_> = signals
@@ -55,7 +55,8 @@ fn said(actions: &mut Actions) -> (Vec<(EndpointId, u64, Time)>, Option<Time>) {
     (signals, last_timer(actions))
 }
 
-/// Eight sources, a packet each at 0, 1, … 7 ns; control begins with the last one if so much waits.
+/// Eight sources, one packet each at 0, 1, … 7 ns; control begins with the last one if the backlog
+/// is `level`.
 fn incast(level: u32) -> (Applied<SstCm>, Actions) {
     incast_under("mcglohon2021", level)
 }
@@ -76,7 +77,7 @@ fn an_incast_is_eight_sources_and_32_kib() {
     let (_, mut actions) = incast(511);
     assert_eq!(said(&mut actions), (vec![], None));
     let (scheme, mut actions) = incast(512);
-    // A pause of four times what waits: 4 · 512 · 2.5 ns.
+    // A pause of four times the backlog: 4 · 512 · 2.5 ns.
     let all: Vec<_> = (0..8).map(|source| (source, 8, 4 * 512 * 2_500)).collect();
     let (signals, alarm) = said(&mut actions);
     assert_eq!(signals, all);
@@ -121,7 +122,7 @@ fn who_joins_pauses_and_all_share_anew() {
 #[test]
 fn who_sends_nothing_for_one_and_a_half_rounds_counts_no_more() {
     let (mut scheme, mut actions) = incast(512);
-    // Source 8 joins; eight of them go on after their pause, source 3 does not.
+    // Source 8 joins; eight of the sources send after their pause, source 3 does not.
     scheme.on_route(&mut at(&mut actions, port(500), 8_000), &packet(8, 32));
     for source in [0, 1, 2, 4, 5, 6, 7, 8] {
         scheme.on_route(
@@ -139,7 +140,7 @@ fn who_sends_nothing_for_one_and_a_half_rounds_counts_no_more() {
     let mut expected = vec![(0, 8, 0), (1, 8, 0), (2, 8, 0), (3, 0, 0)];
     expected.extend([4, 5, 6, 7, 8].map(|source| (source, 8, 0)));
     assert_eq!(signals, expected);
-    // The others are over 1.5 rounds of eight after 6 us. Then all are free, without a packet.
+    // The others time out 1.5 rounds of eight after 6 us. Then all are free, without a packet.
     let last = 6_000_000 + 960_000;
     assert_eq!(alarm, Some(last));
     scheme.on_port_timer(&mut at(&mut actions, port(0), last));
@@ -222,8 +223,9 @@ fn under_ssts_preset_a_pause_outlasts_the_limit() {
 fn under_ssts_preset_departures_time_sources_out_after_five_rounds() {
     let (mut scheme, mut actions) = incast_under("sst", 512);
     scheme.on_route(&mut at(&mut actions, port(200), 8_000), &packet(8, 32));
-    // Source 1 came second, 1.5 · 3 packets of 80 ns before it could be timed out; its first pause, not its second one, puts
-    // that off. Sources 0 and 8 have sent since, five rounds of ten ago at most.
+    // Source 1 came second, and could time out 1.5 · 3 packets of 80 ns after that; its first pause
+    // postpones this, its second one does not. Sources 0 and 8 have sent since, at most five rounds
+    // of ten ago.
     for source in [0, 8] {
         let now = 5_000_000;
         scheme.on_route(&mut at(&mut actions, port(200), now), &packet(source, 32));
@@ -232,14 +234,14 @@ fn under_ssts_preset_departures_time_sources_out_after_five_rounds() {
     let due = 1_000 + 360_000 + 4 * 512 * 2_500;
     scheme.on_departure(&mut at(&mut actions, port(200), due - 1), &packet(0, 32));
     assert_eq!(said(&mut actions).0, []);
-    // Packets that come do not time anyone out.
+    // Arriving packets do not time anyone out.
     scheme.on_route(&mut at(&mut actions, port(200), due), &packet(0, 32));
     assert_eq!(said(&mut actions).0, []);
     scheme.on_departure(&mut at(&mut actions, port(200), due), &packet(0, 32));
     let mut expected: Vec<_> = (0..9).map(|source| (source, 8, 0)).collect();
     expected[1] = (1, 0, 0);
     assert_eq!(said(&mut actions), (expected, None));
-    // When it sends again it joins, and all pause.
+    // On its next packet it joins, and all pause.
     scheme.on_route(&mut at(&mut actions, port(100), due + 1), &packet(1, 32));
     let all: Vec<_> = (0..9).map(|source| (source, 9, 4 * 100 * 2_500)).collect();
     assert_eq!(said(&mut actions).0, all);

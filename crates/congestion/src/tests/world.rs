@@ -1,5 +1,5 @@
-//! A small network in which chance decides what happens next: every hook that a scheme declares is
-//! called, and all that it answers and asks for is written down.
+//! A small network with random events: every hook that a scheme declares is called, and all its
+//! answers and requests are recorded.
 
 use super::super::testing::{Seen, at};
 use super::super::{About, Actions, Capabilities, PacketView, Port, Scheme};
@@ -33,7 +33,7 @@ struct Control {
     marked: bool,
 }
 
-/// A message of which packets are left.
+/// A message with unsent packets.
 #[derive(Clone, Debug)]
 struct Message {
     to: EndpointId,
@@ -49,7 +49,7 @@ enum Place {
     Output(u32),
 }
 
-/// The network, and what has happened in it.
+/// The network and the record of its events.
 #[derive(Clone)]
 pub struct World {
     about: About,
@@ -59,13 +59,13 @@ pub struct World {
     now: Time,
     messages: Vec<Message>,
     sent: u32,
-    /// On their way to an output.
+    /// Packets on their way to an output.
     flying: Vec<Data>,
-    /// At an output.
+    /// Packets at an output.
     waiting: Vec<Data>,
     controls: Vec<Control>,
     signals: Vec<Signal>,
-    /// From which NIC, along which flow, with which header.
+    /// NIC, flow, and header of each.
     probes: Vec<(u32, EndpointId, Vec<u64>)>,
     timers: Vec<(Time, Place, u64)>,
     pub log: Vec<String>,
@@ -95,7 +95,7 @@ impl World {
         below(&mut self.rng, n)
     }
 
-    /// One of a list, taken out of it.
+    /// Takes a random element out of a list.
     fn one<T>(&mut self, list: fn(&mut World) -> &mut Vec<T>) -> Option<T> {
         let length = list(self).len() as u32;
         let place = (length > 0).then(|| self.chance(length))?;
@@ -106,7 +106,7 @@ impl World {
         self.log.push(format!("{} {what} {value:?}", self.now));
     }
 
-    /// One thing happens.
+    /// Makes one random event happen.
     pub fn step(&mut self, scheme: &mut dyn Scheme) {
         let next = self.now + 1_000 * Time::from(1 + self.chance(60));
         self.timers.sort_unstable();
@@ -131,7 +131,7 @@ impl World {
         }
     }
 
-    /// Writes down what a hook at a NIC did, and does it.
+    /// Records the actions of a hook at a NIC, and carries them out.
     fn seen(&mut self, seen: Seen) {
         let doings = (&seen.controls, &seen.again, &seen.timers, &seen.rows);
         self.note("at NIC", (seen.nic, &seen.header, doings, &seen.probes));
@@ -151,7 +151,7 @@ impl World {
         self.tell(seen.nic, Signal::ENDPOINT, seen.signals);
     }
 
-    /// Writes down what a hook at an output did, and does it.
+    /// Records the actions of a hook at an output, and carries them out.
     fn done(&mut self, output: u32, actions: Actions) {
         let rows = (&actions.controls, &actions.timers, &actions.rows);
         self.note("at output", (output, rows));
@@ -216,7 +216,7 @@ impl World {
         Port {
             output,
             last_hop: output < NICS,
-            // Few packets are to be many.
+            // Scaled up, so that few packets amount to a large backlog.
             level: 8 * there.map(|one| u32::from(one.flits)).sum::<u32>(),
             capacity: 512,
             rate: LinkRate::new(self.about.bandwidth, self.about.flit),
@@ -254,7 +254,7 @@ impl World {
         });
     }
 
-    /// A control packet goes the way of a flow and back.
+    /// A control packet travels along the path of a flow and back.
     fn announce(
         &mut self,
         scheme: &mut dyn Scheme,

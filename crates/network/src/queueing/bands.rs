@@ -1,5 +1,5 @@
-//! Bands of a network of several dimensions: the places of neighbouring coordinates in one dimension, which queueing schemes give
-//! queues of their own.
+//! Bands of a network of several dimensions: neighbouring coordinates in one dimension, which
+//! queueing schemes give separate queues.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use crate::topology::Topology;
 use crate::topology::grid::Grid;
 use weir_model::{EndpointId, Invalid};
 
-/// So many bands each way.
+/// A network divided into a number of bands in each of two directions.
 pub struct Bands {
     topology: Arc<dyn Topology>,
     endpoints: u32,
-    /// Of the first dimension.
+    /// Size of the first dimension.
     columns: u32,
     bands: u32,
 }
 
 impl Bands {
-    /// Bands of a network, or why there are none.
+    /// Bands of a network, or the reason why it has none.
     pub fn new(topology: &Arc<dyn Topology>, bands: u32) -> Result<Bands, Invalid> {
         super::check_number(bands)?;
         let grid = grid(topology)?;
@@ -30,20 +30,21 @@ impl Bands {
         })
     }
 
-    /// How many there are.
+    /// Number of bands.
     pub fn count(&self) -> u32 {
         self.bands
     }
 
-    /// The horizontal band of an endpoint: of neighbouring numbers, and so rows (in three dimensions: planes) of the last
-    /// dimension. Yébenes et al., equations 1 and 2.
+    /// The horizontal band of an endpoint: neighbouring endpoint numbers, and so rows (in three
+    /// dimensions: planes) of the last dimension. Yébenes et al., equations 1 and 2.
     pub fn horizontal(&self, destination: EndpointId) -> u32 {
         // Less than `bands`.
         (u64::from(destination) * u64::from(self.bands) / u64::from(self.endpoints)) as u32
     }
 
-    /// The vertical band of an endpoint: of neighbouring columns, the coordinates of the first dimension. Equation 3, which takes the
-    /// column for the endpoint's number modulo the size of the dimension: with one endpoint at a router.
+    /// The vertical band of an endpoint: neighbouring columns, which are coordinates of the first
+    /// dimension. Equation 3, which takes the endpoint's number modulo the size of the dimension as
+    /// the column: this assumes one endpoint per router.
     pub fn vertical(&self, destination: EndpointId) -> u32 {
         let (place, _) = self.topology.attachment(destination);
         let column = match self.topology.as_grid() {

@@ -69,7 +69,7 @@ fn check_order(network: &Divided) -> Result<(), Invalid> {
     }
 }
 
-/// Announces band-based queueing.
+/// Registry entry of band-based queueing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "bbq",
     summary: "Tori, meshes, HyperX, KNS under dimension order: a queue for each band of rows of destinations (BBQ).",

@@ -35,7 +35,7 @@ fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError
     Ok(Box::new(Dbbm(params)))
 }
 
-/// Announces destination-based buffer management.
+/// Registry entry of destination-based buffer management.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dbbm",
     summary: "Queues by destination modulo their number (DBBM): destinations that differ in that do not block each other.",

@@ -1,4 +1,5 @@
-//! Dynamic band-based queueing: bands of rows or of columns, by the order in which a packet takes the dimensions.
+//! Dynamic band-based queueing: bands of rows or of columns, by the order in which a packet takes
+//! the dimensions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,8 @@ impl Queueing for Dbbq {
     }
 
     fn queue(&self, packet: &Joining) -> u32 {
-        // The networks of a link, that from the NIC too, have equal numbers of virtual channels.
+        // The virtual networks have equal numbers of virtual channels on every link, including the
+        // one from the NIC.
         match packet.vc / (packet.vcs / self.networks) {
             0 => self.bands.horizontal(packet.destination),
             _ => self.bands.vertical(packet.destination),
@@ -102,7 +104,7 @@ fn networks(network: &Divided) -> Result<u8, Invalid> {
     Ok(orders.len() as u8)
 }
 
-/// Announces dynamic band-based queueing.
+/// Registry entry of dynamic band-based queueing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dbbq",
     summary: "Tori, meshes, HyperX, KNS: bands of rows for packets that take x first, of columns for those that take y first (DBBQ).",

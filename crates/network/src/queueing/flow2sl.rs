@@ -1,4 +1,5 @@
-//! Flow2SL: on fat trees, queues by the groups of neighbouring endpoints that a packet comes from and goes to.
+//! Flow2SL: on fat trees, queues by the groups of neighbouring endpoints that hold a packet's
+//! source and destination.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,7 @@ fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, Confi
     }))
 }
 
-/// Announces Flow2SL.
+/// Registry entry of Flow2SL.
 pub const ENTRY: Entry<Build> = Entry {
     name: "flow2sl",
     summary: "Fat trees: queues by the groups of leaf routers that a packet comes from and goes to.",

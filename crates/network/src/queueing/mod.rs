@@ -1,10 +1,12 @@
-//! Which queue a packet joins in the next input buffer. One file per scheme.
+//! Queueing schemes: the choice of a packet's queue in the next input buffer. One file per scheme.
 //!
-//! A routing names the virtual channel that a packet needs, so that no cycle of waiting packets can form. A queueing scheme
-//! divides every virtual channel into queues, each with credits of its own, so that packets which wait do not stand in the
-//! way of packets that could go on (head-of-line blocking). Queues of different virtual channels are never the same, so a
-//! routing that cannot deadlock cannot under any scheme: packets that wait for each other in a cycle of queues would wait for
-//! each other in a cycle of virtual channels.
+//! A routing names the virtual channel that a packet needs, so that no cycle of waiting packets can
+//! form. A queueing scheme divides every virtual channel into queues with separate credits, so that
+//! waiting packets do not block packets that could proceed (head-of-line blocking).
+//!
+//! Queues of different virtual channels are never the same, so a routing that cannot deadlock
+//! cannot do so under any scheme. Packets that wait for each other in a cycle of queues would wait
+//! for each other in a cycle of virtual channels.
 
 mod bands;
 mod bbq;
@@ -35,48 +37,53 @@ use spread::Spread;
 /// A packet that is about to take a link, and to join a queue of the input buffer behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joining {
-    /// The router and the output port that it leaves by; None: its NIC. What is behind them is for [`Topology::peer`] to say.
+    /// The router and the output port that it leaves by; None: its NIC. [`Topology::peer`] gives
+    /// the other end.
     pub from: Option<(RouterId, PortId)>,
-    /// What the link joins.
+    /// The kind of link.
     pub kind: LinkKind,
     /// The virtual channel, or virtual network, that the routing has chosen for it there.
     pub vc: u8,
     /// Virtual channels that the routing has there.
     pub vcs: u8,
-    /// Who sent it.
+    /// Its source.
     pub source: EndpointId,
-    /// Where it goes.
+    /// Its destination.
     pub destination: EndpointId,
-    /// Its traffic class. Each has queues of its own.
+    /// Its traffic class. Each class has separate queues.
     pub class: u8,
-    /// The number of its job among those that run.
+    /// The index of its job among the jobs of the run.
     pub job: u16,
 }
 
 /// A queueing scheme, fixed to one topology.
 pub trait Queueing: Send + Sync {
-    /// Queues that each virtual channel of one traffic class is divided into, in the input buffers behind links of `kind`, of
-    /// which the routing has `vcs` virtual channels. At least 1. Links from NICs are of [`LinkKind::TERMINAL`]; the virtual
-    /// channels there are those of `nic.injection_vcs`.
+    /// Number of queues that each virtual channel of one traffic class is divided into, at least 1.
+    ///
+    /// This holds for the input buffers behind links of `kind`, of which the routing has `vcs`
+    /// virtual channels. Links from NICs are of [`LinkKind::TERMINAL`]; the virtual channels there
+    /// are those of `nic.injection_vcs`.
     fn queues(&self, kind: LinkKind, vcs: u8) -> u32;
-    /// Which of those a packet joins, from 0. The same for the same argument. Not asked where there is one, nor on the way to
-    /// an endpoint.
+    /// The queue that a packet joins, from 0. A pure function of its argument. Not called if there
+    /// is only one, nor for links to endpoints.
     fn queue(&self, packet: &Joining) -> u32;
-    /// True if the packets of one queue wait by output (virtual output queues at the switch), in place of one behind the
-    /// other. These are not told apart by credits: they share the space of the queue.
+    /// True if the packets of one queue wait by output (virtual output queues at the switch)
+    /// instead of one behind the other. Credits do not distinguish the outputs: they share the
+    /// space of the queue.
     fn by_output(&self) -> bool;
-    /// Whether there are several virtual channels in place of each of the routing's, and how packets choose among them.
+    /// Number of virtual channels that replace each of the routing's, and the choice among them;
+    /// None: one.
     fn spread(&self) -> Option<Spread> {
         None
     }
 }
 
-/// What a queueing scheme divides the queues of.
+/// The network whose queues a queueing scheme divides.
 #[derive(Clone, Copy)]
 pub struct Divided<'a> {
     /// The network.
     pub topology: &'a Arc<dyn Topology>,
-    /// Names the virtual channels.
+    /// The routing, which names the virtual channels.
     pub routing: &'a dyn Routing,
 }
 
@@ -96,7 +103,8 @@ pub const REGISTRY: &[Entry<Build>] = &[
     vcs::ENTRY,
 ];
 
-/// The most queues of a virtual channel; a port has no more in all (`simulation/limits.rs`).
+/// Maximum number of queues of a virtual channel; a port has no more in all
+/// (`simulation/limits.rs`).
 const MOST_EACH: u32 = 1 << 16;
 
 /// The parameters of schemes with a given number of queues. A scheme's own type around it says how

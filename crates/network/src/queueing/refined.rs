@@ -1,13 +1,15 @@
-//! A routing whose virtual channels are divided into queues: what [`crate::routing::analysis`] walks to see that no packets
-//! can wait for each other for ever under a queueing scheme.
+//! A routing whose virtual channels are divided into queues. [`crate::routing::analysis`] walks it
+//! to check a queueing scheme for deadlock.
 
 use super::{Joining, Queueing};
 use crate::routing::{Circuits, Here, Hop, NicChoice, Routing};
 use crate::topology::{Peer, Topology};
 use weir_model::{Flight, LinkKind, PortId, RouterId};
 
-/// A routing in which every queue of a virtual channel is a virtual channel. For networks with at most 255 queues of a traffic
-/// class at a port: it panics if there are more, or if a scheme names a queue that there is not.
+/// A routing in which every queue of a virtual channel is a virtual channel.
+///
+/// For networks with at most 255 queues of a traffic class at a port. It panics if there are more,
+/// or if a scheme names a queue that does not exist.
 pub struct Refined<'a> {
     /// The network.
     pub topology: &'a dyn Topology,
@@ -23,7 +25,7 @@ impl Refined<'_> {
         self.queueing.queues(kind, self.routing.vcs(kind))
     }
 
-    /// The way with its queue in place of its virtual channel.
+    /// The hop with the packet's queue instead of its virtual channel.
     fn refined(&self, hop: Hop, flight: &Flight, here: &mut dyn Here) -> Hop {
         let router = here.router();
         if hop.port >= self.topology.ports(router) {
@@ -35,7 +37,7 @@ impl Refined<'_> {
             return hop;
         };
         if hop.vc >= vcs {
-            // It stays one that there is not.
+            // It stays invalid.
             return Hop { vc: u8::MAX, ..hop };
         }
         let queues = self.queues(kind);
@@ -59,7 +61,7 @@ impl Refined<'_> {
         }
     }
 
-    /// The way with its virtual channel in place of the queue.
+    /// The hop with its virtual channel instead of the queue.
     fn unrefined(&self, router: RouterId, hop: Hop) -> Hop {
         if hop.port >= self.topology.ports(router) {
             return hop;

@@ -13,7 +13,8 @@ use weir_model::LinkKind;
 #[serde(deny_unknown_fields)]
 struct Params {}
 
-/// The packets of a virtual channel leave its buffer in the order in which they came, whatever output they wait for.
+/// The packets of a virtual channel leave its buffer in the order of arrival, whatever output they
+/// wait for.
 struct Single;
 
 impl Queueing for Single {
@@ -35,7 +36,7 @@ fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError
     Ok(Box::new(Single))
 }
 
-/// Announces the single queue.
+/// Registry entry of the single queue.
 pub const ENTRY: Entry<Build> = Entry {
     name: "single",
     summary: "One queue per virtual channel: a packet that waits blocks all behind it (1VC).",

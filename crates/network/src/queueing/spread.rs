@@ -1,8 +1,9 @@
-//! A routing with several virtual channels in place of each of its own.
+//! A routing with several virtual channels for each of another routing's.
 //!
-//! Channels c · count to c · count + count - 1 of a link stand for channel c of the routing. Packets that wait for each other in a cycle
-//! of them would wait for each other in a cycle of the routing's channels, so it stays as free of deadlock as it is; what
-//! [`crate::routing::analysis`] walks is this routing.
+//! Channels c · count to c · count + count - 1 of a link stand for channel c of the routing.
+//! Packets that wait for each other in a cycle of them would wait for each other in a cycle of the
+//! routing's channels, so freedom from deadlock is preserved. [`crate::routing::analysis`] walks
+//! this routing.
 
 use std::sync::Arc;
 
@@ -13,22 +14,22 @@ use crate::routing::{Circuits, Here, Hop, Load, NicChoice, Queue, Routing};
 use crate::topology::{Peer, Topology};
 use weir_model::{EndpointId, Flight, Invalid, LinkKind, PortId, RouterId};
 
-/// Which virtual channel a packet takes.
+/// Choice of a packet's virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
-    /// That with most room when it is routed; while it waits any that it can have.
+    /// The one with most room when the packet is routed; while it waits, any that has room.
     MostFree,
-    /// One that is drawn.
+    /// A random one.
     Random,
 }
 
-/// How many virtual channels there are in place of each, and which of them packets take.
+/// Number of virtual channels that stand for each of the routing's, and the choice among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// How many, at least 1.
+    /// Number of channels, at least 1.
     pub count: u8,
-    /// Which.
+    /// Choice among them.
     pub choice: Choice,
 }
 
@@ -40,7 +41,7 @@ struct Spreading {
 }
 
 impl Spread {
-    /// The routing with so many virtual channels in place of each.
+    /// The routing with this number of virtual channels for each of its channels.
     ///
     /// # Errors
     /// If a link would have more than 255; the key is `count`.
@@ -76,9 +77,9 @@ impl Spread {
 }
 
 impl Spreading {
-    /// How many channels there are in place of those of a hop: one on the way to an endpoint.
+    /// Number of channels that stand for each channel of a hop; 1 on links to endpoints.
     fn count(&self, router: RouterId, port: PortId) -> u8 {
-        // A port that is not there is for others to find.
+        // An invalid port is detected elsewhere.
         if port >= self.topology.ports(router) {
             return 1;
         }
@@ -88,7 +89,7 @@ impl Spreading {
         }
     }
 
-    /// The hop by the channel that a packet takes of those in place of the routing's.
+    /// The hop with the packet's choice among the channels that stand for the routing's.
     fn chosen(&self, hop: Hop, here: &mut dyn Here) -> Hop {
         let count = self.count(here.router(), hop.port);
         if count == 1 {
@@ -119,7 +120,8 @@ impl Spreading {
     }
 }
 
-/// Channel `number` of the `count` in place of a hop's. One that the routing has not stays one that there is not.
+/// Channel `number` of the `count` that stand for a hop's channel. An invalid channel stays
+/// invalid.
 fn copy(hop: Hop, count: u8, number: u8) -> Hop {
     let vc = hop
         .vc
@@ -133,7 +135,7 @@ fn copy(hop: Hop, count: u8, number: u8) -> Hop {
 
 impl Routing for Spreading {
     fn vcs(&self, kind: LinkKind) -> u8 {
-        // More is refused when it is built.
+        // Larger numbers are refused when it is built.
         self.routing.vcs(kind).saturating_mul(self.spread.count)
     }
 
@@ -204,7 +206,7 @@ impl Routing for Spreading {
     }
 }
 
-/// What the routing sees: a channel of its own holds what those in its place hold together.
+/// The routing's view: each of its channels holds the sum of the channels that stand for it.
 struct Narrow<'a> {
     of: &'a Spreading,
     here: &'a mut dyn Here,

@@ -1,4 +1,5 @@
-//! More virtual channels than the routing needs: several in place of each, among which packets choose.
+//! More virtual channels than the routing needs: several for each of its channels, among which
+//! packets choose.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,13 +10,13 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind};
 
-/// Each virtual channel of the routing becomes `count` of them, on all links between routers. Each has a buffer of its own
-/// (`router.input_buffer`) and an output queue of its own, and takes its turn on the link. (On links from NICs there are
-/// `nic.injection_vcs`.)
+/// Each virtual channel of the routing becomes `count` of them, on all links between routers. Each
+/// has a separate buffer (`router.input_buffer`) and a separate output queue, and takes its turn on
+/// the link. (On links from NICs there are `nic.injection_vcs`.)
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// Virtual channels in place of each of the routing's, from 1 to 64.
+    /// Virtual channels for each of the routing's, from 1 to 64.
     count: u8,
     /// Choice among them. "most_free": the one with most room behind its link when the packet is
     /// routed, and any with room while the packet waits. "random": a random one, whatever its
@@ -58,7 +59,7 @@ impl Queueing for Vcs {
     }
 }
 
-/// A port has no more queues that it looks at in one go.
+/// Maximum of `count`: a port examines no more queues at once.
 const MOST: u8 = 64;
 
 fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError> {
@@ -73,7 +74,7 @@ fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError
     Ok(Box::new(Vcs(params)))
 }
 
-/// Announces virtual channels beyond the routing's.
+/// Registry entry of virtual channels beyond the routing's.
 pub const ENTRY: Entry<Build> = Entry {
     name: "vcs",
     summary: "Several virtual channels in place of each that the routing needs; a packet takes the freest, or a random one.",

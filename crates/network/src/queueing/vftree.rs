@@ -41,7 +41,7 @@ fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, Confi
     Ok(Box::new(VfTree { params, leaf }))
 }
 
-/// Announces vFtree.
+/// Registry entry of vFtree.
 pub const ENTRY: Entry<Build> = Entry {
     name: "vftree",
     summary: "Fat trees: queues by the destination's leaf router modulo their number, so that destinations of one link up take them in turn.",

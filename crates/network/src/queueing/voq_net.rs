@@ -13,9 +13,9 @@ use weir_model::{Invalid, LinkKind};
 #[serde(deny_unknown_fields)]
 struct Params {}
 
-/// Each virtual channel has a queue for every endpoint of the network, in which packets leave in the order in which they came.
-/// Packets wait behind others for the same endpoint only: no head-of-line blocking anywhere, which no router can afford. What
-/// the others are measured against.
+/// Each virtual channel has a queue for every endpoint of the network, served in order of arrival.
+/// Packets wait only behind others for the same endpoint. There is no head-of-line blocking
+/// anywhere, at a cost that no router can afford: this is the baseline for the other schemes.
 struct VoqNet {
     endpoints: u32,
 }
@@ -47,7 +47,7 @@ fn build(section: &Section, network: Divided) -> Result<Box<dyn Queueing>, Confi
     Ok(Box::new(VoqNet { endpoints }))
 }
 
-/// Announces virtual output queues at the network level.
+/// Registry entry of virtual output queues at the network level.
 pub const ENTRY: Entry<Build> = Entry {
     name: "voq_net",
     summary: "A queue for every endpoint (VOQnet): no head-of-line blocking anywhere; the ideal to measure others against.",

@@ -13,8 +13,9 @@ use weir_model::LinkKind;
 #[serde(deny_unknown_fields)]
 struct Params {}
 
-/// The packets of a virtual channel wait in one queue for each output of the router. The queues share the buffer of the virtual
-/// channel and its credits: packets for a congested output can fill it, and nothing gets past them on the link before it.
+/// The packets of a virtual channel wait in one queue for each output of the router. The queues
+/// share the buffer of the virtual channel and its credits: packets for a congested output can fill
+/// it, and then block the link before it.
 struct VoqSw;
 
 impl Queueing for VoqSw {
@@ -36,7 +37,7 @@ fn build(section: &Section, _: Divided) -> Result<Box<dyn Queueing>, ConfigError
     Ok(Box::new(VoqSw))
 }
 
-/// Announces virtual output queues at the switch.
+/// Registry entry of virtual output queues at the switch.
 pub const ENTRY: Entry<Build> = Entry {
     name: "voq_sw",
     summary: "Virtual output queues at the switch (VOQsw): no head-of-line blocking inside a router. The default.",

@@ -1,24 +1,28 @@
-//! Every route that an algorithm could ever take, and whether they can deadlock.
+//! Enumerates every route that an algorithm could take, and checks them for deadlock.
 //!
-//! A [`Walker`] replays a routing algorithm with scripted choices: each `pick` takes every value, each `backlog` and `load` is
-//! once nothing and once far more than any threshold, circuits are kept or find no room, and each word that the algorithm keeps at a router has every value
-//! that was ever written there. What it meets is kept by state (router, port of arrival, route state of the packet, and its
-//! source if the algorithm asks for that) and not by path, so that small networks are walked completely in well under a
-//! second. The job is always the first.
+//! A [`Walker`] replays a routing algorithm with scripted choices. Each `pick` takes every value;
+//! each `backlog` and `load` is once 0 and once far above any threshold; circuits are kept or find
+//! no room; and each word that the algorithm keeps at a router takes every value that was ever
+//! written there. Visited states are kept by router, port of arrival, route state of the packet,
+//! and its source if the algorithm asks for that, not by path. Small networks are therefore walked
+//! completely in well under a second. The job is always the first.
 //!
-//! The channels on the way, one for each virtual channel of each link, and who waits for whom among them form the
-//! channel dependency graph. Without a cycle in it no packets can wait for each other for ever (Dally and Seitz,
-//! "Deadlock-free message routing in multiprocessor interconnection networks", 1987). The link from an endpoint to
-//! its router is left out: nothing in the network waits for it.
+//! The channel dependency graph has the channels of the routes as nodes, one for each virtual
+//! channel of each link. Its edges say which channels' packets may wait for which others. If it has
+//! no cycle, no packets can wait for each other for ever (Dally and Seitz, "Deadlock-free message
+//! routing in multiprocessor interconnection networks", 1987). The link from an endpoint to its
+//! router is left out: nothing in the network waits for it.
 //!
-//! A packet that may go several ways waits for all of them. Then the graph is that of the escapes, which are the channels
-//! that are the last way of some packet somewhere: an edge leads from an escape to the last way of every packet that can be
-//! in it, whatever channels that packet came by. Routers keep whole packets (virtual cut-through), so a packet that waits
-//! holds no other channel than the one it is in. Let there be no cycle, and take an escape that no edge leads on from: what
-//! is in it has arrived. So it empties, and then those that lead to it alone, and so on; and with the escapes whatever waits
-//! for them, in any channel. (Duato, "A necessary and sufficient condition for deadlock-free routing in cut-through and
-//! store-and-forward networks", IEEE TPDS 7(8), 1996.) That the escapes are connected need not be looked at apart: every
-//! packet has a last way everywhere, and every route arrives.
+//! A packet that may take several ways waits for all of them. The graph is then that of the
+//! escapes, which are the channels that are the last way of some packet somewhere. An edge leads
+//! from an escape to the last way of every packet that can be in it, whatever channels that packet
+//! came by. Routers keep whole packets (virtual cut-through), so a waiting packet holds no other
+//! channel than the one it is in. Suppose there is no cycle, and take an escape without outgoing
+//! edges: its packets have arrived, so it empties. Then the escapes whose edges lead to it alone
+//! empty, and so on. With the escapes, all packets that wait for them leave, in any channel.
+//! (Duato, "A necessary and sufficient condition for deadlock-free routing in cut-through and
+//! store-and-forward networks", IEEE TPDS 7(8), 1996.) Connectivity of the escapes needs no
+//! separate check: every packet has a last way everywhere, and every route arrives.
 
 mod bubbles;
 mod graph;
@@ -35,28 +39,29 @@ pub use graph::{Channel, find_cycle};
 pub use script::BUSY;
 use script::{Memory, Script};
 
-/// How many decision sequences one call of `route` may have before the walker gives up.
+/// Maximum number of decision sequences of one call of `route`; beyond it the walker gives up.
 const MOST_CHOICES: usize = 1 << 20;
 
-/// How a fault ends that says nothing about the algorithm.
+/// End of the text of a fault that says nothing about the algorithm.
 const TOO_LARGE: &str = "walk a smaller network";
 
-/// A route that an algorithm must not take: what is wrong, for which packet, and the way to the place.
+/// A route that an algorithm must not take: the reason, the packet, and the way to the place.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{what} (from endpoint {source_endpoint} to endpoint {destination}, after {})", describe(.way))]
 pub struct Fault {
-    /// What is wrong.
+    /// The reason.
     pub what: String,
-    /// Where the packet came from.
+    /// Source of the packet.
     pub source_endpoint: EndpointId,
-    /// Where it wants to go.
+    /// Destination of the packet.
     pub destination: EndpointId,
     /// The channels it used so far.
     pub way: Vec<Channel>,
 }
 
 impl Fault {
-    /// Nothing is wrong with the route: the walk gave up, because there are more ways to decide at one place than it tries.
+    /// True if the walk gave up because one place has too many decision sequences. Nothing is known
+    /// to be wrong with the route then.
     pub fn is_too_large(&self) -> bool {
         self.what.ends_with(TOO_LARGE)
     }
@@ -70,7 +75,8 @@ fn describe(way: &[Channel]) -> String {
     hops.join(", ")
 }
 
-/// The lengths of all routes from one place: routers visited, that place and the destination's router included.
+/// The lengths of all routes from one place: routers visited, that place and the destination's
+/// router included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// On the shortest route.
@@ -80,7 +86,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Of the routes of both.
+    /// The span of the routes of both.
     fn and(self, other: Span) -> Span {
         Span {
             shortest: self.shortest.min(other.shortest),
@@ -89,13 +95,16 @@ impl Span {
     }
 }
 
-/// Where a packet is: router, input port and the virtual channel it came by, what its routing knows, and its source.
+/// State of a packet: router, input port, virtual channel that it came by, routing state, and
+/// source.
 type State = (RouterId, PortId, u8, Flight, EndpointId);
-/// Flights are compared as the bytes they are made of. The source is 0 if the algorithm does not ask for it.
+/// Flights are compared as the bytes they consist of. The source is 0 if the algorithm does not ask
+/// for it.
 type StateKey = (RouterId, PortId, u8, FlightKey, EndpointId);
 type FlightKey = [u8; size_of::<Flight>()];
 
-/// The ways that a packet may go after one sequence of decisions, and its route state on each; the last is the escape.
+/// The ways that a packet may go after one sequence of decisions, and its route state on each; the
+/// last is the escape.
 type Ways = Vec<(Hop, Flight)>;
 
 /// Walks through all routes of one algorithm on one network, and remembers what it saw.
@@ -104,19 +113,19 @@ pub struct Walker<'a> {
     routing: &'a dyn Routing,
     known: FxHashMap<StateKey, Option<Span>>,
     channels: FxHashSet<Channel>,
-    /// Those that are the last way of some packet.
+    /// Channels that are the last way of some packet.
     escapes: FxHashSet<Channel>,
     /// From the channel that a packet is in to its last way.
     dependencies: FxHashSet<(Channel, Channel)>,
-    /// What was written at routers.
+    /// Values written at routers.
     memory: Memory,
     /// True if the algorithm has asked for the source of a packet.
     asks_source: bool,
-    /// How often what was known so far had to be looked at anew.
+    /// Number of times that known states had to be examined again.
     anew: u32,
 }
 
-/// One state on the way to a destination, with those of its successors that are still to be visited.
+/// One state on the way to a destination, with its unvisited successors.
 struct Step {
     key: StateKey,
     next: Vec<(Channel, State)>,
@@ -152,8 +161,9 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Walks every route between all pairs of endpoints (an endpoint and itself included), for data and for control
-    /// packets, and for those that set up circuits. Returns the lengths of the routes.
+    /// Walks every route between all pairs of endpoints (including an endpoint and itself), for
+    /// data packets, control packets, and packets that set up circuits. Returns the lengths of the
+    /// routes.
     pub fn walk_all(&mut self) -> Result<Span, Fault> {
         let mut all: Option<Span> = None;
         loop {
@@ -166,7 +176,7 @@ impl<'a> Walker<'a> {
                     }
                 }
             }
-            // What one packet has written others read.
+            // Values written by one packet may be read by others.
             if self.anew == anew {
                 break;
             }
@@ -177,13 +187,17 @@ impl<'a> Walker<'a> {
         }))
     }
 
-    /// Walks every route of a packet from `source` to `destination`. Returns the lengths of the routes.
-    /// A way that is one of several is walked like any other.
+    /// Walks every route of a packet from `source` to `destination`. Returns the lengths of the
+    /// routes. Alternative ways are walked like any other.
     ///
-    /// A [`Fault`] if a route never arrives or arrives elsewhere, is longer than [`Routing::max_routers`], leaves by
-    /// a port that does not exist or is not used, or takes a virtual channel that the link does not have; also if
-    /// the algorithm asks for the backlog of such a port, for a number out of none or for a word that it does not have, or
-    /// names a way twice.
+    /// A [`Fault`] if a route
+    /// - never arrives or arrives elsewhere,
+    /// - is longer than [`Routing::max_routers`],
+    /// - leaves by a port that does not exist or is not used,
+    /// - or takes a virtual channel that the link does not have.
+    ///
+    /// It is also a fault if the algorithm asks for the backlog of such a port, for a number out of
+    /// none or for a word that it does not have, or names a way twice.
     pub fn walk(
         &mut self,
         source: EndpointId,
@@ -193,7 +207,8 @@ impl<'a> Walker<'a> {
         self.walk_packet(source, destination, u8::from(control) * Flight::CONTROL)
     }
 
-    /// The flags of the packets that are routed differently. Those that set circuits up come first: what they keep others read.
+    /// The flags of the packets that are routed differently. Packets that set up circuits come
+    /// first: others read what they store.
     fn kinds_of_packets(&self) -> &'static [u8] {
         const ALL: &[u8] = &[Flight::CONTROL | Flight::SETUP, 0, Flight::CONTROL];
         match self.routing.circuits() {
@@ -251,7 +266,7 @@ impl<'a> Walker<'a> {
         Ok(span)
     }
 
-    /// Depth first, with a stack of its own so that a route without end cannot exhaust the thread's.
+    /// Depth first, with an explicit stack so that an endless route cannot overflow the thread's.
     fn explore(&mut self, start: State) -> Result<Span, (String, Vec<Channel>)> {
         if let Some(Some(span)) = self.known.get(&self.key(&start)) {
             return Ok(*span);
@@ -336,7 +351,7 @@ impl<'a> Walker<'a> {
         Ok(step)
     }
 
-    /// What the hop leads to; an error if it is not one that a packet may take.
+    /// The other end of the hop; an error if a packet may not take it.
     fn check(&self, state: &State, hop: Hop) -> Result<Peer, String> {
         let (router, _, _, flight, _) = state;
         if hop.port >= self.topology.ports(*router) {
@@ -378,7 +393,7 @@ impl<'a> Walker<'a> {
         let mut all = Vec::new();
         for (first, flight) in firsts {
             let state = (router, in_port, vc, flight, source);
-            // Asked when the packet has to wait, which is later: the loads are others.
+            // This is called when the packet has to wait, which is later: the loads may differ.
             let lists = self.decisions(state, |routing, flight, script| {
                 let mut ways = Vec::new();
                 routing.alternatives(flight, first, script, &mut ways);
@@ -401,7 +416,8 @@ impl<'a> Walker<'a> {
         Ok(all)
     }
 
-    /// The outcomes of all decision sequences that `decide` may take at one state, each once, with the route state.
+    /// The distinct outcomes of all decision sequences of `decide` at one state, with the route
+    /// state.
     fn decisions<R: Clone + Eq + std::hash::Hash>(
         &mut self,
         (router, in_port, _, flight, source): State,
@@ -451,8 +467,8 @@ impl<'a> Walker<'a> {
         channels
     }
 
-    /// The edges of the channel dependency graph, ascending: a packet that holds the first channel, which some packet has
-    /// as its last way, may wait for the second as its last way.
+    /// The edges of the channel dependency graph, ascending. A packet in the first channel, which
+    /// is the last way of some packet, may wait for the second as its last way.
     pub fn dependencies(&self) -> Vec<(Channel, Channel)> {
         let edges = self.dependencies.iter().copied();
         let mut edges: Vec<_> = edges
@@ -462,8 +478,8 @@ impl<'a> Walker<'a> {
         edges
     }
 
-    /// A cycle of the channel dependency graph, each channel once; None if there is none. Of rings that keep a bubble each is one node,
-    /// for which its first channel stands.
+    /// A cycle of the channel dependency graph, each channel once; None if there is none. Each ring
+    /// that keeps a bubble is one node, represented by its first channel.
     pub fn cycle(&self) -> Option<Vec<Channel>> {
         let edges = self.dependencies();
         match self.routing.keeps_bubbles() {
@@ -477,7 +493,7 @@ impl<'a> Walker<'a> {
         (*router, *in_port, *vc, bytes(flight), source)
     }
 
-    /// Number of states (router, port of arrival, route state) met so far: how much was walked.
+    /// Number of states (router, port of arrival, route state) visited so far.
     pub fn states(&self) -> usize {
         self.known.len()
     }

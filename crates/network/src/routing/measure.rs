@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Here, Hop, Queue};
 
-/// What an adaptive routing compares ways by, in flits.
+/// Measure by which an adaptive routing compares ways, in flits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -12,7 +12,7 @@ pub enum Measure {
     #[default]
     Backlog,
     /// Packets that have left the input queues of this router by the port and whose credit is not
-    /// back: output queues, link, buffer behind it, credits on their way (BookSim2, which takes the
+    /// back: output queues, link, buffer behind it, returning credits (BookSim2, which takes the
     /// credit of a flit when it crosses).
     Credits,
     /// The same plus the backlog of the port in input queues here (CODES).
@@ -22,7 +22,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// How much there is on a way out of this router.
+    /// Value of the measure for a hop out of this router.
     #[inline]
     pub fn of(self, hop: Hop, here: &mut dyn Here) -> u32 {
         match self {

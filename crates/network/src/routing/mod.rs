@@ -1,5 +1,7 @@
-//! Which way a packet takes. A folder for each family of topologies, with a file for each of its algorithms: the same name
-//! may stand for the same idea on several topologies.
+//! Routing: the path of a packet.
+//!
+//! There is a folder for each family of topologies, with a file for each of its algorithms: the
+//! same name may stand for the same idea on several topologies.
 
 pub mod analysis;
 pub mod direct;
@@ -18,44 +20,49 @@ use weir_model::{EndpointId, Flight, LinkKind, PortId, RouterId};
 
 pub use measure::Measure;
 
-/// The next step of a packet: an output port of this router, and the virtual channel on the link behind it.
+/// The next step of a packet: an output port of this router, and the virtual channel on the link
+/// behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Hop {
     /// Output port.
     pub port: PortId,
-    /// Virtual channel within the packet's traffic class: below [`Routing::vcs`] of that link's kind.
+    /// Virtual channel within the packet's traffic class: below [`Routing::vcs`] of that link's
+    /// kind.
     pub vc: u8,
 }
 
-/// How full a virtual channel is, in flits.
+/// Load of a virtual channel, in flits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// In the output queue of this router and in the buffer behind the link, as far as credits tell: what is on the link or
-    /// on its way back as credit is among it.
+    /// Flits in the output queue of this router and in the buffer behind the link, as far as
+    /// credits tell. Flits on the link and credits on their way back are included.
     pub used: u32,
-    /// Of those, in the output queue.
+    /// The part of `used` in the output queue.
     pub queued: u32,
-    /// That could be sent now: credits that what waits in the output queue will not use.
+    /// Flits that could be sent now: credits that the output queue will not use.
     pub free: u32,
 }
 
-/// What is on its way out by a port, in flits, over all virtual channels of a packet's traffic class and those that go before
-/// it.
+/// Flits to leave by a port, over all virtual channels of a packet's traffic class and of the
+/// classes with precedence over it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
-    /// In input queues of this router.
+    /// Flits in input queues of this router.
     pub waiting: u32,
-    /// In the port's output queues.
+    /// Flits in the port's output queues.
     pub queued: u32,
-    /// On the link, in the buffer behind it, or on the way back as credit. None on the way to an endpoint.
+    /// Flits on the link, in the buffer behind it, or on the way back as credit. None on the way to
+    /// an endpoint.
     pub beyond: u32,
 }
 
-/// What a routing algorithm may look at and draw from, at one router. The packet's flow is its source, its destination
-/// (which the [`Flight`] says) and its job.
+/// State that a routing algorithm may read and draw from at one router.
 ///
-/// All chance goes through `pick`, all knowledge of load through `backlog`, `queue` and `load`, and all memory through `recall` and
-/// `remember`, so that a test can walk through every route an algorithm could ever take.
+/// The packet's flow is its source, its destination (in the [`Flight`]) and its job.
+///
+/// All randomness goes through `pick`, all knowledge of load through `backlog`, `queue` and `load`,
+/// and all memory through `recall` and `remember`. A test can therefore walk through every route
+/// that an algorithm could take.
 pub trait Here {
     /// The router that the packet is at.
     fn router(&self) -> RouterId;
@@ -63,58 +70,68 @@ pub trait Here {
     fn in_port(&self) -> PortId;
     /// The packet's source.
     fn source(&self) -> EndpointId;
-    /// The number of the packet's job among those that run.
+    /// The index of the packet's job among the jobs of the run.
     fn job(&self) -> u16;
-    /// A random whole number in `0..n`; n > 0.
+    /// A random integer in `0..n`; n > 0.
     fn pick(&mut self, n: u32) -> u32;
-    /// Flits that are on their way out by `port`, over all virtual channels of the packet's traffic class and those that
-    /// go before it: waiting in this router for it
-    /// (input and output queues), and in the buffer behind it as far as credits tell, less what merely fills the
-    /// link's round trip.
+    /// Backlog of `port`, flits, over all virtual channels of the packet's traffic class and of the
+    /// classes with precedence over it.
+    ///
+    /// It includes flits that wait in this router for the port (input and output queues) and, as
+    /// far as credits tell, flits in the buffer behind it, less the content of the link's round
+    /// trip.
     fn backlog(&mut self, port: PortId) -> u32;
-    /// The same by where it is, the link's round trip included.
+    /// The same by location, including the link's round trip.
     fn queue(&mut self, port: PortId) -> Queue;
-    /// How full a virtual channel of the packet's traffic class is. Where virtual channels share a buffer: that buffer.
+    /// Load of a virtual channel of the packet's traffic class. If virtual channels share a buffer:
+    /// the load of that buffer.
     fn load(&mut self, hop: Hop) -> Load;
-    /// One of the words that the routing keeps at this router, below [`Routing::words`]; 0 before it is written.
+    /// One of the words that the routing keeps at this router, below [`Routing::words`]; 0 before
+    /// it is written.
     fn recall(&mut self, word: u32) -> u64;
-    /// Writes such a word.
+    /// Writes a word that the routing keeps at this router.
     fn remember(&mut self, word: u32, value: u64);
-    /// Flows that go out by `port`: set up and not torn down. Of routings that keep circuits ([`Routing::circuits`]), like the two below.
+    /// Number of flows that leave by `port`: set up and not torn down. For routings that keep
+    /// circuits ([`Routing::circuits`]), like the two methods below.
     fn flows(&mut self, port: PortId) -> u32;
-    /// The port that this router keeps for the packet's flow (source and destination) where the packet came in.
+    /// The port that this router keeps for the packet's flow (source and destination) at the input
+    /// where the packet came in.
     fn circuit(&mut self) -> Option<PortId>;
-    /// Keeps a port for the packet's flow until it is torn down; false if the cache of the input is full.
+    /// Keeps a port for the packet's flow until it is torn down; false if the cache of the input is
+    /// full.
     fn keep_circuit(&mut self, port: PortId) -> bool;
-    /// The longest packet in flits, for biases that are counted in packets.
+    /// The longest packet in flits, for biases in packets.
     fn max_packet(&self) -> u32;
 }
 
-/// How a NIC chooses the virtual network of a packet. The link to its router has the virtual channels of `nic.injection_vcs` for each
-/// network.
+/// Choice of a packet's virtual network by a NIC. The link to its router has the virtual channels
+/// of `nic.injection_vcs` for each network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicChoice {
     /// Virtual networks, 1 or more.
     pub networks: u8,
-    /// Which of them.
+    /// Rule for the choice.
     pub by: NicRule,
 }
 
-/// What a NIC goes by when it chooses a virtual network.
+/// Rule by which a NIC chooses a virtual network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NicRule {
-    /// The one after that of the packet before it from the same NIC. If that has no room, the packet waits.
+    /// The one after that of the previous packet from the same NIC. If that has no room, the packet
+    /// waits.
     InTurn,
-    /// Packet i of the m-th message of an endpoint, both from 0, takes number m + i modulo their number, and waits until that has room.
+    /// Packet i of the m-th message of an endpoint, both from 0, takes network (m + i) mod
+    /// `networks`, and waits until that has room.
     Numbered,
-    /// The one with less in the queue that the packet would join behind the link; of equal ones the first in turn.
+    /// The one with the least backlog in the queue that the packet would join behind the link; of
+    /// equal ones the first in turn.
     LeastUsed,
 }
 
-/// What routers keep of flows.
+/// Per-flow state at routers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Circuits {
-    /// Flows that an input port keeps a port for, at most.
+    /// Maximum number of flows that an input port keeps a port for.
     pub cache: u32,
 }
 
@@ -123,77 +140,95 @@ pub struct Circuits {
 pub trait Routing: Send + Sync {
     /// Virtual channels that one traffic class needs on links of `kind`.
     fn vcs(&self, kind: LinkKind) -> u8;
-    /// The orders in which its virtual networks take the dimensions of the network, each network with the same number of virtual
-    /// channels of a link, one network after the other. Empty: packets do not keep to an order.
+    /// The orders in which its virtual networks take the dimensions of the network. All networks
+    /// have the same number of virtual channels of a link, one network after the other. Empty:
+    /// packets do not keep to an order.
     fn orders(&self) -> &[Box<[usize]>] {
         &[]
     }
-    /// How a NIC chooses the virtual network of a packet that it sends; `flight.via` is its number. None: it does not, which is for
-    /// `route` to do.
+    /// Choice of the virtual network by the NIC that sends a packet; `flight.via` is its number.
+    /// None: `route` chooses.
     fn choice_at_nic(&self) -> Option<NicChoice> {
         None
     }
-    /// The next hop of a packet. Called once per router, when the packet comes to the head of its input queue or, with
-    /// virtual output queues, when it arrives; `flight` keeps what the algorithm has to remember.
-    /// At the destination's router it is the terminal port with virtual channel 0. Packets with `flight.is_control()`
-    /// go minimally under every algorithm (all control packets, unless `nic.control_routes` says otherwise).
+    /// The next hop of a packet.
+    ///
+    /// Called once per router, when the packet reaches the head of its input queue or, with virtual
+    /// output queues, when it arrives; `flight` holds the algorithm's state. At the destination's
+    /// router the hop is the terminal port with virtual channel 0. Packets with
+    /// `flight.is_control()` go minimally under every algorithm (all control packets, unless
+    /// `nic.control_routes` says otherwise).
     fn route(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop;
-    /// The most routers that a packet can visit.
+    /// Maximum number of routers that a packet can visit.
     fn max_routers(&self) -> u32;
-    /// True if it goes by how much waits ([`Here::backlog`], [`Here::queue`], [`Here::load`]).
+    /// True if it depends on load ([`Here::backlog`], [`Here::queue`], [`Here::load`]).
     fn is_adaptive(&self) -> bool {
         false
     }
-    /// Words of memory that the algorithm keeps at `router` ([`Here::recall`]): flow tables, pointers that go round.
+    /// Words of memory that the algorithm keeps at `router` ([`Here::recall`]): flow tables,
+    /// round-robin pointers.
     fn words(&self, router: RouterId) -> u32 {
         0
     }
-    /// Set if routers keep the ways of flows ([`Here::circuit`]), which NICs then set up before they send anything of a message and tear
-    /// down behind it. Packets that set up ([`Flight::is_setup`]) are routed by choice, and all of the flow behind them
-    /// ([`Flight::goes_by_circuits`]) by what was kept.
+    /// Set if routers keep the paths of flows ([`Here::circuit`]).
+    ///
+    /// NICs then set up a path before they send any packet of a message, and tear it down behind
+    /// it. Set-up packets ([`Flight::is_setup`]) are routed by choice, and all of the flow behind
+    /// them ([`Flight::goes_by_circuits`]) by the stored ports.
     fn circuits(&self) -> Option<Circuits> {
         None
     }
-    /// True if all packets from one endpoint to another go one way, control packets too, as long as a flow lasts.
+    /// True if all packets from one endpoint to another take one path, including control packets,
+    /// as long as a flow lasts.
     fn one_way(&self) -> bool {
         self.circuits().is_some()
     }
-    /// True if rings of links are kept free of deadlock by a place that stays free in each of them ([`Routing::onward`]).
+    /// True if rings of links are kept free of deadlock by a place that stays free in each of them
+    /// ([`Routing::onward`]).
     fn keeps_bubbles(&self) -> bool {
         false
     }
-    /// The port by which a ring goes on that comes in at a router by `in_port`, if packets that go on along it, always in the same virtual
-    /// channel, may wait for each other all the way round. A packet goes on along its ring if the buffer ahead has a place for it, and
-    /// enters it, from an endpoint or another ring, only if there are two: so one is left, the *bubble*, and some packet of the ring can
-    /// move (Carrion, Beivide, Gregorio, Vallejo, "A flow control mechanism to avoid message deadlock in k-ary n-cube networks",
-    /// HiPC 1997; Puente et al., "The adaptive bubble router", JPDC 61(9), 2001).
+    /// The port by which a ring that comes in at a router by `in_port` continues.
+    ///
+    /// This is for rings on which packets that continue, always in the same virtual channel, may
+    /// wait for each other all the way round. A packet continues along its ring if the buffer ahead
+    /// has a place for it. It enters the ring, from an endpoint or another ring, only if there are
+    /// two. One place is thus left, the *bubble*, and some packet of the ring can move (Carrion,
+    /// Beivide, Gregorio, Vallejo, "A flow control mechanism to avoid message deadlock in k-ary
+    /// n-cube networks", HiPC 1997; Puente et al., "The adaptive bubble router", JPDC 61(9), 2001).
     fn onward(&self, router: RouterId, in_port: PortId) -> Option<PortId> {
         None
     }
-    /// True if packets that have to wait may go other ways than the first: whether `alternatives` and `take` are called.
+    /// True if packets that have to wait may take alternatives to the first way: `alternatives` and
+    /// `take` are then called.
     fn has_alternatives(&self) -> bool {
         false
     }
-    /// The ways that a packet may go if it cannot go by `first`, the answer of `route`: the best first, at last the escape.
-    /// Called when the packet is to wait, once; it waits for all of them, and takes the first that it can. If it stands in a
-    /// queue it waits until it is the first there.
+    /// The ways that a packet may take if it cannot go by `first`, the result of `route`: the best
+    /// first, the escape last.
     ///
-    /// Deadlocks are kept off by the escapes alone (Duato, "A necessary and sufficient condition for deadlock-free routing
-    /// in cut-through and store-and-forward networks", 1996): wherever a packet is, the last of its ways, which is `first`
-    /// if there are no others, leads to its destination, and no packets in channels that are the last way of any can wait
-    /// for each other in a circle. [`analysis::Walker`] proves that.
+    /// Called once, when the packet starts to wait; it waits for all of them, and takes the first
+    /// that it can. In a queue it waits until it is the first there.
+    ///
+    /// The escapes alone prevent deadlocks (Duato, "A necessary and sufficient condition for
+    /// deadlock-free routing in cut-through and store-and-forward networks", 1996). Wherever a
+    /// packet is, the last of its ways, which is `first` if there are no others, must lead to its
+    /// destination. No packets in channels that are the last way of any may wait for each other in
+    /// a cycle. [`analysis::Walker`] proves that.
     fn alternatives(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {}
-    /// Takes note that the packet leaves `router` by `hop`, which is the first way or one of the alternatives: what depends
-    /// on that belongs into `flight` here and not in `route`.
+    /// Records that the packet leaves `router` by `hop`, which is the first way or one of the
+    /// alternatives. State that depends on that is stored in `flight` here and not in `route`.
     fn take(&self, flight: &mut Flight, router: RouterId, hop: Hop) {}
 }
 
 /// Builds a routing algorithm for a topology from its section.
 pub type Build = fn(&Section, &Arc<dyn Topology>) -> Result<Box<dyn Routing>, ConfigError>;
 
-/// The routings of a family of topologies. No other has a routing of the same name for one of these topologies.
+/// The routings of a family of topologies. No other family has a routing of the same name for one
+/// of these topologies.
 pub struct Routings {
-    /// The kinds of topology that they are made for, by their names in the experiment file; empty: for all there are.
+    /// The kinds of topology that they are made for, by their names in the experiment file; empty:
+    /// all kinds.
     pub topologies: &'static [&'static str],
     /// The routings.
     pub entries: &'static [Entry<Build>],

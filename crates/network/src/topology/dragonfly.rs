@@ -2,20 +2,22 @@
 //!
 //! Kim, Dally, Scott and Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
 //!
-//! Router `group * a + index`, endpoint `router * p + i`. The ports of a router are, in this order, its p terminals,
-//! its a - 1 local ports (to the other routers of the group, ascending) and its h global ports.
+//! Router `group * a + index`, endpoint `router * p + i`. The ports of a router are, in this order,
+//! its p terminals, its a - 1 local ports (to the other routers of the group, ascending) and its h
+//! global ports.
 //!
-//! # Which global port leads where
+//! # Wiring of the global ports
 //!
-//! L links join each pair of groups, so that a group uses L·(g - 1) of its a·h global ports. The rest is left unused.
-//! The used ones are numbered by a *slot* q from 0 to L·(g - 1) - 1. Router r of the group has the slots from
-//! ⌊r·L·(g - 1)/a⌋ to the one before the next router's first, so all routers use the same number of global ports, or
-//! one more or less. Slot q is link number ⌊q / (g - 1)⌋ to the group at *offset* q mod (g - 1), and the arrangement
-//! says which group an offset means. Link j of group A to B is link j of group B to A.
+//! L links join each pair of groups, so that a group uses L·(g - 1) of its a·h global ports. The
+//! rest is left unused. The used ones are numbered by a *slot* q from 0 to L·(g - 1) - 1. Router r
+//! of the group has the slots from ⌊r·L·(g - 1)/a⌋ to the one before the next router's first, so
+//! the numbers of global ports of two routers differ by at most one. Slot q is link number ⌊q /
+//! (g - 1)⌋ to the group at *offset* q mod (g - 1); the arrangement maps offsets to groups. Link j
+//! of group A to B is link j of group B to A.
 //!
-//! The links of one pair are g - 1 slots apart, and therefore every router of a group has ⌊L/a⌋ or ⌈L/a⌉ of them.
-//! With one link for each pair and every port in use, router q / h has slot q as its port q mod h, which is the
-//! wiring of BookSim's `dragonflynew` for the absolute arrangement.
+//! The links of one pair are g - 1 slots apart, and therefore every router of a group has ⌊L/a⌋ or
+//! ⌈L/a⌉ of them. With one link for each pair and every port in use, router q / h has slot q as its
+//! port q mod h, which is the wiring of BookSim's `dragonflynew` for the absolute arrangement.
 
 use std::any::Any;
 use std::ops::Range;
@@ -42,8 +44,8 @@ pub struct Params {
     /// Groups (g), from 2 to a·h + 1.
     pub groups: u32,
     /// Group that the global port with offset d of group G leads to. "absolute": group d, or d + 1
-    /// from G on. "relative": group G + d + 1, modulo the number of groups. "palmtree": group G - d
-    /// - 1, modulo the number of groups.
+    /// from G on. "relative": group G + d + 1, modulo the number of groups. "palmtree": group G -
+    /// d - 1, modulo the number of groups.
     #[serde(default)]
     pub arrangement: Arrangement,
     /// Links between each pair of groups. Default: the maximum for the global ports, ⌊a·h / (g -
@@ -58,8 +60,10 @@ pub struct Params {
     pub global: LinkParams,
 }
 
-/// Which global port of a group leads to which other group (Camarero, Vallejo and Beivide, "Topological
-/// characterization of Hamming and dragonfly networks and its implications on routing", 2014).
+/// Mapping of the global ports of a group to other groups.
+///
+/// Camarero, Vallejo and Beivide, "Topological characterization of Hamming and dragonfly networks
+/// and its implications on routing", 2014.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrangement {
@@ -84,7 +88,7 @@ pub struct Dragonfly {
     links: u32,
     by_p: Divisor,
     by_a: Divisor,
-    /// The first slot of each router of a group, and at the end the number of slots.
+    /// The first slot of each router of a group, followed by the number of slots.
     first_slots: Arc<[u32]>,
     /// The router of each slot, as its place in its group, and its port.
     slots: Arc<[(u32, PortId)]>,
@@ -99,7 +103,7 @@ impl Dragonfly {
     /// Links between groups.
     pub const GLOBAL: LinkKind = LinkKind(2);
 
-    /// Builds the network, or says which parameter does not fit and what to do.
+    /// Builds the network, or names the invalid parameter and the remedy.
     pub fn new(params: &Params) -> Result<Dragonfly, Invalid> {
         let links = check_sizes(params)?;
         let (a, slots) = (params.routers_per_group, links * (params.groups - 1));
@@ -173,15 +177,18 @@ impl Dragonfly {
         (group, router - group * self.a)
     }
 
-    /// The port of a group's router number `from` that leads to its router number `to`, another one.
+    /// The port of a group's router number `from` that leads to its router number `to`, another
+    /// one.
     #[inline]
     pub fn local_port(&self, from: u32, to: u32) -> PortId {
         debug_assert_ne!(from, to);
         (self.p + to - u32::from(to > from)) as PortId
     }
 
-    /// Where link number `link` (below [`Dragonfly::links_between_groups`]) to group `to` leaves group `from`: the
-    /// router's place in its group, and its port. The same link number is the other end in `to`:
+    /// The end of a global link in group `from`: the router's place in its group, and its port.
+    ///
+    /// `link` is its number among the links to group `to`, below
+    /// [`Dragonfly::links_between_groups`]. The same link number gives the other end in `to`:
     /// `global_link(to, from, link)`.
     #[inline]
     pub fn global_link(&self, from: u32, to: u32, link: u32) -> (u32, PortId) {
@@ -190,12 +197,13 @@ impl Dragonfly {
         self.slots[slot as usize]
     }
 
-    /// The numbers of the links to group `to` that are at `router` itself; `to` is not the router's own group.
+    /// The numbers of the links to group `to` that `router` itself has; `to` is not the router's
+    /// own group.
     #[inline]
     pub fn links_at(&self, router: RouterId, to: u32) -> Range<u32> {
         let (group, index) = self.place(router);
         let offset = self.offset(group, to);
-        // Links whose slots are below `slot`: those with link * (g - 1) + offset < slot.
+        // Links whose slots are below `slot`: link * (g - 1) + offset < slot.
         let below = |slot: u32| (slot + self.g - 2 - offset) / (self.g - 1);
         below(self.first_slot(index))..below(self.first_slot(index + 1))
     }
@@ -222,7 +230,7 @@ impl Dragonfly {
         u32::from(port) >= self.p && !self.is_global(port)
     }
 
-    /// The first slot of router `index` of a group; of `index` a: the number of slots.
+    /// The first slot of router `index` of a group; for `index` a, the number of slots.
     fn first_slot(&self, index: u32) -> u32 {
         self.first_slots[index as usize]
     }
@@ -238,7 +246,7 @@ impl Dragonfly {
         }
     }
 
-    /// The group at a place among those that `from` has links to.
+    /// The group at an offset among the groups that `from` has links to.
     fn group_at(&self, from: u32, offset: u32) -> u32 {
         match self.arrangement {
             Arrangement::Absolute if offset < from => offset,
@@ -260,7 +268,7 @@ impl Dragonfly {
     }
 }
 
-/// Most global ports of a group: there is a table of them.
+/// Maximum number of global ports of a group: they are in a table.
 const MOST_GLOBAL_PORTS: u64 = 1 << 22;
 
 /// Checks the sizes and returns the number of links between two groups.
@@ -418,9 +426,9 @@ impl Topology for Dragonfly {
         vec![group, index]
     }
 
-    /// Over at most one global link, as "minimal" is understood for dragonflies. Two global links with no local one
-    /// between them can visit fewer routers (3 and not 4), but they take another group's bandwidth and the time of
-    /// a second long link; no minimal routing takes them.
+    /// Over at most one global link, which is the meaning of "minimal" for dragonflies. Two global
+    /// links with no local one between them can visit fewer routers (3 and not 4), but they take
+    /// another group's bandwidth and the time of a second long link; no minimal routing takes them.
     fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {
         let (a, b) = (self.router_of(a), self.router_of(b));
         let (group_a, group_b) = (self.group_of(a), self.group_of(b));
@@ -440,9 +448,10 @@ impl Topology for Dragonfly {
         }
     }
 
-    /// Over at most one global link, as [`Topology::minimal_routers`]. With fewer links between two groups than
-    /// routers in a group some router has no link of its own on either side: local, global, local. With more, every
-    /// router has one, but never one to each router of the other group.
+    /// Over at most one global link, as [`Topology::minimal_routers`]. With fewer links between two
+    /// groups than routers in a group, some router on either side has no direct link to the other
+    /// group: local, global, local. With more, every router has one, but never one to each router
+    /// of the other group.
     fn diameter_routers(&self) -> u32 {
         match self.a {
             1 => 2,
@@ -483,7 +492,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
     Ok(Arc::new(dragonfly))
 }
 
-/// The registry's line about the dragonfly.
+/// Registry entry of the dragonfly.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dragonfly",
     summary: "Groups of fully connected routers with global links between all pairs of groups",

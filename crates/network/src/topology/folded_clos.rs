@@ -1,9 +1,10 @@
-//! The folded Clos network: a fat tree of equal routers, half of whose ports lead down and half up, except at the top,
-//! where all lead down.
+//! The folded Clos network: a fat tree of equal routers with half of their ports down and half up;
+//! those of the top routers all lead down.
 //!
-//! The bidirectional multistage networks of Pfister et al., HPIDC 2005, section V.A.3. As an extended generalised fat tree with
-//! k = radix / 2: m = (k, …, k, pods), w = (1, k, …, k). There are pods·kⁿ⁻¹ endpoints and kⁿ⁻¹ top routers on n
-//! levels. With fewer pods than ports, the top routers leave the rest of their ports out.
+//! The bidirectional multistage networks of Pfister et al., HPIDC 2005, section V.A.3. As an
+//! extended generalised fat tree with k = radix / 2: m = (k, …, k, pods), w = (1, k, …, k). There
+//! are pods·kⁿ⁻¹ endpoints and kⁿ⁻¹ top routers on n levels. With fewer pods than ports, the top
+//! routers leave the rest of their ports unused.
 
 use std::sync::Arc;
 
@@ -17,30 +18,33 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// Parameters of the folded Clos network. A pod is what is below one down port of the top: in a network of two levels,
-/// one leaf router.
+/// Parameters of the folded Clos network. A pod is what is below one down port of the top: in a
+/// network of two levels, one leaf router.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// Ports of every router: even, 4 or more.
     pub radix: u32,
-    /// Levels of routers, 1 or more; n levels are 2n - 1 stages of the unfolded network. With 1 there is a single
-    /// router, with an endpoint at each port.
+    /// Levels of routers, 1 or more; n levels are 2n - 1 stages of the unfolded network. With 1
+    /// there is a single router, with an endpoint at each port.
     pub levels: u32,
-    /// Pods below the top routers, from 2 to `radix`. Default: `radix`. With one level: endpoints of the router.
+    /// Pods below the top routers, from 2 to `radix`. Default: `radix`. With one level: endpoints
+    /// of the router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods: Option<u32>,
     /// The links between endpoints and leaf routers.
     pub terminal: LinkParams,
-    /// The links between the routers of a pod. Networks of one or two levels have none, and need no such section.
+    /// The links between the routers of a pod. Networks of one or two levels have none, and need no
+    /// such section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local: Option<LinkParams>,
-    /// The links between pods and top routers. A network of one level has none, and needs no such section.
+    /// The links between pods and top routers. A network of one level has none, and needs no such
+    /// section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub global: Option<LinkParams>,
 }
 
-/// Builds the network, or says which parameter does not fit and what to do.
+/// Builds the network, or names the invalid parameter and the remedy.
 pub fn tree(params: &Params) -> Result<Tree, Invalid> {
     let (radix, levels) = (params.radix, params.levels);
     let pods = params.pods.unwrap_or(radix);
@@ -94,7 +98,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
     Ok(Arc::new(tree))
 }
 
-/// Announces the folded Clos network.
+/// Registry entry of the folded Clos network.
 pub const ENTRY: Entry<Build> = Entry {
     name: "folded_clos",
     summary: "Fat tree of equal routers: half the ports lead down and half up, at the top all lead down.",

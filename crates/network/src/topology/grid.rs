@@ -1,8 +1,10 @@
-//! The arithmetic that all networks share whose routers or endpoints stand in a space of several dimensions.
+//! Shared arithmetic of networks whose routers or endpoints are arranged in a space of several
+//! dimensions.
 //!
-//! Place number r has the coordinates r mod s₀, ⌊r / s₀⌋ mod s₁, …, so the first dimension, x, runs fastest. A *line* of
-//! dimension d is the s_d places that differ in that coordinate alone. A *slab* is all places with the same coordinate in the
-//! longest dimension (the last of them, if several are as long): a domain, and a group.
+//! Place number r has the coordinates r mod s₀, ⌊r / s₀⌋ mod s₁, …, so the first dimension, x, runs
+//! fastest. A *line* of dimension d is the s_d places that differ in that coordinate alone. A
+//! *slab* is all places with the same coordinate in the longest dimension (the last of them, if
+//! several are equally long): a domain, and a group.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{Link, LinkParams, check_size};
 use weir_model::{Divisor, DomainId, Invalid, KindName, LinkKind, PortId, TERMINAL};
 
-/// The most dimensions: there are as many letters for them.
+/// Maximum number of dimensions: each has a letter.
 pub const MOST_DIMENSIONS: usize = 16;
 
 /// The names of the links to endpoints, and of those of each dimension.
@@ -49,7 +51,7 @@ const LETTERS: &[KindName] = KINDS.split_at(1).1;
 #[derive(Clone, Copy, Debug)]
 struct Dimension {
     size: Divisor,
-    /// From a place to the next one in this dimension.
+    /// Distance in numbers from a place to the next one in this dimension.
     stride: Divisor,
 }
 
@@ -60,15 +62,16 @@ pub struct Grid {
     places: u32,
     /// The dimension whose coordinate is the slab.
     longest: usize,
-    /// From a slab to the one after the last, in places.
+    /// Distance in numbers between two runs of places of the same slab.
     turn: Divisor,
 }
 
 impl Grid {
-    /// The space of these sizes; `key` is what a complaint is about.
+    /// The space of these sizes; `key` is the parameter named in errors.
     ///
     /// # Errors
-    /// If there is no dimension or too many, one of less than two places, or more places than can be numbered.
+    /// If there is no dimension or too many, one of less than two places, or more places than can
+    /// be numbered.
     pub fn new(sizes: &[u32], key: &str) -> Result<Grid, Invalid> {
         if sizes.is_empty() || sizes.len() > MOST_DIMENSIONS {
             return Err(Invalid::new(
@@ -162,7 +165,8 @@ impl Grid {
         place - self.coordinate(place, d) * stride + coordinate * stride
     }
 
-    /// The line of dimension `d` that a place is on: lines are numbered by their other coordinates, x first.
+    /// The line of dimension `d` that a place is on: lines are numbered by their other coordinates,
+    /// x first.
     #[inline]
     pub fn line(&self, place: u32, d: usize) -> u32 {
         let Dimension { size, stride } = self.dimensions[d];
@@ -295,9 +299,9 @@ impl GridParams {
 /// The links of a network of several dimensions, as an experiment file gives them.
 pub(super) struct GridLinks {
     pub terminal: LinkParams,
-    /// In every dimension …
+    /// Links of dimensions without separate parameters.
     pub link: LinkParams,
-    /// … but those of x, y and z that have links of their own.
+    /// Links of x, y and z, if they have separate parameters.
     pub own: [Option<LinkParams>; 3],
 }
 
@@ -350,12 +354,12 @@ fn per_dimension(given: Option<&Vec<u32>>, grid: &Grid, key: &str) -> Result<Vec
     Ok(given.clone())
 }
 
-/// The default of numbers.
+/// The default of these numbers.
 pub(super) fn one() -> u32 {
     1
 }
 
-/// Refuses routers of more ports than can be numbered.
+/// Refuses routers with more ports than can be numbered.
 pub(super) fn check_ports(ports: u64) -> Result<(), Invalid> {
     if ports <= u64::from(PortId::MAX) {
         return Ok(());
@@ -367,7 +371,7 @@ pub(super) fn check_ports(ports: u64) -> Result<(), Invalid> {
     ))
 }
 
-/// Refuses networks that no machine could simulate: so many endpoints and ports at each place.
+/// Refuses networks that no machine could simulate, by endpoints and ports at each place.
 pub(super) fn check_grid_size(grid: &Grid, endpoints: u32, ports: u64) -> Result<(), Invalid> {
     let (routers, ports) = (u128::from(grid.places()), u128::from(ports));
     check_size(
@@ -378,10 +382,10 @@ pub(super) fn check_grid_size(grid: &Grid, endpoints: u32, ports: u64) -> Result
     )
 }
 
-/// The dimensions in the order that letters say: `yx`, first y.
+/// The order of dimensions given by letters: `yx` is y first.
 ///
 /// # Errors
-/// If each dimension is not there once.
+/// If the letters do not name each dimension once.
 pub fn parse_order(letters: &str, grid: &Grid, key: &str) -> Result<Vec<usize>, Invalid> {
     let all = &LETTERS[..grid.dimensions()];
     let mut order = Vec::new();

@@ -1,10 +1,13 @@
-//! The HyperX: routers in several dimensions, each linked with all others of its line in every dimension. With one dimension it
-//! is a full mesh; with two or more and all alike a flattened butterfly (Kim, Dally and Abts, ISCA 2007); with sizes of 2 a hypercube.
+//! The HyperX: routers in several dimensions, each linked with all others of its line in every
+//! dimension. With one dimension it is a full mesh, with two or more of equal size a flattened
+//! butterfly (Kim, Dally and Abts, ISCA 2007), with sizes of 2 a hypercube.
 //!
-//! Ahn, Binkert, Davis, McLaren and Schreiber, "HyperX: topology, routing, and packaging of efficient large-scale networks", SC 2009.
+//! Ahn, Binkert, Davis, McLaren and Schreiber, "HyperX: topology, routing, and packaging of
+//! efficient large-scale networks", SC 2009.
 //!
-//! Routers are numbered as the places of a [`Grid`]; endpoint e is at router ⌊e / p⌋. The ports of a router are its p terminals, and
-//! then for each dimension those to the other routers of its line, ascending, as many to each as there are links.
+//! Routers are numbered as the places of a [`Grid`]; endpoint e is at router ⌊e / p⌋. The ports of
+//! a router are its p terminals, and then for each dimension those to the other routers of its
+//! line, ascending, one for each link.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -44,7 +47,7 @@ pub struct HyperX {
 }
 
 impl HyperX {
-    /// Builds the network, or says which parameter does not fit and what to do.
+    /// Builds the network, or names the invalid parameter and the remedy.
     pub fn new(params: &Params) -> Result<HyperX, Invalid> {
         let (grid, counts) = params.0.check()?;
         let p = params.0.endpoints_per_router;
@@ -73,7 +76,7 @@ impl HyperX {
         })
     }
 
-    /// Where the routers stand.
+    /// The grid of routers.
     #[inline]
     pub fn grid(&self) -> &Grid {
         &self.grid
@@ -96,8 +99,8 @@ impl HyperX {
         self.by_p.rest(endpoint) as PortId
     }
 
-    /// The first port of a router with coordinate `from` in dimension `d` that leads to the router of its line with coordinate `to`,
-    /// another one, and how many do.
+    /// The ports of a router with coordinate `from` in dimension `d` that lead to the router of its
+    /// line with another coordinate, `to`: the first one, and their number.
     #[inline]
     pub fn ports_to(&self, d: usize, from: u32, to: u32) -> (PortId, PortId) {
         debug_assert_ne!(from, to);
@@ -243,7 +246,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
     Ok(Arc::new(hyperx))
 }
 
-/// Announces the HyperX.
+/// Registry entry of the HyperX.
 pub const ENTRY: Entry<Build> = Entry {
     name: "hyperx",
     summary: "Routers in any number of dimensions, each linked with all others of its lines (flattened butterfly, full mesh, hypercube).",

@@ -1,9 +1,10 @@
-//! The k-ary n-tree: kⁿ endpoints below n levels of kⁿ⁻¹ routers, with k ports down and k ports up (the top routers: k
-//! ports down only).
+//! The k-ary n-tree: kⁿ endpoints below n levels of kⁿ⁻¹ routers, with k ports down and k ports up
+//! (the top routers: k ports down only).
 //!
-//! Petrini and Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997;
-//! the tree of Birk and Zdornov, section 4.2, and with `horizontal_width` their modified one. As an extended generalised fat tree:
-//! m = (k, …, k), w = (1, k, …, k).
+//! Petrini and Vanneschi, "k-ary n-trees: high performance networks for massively parallel
+//! architectures", IPPS 1997. It is the tree of Birk and Zdornov, section 4.2, and with
+//! `horizontal_width` their modified one. As an extended generalised fat tree: m = (k, …, k), w =
+//! (1, k, …, k).
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// Parameters of the k-ary n-tree. A pod is what is below one down port of the top: in a tree of two levels, one leaf
-/// router.
+/// Parameters of the k-ary n-tree. A pod is what is below one down port of the top: in a tree of
+/// two levels, one leaf router.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
@@ -26,19 +27,22 @@ pub struct Params {
     pub k: u32,
     /// Levels of routers, 1 or more. With 1 there is a single router with k endpoints.
     pub n: u32,
-    /// Links between two neighbouring routers of a logical node, which are the routers that lead down to the same endpoints.
-    /// Default: 0. Of the routings, `adaptive_flow` takes them.
+    /// Links between two neighbouring routers of a logical node, which are the routers that lead
+    /// down to the same endpoints. Default: 0. Of the routings, `adaptive_flow` takes them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub horizontal_width: u32,
     /// The links between endpoints and leaf routers.
     pub terminal: LinkParams,
-    /// The links between the routers of a pod. Trees of one or two levels have none, and need no such section.
+    /// The links between the routers of a pod. Trees of one or two levels have none, and need no
+    /// such section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local: Option<LinkParams>,
-    /// The links between pods and top routers. A tree of one level has none, and needs no such section.
+    /// The links between pods and top routers. A tree of one level has none, and needs no such
+    /// section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub global: Option<LinkParams>,
-    /// The links between neighbouring routers of a logical node. Needed with `horizontal_width` in a tree of two levels or more.
+    /// The links between neighbouring routers of a logical node. Needed with `horizontal_width` in
+    /// a tree of two levels or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizontal: Option<LinkParams>,
 }
@@ -48,7 +52,7 @@ fn is_zero(width: &u32) -> bool {
     *width == 0
 }
 
-/// Builds the tree, or says which parameter does not fit and what to do.
+/// Builds the tree, or names the invalid parameter and the remedy.
 pub fn tree(params: &Params) -> Result<Tree, Invalid> {
     let (k, n) = (params.k, params.n);
     if k < 2 {
@@ -87,7 +91,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
     Ok(Arc::new(tree))
 }
 
-/// Announces the k-ary n-tree.
+/// Registry entry of the k-ary n-tree.
 pub const ENTRY: Entry<Build> = Entry {
     name: "kary_ntree",
     summary: "Fat tree of k^n endpoints below n levels of k^(n-1) routers; the top routers use k ports.",

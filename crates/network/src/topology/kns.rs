@@ -1,25 +1,29 @@
-//! The k-ary n-direct s-indirect network (KNS): kⁿ nodes in n dimensions, of which the k of a line are joined by an indirect network
-//! of s stages, a single switch if s is 1.
+//! The k-ary n-direct s-indirect network (KNS): kⁿ nodes in n dimensions. The k nodes of a line are
+//! joined by an indirect network of s stages, a single switch if s is 1.
 //!
-//! Peñaranda, Gómez Requena, Gómez, López and Duato, "The k-ary n-direct s-indirect family of topologies for large-scale
-//! interconnection networks", J. Supercomput. 72(3), 2016; Yébenes et al., TACO 16(2), 2019, section 2.1.
+//! Peñaranda, Gómez Requena, Gómez, López and Duato, "The k-ary n-direct s-indirect family of
+//! topologies for large-scale interconnection networks", J. Supercomput. 72(3), 2016; Yébenes et
+//! al., TACO 16(2), 2019, section 2.1.
 //!
 //! # Nodes
 //!
-//! The interface of a node has a port in each dimension and passes packets on from one to another. So a node is an endpoint and,
-//! inside it, a router of kind `nic` with one terminal port and n ports into the lines. Routers of kind `line` are the switches. What a
-//! NIC takes to forward, and its buffers, are those of `[router.nic]`; the `terminal` link is inside the node.
+//! The interface of a node has a port in each dimension and forwards packets from one to another. A
+//! node therefore consists of an endpoint and a router of kind `nic` with one terminal port and n
+//! ports into the lines. Routers of kind `line` are the switches. The forwarding time and the
+//! buffers of a NIC are those of `[router.nic]`; the `terminal` link is inside the node.
 //!
 //! # Numbers
 //!
-//! Nodes are numbered as the places of a [`Grid`]; the NIC of endpoint e is router e. The switches of lines follow: those of all lines
-//! of x, then of y, and so on, each line's in the order of its tree. In a NIC, port 0 is the terminal and port 1 + d leads into the line
-//! of dimension d. For s > 1 a line is a d-ary s-tree with dˢ = k ([`super::kary_ntree`]), whose endpoints are the nodes of the line.
+//! Nodes are numbered as the places of a [`Grid`]; the NIC of endpoint e is router e. The switches
+//! of lines follow: those of all lines of x, then of y, and so on, each line's in the order of its
+//! tree. In a NIC, port 0 is the terminal and port 1 + d leads into the line of dimension d. For
+//! s > 1 a line is a d-ary s-tree with dˢ = k ([`super::kary_ntree`]), whose endpoints are the
+//! nodes of the line.
 //!
 //! # Domains
 //!
-//! A domain is a slab of the last dimension with the lines inside it. The lines of the last dimension, which join the slabs, are dealt
-//! out to them in turn.
+//! A domain is a slab of the last dimension with the lines inside it. The lines of the last
+//! dimension, which join the slabs, are assigned to them in turn.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -42,8 +46,8 @@ pub struct Params {
     pub k: u32,
     /// Dimensions, from 1 to 16.
     pub n: u32,
-    /// Stages of a line. 1 (default): a switch of k ports. More: a fat tree of s levels of switches, of which k is the s-th power of
-    /// their ports down.
+    /// Stages of a line. 1 (default): a switch of k ports. More: a fat tree of s levels of
+    /// switches, of which k is the s-th power of their ports down.
     #[serde(default = "super::grid::one")]
     pub s: u32,
     /// The link inside a node, between the endpoint and the ports of its interface.
@@ -64,7 +68,7 @@ pub struct Params {
     pub inner: Option<LinkParams>,
 }
 
-/// What a router of a KNS network is.
+/// Role of a router of a KNS network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The interface of the node of this number.
@@ -101,7 +105,7 @@ impl Kns {
     /// Interfaces of nodes.
     pub const NIC: RouterKind = RouterKind(1);
 
-    /// Builds the network, or says which parameter does not fit and what to do.
+    /// Builds the network, or names the invalid parameter and the remedy.
     pub fn new(params: &Params) -> Result<Kns, Invalid> {
         let n = params.n as usize;
         if !(1..=MOST_DIMENSIONS).contains(&n) {
@@ -161,7 +165,7 @@ impl Kns {
         })
     }
 
-    /// Where the nodes stand.
+    /// The grid of nodes.
     #[inline]
     pub fn grid(&self) -> &Grid {
         &self.grid
@@ -173,7 +177,7 @@ impl Kns {
         &self.line
     }
 
-    /// What a router is.
+    /// Role of a router.
     #[inline]
     pub fn place(&self, router: RouterId) -> Place {
         let nodes = self.grid.places();
@@ -202,7 +206,7 @@ impl Kns {
         self.grid.places() + (d as u32 * self.lines + line) * self.line.routers() + switch
     }
 
-    /// Lines of one dimension in a slab, but of the last dimension.
+    /// Number of lines in a slab, for each dimension but the last.
     fn lines_in_slab(&self) -> u32 {
         self.lines / self.grid.slabs()
     }
@@ -379,18 +383,19 @@ impl Topology for Kns {
                     false => line % self.lines_in_slab(),
                 };
                 let before = d as u32 * self.lines_in_slab() + index;
-                // A slab has as many nodes as there are lines.
+                // The number of nodes of a slab equals the number of lines of a dimension.
                 self.lines + before * self.line.routers() + switch
             }
         }
     }
 
-    /// Those of the space, the dimension of a switch's line (1 is x; 0 for a NIC), and the number of the switch there.
+    /// The axes of the space, the dimension of a switch's line (1 is x; 0 for a NIC), and the
+    /// number of the switch there.
     fn axes(&self) -> &[KindName] {
         &self.axes
     }
 
-    /// A line stands where its first node does.
+    /// A line has the coordinates of its first node.
     fn coordinates(&self, router: RouterId) -> Vec<u32> {
         let (node, dimension, switch) = match self.place(router) {
             Place::Nic(node) => (node, 0, 0),
@@ -452,7 +457,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
     Ok(Arc::new(kns))
 }
 
-/// Announces the k-ary n-direct s-indirect network.
+/// Registry entry of the k-ary n-direct s-indirect network.
 pub const ENTRY: Entry<Build> = Entry {
     name: "kns",
     summary: "k-ary n-direct s-indirect: nodes in n dimensions, each line of k joined by a switch (or a fat tree of s stages); nodes forward between dimensions.",

@@ -11,12 +11,12 @@ use weir_model::{Invalid, LinkKind};
 pub struct LinkParams {
     /// Bandwidth of each direction (`"100 Gbps"`, `"25 GB/s"`), more than 0.
     pub bandwidth: Rate,
-    /// From the head leaving one end to the head reaching the other (`"50 ns"`), more than 0.
+    /// Time from the head leaving one end to the head reaching the other (`"50 ns"`), more than 0.
     pub latency: Duration,
 }
 
 impl LinkParams {
-    /// The link, or what is wrong with the parameters in the table of its kind, whose name is `name`.
+    /// The link, or the error in the parameters in the table of its kind, whose name is `name`.
     pub fn check(self, kind: LinkKind, name: &str) -> Result<Link, Invalid> {
         let complain = |key: &str, remedy: &str| {
             let key_path = format!("{name}.{key}");

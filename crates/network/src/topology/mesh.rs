@@ -12,11 +12,12 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// Parameters of the mesh. A domain is a slab: the routers with the same coordinate in the longest dimension.
+/// Parameters of the mesh. A domain is a slab: the routers with the same coordinate in the longest
+/// dimension.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Params(pub GridParams);
 
-/// Builds the mesh, or says which parameter does not fit and what to do.
+/// Builds the mesh, or names the invalid parameter and the remedy.
 pub fn mesh(params: &Params) -> Result<Torus, Invalid> {
     Torus::of("mesh", false, Layout::Equal, &params.0)
 }
@@ -26,7 +27,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
     Ok(Arc::new(mesh))
 }
 
-/// Announces the mesh.
+/// Registry entry of the mesh.
 pub const ENTRY: Entry<Build> = Entry {
     name: "mesh",
     summary: "Routers in any number of dimensions, each linked with its neighbours: a torus with open ends.",

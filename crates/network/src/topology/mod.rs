@@ -1,5 +1,5 @@
-//! Networks as graphs, and their split into domains. Everything is computed from coordinates: no table grows with
-//! the number of endpoints.
+//! Networks as graphs, and their split into domains. Everything is computed from coordinates: no
+//! table grows with the number of endpoints.
 
 pub mod dragonfly;
 pub mod folded_clos;
@@ -26,7 +26,7 @@ pub use link::LinkParams;
 
 use grid::Grid;
 
-/// What is at the other end of a router's port.
+/// The other end of a router's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// Another router, and the port there.
@@ -40,27 +40,27 @@ pub enum Peer {
 /// One link; both directions are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// What it joins, of [`Topology::link_kinds`].
+    /// Its kind, from [`Topology::link_kinds`].
     pub kind: LinkKind,
-    /// Of each direction.
+    /// Bandwidth of each direction.
     pub bandwidth: Bandwidth,
-    /// From the head leaving one end to the head reaching the other, in ps; at least 1.
+    /// Time from the head leaving one end to the head reaching the other, in ps; at least 1.
     pub latency: Time,
 }
 
-/// Links that are alike.
+/// Equal links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Links {
     /// Each of them.
     pub link: Link,
-    /// How many there are; more than 0.
+    /// Number of links; more than 0.
     pub count: u64,
     /// True if any of them joins two domains.
     pub between_domains: bool,
 }
 
 impl Links {
-    /// Those of some kinds of which there are any: each link, how many there are, whether they join domains.
+    /// The nonempty kinds of links: each link, their number, and true if they join domains.
     pub(super) fn of(kinds: impl IntoIterator<Item = (Link, u64, bool)>) -> Vec<Links> {
         let some = kinds.into_iter().filter(|&(_, count, _)| count > 0);
         some.map(|(link, count, between_domains)| Links {
@@ -72,11 +72,12 @@ impl Links {
     }
 }
 
-/// Most endpoints of a network: every rank keeps lists of all of them.
+/// Maximum number of endpoints of a network: every rank keeps lists of all of them.
 pub const MOST_ENDPOINTS: u128 = 1 << 24;
-/// Most ports of all routers.
+/// Maximum number of ports of all routers.
 pub const MOST_PORTS: u128 = 1 << 31;
-/// Most ports of the routers of a domain, which one rank holds: at least ten gigabytes.
+/// Maximum number of ports of the routers of a domain, which one rank holds: at least ten
+/// gigabytes.
 pub const MOST_DOMAIN_PORTS: u128 = 1 << 25;
 
 /// `1 router`, `2 routers`.
@@ -87,7 +88,7 @@ fn count(number: u32, what: &str) -> String {
     }
 }
 
-/// Refuses networks that no machine could simulate. `key` is what the error is about.
+/// Refuses networks that no machine could simulate. `key` is the parameter named in errors.
 pub(super) fn check_size(
     key: &str,
     endpoints: u128,
@@ -123,16 +124,19 @@ pub trait Topology: Send + Sync {
     fn endpoints(&self) -> u32;
     /// Number of routers, counted from 0.
     fn routers(&self) -> u32;
-    /// Number of ports of `router`, unused ones included.
+    /// Number of ports of `router`, including unused ones.
     fn ports(&self, router: RouterId) -> PortId;
-    /// What `port` of `router` leads to. Symmetric: the peer of a router's peer is that router and port.
+    /// The other end of `port` of `router`. Symmetric: the peer of a router's peer is that router
+    /// and port.
     fn peer(&self, router: RouterId, port: PortId) -> Peer;
     /// The link at `port` of `router`. For an unused port: any.
     fn link(&self, router: RouterId, port: PortId) -> Link;
-    /// The names of the kinds of links, which are also the keys of their parameters: [`LinkKind`] is a place in this
-    /// list. The first is `terminal`, and so is every link to an endpoint. Lower-case letters, digits and underscores.
+    /// The names of the kinds of links, which are also the keys of their parameters: [`LinkKind`]
+    /// is a place in this list. The first is `terminal`, and so is every link to an endpoint.
+    /// Lower-case letters, digits and underscores.
     fn link_kinds(&self) -> &[KindName];
-    /// The names of the kinds of routers: [`RouterKind`] is a place in this list. As the names of links.
+    /// The names of the kinds of routers: [`RouterKind`] is a place in this list. As the names of
+    /// links.
     fn router_kinds(&self) -> &[KindName] {
         const ALIKE: &[KindName] = &[KindName::Borrowed("router")];
         ALIKE
@@ -141,11 +145,12 @@ pub trait Topology: Send + Sync {
     fn router_kind(&self, _router: RouterId) -> RouterKind {
         RouterKind(0)
     }
-    /// All links, those that are alike together. A search, unless a topology has formulae.
+    /// All links, grouped by equal ones. A search, unless a topology has formulae.
     fn links(&self) -> Vec<Links> {
         search_links(self)
     }
-    /// Number of ports of all routers, unused ones included. A search, unless a topology has a formula.
+    /// Number of ports of all routers, including unused ones. A search, unless a topology has a
+    /// formula.
     fn all_ports(&self) -> u64 {
         let ports = (0..self.routers()).map(|router| u64::from(self.ports(router)));
         ports.sum()
@@ -160,8 +165,8 @@ pub trait Topology: Send + Sync {
     fn domain_routers(&self, domain: DomainId) -> Vec<RouterId>;
     /// The position of `router` in the list of its domain's routers. Constant time.
     fn local_index(&self, router: RouterId) -> u32;
-    /// The group, pod or slab that `router` belongs to, for placements and patterns that speak of groups: its domain, unless
-    /// a topology has other ones.
+    /// The group, pod or slab that `router` belongs to, for placements and patterns that use
+    /// groups: its domain, unless a topology has other ones.
     fn group_of(&self, router: RouterId) -> u32 {
         self.domain_of(router)
     }
@@ -169,21 +174,22 @@ pub trait Topology: Send + Sync {
     fn groups(&self) -> u32 {
         self.domains()
     }
-    /// The names of the axes of the routers' coordinates: those of the space that they stand in; none where a router is nothing
-    /// but its number. As the names of links.
+    /// The names of the axes of the routers' coordinates: those of the space in which they are
+    /// arranged; none if a router has only a number. Same rules as for the names of links.
     fn axes(&self) -> &[KindName] {
         self.as_grid().map_or(&[], Grid::axes)
     }
-    /// Where a router stands, one number for each of the axes.
+    /// The coordinates of a router, one for each of the axes.
     fn coordinates(&self, router: RouterId) -> Vec<u32> {
         let grid = self.as_grid();
         grid.map_or_else(Vec::new, |grid| grid.coordinates(router).collect())
     }
     /// Routers on a shortest route between two endpoints (1 when they share a router).
     fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32;
-    /// The most routers on a shortest route between any two endpoints: the formula, not a search.
+    /// Maximum number of routers on a shortest route between any two endpoints: a formula, not a
+    /// search.
     fn diameter_routers(&self) -> u32;
-    /// One line of words: what was built (`dragonfly: 33 groups of 8 routers …`).
+    /// A one-line description of the network (`dragonfly: 33 groups of 8 routers …`).
     fn describe(&self) -> String;
     /// The network that this is or contains, as its own type: routings that are made for a type
     /// find it with [`as_a`](trait.Topology.html#method.as_a). Routers, ports and endpoints have the
@@ -191,8 +197,8 @@ pub trait Topology: Send + Sync {
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }
-    /// The space that the routers with endpoints stand in, of a network of several dimensions: the place of an endpoint is the
-    /// number of the router that it is attached to.
+    /// The grid of the routers with endpoints, in a network of several dimensions: the place of an
+    /// endpoint is the number of the router that it is attached to.
     fn as_grid(&self) -> Option<&Grid> {
         None
     }
@@ -212,7 +218,7 @@ pub fn search_links<T: Topology + ?Sized>(topology: &T) -> Vec<Links> {
     for router in 0..topology.routers() {
         for port in 0..topology.ports(router) {
             let between_domains = match topology.peer(router, port) {
-                // Seen from both ends, it counts once.
+                // The condition counts a link from one end only.
                 Peer::Router(other, there) if (other, there) > (router, port) => {
                     topology.domain_of(other) != topology.domain_of(router)
                 }

@@ -1,11 +1,12 @@
-//! The torus, a k-ary n-cube with sizes of its own for each dimension: every line of routers is a ring. The mesh
-//! ([`super::mesh`]) is the same without the links that close the rings.
+//! The torus, a k-ary n-cube with a separate size for each dimension: every line of routers is a
+//! ring. The mesh ([`super::mesh`]) is the same without the links that close the rings.
 //!
-//! Dally and Seitz, "The torus routing chip", Distributed Computing 1, 1986; Dally and Towles, "Principles and Practices of
-//! Interconnection Networks", 2004, chapter 5.
+//! Dally and Seitz, "The torus routing chip", Distributed Computing 1, 1986; Dally and Towles,
+//! "Principles and Practices of Interconnection Networks", 2004, chapter 5.
 //!
-//! Routers are numbered as the places of a [`Grid`]; endpoint e is at router ⌊e / p⌋. The ports of a router are its p terminals,
-//! and then for each dimension those to the next router, as many as there are links, and as many to the one before.
+//! Routers are numbered as the places of a [`Grid`]; endpoint e is at router ⌊e / p⌋. The ports of
+//! a router are its p terminals, and then for each dimension those to the next router, one for each
+//! link, and those to the one before.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Divisor, DomainId, EndpointId, Invalid, KindName, PortId, RouterId, Time};
 
-/// Parameters of the torus. A domain is a slab: the routers with the same coordinate in the longest dimension.
+/// Parameters of the torus. A domain is a slab: the routers with the same coordinate in the longest
+/// dimension.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
@@ -52,17 +54,17 @@ pub struct Params {
     pub z: Option<LinkParams>,
 }
 
-/// How the routers of a ring stand, and so how long its links are.
+/// Arrangement of the routers of a ring, which determines the lengths of its links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
-    /// All links have the latency that is given.
+    /// All links have the given latency.
     #[default]
     Equal,
-    /// Every other router of the ring on the way there, the rest on the way back: links are twice as long as from one place to the
-    /// next, whose latency is given, but for the two where the way turns.
+    /// Every other router of the ring on the way there, the rest on the way back: all links have
+    /// twice the given latency, except the two at the turns.
     Folded,
-    /// In a row: the link that closes a ring of k routers has k - 1 times the latency that is given.
+    /// In a row: the link that closes a ring of k routers has k - 1 times the given latency.
     Straight,
 }
 
@@ -99,7 +101,7 @@ pub struct Torus {
 }
 
 impl Torus {
-    /// Builds the torus, or says which parameter does not fit and what to do.
+    /// Builds the torus, or names the invalid parameter and the remedy.
     pub fn new(params: &Params) -> Result<Torus, Invalid> {
         let grid = GridParams {
             sizes: params.sizes.clone(),
@@ -155,7 +157,7 @@ impl Torus {
         Ok(torus)
     }
 
-    /// No time of a link may be beyond what can be counted.
+    /// Refuses links whose latency overflows a time.
     fn check_lengths(&self) -> Result<(), Invalid> {
         for (d, rail) in self.rails.iter().enumerate() {
             let longest = u128::from(rail.link.latency) * u128::from(self.grid.size(d));
@@ -170,7 +172,7 @@ impl Torus {
         Ok(())
     }
 
-    /// Where the routers stand.
+    /// The grid of routers.
     #[inline]
     pub fn grid(&self) -> &Grid {
         &self.grid
@@ -199,7 +201,7 @@ impl Torus {
         self.by_p.rest(endpoint) as PortId
     }
 
-    /// The first port of dimension `d` that leads this way, and how many do.
+    /// The ports of dimension `d` that lead this way: the first one, and their number.
     #[inline]
     pub fn ports_to(&self, d: usize, heading: Heading) -> (PortId, PortId) {
         let rail = &self.rails[d];
@@ -209,7 +211,7 @@ impl Torus {
         }
     }
 
-    /// The dimension of a port to another router, and which way it leads.
+    /// The dimension of a port to another router, and its heading.
     fn dimension_of(&self, port: PortId) -> (usize, Heading) {
         let d = self.rails.partition_point(|rail| rail.first <= port) - 1;
         let down = port >= self.rails[d].first + self.rails[d].links;
@@ -226,7 +228,8 @@ impl Torus {
         }
     }
 
-    /// Whether going up is a shortest way from one coordinate of dimension `d` to another one, and whether going down is.
+    /// Two flags: going up, and going down, is a shortest way from one coordinate of dimension `d`
+    /// to another one.
     #[inline]
     pub fn ways_round(&self, d: usize, from: u32, to: u32) -> (bool, bool) {
         if !self.wraps {
@@ -241,7 +244,7 @@ impl Torus {
         (2 * up <= size, 2 * up >= size)
     }
 
-    /// The most links of a shortest way in dimension `d`.
+    /// Maximum number of links of a shortest way in dimension `d`.
     pub fn longest_way(&self, d: usize) -> u32 {
         match self.wraps {
             true => self.grid.size(d) / 2,
@@ -412,7 +415,7 @@ fn build(section: &Section) -> Result<Arc<dyn Topology>, ConfigError> {
     Ok(Arc::new(torus))
 }
 
-/// Announces the torus.
+/// Registry entry of the torus.
 pub const ENTRY: Entry<Build> = Entry {
     name: "torus",
     summary: "Routers in any number of dimensions, every line of them a ring.",

@@ -1,30 +1,32 @@
-//! The arithmetic that all fat trees share: extended generalised fat trees XGFT(n; m₁ … mₙ; w₁ … wₙ) with w₁ = 1
-//! (Öhring, Ibel, Das and Kumar, "On generalized fat trees", IPPS 1995).
+//! Shared arithmetic of all fat trees: extended generalised fat trees XGFT(n; m₁ … mₙ; w₁ … wₙ)
+//! with w₁ = 1 (Öhring, Ibel, Das and Kumar, "On generalized fat trees", IPPS 1995).
 //!
-//! Routers stand on levels 1 (the leaf routers, which have the endpoints) to n (the top). A router of level l has
-//! m_l ports down and, below the top, w_{l+1} ports up. Write M_l = m₁ ⋯ m_l and W_l = w₁ ⋯ w_l. The M_l endpoints
-//! from s·M_l on are *subtree* s of level l, and W_l routers of level l, its *replicas* 0 to W_l - 1, reach all of them
-//! by going down.
+//! Routers are on levels 1 (the leaf routers, which have the endpoints) to n (the top). A router of
+//! level l has m_l ports down and, below the top, w_{l+1} ports up. Write M_l = m₁ ⋯ m_l and W_l =
+//! w₁ ⋯ w_l. The M_l endpoints from s·M_l on are *subtree* s of level l, and W_l routers of level
+//! l, its *replicas* 0 to W_l - 1, reach all of them by going down.
 //!
 //! # Links
 //!
-//! Up port u of replica r of subtree s on level l leads to replica r + u·W_l of subtree ⌊s / m_{l+1}⌋ on level l + 1,
-//! and comes in there by port s mod m_{l+1}. So the way down from a router to an endpoint below it is fixed, and the
-//! way up is free.
+//! Up port u of replica r of subtree s on level l leads to replica r + u·W_l of subtree ⌊s /
+//! m_{l+1}⌋ on level l + 1. It comes in there by port s mod m_{l+1}. The way down from a router to
+//! an endpoint below it is therefore fixed, and the way up is free.
 //!
-//! The replicas of a subtree (on the top level: all routers) are a *logical node*. Where the tree has horizontal links, each of them
-//! has so many to the one before it and to the one after it: [`horizontal`].
+//! The replicas of a subtree (on the top level: all routers) are a *logical node*. If the tree has
+//! horizontal links, each replica has `width` of them to the one before it and to the one after it:
+//! [`horizontal`].
 //!
 //! # Numbers
 //!
-//! The subtrees just below the top are the *pods*. The routers of a pod are numbered in one piece, leaf routers
-//! first; the top routers come last. Endpoint e is at port e mod m₁ of leaf router ⌊e / m₁⌋ (counted without the
-//! others). Ports of a router: those down, those up, those to the replica before it, those to the one after it.
+//! The subtrees just below the top are the *pods*. The routers of a pod are numbered in one piece,
+//! leaf routers first; the top routers come last. Endpoint e is at port e mod m₁ of leaf router ⌊e
+//! / m₁⌋ (counted without the others). Ports of a router, in order: down, up, to the replica before
+//! it, to the replica after it.
 //!
 //! # Domains
 //!
-//! Each pod is a domain, and the top routers are dealt out to the pods in turn. A tree of one level has one router,
-//! one pod and one domain.
+//! Each pod is a domain, and the top routers are assigned to the pods in turn. A tree of one level
+//! has one router, one pod and one domain.
 
 pub mod horizontal;
 
@@ -44,12 +46,13 @@ pub(super) struct Links {
     pub local: Option<LinkParams>,
     /// Needed from two levels on.
     pub global: Option<LinkParams>,
-    /// Needed where there are horizontal links.
+    /// Needed if there are horizontal links.
     pub horizontal: Option<LinkParams>,
 }
 
 impl Links {
-    /// The link of a kind that a tree has from so many levels on; in smaller ones nobody looks at it.
+    /// The link of a kind that a tree has from this number of levels on; smaller trees do not use
+    /// it.
     fn inner(
         &self,
         kind: LinkKind,
@@ -75,11 +78,13 @@ impl Links {
     }
 }
 
-/// The numbers m and w of a tree, and the keys of the experiment file that a complaint about its size names.
+/// The numbers m and w of a tree, and the keys of the experiment file that errors about its size
+/// name.
 pub(super) struct Shape {
     /// Ports down per level, leaf routers first; at least one level, each at least 1.
     pub down: Vec<u32>,
-    /// Ports up of the levels below the top, leaf routers first; one less than `down`, each at least 1.
+    /// Ports up of the levels below the top, leaf routers first; one less than `down`, each at
+    /// least 1.
     pub up: Vec<u32>,
     /// Horizontal links between two neighbours of a logical node.
     pub width: u32,
@@ -108,21 +113,21 @@ struct Level {
     first: u32,
     /// Subtrees of the level in a pod; below the top.
     subtrees: u32,
-    /// To divide by `reach`, `reach_below`, `replicas` and `up`, as every hop does.
+    /// Divisors by `reach`, `reach_below`, `replicas` and `up`, which every hop uses.
     by_reach: Divisor,
     by_reach_below: Divisor,
     by_replicas: Divisor,
     by_up: Divisor,
 }
 
-/// Where a router stands.
+/// Position of a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     /// From 0: the index of its level.
     level: usize,
-    /// Which subtree of that level it is the root of.
+    /// The subtree of that level of which it is a root.
     subtree: u32,
-    /// Which root of that subtree it is.
+    /// Its number among the roots of that subtree.
     replica: u32,
 }
 
@@ -158,7 +163,7 @@ impl Tree {
         KindName::Borrowed("horizontal"),
     ];
 
-    /// Builds the tree. `name` says what it is, for [`Topology::describe`].
+    /// Builds the tree. `name` is its name for [`Topology::describe`].
     ///
     /// Refuses sizes that do not fit the identifiers, and links without bandwidth or latency.
     pub(super) fn new(name: String, shape: &Shape, links: &Links) -> Result<Tree, Invalid> {
@@ -215,7 +220,7 @@ impl Tree {
             u128::from(reach / level.reach) * (vertical + horizontal)
         };
         let all_ports = levels.iter().map(ports).sum();
-        // Pods are alike, but for one top router more or less.
+        // Pods are equal, except for one top router more or less.
         let in_pod = u128::div_ceil(all_ports, u128::from(pods));
         check_size(shape.levels_key, reach.into(), all_ports, in_pod)?;
         Ok(Tree {
@@ -249,8 +254,8 @@ impl Tree {
         endpoint / self.levels[place.level].reach == place.subtree
     }
 
-    /// The port of `router` that leads down to `endpoint`. It means something only below an ancestor
-    /// ([`Tree::is_ancestor`]), but is a down port always.
+    /// The port of `router` that leads down to `endpoint`. Meaningful only below an ancestor
+    /// ([`Tree::is_ancestor`]), but always a down port.
     pub fn down_port(&self, router: RouterId, endpoint: EndpointId) -> PortId {
         self.levels[self.place(router).level].port_down_to(endpoint)
     }
@@ -260,8 +265,9 @@ impl Tree {
         self.levels[self.place(router).level].up_ports()
     }
 
-    /// The step of a packet to `endpoint` at `router`: down where there is a way down, else the choice of a way up.
-    /// One look-up in place of [`Tree::is_ancestor`], [`Tree::down_port`] and [`Tree::up_ports`].
+    /// The step of a packet to `endpoint` at `router`: down if possible, else the choice of a way
+    /// up. One look-up instead of [`Tree::is_ancestor`], [`Tree::down_port`] and
+    /// [`Tree::up_ports`].
     #[inline(always)]
     pub fn step(&self, router: RouterId, endpoint: EndpointId) -> Step {
         let place = self.place(router);
@@ -367,8 +373,9 @@ pub enum Step {
     Up {
         /// All ports up; never empty.
         ports: Range<PortId>,
-        /// The one that D-mod-k chooses: ⌊destination / W_l⌋ mod w_{l+1} on level l (Zahavi, "Fat-trees routing and
-        /// node ordering providing contention free traffic for MPI global collectives", 2011).
+        /// The one that D-mod-k chooses: ⌊destination / W_l⌋ mod w_{l+1} on level l (Zahavi,
+        /// "Fat-trees routing and node ordering providing contention free traffic for MPI global
+        /// collectives", 2011).
         fixed: PortId,
     },
 }
@@ -384,14 +391,15 @@ impl Level {
         self.down as PortId..(self.down + self.up) as PortId
     }
 
-    /// For levels below the top only.
+    /// Only for levels below the top.
     #[inline]
     fn port_up_to(&self, endpoint: EndpointId) -> PortId {
         (self.down + self.by_up.rest(self.by_replicas.divide(endpoint))) as PortId
     }
 }
 
-/// Sets where each level begins. Returns the number of pods and of routers in each; None if there are too many.
+/// Sets the first router of each level. Returns the number of pods and of routers in each; None if
+/// there are too many.
 fn number_routers(levels: &mut [Level]) -> Option<(u32, u32)> {
     let (top, below) = levels.split_last_mut()?;
     let mut pod_routers = 0u32;
@@ -461,7 +469,7 @@ impl Topology for Tree {
         }
     }
 
-    /// Leaf routers, those of the levels between, and top routers; those that there are.
+    /// Kinds by number of levels: leaf routers, routers of the levels between, and top routers.
     fn router_kinds(&self) -> &[KindName] {
         const LEAF: KindName = KindName::Borrowed("leaf");
         const TOP: KindName = KindName::Borrowed("top");
@@ -492,7 +500,7 @@ impl Topology for Tree {
             (self.local, local, false),
             (self.global, global, self.pods > 1),
         ];
-        // Those of the top join pods, to which the top routers are dealt out in turn.
+        // Links of the top join pods, to which the top routers are assigned in turn.
         let horizontal = self
             .horizontal
             .map(|link| (link, self.horizontal_links(), self.pods > 1));
@@ -558,7 +566,7 @@ impl Topology for Tree {
     }
 
     fn minimal_routers(&self, a: EndpointId, b: EndpointId) -> u32 {
-        // Up to the first level where both are below one router, and down again.
+        // Up to the first level at which both are below one router, and down again.
         let common = self
             .levels
             .iter()

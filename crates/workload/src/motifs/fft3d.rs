@@ -9,16 +9,18 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LONGEST_MESSAGE, Time};
 
-/// FFT3D: tasks in rows and columns transform a cube of real numbers, forth and back. Forth: a computation, an alltoall
-/// in each column (tasks that follow one another), a computation, an alltoall in each row, a computation, a barrier.
-/// Back: the same with the rows first. Parts are as even as whole numbers allow, so that messages differ in size; an
-/// alltoall is a shift by one place more in each step.
+/// FFT3D: tasks in rows and columns transform a cube of real numbers, forth and back. Forth: a
+/// computation, an alltoall in each column (tasks with consecutive numbers), a computation, an
+/// alltoall in each row, a computation, a barrier. Back: the same with the rows first. Parts are as
+/// even as integers allow, so messages differ in size; each step of an alltoall shifts by one place
+/// more.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     /// Numbers along an edge of the cube.
     points: u32,
-    /// Tasks in a column; must divide the number of tasks. By default the divisor that is nearest to its root from below.
+    /// Tasks in a column; must divide the number of tasks. By default the divisor that is nearest
+    /// to its root from below.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<u32>,
     /// Repetitions.
@@ -44,7 +46,8 @@ impl Default for Params {
     }
 }
 
-/// The most points along an edge: 16 bytes for each of 2¹⁶ · 2¹⁷ · 2¹⁷ are no message yet that is too long.
+/// Maximum number of points along an edge: 16 bytes for each of 2¹⁶ · 2¹⁷ · 2¹⁷ are still a message
+/// of valid length.
 const MOST_POINTS: u32 = 1 << 17;
 const _: () = assert!(
     16 * ((MOST_POINTS as u64 / 2 + 1) * MOST_POINTS as u64 * MOST_POINTS as u64)
@@ -73,7 +76,7 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
         let message = format!("{tasks} tasks cannot stand in columns of {rows}");
         return refuse("rows", message, "write a divisor of the number of tasks");
     }
-    // All products of three parts of the cube are messages that there can be.
+    // All products of three parts of the cube are then valid message lengths.
     if params.points > MOST_POINTS {
         let message = format!(
             "a cube of {} points along an edge is too large",
@@ -112,17 +115,18 @@ struct Fft3d {
     rows: u32,
     columns: u32,
     iterations: u32,
-    /// Of the six computations.
+    /// Times of the six computations.
     times: Vec<Time>,
 }
 
-/// Part `at` of `points` that are divided as evenly as possible; the first parts have one more.
+/// Length of part `at` of `points` that are divided as evenly as possible; the first parts have one
+/// more.
 fn part_of(points: u32, parts: u32, at: u32) -> u64 {
     u64::from(points / parts) + u64::from(at < points % parts)
 }
 
 impl Motif for Fft3d {
-    /// An iteration is two parts: forth and back.
+    /// An iteration has two parts: forth and back.
     fn part(&self, part: u32, script: &mut Script) -> bool {
         if part / 2 >= self.iterations {
             return false;
@@ -138,7 +142,7 @@ impl Motif for Fft3d {
             stride: self.rows,
             count: self.columns,
         };
-        // Half of the complex numbers of a transform of real ones, and one more.
+        // The transform of real numbers has half of the complex numbers, and one more.
         let half = |at| part_of(self.points / 2 + 1, self.rows, at);
         let (by_row, by_column) = (
             |at| part_of(self.points, self.rows, at),
@@ -187,7 +191,8 @@ mod tests {
 
     #[test]
     fn columns_first_then_rows() {
-        // 2 in a column, 3 in a row; 6 of 10 / 2 + 1 complex numbers as 3 and 3, 10 as 5 and 5 and as 4, 3 and 3.
+        // 2 in a column, 3 in a row; 6 of 10 / 2 + 1 complex numbers as 3 and 3, 10 as 5 and 5 and
+        // as 4, 3 and 3.
         let words = words(&ops("fft3d", "points = 10\nrows = 2", 3, 6));
         let compute = format!("Compute={}", 10 * (100 / 6) * 1_000);
         let twice = format!("Compute={}", 2 * 10 * (100 / 6) * 1_000);

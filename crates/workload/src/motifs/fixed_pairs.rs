@@ -9,8 +9,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 use weir_model::Invalid;
 
-/// Fixed pairs: of N tasks, task N/2 + i sends to task i and waits until the message has left; nothing comes back. N
-/// must be even. The traffic is bound by the bisection of the network and never by an endpoint.
+/// Fixed pairs: of N tasks, task N/2 + i sends to task i and waits until the message has left;
+/// nothing comes back. N must be even. The traffic is bound by the bisection of the network and
+/// never by an endpoint.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {

@@ -14,8 +14,8 @@ pub(super) struct Grid<const N: usize> {
 }
 
 impl<const N: usize> Grid<N> {
-    /// The grid that a section gives under `key`, or the most even one: that with the least sum of squares, and of
-    /// those the one with the most tasks along the last dimension.
+    /// The grid given under `key` in a section, or the most even one: the one with the least sum of
+    /// squares, and among those the one with the most tasks along the last dimension.
     pub fn new(
         section: &Section,
         key: &str,
@@ -46,7 +46,7 @@ impl<const N: usize> Grid<N> {
         Ok(Grid { size, periodic })
     }
 
-    /// Where a task is.
+    /// The coordinates of a task.
     pub fn place(&self, task: Peer) -> [u32; N] {
         let mut rest = task;
         self.size.map(|n| {
@@ -73,7 +73,7 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// The most even grid of so many tasks.
+/// The most even grid of this number of tasks.
 fn even<const N: usize>(tasks: u32) -> [u32; N] {
     fn search(left: u32, size: &mut [u32], at: usize, best: &mut Option<(u64, Vec<u32>)>) {
         if at + 1 == size.len() {

@@ -10,9 +10,10 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::Time;
 
-/// Halo2D: tasks on a grid of two dimensions that is not periodic, x the fastest. An iteration: a computation; east and
-/// west; time to copy; north and south. All sends and receives block: the even columns (rows) receive first and begin
-/// in the east (north), the odd ones send first and begin on the other side.
+/// Halo2D: tasks on a grid of two dimensions that is not periodic, x the fastest. An iteration: a
+/// computation; east and west; time to copy; north and south. All sends and receives block: the
+/// even columns (rows) receive first and begin in the east (north), the odd ones send first and
+/// begin on the other side.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -83,7 +84,8 @@ impl Motif for Halo2d {
         let place = self.grid.place(script.task());
         let at = |x, y| self.grid.at(place, [x, y]);
         script.compute(self.compute);
-        // Even tasks begin in the east and in the north (the rows before), odd ones on the other side.
+        // Even tasks begin in the east and in the north (the rows before), odd ones on the other
+        // side.
         exchange(
             script,
             place[0].is_multiple_of(2),

@@ -9,9 +9,9 @@ use crate::tasks::{Motif, Script};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 
-/// Halo3D26: tasks on a grid of three dimensions that is not periodic, x the fastest. An iteration: a computation,
-/// receives from all up to 26 neighbours (6 faces, 12 edges, 8 corners), sends to them in the same order, one wait for
-/// all, and an allreduce of 8 bytes.
+/// Halo3D26: tasks on a grid of three dimensions that is not periodic, x the fastest. An iteration:
+/// a computation, receives from all up to 26 neighbours (6 faces, 12 edges, 8 corners), sends to
+/// them in the same order, one wait for all, and an allreduce of 8 bytes.
 ///
 /// (The allreduce is in the motif's documentation and in the paper; the public code of Ember leaves it out.)
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -33,7 +33,7 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
 
 struct Halo3d26(Halo);
 
-/// The ways to the neighbours in Ember's order: faces, edges, corners.
+/// The directions to the neighbours in Ember's order: faces, edges, corners.
 const WAYS: [[i32; 3]; 26] = [
     [-1, 0, 0],
     [1, 0, 0],
@@ -130,7 +130,8 @@ mod tests {
 
     #[test]
     fn what_8000_tasks_send() {
-        // The published size: 100³ cells of 8 bytes; a corner has three faces, three edges and a corner.
+        // The published size: 100³ cells of 8 bytes; a corner has three faces, three edges and a
+        // corner.
         let words = words(&ops("halo3d26", "compute = \"0 ns\"", 0, 8_000));
         assert_eq!(
             words[7..14],

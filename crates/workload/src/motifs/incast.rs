@@ -11,8 +11,8 @@ use weir_model::{Invalid, Time};
 
 /// Many to one: in each iteration all tasks but one send a message to that one.
 ///
-/// The defaults are those of SWM's `incast`: sends and receives go on in the background and are waited for at the end of
-/// the iteration. Ember's form has `target = 0`, `send = "blocking"`.
+/// The defaults are those of SWM's `incast`: sends and receives are nonblocking, and each iteration
+/// ends by waiting for them. Ember's form has `target = 0`, `send = "blocking"`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -25,7 +25,8 @@ struct Params {
     target: Option<u32>,
     /// "nonblocking" (Isend and Waitall) or "blocking".
     send: Send,
-    /// "all" (Irecv from everybody, then Waitall) or "ordered" (one blocking receive after the other, by task).
+    /// "all" (Irecv from everybody, then Waitall) or "ordered" (one blocking receive after the
+    /// other, by task).
     receive: Receive,
     /// Time of the senders before each message.
     compute: Duration,

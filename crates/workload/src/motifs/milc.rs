@@ -10,9 +10,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::Time;
 
-/// MILC: tasks on a periodic grid of four dimensions, the first the fastest. In an iteration, twice: receives from and
-/// sends to both neighbours in each dimension (the lower one first), a computation, and waiting for the sends, then
-/// for the receives. Two allreduces of 8 bytes end it.
+/// MILC: tasks on a periodic grid of four dimensions, the first the fastest. In an iteration,
+/// twice: receives from and sends to both neighbours in each dimension (the lower one first), a
+/// computation, and waiting for the sends, then for the receives. Two allreduces of 8 bytes end it.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {

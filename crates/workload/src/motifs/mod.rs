@@ -1,7 +1,7 @@
-//! Motifs: what the tasks of well-known applications send to each other. One file per motif.
+//! Motifs: the communication of the tasks of well-known applications. One file per motif.
 //!
-//! A motif's parameters stand at the top of its file with the published values as their defaults; ready sets are in
-//! `workloads/`. Its tests compare what it sends with what is published.
+//! A motif's parameters are at the top of its file with the published values as their defaults;
+//! ready sets are in `workloads/`. Its tests compare its traffic with the published one.
 
 use super::tasks::Motif;
 use weir_input::registry::Entry;
@@ -36,7 +36,7 @@ mod script;
 mod spread;
 mod sweep3d;
 
-/// Builds a motif from its section for so many tasks.
+/// Builds a motif from its section for this number of tasks.
 pub type Build = fn(&Section, u32) -> Result<Box<dyn Motif>, ConfigError>;
 
 /// All motifs.
@@ -69,16 +69,17 @@ pub const REGISTRY: &[Entry<Build>] = &[
     script::ENTRY,
 ];
 
-/// More iterations than this are a slip of the hand. Programs that repeat all the time have `repetitions`, too.
+/// Maximum number of iterations: more are taken for a typing error. Programs that repeat all the
+/// time also have `repetitions`.
 pub const MOST_ITERATIONS: u32 = 1_000_000;
 
-// Parts are counted in 32 bits; no motif has more than a hundred of them for an iteration.
+// Parts are counted in 32 bits; no motif has more than a hundred per iteration.
 const _: () = assert!(MOST_ITERATIONS as u64 * 100 < u32::MAX as u64);
 
-/// The keys by which motifs are told how often they do what they do.
+/// The keys of the iteration counts of motifs.
 const COUNTS: [&str; 3] = ["iterations", "rounds", "steps"];
 
-/// Refuses more iterations in the section of a motif than there can be.
+/// Refuses more iterations in the section of a motif than the maximum.
 ///
 /// # Errors
 /// At the place of that number.
@@ -89,7 +90,7 @@ pub fn check_counts(section: &Section) -> Result<(), ConfigError> {
     })
 }
 
-/// Refuses more iterations than there can be, which `key` decides.
+/// Refuses more iterations than the maximum, as set by `key`.
 fn at_most(section: &Section, key: &str, count: u64) -> Result<(), ConfigError> {
     if count <= u64::from(MOST_ITERATIONS) {
         return Ok(());
@@ -99,7 +100,8 @@ fn at_most(section: &Section, key: &str, count: u64) -> Result<(), ConfigError> 
     Err(section.refuse(Invalid::new(key, message, remedy)))
 }
 
-/// A size in whole bytes. Motifs are not made for a certain network: flits and packets mean nothing to them.
+/// A size in whole bytes. Motifs are not made for a certain network: sizes in flits and packets are
+/// refused.
 fn bytes(section: &Section, key: &str, size: Size) -> Result<u64, ConfigError> {
     match size {
         Size::Bits(bits) if bits % 8 == 0 => length(section, key, u128::from(bits / 8)),
@@ -111,7 +113,7 @@ fn bytes(section: &Section, key: &str, size: Size) -> Result<u64, ConfigError> {
     }
 }
 
-/// The length of a message in bytes, which `key` decides: not more than there can be.
+/// The length of a message in bytes, as set by `key`; refused beyond the maximum.
 fn length(section: &Section, key: &str, bytes: u128) -> Result<u64, ConfigError> {
     match u64::try_from(bytes) {
         Ok(bytes) if bytes <= LONGEST_MESSAGE / 8 => Ok(bytes),

@@ -10,8 +10,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::Time;
 
-/// Tasks on a periodic grid of three dimensions exchange one message with each of the 26 around them: receive and send
-/// are started in pairs, then all are waited for.
+/// Tasks on a periodic grid of three dimensions exchange one message with each of the 26 around
+/// them: receive and send are started in pairs, then all are waited for.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -56,7 +56,7 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     }))
 }
 
-/// The ways to the 26 cells around one, x the fastest.
+/// The directions to the 26 cells around one, x the fastest.
 pub(super) fn around() -> impl Iterator<Item = [i32; 3]> {
     let all = (-1..=1).flat_map(|z| (-1..=1).flat_map(move |y| (-1..=1).map(move |x| [x, y, z])));
     all.filter(|away| *away != [0, 0, 0])

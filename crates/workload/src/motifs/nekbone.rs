@@ -11,10 +11,11 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// Nekbone: tasks on a grid of three dimensions that is not periodic, x the fastest. An exchange goes to all up to 26
-/// neighbours: with n points along an edge, 8 n² bytes over a face, 8 n over an edge and 8 over a corner. For each of
-/// the sizes: two exchanges, a solution by conjugate gradients, a barrier, another solution. A solution is an allreduce,
-/// then in each iteration an allreduce, an exchange and two allreduces, of 8 bytes each.
+/// Nekbone: tasks on a grid of three dimensions that is not periodic, x the fastest. An exchange
+/// goes to all up to 26 neighbours: with n points along an edge, 8 n² bytes over a face, 8 n over
+/// an edge and 8 over a corner. For each of the sizes: two exchanges, a solution by conjugate
+/// gradients, a barrier, another solution. A solution is an allreduce, then in each iteration an
+/// allreduce, an exchange and two allreduces, of 8 bytes each.
 ///
 /// An exchange waits for what it receives; what it sends is waited for at the end of the iteration.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -81,8 +82,8 @@ struct Nekbone {
 }
 
 impl Motif for Nekbone {
-    /// Of each size, parts 0 and 1 are the first exchanges; each solution is its first allreduce (after the barrier, if
-    /// it is the second) and its iterations.
+    /// For each size, parts 0 and 1 are the first exchanges. Each solution is its first allreduce
+    /// (after the barrier, if it is the second) and its iterations.
     fn part(&self, part: u32, script: &mut Script) -> bool {
         let solution = self.iterations + 1;
         let of_a_size = self.parts_of_a_size();
@@ -111,7 +112,7 @@ impl Motif for Nekbone {
         true
     }
 
-    /// A size of the problem is one.
+    /// An iteration is one size of the problem.
     fn begins_iteration(&self, part: u32) -> bool {
         part.is_multiple_of(self.parts_of_a_size())
     }

@@ -1,4 +1,4 @@
-//! `periodic_aggressor`: a calm application that now and then becomes an incast.
+//! `periodic_aggressor`: a calm application that becomes an incast periodically.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 use weir_model::Invalid;
 
-/// Periodic aggressor: a step of LAMMPS; then some iterations of an incast from the first tasks to the one after them,
-/// which the others skip; then a step of LAMMPS again, without a barrier between. The Fourier transform sends blocking.
+/// Periodic aggressor: a step of LAMMPS; then some iterations of an incast from the first tasks to
+/// the one after them, which the others skip; then a step of LAMMPS again, without a barrier
+/// between. The Fourier transform sends blocking.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -103,7 +104,7 @@ impl Motif for PeriodicAggressor {
         true
     }
 
-    /// A calm step is one, and so is each of the incast.
+    /// An iteration is a calm step, or an iteration of the incast.
     fn begins_iteration(&self, part: u32) -> bool {
         let at = part % (Lammps::PARTS + self.storm.iterations);
         at == 0 || at >= Lammps::PARTS

@@ -13,9 +13,10 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 use weir_model::{Invalid, Rng, stream, unit};
 
-/// In each phase every task sends a flow along each of some random permutations, receives as many, and waits for all of them; then
-/// all tasks wait for each other (a barrier), and the next phase begins. Flows of a task to the same other task are one flow of their sizes
-/// together. A phase is an iteration, with the barrier behind it.
+/// In each phase every task sends a flow along each of some random permutations, receives as many,
+/// and waits for all of them; then all tasks wait for each other (a barrier), and the next phase
+/// begins. Flows of a task to the same other task are one flow of their sizes together. A phase is
+/// an iteration, with the barrier behind it.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -23,7 +24,8 @@ struct Params {
     permutations: u32,
     /// Phases, each with different permutations.
     phases: u32,
-    /// The size of a flow in bytes, or sizes with their shares of the volume, from which the size of each is drawn.
+    /// The size of a flow in bytes, or sizes with their shares of the volume, from which the size
+    /// of each is drawn.
     bytes: Message,
 }
 
@@ -49,7 +51,7 @@ pub const ENTRY: Entry<Build> = Entry {
     build,
 };
 
-/// The most flows of all phases: each takes some bytes of memory on every rank.
+/// Maximum number of flows of all phases: each takes some bytes of memory on every rank.
 const MOST: u64 = 1 << 26;
 
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
@@ -96,19 +98,19 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     Ok(Box::new(motif))
 }
 
-/// What is sent in one phase.
+/// Flows of one phase.
 #[derive(Clone, Default)]
 struct Phase {
-    /// By task: to whom and how much, ascending.
+    /// By task: destinations and bytes, ascending.
     sends: Vec<Vec<(Peer, u64)>>,
-    /// By task: from whom, ascending.
+    /// By task: sources, ascending.
     receives: Vec<Vec<Peer>>,
 }
 
 struct Permutations {
     tasks: u32,
     permutations: u32,
-    /// Bytes, and how often: the share of the volume over the size.
+    /// Bytes and frequency: the share of the volume divided by the size.
     sizes: Vec<(u64, f64)>,
     phases: Vec<Phase>,
 }
@@ -206,7 +208,7 @@ mod tests {
                 .filter(|one| one.to == task)
                 .map(|one| one.bytes)
                 .sum();
-            // The barrier between the phases sends nothing but headers.
+            // The barrier between the phases sends only headers.
             assert_eq!((sent, received), (6 * 1_024, 6 * 1_024));
             assert!(run.sent_by(task).iter().all(|&(to, ..)| to != task));
         }
@@ -226,7 +228,8 @@ mod tests {
         assert_ne!(partners(1), partners(2));
     }
 
-    /// Half the volume in flows of 1 KiB and half in such of 3 KiB: three times as many short ones.
+    /// Half the volume in flows of 1 KiB and half in flows of 3 KiB: the short ones are three times
+    /// as frequent.
     #[test]
     fn sizes_are_drawn_by_volume() {
         let mix = "permutations = 8\nbytes = [{ size = \"1 KiB\", share = 1 }, { size = \"3 KiB\", share = 1 }]";

@@ -10,11 +10,14 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, Time};
 
-/// The parallel transposition of HPCC, A = Aᵀ + C: a square matrix of numbers of 8 bytes lies block-cyclically on a grid of P rows and Q columns
-/// of tasks, task p Q + q in row p and column q. Its element (i, j) belongs to the task in row i mod P and column j mod Q, and goes to that of
-/// (j, i). So task (p, q) sends a message to each other task (p', q') with p' = q and q' = p modulo the greatest common divisor of P and Q: on a
-/// square grid to its mirror image alone, and those of the diagonal to nobody. Receive and send are started in pairs, then all are waited for; the
-/// sum takes `compute`; a barrier is at the end, as between two measurements of HPCC.
+/// The parallel transposition of HPCC, A = Aᵀ + C: a square matrix of numbers of 8 bytes lies
+/// block-cyclically on a grid of P rows and Q columns of tasks, task p Q + q in row p and column q.
+/// Its element (i, j) belongs to the task in row i mod P and column j mod Q, and goes to that of
+/// (j, i). Task (p, q) therefore sends a message to each other task (p', q') with p' = q and q' = p
+/// modulo the greatest common divisor of P and Q. On a square grid it sends to its mirror image
+/// alone, and tasks of the diagonal send nothing. Receive and send are started in pairs, then all
+/// are waited for; the sum takes `compute`; a barrier ends the iteration, as between two
+/// measurements of HPCC.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -96,7 +99,8 @@ struct Ptrans {
 }
 
 impl Ptrans {
-    /// The tasks that have elements which belong to `task` after the transposition, and so those that it sends to.
+    /// The tasks whose elements belong to `task` after the transposition, which are also the tasks
+    /// that it sends to.
     fn partners(&self, task: u32) -> impl Iterator<Item = u32> + '_ {
         let (row, column) = (task / self.columns, task % self.columns);
         let rows = (column % self.common..self.rows).step_by(self.common as usize);
@@ -130,7 +134,8 @@ mod tests {
 
     #[test]
     fn on_a_square_grid_tasks_exchange_with_their_mirror_image() {
-        // 576 tasks as 24 x 24: task 25 q + … (1, 3) is 27, and (3, 1) is 73. 2400 / 24 = 100 rows: 80,000 bytes.
+        // 576 tasks as 24 x 24: task 25 q + … (1, 3) is 27, and (3, 1) is 73. 2400 / 24 = 100 rows:
+        // 80,000 bytes.
         let words = words(&ops("ptrans", "order = 2400", 27, 576));
         assert_eq!(words[..3], ["Irecv<73", "Isend>73=80000", "Wait*2"]);
         let run = run("ptrans", "order = 2400", 576);

@@ -9,8 +9,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::Time;
 
-/// The last task sends to all others in order, without waiting for each (Isend), and computes after each; then it waits
-/// for all of them. The others receive.
+/// The last task sends to all others in order, without waiting for each (Isend), and computes after
+/// each; then it waits for all of them. The others receive.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {

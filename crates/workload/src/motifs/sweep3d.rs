@@ -10,9 +10,10 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, LATEST, Time};
 
-/// Sweep3D: tasks on a grid of two dimensions, x the fastest, each with a column of cells. A sweep starts at a corner;
-/// for each block of layers a task receives from the two sides where it comes from, computes, and sends to the two
-/// others; all of that blocks. Eight sweeps make an iteration: twice from (0, 0), (X, 0), (X, Y) and (0, Y).
+/// Sweep3D: tasks on a grid of two dimensions, x the fastest, each with a column of cells. A sweep
+/// starts at a corner; for each block of layers a task receives from the two sides where it comes
+/// from, computes, and sends to the two others; all of that blocks. Eight sweeps make an iteration:
+/// twice from (0, 0), (X, 0), (X, Y) and (0, Y).
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -112,10 +113,10 @@ struct Sweep3d {
     grid: Grid<2>,
     /// Blocks of layers.
     blocks: u32,
-    /// Of a message along x and along y.
+    /// Lengths of a message along x and along y.
     bytes: [u64; 2],
     sweeps: u32,
-    /// For a block.
+    /// Time for a block.
     compute: Time,
 }
 
@@ -127,7 +128,7 @@ const SWEEPS: [([i32; 2], u32); 4] = [
     ([1, -1], 4_000),
 ];
 
-/// The most blocks of a task: the operations of all of them are in memory at once.
+/// Maximum number of blocks of a task: the operations of all of them are in memory at once.
 const MOST_BLOCKS: u32 = 1 << 16;
 
 /// Sweeps of an iteration.

@@ -1,4 +1,4 @@
-//! What the tests of motifs share.
+//! Shared parts of the tests of motifs.
 
 use super::{REGISTRY, check_counts};
 use crate::tasks::ideal::{self, Ideal};
@@ -19,7 +19,7 @@ pub fn motif(kind: &str, parameters: &str, tasks: u32) -> Box<dyn Motif> {
     build(&section, tasks).unwrap_or_else(|error| panic!("{}", error.render(false)))
 }
 
-/// What is said when it is refused.
+/// The text of the error with which it is refused.
 pub fn refusal(kind: &str, parameters: &str, tasks: u32) -> String {
     let text = format!("kind = \"{kind}\"\n{parameters}");
     let section = Section::from_toml(&text).expect("TOML");
@@ -44,8 +44,8 @@ pub fn ops(kind: &str, parameters: &str, task: Peer, tasks: u32) -> Vec<Op> {
     ideal::ops(motif(kind, parameters, tasks).as_ref(), task, tasks)
 }
 
-/// A program as text, one word per operation: `Irecv<3`, `Isend>3=160`, `Send>3=160`, `Recv<3`, `Wait*8`, `Compute=25000`,
-/// `Allreduce=8`.
+/// A program as text, one word per operation: `Irecv<3`, `Isend>3=160`, `Send>3=160`, `Recv<3`,
+/// `Wait*8`, `Compute=25000`, `Allreduce=8`.
 pub fn words(ops: &[Op]) -> Vec<String> {
     let source = |from: &Option<Peer>| from.map_or("any".to_string(), |from| from.to_string());
     let word = |op: &Op| match op {

@@ -1,4 +1,4 @@
-//! Which endpoints a workload names, and how it chooses among the free ones.
+//! Endpoints named by a workload, and the choice among the free ones.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,12 +7,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Which endpoints take part in a workload.
+/// Endpoints that take part in a workload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Endpoints {
     /// `"all"`.
     All,
-    /// `"rest"`: those that no other workload names.
+    /// `"rest"`: the endpoints that no other workload names.
     Rest,
     /// `"16..32"`: from the first to the one before the last.
     Range(u32, u32),
@@ -20,9 +20,9 @@ pub enum Endpoints {
     List(Vec<u32>),
     /// `{ count = 60, placement = "random" }`.
     Count {
-        /// Number of operations.
+        /// Number of endpoints.
         count: u32,
-        /// Which.
+        /// Choice among the free endpoints.
         placement: Placement,
         /// Seed of the placement, so that several workloads or runs can share it; None: the run's
         /// seed.
@@ -33,16 +33,16 @@ pub enum Endpoints {
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Count {
-    /// How many endpoints.
+    /// Number of endpoints.
     count: u32,
-    /// Which ones.
+    /// Choice among the free endpoints.
     placement: Placement,
     /// Seed of the placement; the run's seed by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
 }
 
-/// How a number of endpoints is chosen among the free ones.
+/// Choice of a number of endpoints among the free ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {

@@ -3,19 +3,20 @@
 use super::logarithm::{ln, ln_one_minus};
 use weir_model::{Rng, fraction_53, next_53};
 
-/// Numbers below this are looked up.
+/// Numbers below this are in the table.
 const KNOWN: usize = 32;
 
-/// Draws are told apart by this many of their upper bits first.
+/// Number of upper bits of a draw that index the guide table.
 const GUIDE_BITS: u32 = 6;
 
 /// Bits of a draw.
 const BITS: u32 = 53;
 
-/// How many trials fail before one succeeds: ⌊ln(1 - u) / ln(1 - p)⌋ for a uniformly distributed u.
+/// Number of failed trials before the first success: ⌊ln(1 - u) / ln(1 - p)⌋ for a uniformly
+/// distributed u.
 ///
-/// That number grows with u, so it is found by comparing u with the places where it changes. They
-/// are computed by the formula itself, which is used where a number is above the table: both give
+/// The number grows with u, so it is found by comparing u with the places where it changes. They
+/// are computed by the formula itself, which is also used if a number is above the table: both give
 /// the same for every u.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometric {
@@ -28,7 +29,7 @@ pub(crate) struct Geometric {
 }
 
 impl Geometric {
-    /// For trials that succeed with a chance of `p`, above 0 and below 1.
+    /// For trials that succeed with probability `p`, above 0 and below 1.
     pub fn new(p: f64) -> Self {
         let log_miss = ln_one_minus(p);
         let ends = std::array::from_fn(|number| end(number as u64, log_miss));
@@ -66,8 +67,8 @@ fn formula(draw: u64, log_miss: f64) -> u64 {
     (ln(1.0 - fraction_53(draw)) / log_miss) as u64
 }
 
-/// The least draw that gives more than `number`: the formula is turned around, and then tried out
-/// nearby, because only the formula itself says where its rounding puts the place.
+/// The least draw that gives more than `number`. The inverse of the formula gives an estimate;
+/// draws nearby are then tried, because the place depends on the rounding of the formula.
 fn end(number: u64, log_miss: f64) -> u64 {
     const ALL: u64 = 1 << BITS;
     let chance = -((number as f64 + 1.0) * log_miss).exp_m1();

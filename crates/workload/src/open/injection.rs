@@ -1,8 +1,8 @@
-//! When an endpoint generates its messages (open loop: whatever the network does with them).
+//! Times at which an endpoint generates its messages (open loop: independent of the network).
 //!
-//! An [`Injector`] is made once for all senders with the same link; every sender has a [`Clock`] of
-//! its own, which holds the time of its next message with 64 binary places below the picosecond.
-//! Rounding to whole picoseconds happens where the time is read, so it never adds up and the
+//! An [`Injector`] is made once for all senders with the same link. Every sender has a separate
+//! [`Clock`], which holds the time of its next message with 64 binary places below the picosecond.
+//! The time is rounded to whole picoseconds where it is read, so rounding never adds up and the
 //! long-run rate is that of the load.
 
 use schemars::JsonSchema;
@@ -12,16 +12,16 @@ use super::geometric::Geometric;
 use super::logarithm::ln;
 use weir_model::{Bandwidth, FlitSize, Invalid, Rng, Time, unit};
 
-/// More than this is a slip of the decimal point.
+/// Maximum load; more is taken for a misplaced decimal point.
 const MOST_LOAD: f64 = 1_000.0;
 
-/// More messages than these in the time of a flit are a slip of a unit.
+/// Maximum number of messages in the time of a flit; more is taken for a wrong unit.
 const MOST_PER_FLIT: f64 = 1_000.0;
 
 /// One picosecond in the units of a clock.
 const PS: f64 = 18_446_744_073_709_551_616.0; // 2^64
 
-/// When an endpoint generates messages.
+/// Distribution of the times at which an endpoint generates messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Injection {
@@ -33,7 +33,7 @@ pub enum Injection {
     Periodic,
 }
 
-/// How the senders of a workload space their messages.
+/// Spacing of the messages of a workload's senders.
 #[derive(Clone, Debug)]
 pub struct Injector {
     spacing: Spacing,
@@ -46,7 +46,8 @@ enum Spacing {
     /// geometrically distributed.
     Sparse {
         flit: u128,
-        /// Of flit times without a message before the next one that has one.
+        /// Distribution of the number of flit times without a message before the next one with a
+        /// message.
         misses: Box<Geometric>,
     },
     /// One message per flit time or more.
@@ -54,7 +55,7 @@ enum Spacing {
         flit: u128,
         /// Messages in every flit time.
         whole: u64,
-        /// Chance of one more.
+        /// Probability of one more.
         chance: f64,
     },
     /// Exponentially distributed times.
@@ -63,19 +64,19 @@ enum Spacing {
     Periodic { period: u128 },
 }
 
-/// When a sender generates its next message. 24 bytes.
+/// The time of a sender's next message. 24 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clock {
     /// In ps.
     time: Time,
     /// In 2^-64 ps.
     fraction: u64,
-    /// How many more messages come at this time.
+    /// Number of further messages at this time.
     burst: u64,
 }
 
 impl Clock {
-    /// The time of the next message in ps; `NEVER` if it is beyond all time.
+    /// The time of the next message in ps; `NEVER` if it overflows.
     #[inline]
     pub fn time(&self) -> Time {
         self.time
@@ -101,9 +102,9 @@ impl Injector {
     /// For senders that offer `load` of a link of `bandwidth` in messages of `mean_bits` on average
     /// ([`Sizes::mean_bits`](super::sizes::Sizes::mean_bits)).
     ///
-    /// - Bernoulli: each flit time (counted from the start of the workload) has the same chance of
-    ///   a message, load · flit / mean_bits; where this is above 1, its whole part in every flit
-    ///   time and the rest by chance.
+    /// - Bernoulli: each flit time (counted from the start of the workload) has a message with the
+    ///   same probability, load · flit / mean_bits. If this is above 1, every flit time has its
+    ///   integer part in messages, and one more with the remaining probability.
     /// - Poisson: exponentially distributed times with the mean mean_bits / (load · bandwidth).
     /// - Periodic: equal times of this length, from a random phase.
     ///
@@ -131,7 +132,7 @@ impl Injector {
             return Err(Invalid::new("load", message, remedy));
         }
         let flit = flit_time(bandwidth, flit);
-        // A cast from a float stops at the greatest value: a gap of that length never ends.
+        // A cast from a float saturates: a gap of that length never ends.
         let period = mean_bits * 1e12 / (load * bandwidth.0 as f64) * PS;
         let spacing = match injection {
             Injection::Bernoulli if per_flit < 1.0 => Spacing::Sparse {
@@ -155,7 +156,7 @@ impl Injector {
     pub fn first(&self, rng: &mut Rng, start: Time) -> Clock {
         let mut clock = Clock::at(start);
         match &self.spacing {
-            // The first flit time has its chance, too.
+            // The first flit time may have a message as well.
             Spacing::Sparse { flit, misses } => {
                 clock.advance(flit.saturating_mul(misses.draw(rng).into()));
             }
@@ -166,7 +167,7 @@ impl Injector {
         clock
     }
 
-    /// Moves `clock` on from the message that it shows to the one after it, and returns its time.
+    /// Advances `clock` to the message after the one that it shows, and returns its time.
     #[inline]
     pub fn next(&self, clock: &mut Clock, rng: &mut Rng) -> Time {
         match &self.spacing {
@@ -201,7 +202,7 @@ fn flit_time(bandwidth: Bandwidth, flit: FlitSize) -> u128 {
         .saturating_add(fraction)
 }
 
-/// Messages of one flit time; at least one, for `whole` is.
+/// Messages of one flit time; at least one, since `whole` is.
 fn burst(whole: u64, chance: f64, rng: &mut Rng) -> u64 {
     whole + u64::from(unit(rng) < chance)
 }
@@ -304,8 +305,8 @@ mod tests {
             let period = flits / load * 1_000.0;
             let chance: f64 = load / flits;
             // The standard deviation of the variance of n such gaps is about sqrt(8 / n) of it,
-            // 0.45% here; that of a geometric distribution with a chance near 1 has a tail, sqrt((8
-            // + p² / (1 - p)) / n).
+            // 0.45% here. For a geometric distribution with a chance near 1 it is sqrt((8 + p² /
+            // (1 - p)) / n), because of the tail.
             let (_, poisson) = moments(&times(
                 &injector(Injection::Poisson, load, flits),
                 6,

@@ -1,8 +1,8 @@
 //! A logarithm that is the same on every host.
 //!
-//! That of the standard library may differ in the last place from one processor to another (it is
-//! the C library's, which has variants with and without fused multiplication). This one uses only
-//! operations that are exact by IEEE 754, so that ranks on unlike hosts compute the same bits.
+//! The standard library's logarithm may differ in the last place between processors (it is the C
+//! library's, which has variants with and without fused multiplication). This one uses only
+//! operations that are exact by IEEE 754, so that ranks on different hosts compute the same bits.
 
 /// Natural logarithm of a normal positive number, within some 10^-16 of its magnitude.
 pub(crate) fn ln(x: f64) -> f64 {
@@ -26,9 +26,9 @@ pub(crate) fn ln_one_minus(p: f64) -> f64 {
     }
 }
 
-/// For |s| <= 0.172: s + s³/3 + s⁵/5 + …, the first term left out being less than 10^-19.
+/// For |s| <= 0.172: s + s³/3 + s⁵/5 + …; the first omitted term is less than 10^-19.
 ///
-/// Every third term is summed up by itself: three short chains of operations instead of a long one.
+/// Every third term is summed separately: three short chains of operations instead of a long one.
 fn atanh(s: f64) -> f64 {
     const fn term(n: u32) -> f64 {
         1.0 / (2 * n + 1) as f64

@@ -1,4 +1,4 @@
-//! Which endpoints take part in which workload.
+//! Assignment of endpoints to workloads.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use weir_network::topology::Topology;
 /// First part of the names of the random streams of this file: "place".
 const PLACE: u64 = 0x70_6C61_6365;
 
-/// Most sources and tasks of all workloads together.
+/// Maximum number of sources and tasks of all workloads together.
 const MOST_TASKS: usize = 1 << 26;
 
 /// No workload.
 const NOBODY: u32 = u32::MAX;
 
-/// What a workload asks for.
+/// Endpoints that a workload requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Party<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Which endpoints.
+    /// The requested endpoints.
     pub endpoints: &'a Endpoints,
-    /// True if these may also belong to other workloads.
+    /// True if these may also belong to other shared workloads.
     pub shared: bool,
     /// Its section, for errors about its keys.
     pub section: &'a Section,
@@ -38,13 +38,13 @@ pub struct Party<'a> {
 /// `"rest"`. Counts and `"rest"` choose among the free endpoints: those of no other workload; for a
 /// `shared` workload also those of other shared ones.
 ///
-/// A placement at random depends on its seed and its number in the file (on its seed alone, if it
-/// has one of its own) and takes the first free ones of a random order of the whole network, so
-/// that workloads with the same seed follow one another in the same order.
+/// A random placement depends on its seed and its number in the file (only on the seed, if it has
+/// its own). It takes the first free endpoints of a random order of the whole network. Workloads
+/// with the same seed therefore follow one another in the same order.
 ///
 /// # Errors
-/// If an endpoint is beyond the network, is listed twice, belongs to two workloads that are not
-/// both `shared`, or too few are free; if there are more tasks than any machine could simulate.
+/// If an endpoint is beyond the network, is listed twice or belongs to two workloads that are not
+/// both `shared`; if too few are free; or if there are more tasks than any machine could simulate.
 pub fn assign(
     workloads: &[Party],
     topology: &Arc<dyn Topology>,
@@ -81,7 +81,7 @@ pub fn assign(
     Ok(assigned.into_iter().flatten().collect())
 }
 
-/// When a workload gets its endpoints.
+/// Turn in which a workload gets its endpoints.
 #[derive(PartialEq)]
 enum Turn {
     Named,
@@ -99,14 +99,14 @@ impl Turn {
     }
 }
 
-/// Who has which endpoint so far.
+/// Assignment of endpoints so far.
 struct Roll<'a> {
     workloads: &'a [Party<'a>],
     topology: &'a Arc<dyn Topology>,
     seed: u64,
-    /// All endpoints; shared by all workloads that ask for them.
+    /// All endpoints; shared by all workloads that request them.
     everything: Arc<[EndpointId]>,
-    /// The first workload that took each endpoint. Others have it too only if all of them are
+    /// The first workload that took each endpoint. Others may have it too only if all of them are
     /// shared.
     first: Box<[u32]>,
 }
@@ -123,7 +123,7 @@ impl Roll<'_> {
                     let remedy = "write the first endpoint, two dots, and the one after the last";
                     return Err(self.refuse(index, "endpoints", message, remedy));
                 }
-                // The highest decides whether all are there, before a list of them is made.
+                // Checking the highest is enough, before a list is made.
                 self.check(index, end - 1)?;
                 Ok((start..end).collect())
             }
@@ -201,19 +201,19 @@ impl Roll<'_> {
         Ok(free.into())
     }
 
-    /// Those of `order` that workload `index` may choose.
+    /// The endpoints of `order` that workload `index` may choose.
     fn free(&self, index: usize, order: &[EndpointId]) -> Vec<EndpointId> {
         let may = |&endpoint: &EndpointId| self.owner(index, endpoint).is_none();
         order.iter().copied().filter(may).collect()
     }
 
-    /// The workload that keeps workload `index` from having `endpoint`.
+    /// The workload that prevents workload `index` from having `endpoint`.
     fn owner(&self, index: usize, endpoint: EndpointId) -> Option<&Party<'_>> {
         let owner = self.workloads.get(self.first[endpoint as usize] as usize)?;
         (!(owner.shared && self.workloads[index].shared)).then_some(owner)
     }
 
-    /// Writes down that workload `index` has `members`.
+    /// Records that workload `index` has `members`.
     fn enter(&mut self, index: usize, members: &[EndpointId]) -> Result<(), ConfigError> {
         for &endpoint in members {
             if let Some(owner) = self.owner(index, endpoint) {
@@ -245,7 +245,8 @@ impl Roll<'_> {
         Err(self.refuse(index, "endpoints", message, &remedy))
     }
 
-    /// A number of endpoints, or of tasks that each want one.
+    /// The error for a number of endpoints, or of tasks that each need one, of which too few are
+    /// free.
     fn too_many(&self, index: usize, count: u32, free: usize) -> ConfigError {
         let section = &self.workloads[index].section;
         let all = self.topology.endpoints();
@@ -278,7 +279,7 @@ impl Roll<'_> {
 /// The place of each of `count` blocks in a random order.
 fn ranks(count: u32, rng: &mut Rng) -> Vec<u32> {
     let mut ranks: Vec<u32> = (0..count).collect();
-    // A random permutation is the inverse of another one with the same chance.
+    // A random permutation is the inverse of another one with the same probability.
     draw::shuffle(&mut ranks, rng);
     ranks
 }

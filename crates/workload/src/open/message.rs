@@ -1,4 +1,4 @@
-//! What an experiment says of the sizes of messages.
+//! Message sizes as given in an experiment.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,8 +19,8 @@ pub enum Message {
 }
 
 impl Message {
-    /// With shares that sum up to 1. Shares that do so already, but for rounding, stay as they are:
-    /// so doing it again changes nothing.
+    /// Normalises the shares to a sum of 1. Shares whose sum is 1 except for rounding stay as they
+    /// are, so that repeating it changes nothing.
     pub fn normalised(self) -> Message {
         match self {
             Message::Mix(parts) => {

@@ -1,4 +1,4 @@
-//! Open-loop traffic: who takes part (`members`), how much is sent (`sizes`) and when
+//! Open-loop traffic: members of workloads (`members`), sizes of messages (`sizes`) and their times
 //! (`injection`).
 
 pub(crate) mod draw;

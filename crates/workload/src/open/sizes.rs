@@ -12,7 +12,7 @@ use weir_model::{FlitSize, Invalid, LONGEST_MESSAGE, Rng, unit};
 pub struct Sizes {
     /// In bits.
     sizes: Box<[u64]>,
-    /// The chance of a smaller index than i + 1, for every index but the last.
+    /// Cumulative probability: the chance of an index below i + 1, for every index but the last.
     below: Box<[f64]>,
     mean: f64,
 }
@@ -24,7 +24,7 @@ impl Sizes {
     /// Errors (about the key `message`): no size, one above [`LONGEST_MESSAGE`], or a share that is
     /// not a positive number. Shares need not sum up to 1.
     pub fn new(message: &Message, flit: FlitSize, max_packet_flits: u64) -> Result<Sizes, Invalid> {
-        // A message of no bits would have no packet to carry it.
+        // An empty message still needs a packet.
         let bits = |size: &weir_input::Size| size.bits(flit, max_packet_flits).max(1);
         let parts: Vec<(u64, f64)> = match message {
             Message::Fixed(size) => vec![(bits(size), 1.0)],
@@ -89,8 +89,8 @@ impl Sizes {
         self.sizes.iter().copied().max().unwrap_or(0)
     }
 
-    /// The length of the shortest packet of any message in flits, where the longest has
-    /// `max_packet` of `flit`.
+    /// The length in flits of the shortest packet of any message, if the longest has `max_packet`
+    /// of `flit`.
     pub fn shortest_packet(&self, flit: FlitSize, max_packet: u64) -> u64 {
         let longest = max_packet.saturating_mul(u64::from(flit.0)).max(1);
         let last = self.sizes.iter().map(|&bits| match bits % longest {
@@ -158,7 +158,7 @@ mod tests {
             let sizes = Sizes::new(&mix(&parts), FLIT, 24).unwrap();
             assert_eq!(sizes.shortest_packet(FLIT, 24), shortest, "{parts:?}");
         }
-        // A bit more than a packet takes a flit more.
+        // One bit more than a packet takes another flit.
         let sizes = Sizes::new(&Message::Fixed(Size::Bits(2_401)), FLIT, 24).unwrap();
         assert_eq!(sizes.shortest_packet(FLIT, 24), 1);
     }

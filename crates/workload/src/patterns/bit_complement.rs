@@ -10,8 +10,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// Bit complement: of 2^b members, task i sends to the task whose b bits are the inverse of those of i, which is
-/// 2^b - 1 - i. It has no parameters. The number of members must be a power of two.
+/// Bit complement: of 2^b members, task i sends to the task whose b bits are the inverse of those
+/// of i, which is 2^b - 1 - i. It has no parameters. The number of members must be a power of two.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {}

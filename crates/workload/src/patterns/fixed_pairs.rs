@@ -10,11 +10,11 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// Fixed pairs: of N members, task i of the first half sends to task N/2 + i, so that the traffic is bound by the
-/// bisection of the network and never by an endpoint. N must be even.
+/// Fixed pairs: of N members, task i of the first half sends to task N/2 + i, so that the traffic
+/// is bound by the bisection of the network and never by an endpoint. N must be even.
 ///
-/// This is the open-loop form. In the application of the same name in the SWM suite the second half sends to the
-/// first, in blocking steps.
+/// This is the open-loop form. In the application of the same name in the SWM suite the second half
+/// sends to the first, in blocking steps.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {

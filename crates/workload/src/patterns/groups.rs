@@ -10,7 +10,7 @@ use weir_network::topology::Topology;
 /// The members of every group.
 pub(super) struct GroupMembers {
     topology: Arc<dyn Topology>,
-    /// Where each group begins in `sorted`, and the end of the last.
+    /// Start of each group in `sorted`, and the end of the last.
     starts: Box<[u32]>,
     /// The members, group by group; in task order within a group.
     sorted: Box<[EndpointId]>,
@@ -58,7 +58,8 @@ impl GroupMembers {
         &self.sorted[self.starts[group] as usize..self.starts[group + 1] as usize]
     }
 
-    /// Refuses members in a group `from` when the group `from + offset` has fewer than `needed`, and no members at all.
+    /// Refuses members in a group `from` if the group `from + offset` has fewer than `needed`;
+    /// refuses an empty list of members.
     pub(super) fn require(
         &self,
         section: &Section,
@@ -88,7 +89,7 @@ impl GroupMembers {
     }
 }
 
-/// The group `offset` after `group`, in a circle.
+/// The group `offset` after `group`, modulo the number of groups.
 #[inline]
 pub(super) fn shifted(group: u32, offset: u32, groups: u32) -> u32 {
     ((u64::from(group) + u64::from(offset)) % u64::from(groups)) as u32

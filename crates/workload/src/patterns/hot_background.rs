@@ -1,4 +1,4 @@
-//! `hot_background`: uniform traffic of which some members divert a part to one endpoint for a while.
+//! `hot_background`: uniform traffic; some members divert part of it to one endpoint for a while.
 
 use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
@@ -11,18 +11,19 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{EndpointId, Invalid, NEVER, Rng, Time, below, stream, unit};
 
-/// Uniform background traffic of all members; between `from` and `to`, some of them divert a part of their messages
-/// to one hot endpoint. The load of a source does not change.
+/// Uniform background traffic of all members; between `from` and `to`, some of them divert a part
+/// of their messages to one hot endpoint. The load of a source does not change.
 ///
-/// In the words of Pfister et al., HPIDC 2005: the hot spot degree HSD is the number of diverting sources, and the hot spot severity
-/// HSV is the load offered to the hot endpoint, from diverted and background messages, as a fraction of its link.
-/// With N members at load L and hot_fraction f,
+/// Terms of Pfister et al., HPIDC 2005: the hot spot degree HSD is the number of diverting sources.
+/// The hot spot severity HSV is the load offered to the hot endpoint, from diverted and background
+/// messages, as a fraction of its link. With N members at load L and hot_fraction f,
 ///
 /// HSV = L · (1 + HSD · f · (N - 2) / (N - 1)), so f = (HSV / L - 1) / HSD · (N - 1) / (N - 2).
 ///
-/// `severity` computes it. Where this asks for f > 1 (Pfister et al., HPIDC 2005, table 1, case 1: L = 0.5, HSD = 3, HSV = 3),
-/// diverting alone cannot reach the severity: let the sources divert all that they send, and add a second, shared workload with the
-/// pattern `hotspot`, `start`, `stop`, and a load of its own for each of them,
+/// `severity` computes it. If this requires f > 1 (Pfister et al., HPIDC 2005, table 1, case 1: L =
+/// 0.5, HSD = 3, HSV = 3), diverting alone cannot reach the severity. Let the sources divert all
+/// that they send, and add a second, shared workload with the pattern `hotspot`, `start`, `stop`,
+/// and for each of them the load
 ///
 /// (HSV - L · (HSD + (N - 1 - HSD) / (N - 1))) / HSD.
 ///
@@ -43,11 +44,12 @@ struct Params {
     /// Diverting members, by number of endpoint (instead of `sources`).
     #[serde(skip_serializing_if = "Option::is_none")]
     source_list: Option<Vec<EndpointId>>,
-    /// The fraction of its messages that a diverting source sends to the hot endpoint, more than 0 and at most 1
-    /// (default: 1).
+    /// The fraction of its messages that a diverting source sends to the hot endpoint, more than 0
+    /// and at most 1 (default: 1).
     #[serde(skip_serializing_if = "Option::is_none")]
     hot_fraction: Option<f64>,
-    /// Instead of `hot_fraction`: the load offered to the hot endpoint during the diversion, as a multiple of its link; more than `load`.
+    /// Instead of `hot_fraction`: the load offered to the hot endpoint during the diversion, as a
+    /// multiple of its link; more than `load`.
     #[serde(skip_serializing_if = "Option::is_none")]
     severity: Option<f64>,
     /// Start of the diversion, from the start of the run.
@@ -94,7 +96,8 @@ pub const ENTRY: Entry<Build> = Entry {
     build,
 };
 
-/// The random streams of the two choices, so that another hot endpoint or number of sources leaves the other alone.
+/// The random streams of the two choices, so that changing the hot endpoint or the number of
+/// sources does not affect the other choice.
 const HOT: u64 = 1;
 const DIVERTING: u64 = 2;
 
@@ -155,14 +158,14 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
     }))
 }
 
-/// Who diverts.
+/// Diverting sources.
 enum Diverting {
     All,
     Some(FxHashSet<EndpointId>),
 }
 
 impl Diverting {
-    /// How many do, of so many that can.
+    /// Number of diverting sources, of `others` that can divert.
     fn count(&self, others: u32) -> u32 {
         match self {
             Diverting::All => others,
@@ -171,7 +174,7 @@ impl Diverting {
     }
 }
 
-/// The fraction that sources have to divert for a severity.
+/// The fraction that sources must divert for a severity.
 fn fraction_of(
     severity: f64,
     degree: u32,
@@ -322,7 +325,7 @@ mod tests {
     use super::super::Pattern;
     use super::super::testing::{Grouped, flat, loaded, plausible, refusal, tally};
 
-    /// How many of `messages` of each source go to endpoint 31 at `now`.
+    /// Number of `messages` of each source that go to endpoint 31 at `now`.
     fn to_31(pattern: &dyn Pattern, now: u64, messages: u32) -> Vec<u32> {
         (0..31)
             .map(|source| tally(pattern, source, 32, messages, now)[31])

@@ -11,14 +11,16 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below, stream};
 
-/// Hot-spot traffic: each source sends each message to one of the destinations, drawn at random. Members that are
-/// neither source nor destination are idle.
+/// Hot-spot traffic: each source sends each message to one of the destinations, drawn at random.
+/// Members that are neither source nor destination are idle.
 ///
-/// With `m` sources at load `l` and `n` destinations, each destination is offered `l · m / n` of its link.
+/// With `m` sources at load `l` and `n` destinations, each destination is offered `l · m / n` of
+/// its link.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// Number of sources, drawn at random among the members (default: 60). Not together with `source_list`.
+    /// Number of sources, drawn at random among the members (default: 60). Not together with
+    /// `source_list`.
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<u32>,
     /// Number of destinations, drawn at random among the members (default: 4). Not together with
@@ -28,14 +30,15 @@ struct Params {
     /// The sources by name: numbers of endpoints that are members (default: drawn at random).
     #[serde(skip_serializing_if = "Option::is_none")]
     source_list: Option<Vec<EndpointId>>,
-    /// The destinations by name: numbers of endpoints that are members and not sources (default: drawn at random).
+    /// The destinations by name: numbers of endpoints that are members and not sources (default:
+    /// drawn at random).
     #[serde(skip_serializing_if = "Option::is_none")]
     destination_list: Option<Vec<EndpointId>>,
 }
 
-/// Sources unless the experiment says otherwise (Jiang et al., SC15, section 5.1: 60:4).
+/// Default number of sources (Jiang et al., SC15, section 5.1: 60:4).
 const SOURCES: u32 = 60;
-/// Destinations unless the experiment says otherwise.
+/// Default number of destinations.
 const DESTINATIONS: u32 = 4;
 
 pub const ENTRY: Entry<Build> = Entry {
@@ -141,7 +144,7 @@ impl Side {
     }
 }
 
-/// Reads the two sides alike.
+/// Reads both sides in the same way.
 struct Chooser<'a> {
     section: &'a Section,
     tasks: &'a Tasks,

@@ -1,4 +1,4 @@
-//! Open-loop traffic patterns: which endpoint sends to which. One file per pattern.
+//! Open-loop traffic patterns: the destinations of messages. One file per pattern.
 
 use std::sync::Arc;
 
@@ -26,32 +26,35 @@ mod wc_hot;
 mod worst_case;
 mod zipf;
 
-/// What a pattern is built for.
+/// The workload that a pattern is built for.
 pub struct Members<'a> {
-    /// The endpoints of the workload, in the order of its tasks (task i runs on `endpoints[i]`); none twice.
+    /// The endpoints of the workload, in the order of its tasks (task i runs on `endpoints[i]`);
+    /// none twice.
     pub endpoints: &'a [EndpointId],
     /// The network.
     pub topology: &'a Arc<dyn Topology>,
-    /// Seed for choices that are made once (a random permutation, the sources of a hot spot): the run's seed mixed
-    /// with the workload's number. Draw from `model::stream(seed, &[…])`.
+    /// Seed for choices made once (a random permutation, the sources of a hot spot): the run's seed
+    /// mixed with the workload's number. Draw from `model::stream(seed, &[…])`.
     pub seed: u64,
     /// The load of its sources, as a fraction of their links.
     pub load: f64,
 }
 
-/// Who sends to whom.
+/// Destinations of messages.
 ///
-/// A `source` is always a member of the workload. Whether and where a message goes depends on nothing but the
-/// arguments, so a pattern can be shared by all domains.
+/// A `source` is always a member of the workload. The destination must be a pure function of the
+/// arguments, because all domains share a pattern.
 pub trait Pattern: Send + Sync {
     /// False for a member that never sends under this pattern (the destinations of a hot spot).
     fn sends(&self, source: EndpointId) -> bool {
         let _ = source;
         true
     }
-    /// Where the next message of `source`, generated at `now`, goes. None: this message is not sent.
+    /// The destination of the next message of `source`, generated at `now`. None: this message is
+    /// not sent.
     fn destination(&self, source: EndpointId, now: Time, rng: &mut Rng) -> Option<EndpointId>;
-    /// The endpoints that this pattern sends to, for the accepted load at the receiving end; None means all members.
+    /// The endpoints that this pattern sends to, for the accepted load at the receiving end; None
+    /// means all members.
     fn receivers(&self) -> Option<Vec<EndpointId>> {
         None
     }

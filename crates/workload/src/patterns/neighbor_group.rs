@@ -9,13 +9,14 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below};
 
-/// Neighbour groups: every message of an endpoint in group i goes to a random member of group (i - 1) mod G or
-/// (i + 1) mod G, each group with the same chance, where G is the number of groups of the network. It has no
-/// parameters.
+/// Neighbour groups: every message of an endpoint in group i goes to a random member of group
+/// (i - 1) mod G or (i + 1) mod G, each group with the same probability. G is the number of groups
+/// of the network. It has no parameters.
 ///
-/// It loads two of the links that leave a group where `worst_case` loads one. The `nearest_group` traffic of CODES is
-/// one-sided and fixed: endpoint e sends to the endpoint in the same place of the next group; `worst_case` with
-/// `offset = 1` sends from group to group like that, and `permutation` with a `list` from endpoint to endpoint.
+/// It loads two of the links that leave a group where `worst_case` loads one. The `nearest_group`
+/// traffic of CODES is one-sided and fixed: endpoint e sends to the endpoint in the same place of
+/// the next group. `worst_case` with `offset = 1` sends between the same groups, and `permutation`
+/// with a `list` between the same endpoints.
 ///
 /// Every group with members needs members in both neighbours.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

@@ -9,14 +9,17 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below, stream};
 
-/// Permutation traffic: every member sends all its messages to one partner, and each member is the partner of one.
+/// Permutation traffic: every member sends all its messages to one partner, and each member is the
+/// partner of one.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// Number of random permutations laid over one another; each message follows one of them at random (default: 1).
+    /// Number of random permutations laid over one another; each message follows one of them at
+    /// random (default: 1).
     count: u32,
-    /// The permutation itself: task i sends to task `list[i]`, counted from 0 in the order of the members; no task to
-    /// itself (default: drawn at random, each permutation without fixed points with the same chance).
+    /// The permutation itself: task i sends to task `list[i]`, counted from 0 in the order of the
+    /// members; no task to itself (default: drawn at random, each permutation without fixed points
+    /// with the same chance).
     #[serde(skip_serializing_if = "Option::is_none")]
     list: Option<Vec<u32>>,
 }
@@ -39,7 +42,7 @@ pub const ENTRY: Entry<Build> = Entry {
     build,
 };
 
-/// More permutations than this are uniform traffic at a high price.
+/// Maximum number of permutations: more amount to uniform traffic at a high cost.
 const MOST: u32 = 64;
 
 fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, ConfigError> {
@@ -107,15 +110,16 @@ fn check(list: &[u32], count: u32) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// A random permutation of `0..count` (2 or more) without fixed points, each with the same chance: shuffles until
-/// there is none, which takes 2.7 attempts on average whatever the length. An attempt ends at its first fixed point.
+/// A random permutation of `0..count` (2 or more) without fixed points, each with the same
+/// probability. It shuffles until there is no fixed point, which takes 2.7 attempts on average,
+/// independent of the length. An attempt ends at its first fixed point.
 pub(crate) fn derangement(count: u32, rng: &mut Rng) -> Box<[u32]> {
     let mut partners: Box<[u32]> = (0..count).collect();
     loop {
         let good = (0..count).rev().all(|last| {
             let other = below(rng, last + 1);
             partners.swap(last as usize, other as usize);
-            // From here on this place is not moved any more.
+            // From here on this place stays as it is.
             partners[last as usize] != last
         });
         if good {

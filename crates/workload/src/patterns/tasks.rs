@@ -1,12 +1,12 @@
-//! Task numbers and endpoints of a workload, both ways in constant time.
+//! Task numbers and endpoints of a workload, in both directions in constant time.
 
 use rustc_hash::FxHashMap;
 
 use weir_model::{EndpointId, Rng, below};
 
-/// Which task runs on which endpoint.
+/// Assignment of tasks to endpoints.
 pub(super) enum Tasks {
-    /// Task i runs on endpoint `first + i`: nothing is stored for it, whatever the number of endpoints.
+    /// Task i runs on endpoint `first + i`: nothing is stored, whatever the number of endpoints.
     Range { first: EndpointId, count: u32 },
     /// Any other list, with its inverse.
     List {
@@ -26,10 +26,10 @@ pub(super) enum Inverse {
     Map(FxHashMap<EndpointId, u32>),
 }
 
-/// In `Inverse::Table`: no task.
+/// Marks endpoints without a task in `Inverse::Table`.
 const NOBODY: u32 = u32::MAX;
 
-/// A table may be this many times as long as the list before a map is smaller.
+/// Maximum ratio of table length to list length; beyond it a map is smaller.
 const SPARSE: usize = 8;
 
 impl Tasks {
@@ -88,7 +88,8 @@ impl Tasks {
         }
     }
 
-    /// A random member other than `endpoint`; None if there is no other or `endpoint` is not a member.
+    /// A random member other than `endpoint`; None if there is no other or `endpoint` is not a
+    /// member.
     #[inline]
     pub(super) fn another(&self, endpoint: EndpointId, rng: &mut Rng) -> Option<EndpointId> {
         let task = self.task(endpoint)?;
@@ -96,7 +97,7 @@ impl Tasks {
         if others == 0 {
             return None;
         }
-        // The drawn number counts the others: the tasks from our own on are one higher.
+        // The drawn number counts the other tasks: those from our own on are one higher.
         let drawn = below(rng, others);
         Some(self.endpoint(drawn + u32::from(drawn >= task)))
     }

@@ -1,4 +1,4 @@
-//! A network as patterns see it, and counts of where their messages go: for tests of patterns.
+//! A network for tests of patterns, and counts of their destinations.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use weir_input::{ConfigError, Section};
 use weir_model::{Bandwidth, DomainId, EndpointId, KindName, LinkKind, PortId, RouterId, Time};
 use weir_network::topology::{Link, Peer, Topology};
 
-/// A network as the patterns see it: endpoints on routers in groups. It has no links between routers.
+/// A network for patterns: endpoints on routers in groups. It has no links between routers.
 pub struct Grouped {
     groups: u32,
     routers: u32,
@@ -137,7 +137,7 @@ pub fn loaded(name: &str, parameters: &str, count: u32, seed: u64, load: f64) ->
     .unwrap()
 }
 
-/// The words of the error that a pattern refuses its parameters with.
+/// The text of the error with which a pattern refuses its parameters.
 pub fn refusal(
     name: &str,
     parameters: &str,
@@ -150,7 +150,8 @@ pub fn refusal(
     }
 }
 
-/// Where `messages` messages of `source` go, at time 0: how many to each endpoint up to `endpoints`.
+/// Destinations of `messages` messages of `source` at time 0: the number to each endpoint up to
+/// `endpoints`.
 pub fn tally(
     pattern: &dyn Pattern,
     source: EndpointId,

@@ -1,4 +1,4 @@
-//! What all patterns have in common.
+//! Common properties of all patterns.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::open::draw;
 use weir_input::registry;
 use weir_model::stream;
 
-/// Every pattern with its defaults where they suit small networks, and more.
+/// Every pattern with its defaults if they suit small networks, and more.
 const SUBJECTS: &[(&str, &str)] = &[
     ("uniform", ""),
     ("hotspot", "sources = 3\ndestinations = 2"),
@@ -90,7 +90,7 @@ fn all_patterns_work_on_a_whole_network() {
     }
 }
 
-/// What `pattern` does with ten messages of each member.
+/// Destinations of ten messages of each member under `pattern`.
 fn record(pattern: &dyn Pattern, endpoints: &[EndpointId], seed: u64) -> Vec<Option<EndpointId>> {
     let mut record = Vec::new();
     for &source in endpoints {
@@ -117,7 +117,7 @@ proptest! {
         }
         endpoints.truncate(endpoints.len().saturating_sub(left_out));
         for (name, parameters) in SUBJECTS {
-            // A pattern may refuse these members; it must not accept them and then go wrong.
+            // A pattern may refuse these members; it must not accept them and fail later.
             let Ok(pattern) = build(name, parameters, &endpoints, &topology, seed) else {
                 continue;
             };

@@ -10,9 +10,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// Tornado: task i of N sends to task (i + ceil(N / 2) - 1) mod N, the definition for a ring (one dimension) of N
-/// tasks. It is the worst case of minimal routing on a ring in the order of the tasks. It has no parameters. For a
-/// dragonfly, whose adversary speaks of groups, use `worst_case`.
+/// Tornado: task i of N sends to task (i + ceil(N / 2) - 1) mod N, the definition for a ring (one
+/// dimension) of N tasks. It is the worst case of minimal routing on a ring in the order of the
+/// tasks. It has no parameters. For a dragonfly, whose worst case is by groups, use `worst_case`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {}

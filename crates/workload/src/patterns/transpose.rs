@@ -1,4 +1,4 @@
-//! `transpose`: the halves of the bits of the task number change places.
+//! `transpose`: the halves of the bits of the task number are exchanged.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,10 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// Transpose: of 2^b members, b even, task i sends to the task with the upper and the lower b/2 bits of i exchanged.
-/// With the tasks as a square matrix, row by row, this is the transposition of the matrix; the tasks on its diagonal
-/// would send to themselves and do not send. It has no parameters. The number of members must be 4, 16, 64, 256 …
+/// Transpose: of 2^b members, b even, task i sends to the task with the upper and the lower b/2
+/// bits of i exchanged. With the tasks as a square matrix, row by row, this is the transposition of
+/// the matrix; the tasks on its diagonal would send to themselves and do not send. It has no
+/// parameters. The number of members must be 4, 16, 64, 256 …
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {}

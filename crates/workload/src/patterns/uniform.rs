@@ -21,7 +21,7 @@ struct Params {
     to: To,
 }
 
-/// Whom uniform traffic goes to.
+/// Receivers of uniform traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum To {

@@ -10,9 +10,10 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below, stream};
 
-/// WC-Hotn: all members of group i send to the same n members of group (i + 1) mod G, where G is the number of groups
-/// of the network; each message goes to one of the n at random. It congests the endpoints and the links between
-/// groups at once: with m senders per group at load l, each destination is offered l · m / n of its link.
+/// WC-Hotn: all members of group i send to the same n members of group (i + 1) mod G, where G is
+/// the number of groups of the network; each message goes to one of the n at random. It congests
+/// the endpoints and the links between groups at once: with m senders per group at load l, each
+/// destination is offered l · m / n of its link.
 ///
 /// The destinations send as well. Every group with members needs n members in the next group.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -70,7 +71,8 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
     members.require(section, "destinations", 1, params.destinations)?;
     let hot = (0..groups)
         .flat_map(|group| {
-            // Every group draws from a stream of its own: another group's members do not change its choice.
+            // Every group draws from a separate stream: another group's members do not change its
+            // choice.
             let rng = &mut stream(seed, &[u64::from(group)]);
             chosen(members.of(group), params.destinations, params.choice, rng)
         })
@@ -82,7 +84,8 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
     }))
 }
 
-/// `count` of the members of a group; as many zeros for a group without members, which nobody sends to.
+/// `count` of the members of a group; `count` zeros for a group without members, which no member
+/// sends to.
 fn chosen(members: &[EndpointId], count: u32, choice: Choice, rng: &mut Rng) -> Vec<EndpointId> {
     let count = count as usize;
     match choice {

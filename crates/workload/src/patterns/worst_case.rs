@@ -9,14 +9,16 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, below};
 
-/// Worst case of a dragonfly, WCn: every endpoint of group i sends to random members in group (i + n) mod G, where G is
-/// the number of groups of the network. With minimal routing all of it has to cross the few links between two groups.
+/// Worst case of a dragonfly, WCn: every endpoint of group i sends to random members in group (i +
+/// n) mod G, where G is the number of groups of the network. With minimal routing all of it has to
+/// cross the few links between two groups.
 ///
-/// Every group with members needs members in the group it sends to. In other networks a group is a pod or a block.
+/// Every group with members needs members in the group it sends to. In other networks a group is a
+/// pod or a block.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// The n of WCn: how many groups further (default: 1), from 1 to G - 1.
+    /// The n of WCn: number of groups further (default: 1), from 1 to G - 1.
     offset: u32,
 }
 

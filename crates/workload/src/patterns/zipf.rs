@@ -1,4 +1,4 @@
-//! `zipf`: every member has favourites among the others, in a random order of its own.
+//! `zipf`: every member prefers some of the others, by a separate random ranking.
 
 use rand_core::Rng as _;
 use schemars::JsonSchema;
@@ -10,11 +10,12 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, Rng, Time, stream, unit};
 
-/// Zipf's law: each source ranks all N members in a random order of its own, and sends each message to the i-th of them with the
-/// probability i⁻ˢ / (1⁻ˢ + 2⁻ˢ + … + N⁻ˢ).
+/// Zipf's law: each source ranks all N members in a separate random order, and sends each message
+/// to the i-th of them with the probability i⁻ˢ / (1⁻ˢ + 2⁻ˢ + … + N⁻ˢ).
 ///
-/// With s = 0 this is uniform traffic; with s = 3 a source sends 83% of its messages to one destination. The rankings are independent,
-/// so that an endpoint is the favourite of none, one or several sources.
+/// With s = 0 this is uniform traffic; with s = 3 a source sends 83% of its messages to one
+/// destination. The rankings are independent, so that an endpoint is the favourite of none, one or
+/// several sources.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -42,7 +43,7 @@ pub const ENTRY: Entry<Build> = Entry {
     build,
 };
 
-/// Beyond, favourites but the first are too rare for the numbers that are drawn.
+/// Maximum of s: beyond it, all ranks but the first are too rare for the resolution of the draws.
 const MOST_S: f64 = 16.0;
 
 fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, ConfigError> {
@@ -69,7 +70,8 @@ fn build(section: &Section, members: &Members) -> Result<Box<dyn Pattern>, Confi
     }))
 }
 
-/// The probability of each rank or one before it, from the first rank on; the last is 1 but for rounding.
+/// The cumulative probability of each rank, from the first rank on; the last is 1 except for
+/// rounding.
 fn cumulated(count: u32, s: f64) -> Box<[f64]> {
     let weights = (1..=count).map(|rank| 1.0 / power(f64::from(rank), s));
     let mut sum = 0.0;
@@ -85,7 +87,8 @@ fn cumulated(count: u32, s: f64) -> Box<[f64]> {
     up_to
 }
 
-/// A power with an exponent of 0 or more, from operations that IEEE 754 defines to the last bit: the same on every host.
+/// A power with an exponent of 0 or more. It uses operations that IEEE 754 defines to the last bit,
+/// and is therefore the same on every host.
 fn power(base: f64, exponent: f64) -> f64 {
     let (mut power, mut root) = (1.0, base);
     // At most 16.
@@ -104,9 +107,11 @@ fn power(base: f64, exponent: f64) -> f64 {
     power
 }
 
-/// A random order of `0..count`, of which each place is computed when it is needed: all sources' orders would take memory for the
-/// square of their number. A Feistel network (Luby and Rackoff, 1988) of four rounds over the next power of four permutes numbers, and
-/// those that are too large are permuted again.
+/// A random order of `0..count`, computed place by place on demand: storing the orders of all
+/// sources would take memory for the square of their number.
+///
+/// A Feistel network (Luby and Rackoff, 1988) of four rounds over the next power of four permutes
+/// numbers; numbers that are too large are permuted again.
 struct Order {
     keys: [u64; 4],
     count: u32,
@@ -152,7 +157,7 @@ impl Order {
         (1 << self.half) - 1
     }
 
-    /// Some bits that depend on a key and all bits of a half: the finalizer of SplitMix64.
+    /// Bits that depend on a key and all bits of a half: the finalizer of SplitMix64.
     fn mixed(&self, half: u64, key: u64) -> u64 {
         let mut mixed = half ^ key;
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -190,7 +195,8 @@ impl Zipf {
         self.up_to.partition_point(|&up_to| up_to <= drawn) as u32
     }
 
-    /// A rank other than one's own, each by its share of the rest: as if one drew until it is another.
+    /// A rank other than one's own, each in proportion to its probability: equivalent to drawing
+    /// until the rank is another.
     fn rank_but(&self, own: u32, rng: &mut Rng) -> u32 {
         let (to, before) = (own as usize, own.checked_sub(1));
         let before = before.map_or(0.0, |before| self.up_to[before as usize]);
@@ -201,7 +207,7 @@ impl Zipf {
             false => self.rank(drawn + share),
         };
         match rank == own {
-            // Rounded.
+            // Only rounding leads here.
             true => own.checked_sub(1).unwrap_or(1),
             false => rank,
         }
@@ -217,7 +223,7 @@ impl Pattern for Zipf {
             true => self.rank(unit(rng)),
             false => self.rank_but(order.place_of(task), rng),
         };
-        // The last is less than 1 if rounding makes it so.
+        // The last probability may be less than 1 because of rounding.
         Some(self.tasks.endpoint(order.at(rank.min(count - 1))))
     }
 }

@@ -1,4 +1,4 @@
-//! Readers on bytes: what fuzzing and tests call.
+//! Readers on bytes, for fuzzing and tests.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use super::{REGISTRY, Trace, read};
 use weir_input::registry::{Chosen, choose};
 use weir_input::{ConfigError, Section};
 
-/// A folder that is removed when it is not needed any more.
+/// A folder that is removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Nobody else knows it; what cannot be removed stays in the system's folder for such.
+        // The folder is private; if it cannot be removed, it stays in the system's temporary
+        // folder.
         _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -30,7 +31,8 @@ fn folder(files: &[(&str, &[u8])]) -> std::io::Result<Folder> {
     Ok(folder)
 }
 
-/// Reads the first of these files, as `format` with further keys of its section (TOML); the others are in the same folder.
+/// Reads the first of these files, as `format` with further keys of its section (TOML); the others
+/// are in the same folder.
 ///
 /// # Errors
 /// As [`read`], and if files cannot be written to the system's temporary folder.
@@ -53,7 +55,8 @@ pub fn attempt(
     read(&Chosen::new(entry.variant(), section)?)
 }
 
-/// Reads any bytes: the first one chooses the format, the others are its file. Whether they can be read.
+/// Reads any bytes: the first one chooses the format, the others are its file. True if they can be
+/// read.
 pub fn attempt_any(bytes: &[u8]) -> bool {
     let Some((&first, content)) = bytes.split_first() else {
         return false;

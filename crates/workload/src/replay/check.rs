@@ -1,5 +1,5 @@
-//! What has to hold for all tasks of a trace together: every message has its receive, and nothing waits for itself, not over other
-//! tasks either.
+//! Checks over all tasks of a trace: every message has its receive, and no operation waits for
+//! itself, directly or over other tasks.
 
 use super::deadlock::{self, Channels};
 use super::graph::{ANY, Kind, Node, TaskGraph};
@@ -9,17 +9,17 @@ use crate::tasks::{Peer, Tag};
 /// Messages between tasks have tags below this.
 const TAGS: u32 = 1 << 16;
 
-/// A send or a receive as a receiver sees it: the other task, the tag, whose operation it is.
+/// A send or a receive as seen by the receiver: the other task, the tag, and the owner.
 type End = (Peer, u32, Owner);
 
 /// A task and the number of its operation.
 type Owner = (Peer, u32);
 
-/// Checks what all tasks do together, and gives their messages tags that fit. `place` says where an operation of a task
-/// stands in the trace.
+/// Checks the tasks together, and gives their messages tags that fit. `place` describes the
+/// position of a task's operation in the trace.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first error found.
 pub fn check(graphs: &mut [TaskGraph], place: &dyn Fn(Peer, u32) -> String) -> Result<(), Fault> {
     for (graph, task) in graphs.iter().zip(0..) {
         if let Some(node) = graph.cycle() {
@@ -52,7 +52,7 @@ fn node_of(graphs: &[TaskGraph], (task, node): Owner) -> &Node {
     &graphs[task as usize].nodes[node as usize]
 }
 
-/// For each task the sends to it.
+/// The sends to each task.
 fn sends(graphs: &[TaskGraph]) -> Vec<Vec<Owner>> {
     let mut sends = vec![Vec::new(); graphs.len()];
     for (graph, from) in graphs.iter().zip(0..) {
@@ -73,8 +73,8 @@ fn receives(graph: &TaskGraph, task: Peer) -> Vec<End> {
         .collect()
 }
 
-/// Every message to a task has a receive, and every receive a message. (Of receives of any task or any tag only the
-/// number is known.)
+/// Checks that every message to a task has a receive, and every receive a message. (For receives of
+/// any task or any tag only the number is checked.)
 fn matched(
     task: Peer,
     sends: &[End],
@@ -126,7 +126,8 @@ fn lonely(
     }
 }
 
-/// Tags that are too large for a message get smaller ones, which tell messages to the same task from each other as well.
+/// Replaces tags that are too large for a message by smaller ones, which still distinguish messages
+/// to the same task.
 fn fit_tags(
     graphs: &mut [TaskGraph],
     task: Peer,

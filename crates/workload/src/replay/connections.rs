@@ -13,8 +13,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
 
 keys! {
-    /// `Nodes N`, `Connections M`, and a line `source->destination start T size B` for each message, which may name triggers that
-    /// start it, or that its end fires.
+    /// `Nodes N`, `Connections M`, and a line `source->destination start T size B` for each
+    /// message, which may name triggers that start it, or that its end fires.
     struct Params {
         /// The unit of `start`. (Old versions of htsim have other ones.)
         #[serde(default = "picosecond")]
@@ -251,7 +251,7 @@ impl File {
     }
 }
 
-/// What each task does.
+/// The operations of each task.
 fn graphs(
     connections: &[((u32, u32), Connection)],
     triggers: &Triggers,
@@ -260,7 +260,7 @@ fn graphs(
 ) -> Result<Vec<super::TaskGraph>, Fault> {
     let mut builders: Vec<Builder> = Vec::new();
     builders.resize_with(tasks as usize, Builder::default);
-    // Who fires a trigger: task and operation.
+    // The task and operation that fire each trigger.
     let mut fired: FxHashMap<u64, Vec<(u32, u32)>> = FxHashMap::default();
     let mut waiting = Vec::new();
     for &((from, to), ref connection) in connections {

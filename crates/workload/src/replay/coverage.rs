@@ -1,9 +1,9 @@
-//! What a trace holds, and what of it is simulated.
+//! Operations of a trace, and the part of them that is simulated.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// So many operations of a kind, with their bytes.
+/// A number of operations of a kind, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     /// Operations.
@@ -15,13 +15,13 @@ pub struct Amount {
 /// The operations of one kind in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// What they are called: `sends`.
+    /// Name of the kind: `sends`.
     pub name: Cow<'static, str>,
-    /// All of them.
+    /// All operations.
     pub seen: Amount,
-    /// Those that have no effect on the run.
+    /// Operations that have no effect on the run.
     pub ignored: Amount,
-    /// Why those have none, with how many for each reason.
+    /// Reasons for ignoring them, with the number for each reason.
     pub why: Vec<(Cow<'static, str>, u64)>,
 }
 
@@ -32,20 +32,20 @@ impl Amount {
     }
 }
 
-/// What a trace holds, and what of it is simulated: everything but what is said to be ignored.
+/// Operations of a trace; all are simulated except the ignored ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// By kind, in the order in which they first came.
+    /// By kind, in order of first appearance.
     pub rows: Vec<Row>,
 }
 
 impl Coverage {
-    /// Operations that are simulated.
+    /// Adds simulated operations.
     pub fn simulated(&mut self, name: impl Into<Cow<'static, str>>, count: u64, bytes: u64) {
         self.row(name.into()).seen.add(count, bytes);
     }
 
-    /// Operations that are not, and why.
+    /// Adds ignored operations, with the reason.
     pub fn ignored(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -77,10 +77,11 @@ impl Coverage {
         &mut self.rows[at]
     }
 
-    /// As named numbers: `sends`, `sends_bytes`, and `sends_ignored`, `sends_ignored_bytes` where some are.
+    /// As named numbers: `sends`, `sends_bytes`, and `sends_ignored`, `sends_ignored_bytes` if some
+    /// are.
     pub fn numbers(&self) -> Vec<(String, u64)> {
         let mut numbers: Vec<(String, u64)> = Vec::new();
-        // Kinds that a file names may differ from others in a space alone.
+        // Names of kinds from a file may differ only in a space.
         let mut put = |name: String, number: u64| {
             if numbers.iter().all(|(one, _)| *one != name) {
                 numbers.push((name, number));

@@ -1,10 +1,13 @@
-//! Looks for what can never finish: operations of different tasks that wait for each other in a circle.
+//! Finds deadlocks: operations of different tasks that wait for each other in a cycle.
 //!
-//! All tasks are carried out at once, without times: what waits for nothing starts, a receive is over when as many messages have been
-//! sent to it as its place among those of its source and tag, a part in a collective operation when those have begun that it needs
-//! whatever the algorithm. Sends are over at once, which is more than a run grants to long ones. So what is left in the end can never finish in
-//! any run. Where the order of receives is open (receives of any source or tag, or two of the same that may be posted in either order) the
-//! best is assumed; such a deadlock is found by the run.
+//! All tasks are carried out at once, without times. An operation that waits for nothing starts. A
+//! receive is complete when the number of messages sent to it reaches its place among the receives
+//! of its source and tag. A part in a collective operation is complete when the parts have begun
+//! that it needs under every algorithm. Sends are complete at once, which is more than a run grants
+//! to long ones. Operations that are left in the end can therefore never finish in any run.
+//!
+//! If the order of receives is open (receives of any source or tag, or two of the same that may be
+//! posted in either order), the best order is assumed; such a deadlock is found by the run.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,19 +15,20 @@ use super::graph::{ANY, Kind, Needs, Node, TaskGraph};
 use super::input::Fault;
 use crate::tasks::{Peer, Queues};
 
-/// The channel of receives that are over as soon as they are posted.
+/// The channel of receives that are complete as soon as they are posted.
 const OPEN: u32 = u32::MAX;
 
-/// So much work is spent on finding out whether the order of receives is open.
+/// Maximum effort for checking if the order of receives is open.
 const EFFORT: u64 = 1 << 28;
 
 /// A task and its operation.
 type Owner = (Peer, u32);
 
-/// Refuses a deadlock. `channels` has a number for each send and receive: those with the same are matched in order; of others anything.
+/// Refuses a deadlock. `channels` has a number for each send and receive: those with the same
+/// number are matched in order. The numbers of other operations are ignored.
 ///
 /// # Errors
-/// If something can never finish: the circle.
+/// If operations can never finish: the cycle.
 pub fn check(
     graphs: &[TaskGraph],
     channels: Vec<Vec<u32>>,
@@ -47,11 +51,11 @@ struct Channel {
     taken: u32,
 }
 
-/// A collective operation that is going on.
+/// A collective operation under way.
 #[derive(Debug, Default)]
 struct Together {
     begun: u32,
-    /// Places that have begun while somebody waits.
+    /// Places that have begun while some task waits.
     there: FxHashSet<u32>,
     waiting: Vec<Owner>,
 }
@@ -60,17 +64,17 @@ struct Run<'a> {
     graphs: &'a [TaskGraph],
     channels: Vec<Vec<u32>>,
     states: Vec<Channel>,
-    /// Receives that wait, by channel.
+    /// Waiting receives, by channel.
     receives: Queues<u32, Owner>,
     /// Collective operations, by number.
     together: FxHashMap<u32, Together>,
-    /// For how many others each operation waits; `DONE` when it is over.
+    /// Number of operations that each operation waits for; `DONE` when it is complete.
     left: Vec<Vec<u32>>,
     ready: Vec<Owner>,
     effort: u64,
 }
 
-/// It is over.
+/// Marks a complete operation.
 const DONE: u32 = u32::MAX;
 
 impl<'a> Run<'a> {
@@ -111,7 +115,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Others do not wait for its start or its end any more.
+    /// Releases the operations that wait for the start or the end of this one.
     fn release(&mut self, (task, node): Owner, started: bool) {
         let (left, ready) = (&mut self.left[task as usize], &mut self.ready);
         self.graphs[task as usize].dependents(node, |after, start| {
@@ -151,7 +155,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The first receive that waits in a channel is over if there is a message for it.
+    /// Completes the first waiting receive of a channel if there is a message for it.
     fn take(&mut self, channel: u32) {
         let state = &mut self.states[channel as usize];
         if state.sent > state.taken
@@ -190,7 +194,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Lets receives go on that another order might have let go on. False if there are none.
+    /// Completes receives that could have been matched in another order. False if there are none.
     fn open_some(&mut self) -> bool {
         let mut channels: Vec<(u32, Peer)> = self
             .receives
@@ -216,14 +220,15 @@ impl<'a> Run<'a> {
         opened
     }
 
-    /// True if the receives of a channel are posted in the same order in all runs: each after the start of the one before.
+    /// True if the receives of a channel are posted in the same order in all runs: each after the
+    /// start of the previous one.
     fn is_ordered(&mut self, channel: u32, task: Peer) -> bool {
         let graph = &self.graphs[task as usize];
         self.effort += (graph.nodes.len() + graph.dependencies()) as u64;
         if self.effort > EFFORT {
             return false;
         }
-        // How many receives of the channel are on some way to each operation, itself included.
+        // Maximum number of receives of the channel on a path to each operation, including itself.
         let mut before = vec![0u32; graph.nodes.len()];
         let mut left = graph.degrees();
         let mut ready: Vec<u32> = (0..graph.nodes.len() as u32)
@@ -248,11 +253,11 @@ impl<'a> Run<'a> {
                 }
             });
         }
-        // All are on one way.
+        // All are on one path.
         longest == count
     }
 
-    /// An operation that is not over.
+    /// An operation that is not complete.
     fn stuck(&self) -> Option<Owner> {
         let waits = |owner: &Owner| self.left[owner.0 as usize][owner.1 as usize] == 0;
         for (left, task) in self.left.iter().zip(0..) {
@@ -264,7 +269,7 @@ impl<'a> Run<'a> {
         None
     }
 
-    /// Follows who waits for whom until somebody comes again.
+    /// Follows the waiting operations until one appears again.
     fn circle(&self, first: Owner, place: &dyn Fn(Peer, u32) -> String) -> Fault {
         let mut way: Vec<Owner> = vec![first];
         let from = loop {
@@ -310,7 +315,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What has begun and is not over, and keeps what an operation waits for from beginning.
+    /// An operation that has begun and is not complete, and that keeps an operation that this one
+    /// waits for from beginning.
     fn way_on(&self, owner: Owner) -> Option<Owner> {
         let node = self.node(owner);
         let graph = &self.graphs[owner.0 as usize];
@@ -345,14 +351,16 @@ impl<'a> Run<'a> {
         self.back(missing)
     }
 
-    /// What has begun and is not over, among all that an operation waits for in its own task.
+    /// An operation that has begun and is not complete, among all that this one waits for in its
+    /// own task.
     fn back(&self, (task, node): Owner) -> Option<Owner> {
         let graph = &self.graphs[task as usize];
         let left = &self.left[task as usize];
         let mut before: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for one in (0..graph.nodes.len() as u32).filter(|&one| left[one as usize] != DONE) {
             graph.dependents(one, |after, start| {
-                // What has begun does not keep those that wait for its start.
+                // An operation that has begun does not hold back operations that wait for its
+                // start.
                 if !(start && left[one as usize] == 0) {
                     before.entry(after).or_default().push(one);
                 }
@@ -370,11 +378,12 @@ impl<'a> Run<'a> {
     }
 }
 
-/// So many of a circle are named.
+/// Maximum number of operations of a cycle that the error names.
 const MOST: usize = 6;
 
-/// The channels of the receives and sends of all tasks, from what each task is sent and receives, in the order of source and tag. `sends`
-/// and `receives` of a task have as many of each source and tag.
+/// The channels of the receives and sends of all tasks, assigned from the messages to each task and
+/// its receives, in the order of source and tag. `sends` and `receives` of a task have equal
+/// numbers for each source and tag.
 #[derive(Debug)]
 pub struct Channels {
     of: Vec<Vec<u32>>,
@@ -382,7 +391,7 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// Of these tasks; all open.
+    /// Channels of these tasks; all open.
     pub fn new(graphs: &[TaskGraph]) -> Channels {
         let open = |graph: &TaskGraph| match graph.nodes.iter().any(|one| one.kind == Kind::Receive)
             || graph.nodes.iter().any(|one| one.kind == Kind::Send)
@@ -396,7 +405,8 @@ impl Channels {
         }
     }
 
-    /// Those of what a task is sent and receives, each sorted by source and tag: (source, tag, owner).
+    /// Assigns the channels of the messages to a task and of its receives. Both are sorted by
+    /// source and tag: (source, tag, owner).
     pub fn add(&mut self, sends: &[(Peer, u32, Owner)], receives: &[(Peer, u32, Owner)]) {
         let any = |end: &(Peer, u32, Owner)| end.0 == ANY || end.1 == ANY;
         if receives.iter().any(any) {
@@ -416,7 +426,7 @@ impl Channels {
         self.next += u32::from(last.is_some());
     }
 
-    /// By task and operation.
+    /// The channels by task and operation.
     pub fn of(self) -> Vec<Vec<u32>> {
         self.of
     }

@@ -1,4 +1,4 @@
-//! Sets of files, one for each task, told apart by a number in their names.
+//! Sets of files, one for each task, distinguished by a number in their names.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub fn rank_files(path: &Path) -> Result<Vec<PathBuf>, Fault> {
     let set = Set::new(path, &name, &numbers[zero]);
     let there = set.numbers()?;
     if there.is_empty() {
-        // It cannot be read, and whoever opens it says why.
+        // It cannot be read; opening it gives the reason.
         return Ok(vec![path.to_path_buf()]);
     }
     let missing = (0..)
@@ -47,7 +47,7 @@ pub fn rank_files(path: &Path) -> Result<Vec<PathBuf>, Fault> {
             "complete the set, or move files of other runs out of its folder",
         ));
     }
-    // No other file differs in the 0, and some differ in another number: that one is the task.
+    // No other file differs in the 0, and some differ in another number: the latter is the task.
     for run in &numbers[behind..] {
         let others = Set::new(path, &name, run);
         if there.len() == 1 && others.numbers()?.len() > 1 {
@@ -117,7 +117,7 @@ struct Set<'a> {
 
 impl<'a> Set<'a> {
     fn new(path: &'a Path, name: &'a str, run: &Range<usize>) -> Set<'a> {
-        // Only zeros in front say how many digits a number has at least.
+        // Only leading zeros show the minimum number of digits.
         let width = match name[run.clone()].starts_with('0') {
             true => run.len(),
             false => 1,
@@ -139,7 +139,7 @@ impl<'a> Set<'a> {
         self.path.with_file_name(self.name(rank))
     }
 
-    /// The numbers of the files that there are, in order.
+    /// The numbers of the existing files, in order.
     fn numbers(&self) -> Result<Vec<u32>, Fault> {
         let folder = match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -174,7 +174,7 @@ impl<'a> Set<'a> {
 mod tests {
     use super::{rank_files, second};
 
-    /// The names of the files that a name stands for among these, or the words of the error.
+    /// The names of the files that a name stands for among these, or the text of the error.
     fn found(name: &str, files: &[&str]) -> Result<Vec<String>, String> {
         let folder = tempfile::tempdir().unwrap();
         for file in files {
@@ -196,7 +196,7 @@ mod tests {
             vec!["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"],
             vec!["alone.0.et"],
         ] {
-            // Others lie beside them.
+            // Other files are in the same folder.
             let beside = ["other.7.et", "trace.txt", "run1-rank5v10"];
             let all = [&files[..], &beside].concat();
             assert_eq!(found(files[0], &all).unwrap(), files);

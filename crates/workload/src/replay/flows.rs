@@ -12,8 +12,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{Duration, Section};
 
 keys! {
-    /// A CSV file with a line of names, `source,destination,bytes,start`, in any order, and a line for each message. `start`
-    /// may be left out.
+    /// A CSV file with a line of names, `source,destination,bytes,start`, in any order, and a line
+    /// for each message. `start` may be left out.
     struct Params {
         /// The unit of `start`.
         #[serde(default = "nanosecond")]
@@ -80,7 +80,7 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     Ok(content(&flows, tasks, Coverage::default(), hash))
 }
 
-/// What the CSV reader says, with the line.
+/// An error of the CSV reader, with the line.
 pub fn damaged(error: &csv::Error) -> Fault {
     let remedy =
         "write a line of names, `source,destination,bytes,start`, and whole numbers below it";

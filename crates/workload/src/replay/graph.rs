@@ -1,4 +1,4 @@
-//! What a task of a trace does, as a graph: operations, and which waits for which.
+//! Operations of a task of a trace, as a graph of dependencies.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use weir_model::Time;
 /// Any task, or any tag.
 pub const ANY: u32 = u32::MAX;
 
-/// Tasks have fewer operations than this.
+/// Limit of operations of a task.
 pub const MOST_OPERATIONS: usize = (1 << 31) - 2;
 
-/// In the list of who waits: for the start, not the end.
+/// Marks a dependent that waits for the start, not the end.
 const AFTER_START: u32 = 1 << 31;
 
-/// What an operation does.
+/// Kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -34,13 +34,13 @@ pub enum Kind {
 /// An operation. (24 bytes: traces have millions.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Bytes, ps or a number, as [`Kind`] says.
+    /// Bytes, ps or a number, depending on [`Kind`].
     pub amount: u64,
     /// The other task.
     pub peer: Peer,
-    /// The tag; of a receive it may be `ANY`.
+    /// The tag; may be `ANY` for a receive.
     pub tag: u32,
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
     /// The processor that starts it.
     pub cpu: u8,
@@ -101,28 +101,29 @@ pub struct Part {
     pub number: u32,
 }
 
-/// What is done together.
+/// A collective operation.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// All tasks have as many bytes.
+    /// All tasks have the same number of bytes.
     Plain(Collective),
-    /// They have different numbers of them.
+    /// Tasks have different numbers of bytes.
     Vector(Vector),
 }
 
-/// Whose beginning the end of a part needs for certain.
+/// The tasks whose parts must have begun before a part can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nobody's, or not always.
+    /// No task, or not always.
     Nobody,
-    /// That of the task at this place.
+    /// The task at this place.
     One(u32),
-    /// Everybody's.
+    /// All tasks.
     All,
 }
 
 impl Part {
-    /// A part of the task at `place` of `members`; `number` is that of the operation among all of the trace.
+    /// A part of the task at `place` of `members`; `number` is that of the operation among all of
+    /// the trace.
     pub fn new(
         kind: CollectiveKind,
         members: &Arc<[Peer]>,
@@ -152,7 +153,7 @@ impl Part {
             What::Plain(collective) => collective.step(algorithms, self.place, step, ops),
             What::Vector(vector) => vector.step(algorithms, self.place, step, ops),
         };
-        // Tells the messages of operations that go on at the same time from each other.
+        // Distinguishes the messages of simultaneous operations.
         let own = Op::collective_tag(u64::from(self.number));
         for op in &mut ops[before..] {
             match op {
@@ -178,7 +179,7 @@ impl Part {
         }
     }
 
-    /// Whose beginning its end needs, whatever the algorithm.
+    /// The tasks whose begin its end needs, under every algorithm.
     pub fn needs(&self) -> Needs {
         if self.members.len() < 2 {
             return Needs::Nobody;
@@ -200,7 +201,7 @@ impl Part {
         }
     }
 
-    /// Where a task gets nothing there is no message.
+    /// A task that gets no bytes gets no message.
     fn vector_needs(&self, vector: &Vector) -> Needs {
         let place = self.place as usize;
         let others = |bytes: &[u64]| {
@@ -233,7 +234,7 @@ pub struct TaskGraph {
     pub collectives: Vec<Part>,
     /// Processors.
     pub cpus: u16,
-    /// Where those that wait for an operation begin in `waiting`, and where they end.
+    /// Begin and end of an operation's dependents in `waiting`, by operation.
     first: Vec<u32>,
     waiting: Vec<u32>,
     /// The tags of the file by the tags of the nodes, if they differ.
@@ -241,12 +242,12 @@ pub struct TaskGraph {
 }
 
 impl TaskGraph {
-    /// The part in a collective operation that a node stands for.
+    /// The part in a collective operation of a node.
     pub fn part(&self, node: &Node) -> &Part {
         &self.collectives[node.amount as usize]
     }
 
-    /// Calls `each` for those that wait for an operation: its start (true) or its end.
+    /// Calls `each` for the operations that wait for an operation: for its start (true) or its end.
     pub fn dependents(&self, node: u32, mut each: impl FnMut(u32, bool)) {
         let (from, to) = (self.first[node as usize], self.first[node as usize + 1]);
         for &one in &self.waiting[from as usize..to as usize] {
@@ -254,7 +255,7 @@ impl TaskGraph {
         }
     }
 
-    /// For how many others each operation waits.
+    /// Number of operations that each operation waits for.
     pub fn degrees(&self) -> Vec<u32> {
         let mut degrees = vec![0; self.nodes.len()];
         for one in &self.waiting {
@@ -263,12 +264,12 @@ impl TaskGraph {
         degrees
     }
 
-    /// How many dependencies there are.
+    /// Number of dependencies.
     pub fn dependencies(&self) -> usize {
         self.waiting.len()
     }
 
-    /// An operation that waits for itself, over others or not; None if none does.
+    /// An operation that waits for itself, directly or over others; None if none does.
     pub fn cycle(&self) -> Option<u32> {
         let mut left = self.degrees();
         let mut ready: Vec<u32> = (0..self.nodes.len() as u32)
@@ -287,7 +288,8 @@ impl TaskGraph {
         if done == self.nodes.len() {
             return None;
         }
-        // What waits for nothing but a cycle is left, too: go back from it until something comes again.
+        // Operations that wait only for a cycle are left as well: go back from one until an
+        // operation appears again.
         let mut before = vec![u32::MAX; self.nodes.len()];
         for node in (0..self.nodes.len() as u32).filter(|&node| left[node as usize] > 0) {
             self.dependents(node, |after, _| before[after as usize] = node);
@@ -307,17 +309,17 @@ impl TaskGraph {
     }
 }
 
-/// Takes down the operations of a task.
+/// Collects the operations of a task.
 #[derive(Debug, Default)]
 pub struct Builder {
     nodes: Vec<Node>,
     collectives: Vec<Part>,
-    /// Who waits for whom.
+    /// Dependencies: before and after.
     pairs: Vec<(u32, u32)>,
 }
 
 impl Builder {
-    /// Adds an operation; its number. There may be `MOST_OPERATIONS`.
+    /// Adds an operation and returns its number. At most `MOST_OPERATIONS`.
     pub fn add(&mut self, node: Node) -> u32 {
         self.nodes.push(node);
         self.nodes.len() as u32 - 1
@@ -333,33 +335,34 @@ impl Builder {
         })
     }
 
-    /// Says now what a part in a collective operation is.
+    /// Sets a part in a collective operation that was added before.
     pub fn set_collective(&mut self, node: u32, part: Part) {
         let place = self.nodes[node as usize].amount;
         self.collectives[place as usize] = part;
     }
 
-    /// An operation is started by this processor.
+    /// Sets the processor that starts an operation.
     pub fn put_on(&mut self, node: u32, cpu: u8) {
         self.nodes[node as usize].cpu = cpu;
     }
 
-    /// How many operations there are.
+    /// Number of operations.
     pub fn count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// `after` waits until `before` is complete.
+    /// Makes `after` wait until `before` is complete.
     pub fn requires(&mut self, after: u32, before: u32) {
         self.pairs.push((before, after));
     }
 
-    /// `after` waits until `before` has started.
+    /// Makes `after` wait until `before` has started.
     pub fn requires_start(&mut self, after: u32, before: u32) {
         self.pairs.push((before, after | AFTER_START));
     }
 
-    /// The graph. Those that wait for the same operation go on in the order in which it was said that they wait.
+    /// The graph. Operations that wait for the same one start in the order in which their
+    /// dependencies were added.
     pub fn build(mut self) -> TaskGraph {
         let mut first = vec![0u32; self.nodes.len() + 1];
         for &(before, _) in &self.pairs {

@@ -6,19 +6,19 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-/// What is wrong with a trace, and where.
+/// An error in a trace, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where: `line 7`, `byte 19`; empty for the whole.
+    /// Position: `line 7`, `byte 19`; empty for the whole.
     pub place: String,
-    /// What.
+    /// Error message.
     pub message: String,
-    /// What to do about it.
+    /// Remedy.
     pub remedy: String,
 }
 
 impl Fault {
-    /// The same, in this file.
+    /// The same error, in this file.
     pub fn within(self, file: &str) -> Fault {
         let place = match self.place.is_empty() {
             true => file.to_string(),
@@ -27,7 +27,7 @@ impl Fault {
         Fault { place, ..self }
     }
 
-    /// About the whole trace.
+    /// An error of the whole trace.
     pub fn new(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
         Fault {
             place: String::new(),
@@ -36,7 +36,7 @@ impl Fault {
         }
     }
 
-    /// About a line of it, from 1.
+    /// An error in a line, counted from 1.
     pub fn at_line(line: u64, message: impl Into<String>, remedy: impl Into<String>) -> Fault {
         Fault {
             place: format!("line {line}"),
@@ -52,7 +52,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a file. Others than regular files are not even opened: a pipe may keep its reader waiting for ever.
+    /// Opens a file. Only regular files are opened: a pipe could keep its reader waiting for ever.
     ///
     /// # Errors
     /// If that is not possible.
@@ -60,7 +60,7 @@ impl Input {
         Input::open_after(path, Sha256::new())
     }
 
-    /// Opens a file that is hashed together with those before it.
+    /// Opens a file that is hashed together with previous ones.
     ///
     /// # Errors
     /// If that is not possible.
@@ -83,12 +83,12 @@ impl Input {
         Ok(Input { file, hash })
     }
 
-    /// The hash of all that was read.
+    /// The hash of all bytes read.
     pub fn hash(self) -> String {
         hexadecimal(self.hash)
     }
 
-    /// The hash of all that was read so far, for what is read after it.
+    /// The hash of all bytes read so far, to be continued with another file.
     pub fn hasher(self) -> Sha256 {
         self.hash
     }
@@ -118,10 +118,10 @@ pub struct Lines {
     number: u64,
 }
 
-/// Lines are no longer than this.
+/// Maximum length of a line, bytes.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// So much of a file is read at once.
+/// Buffer size, bytes.
 const BUFFER: usize = 256 << 10;
 
 impl Lines {
@@ -133,7 +133,7 @@ impl Lines {
         Lines::open_after(path, Sha256::new())
     }
 
-    /// Opens a file that is hashed together with those before it.
+    /// Opens a file that is hashed together with previous ones.
     ///
     /// # Errors
     /// If that is not possible.
@@ -169,7 +169,7 @@ impl Lines {
     /// The line as text, without its end.
     ///
     /// # Errors
-    /// If it is no UTF-8.
+    /// If it is not UTF-8.
     pub fn text(&self) -> Result<&str, Fault> {
         match std::str::from_utf8(&self.line) {
             Ok(text) => Ok(text.trim_end_matches(['\n', '\r'])),
@@ -182,17 +182,17 @@ impl Lines {
         self.number
     }
 
-    /// Something is wrong with it.
+    /// An error in this line.
     pub fn fault(&self, message: impl Into<String>, remedy: impl Into<String>) -> Fault {
         Fault::at_line(self.number, message, remedy)
     }
 
-    /// The hash of all that was read, once that is everything.
+    /// The hash of the file, after all of it has been read.
     pub fn hash(self) -> String {
         self.reader.into_inner().hash()
     }
 
-    /// The same, for what is read after it.
+    /// The same, to be continued with another file.
     pub fn hasher(self) -> Sha256 {
         self.reader.into_inner().hasher()
     }

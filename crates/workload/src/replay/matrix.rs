@@ -12,8 +12,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_model::{Invalid, LONGEST_MESSAGE};
 
 keys! {
-    /// A CSV file with a line for each source and in it a number for each destination: bytes. Nothing, 0 and `-` are no message.
-    /// `repetitions` of the workload sends all of it again and again.
+    /// A CSV file with a line for each source and in it a number for each destination: bytes.
+    /// Nothing, 0 and `-` are no message. `repetitions` of the workload sends all of it again and
+    /// again.
     struct Params {
         /// Order of a task's messages. "at_once": all at the beginning. "phases": in phase k to the
         /// task k places after it, when its sends and receives of the phase before are complete.
@@ -57,7 +58,7 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     let own: Vec<u64> = (0..tasks).map(|task| rows[task][task]).collect();
     let kept = own.iter().filter(|&&bytes| bytes > 0).count();
     let bytes = own.iter().fold(0u64, |sum, &own| sum.saturating_add(own));
-    // What the phase before has of each task.
+    // Operations of each task in the previous phase.
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); tasks];
     for phase in 1..tasks {
         let mut now: Vec<Vec<u32>> = vec![Vec::new(); tasks];
@@ -156,7 +157,8 @@ mod tests {
         );
         let trace = read_bytes("matrix", "order = \"phases\"\n", MATRIX.as_bytes()).unwrap();
         let run = replay(&trace).finish();
-        // Task 0 has sent 100 bytes after 100 ps, and has 10 bytes of task 2 after 10 ps and the wire.
+        // Task 0 has sent 100 bytes after 100 ps, and has 10 bytes of task 2 after 10 ps and the
+        // wire.
         let second = run.messages.iter().find(|sent| sent.bytes == 200).unwrap();
         assert_eq!(second.at, 10 + NS);
     }

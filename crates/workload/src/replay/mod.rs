@@ -1,9 +1,10 @@
 //! Recorded applications: traces, and tables of messages. One file or folder for each format.
 //!
-//! A format's reader gives what each task does as a graph ([`TaskGraph`]) and what of the file that is
-//! ([`Coverage`]). [`Walk`] carries a graph out.
+//! A format's reader gives the operations of each task as a graph ([`TaskGraph`]) and the part of
+//! the file that it covers ([`Coverage`]). [`Walk`] carries a graph out.
 
-/// The keys of a format: those that all have, and its own. (Serde refuses unknown keys and flattens structs, but not both.)
+/// The keys of a format: the common ones and its own. (Serde refuses unknown keys and flattens
+/// structs, but not both.)
 macro_rules! keys {
     ($(#[$about:meta])* struct $name:ident { $($own:tt)* }) => {
         $(#[$about])*
@@ -79,7 +80,7 @@ use weir_input::registry::{Chosen, Entry};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, NS, Time};
 
-/// Reads a file as its section says.
+/// Reads a file as given in its section.
 pub type Build = fn(&Section, &Path, Scale) -> Result<Content, Refusal>;
 
 /// All formats.
@@ -94,20 +95,20 @@ pub const REGISTRY: &[Entry<Build>] = &[
     chakra::ENTRY,
 ];
 
-/// What a reader makes of a file.
+/// The result of reading a file.
 pub struct Content {
-    /// The operations of each task; tasks behind the last of them do nothing.
+    /// The operations of each task; tasks after the last of them do nothing.
     pub graphs: Vec<TaskGraph>,
     /// Number of tasks.
     pub tasks: u32,
-    /// What of the file that is.
+    /// The part of the file that it covers.
     pub coverage: Coverage,
-    /// The hash of everything that was read: SHA-256, hexadecimal.
+    /// The hash of all bytes read: SHA-256, hexadecimal.
     pub sha256: String,
 }
 
 impl Content {
-    /// A trace with as many tasks as graphs.
+    /// A trace with one task per graph.
     fn new(graphs: Vec<TaskGraph>, coverage: Coverage, sha256: String) -> Content {
         Content {
             tasks: graphs.len() as u32,
@@ -118,11 +119,11 @@ impl Content {
     }
 }
 
-/// Why a reader cannot read.
+/// Reason why a file is refused.
 pub enum Refusal {
-    /// Its section is wrong.
+    /// An error in its section.
     Section(ConfigError),
-    /// The file is.
+    /// An error in the file.
     File(Fault),
 }
 
@@ -140,18 +141,18 @@ impl From<Fault> for Refusal {
 
 /// A recorded application.
 pub struct Trace {
-    /// The operations of each task; tasks behind the last of them do nothing.
+    /// The operations of each task; tasks after the last of them do nothing.
     graphs: Vec<Arc<TaskGraph>>,
-    /// The operations of those tasks.
+    /// The empty graph of those tasks.
     idle: Arc<TaskGraph>,
     tasks: u32,
-    /// What of the file that is.
+    /// The part of the file that it covers.
     pub coverage: Coverage,
-    /// The hash of everything that was read.
+    /// The hash of all bytes read.
     pub sha256: String,
     /// The name of the file.
     pub name: String,
-    /// Of each task, once somebody has asked.
+    /// Pace of each task, computed on first use.
     paces: Vec<OnceLock<Option<Box<[Time]>>>>,
 }
 
@@ -166,23 +167,25 @@ impl Trace {
         self.graphs.get(task as usize).unwrap_or(&self.idle)
     }
 
-    /// How much later each stretch of a task's operations can be done than those before it, where that is not what they compute
-    /// ([`pace::pace`]).
+    /// Additional time of each stretch of a task's operations over the previous ones, if it differs
+    /// from their computation time ([`pace::pace`]).
     fn pace(&self, task: Peer) -> Option<&[Time]> {
         let pace = || pace::pace(&self.graphs[task as usize]);
         let known = self.paces.get(task as usize)?;
         known.get_or_init(pace).as_deref()
     }
 
-    /// Bytes that it takes in memory, with what was needed to check it, of which the system gets nothing back.
+    /// Bytes of memory held, including the memory used to check it, which the allocator does not
+    /// return to the system.
     pub fn memory_bytes(&self) -> u64 {
-        /// For each operation: its place in the file, and of sends and receives the other end.
+        /// Bytes per operation for the check: its position in the file, and for sends and receives
+        /// the other end.
         const CHECKED: usize = 13;
         let of = |graph: &Arc<TaskGraph>| graph.memory_bytes() + CHECKED * graph.nodes.len();
         self.graphs.iter().map(|graph| of(graph) as u64).sum()
     }
 
-    /// How its collective operations are carried out with these algorithms.
+    /// Algorithms that its collective operations use, under this selection.
     pub fn algorithms(&self, algorithms: &Algorithms) -> Vec<Used> {
         let mut used: BTreeMap<Used, u64> = BTreeMap::new();
         let parts = self.graphs.iter().flat_map(|graph| &graph.collectives);
@@ -206,13 +209,13 @@ impl Trace {
 /// Collective operations that are carried out in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Used {
-    /// What they are called.
+    /// Name of the operation.
     pub operation: &'static str,
-    /// How many tasks take part in each.
+    /// Number of tasks in each.
     pub tasks: usize,
-    /// By which algorithm.
+    /// Name of the algorithm.
     pub algorithm: &'static str,
-    /// How many there are.
+    /// Number of operations.
     pub count: u64,
 }
 
@@ -234,7 +237,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// The keys that all formats have.
+/// The keys common to all formats.
 #[derive(Clone, Deserialize)]
 struct Common {
     file: String,
@@ -244,14 +247,14 @@ struct Common {
     compute: Scale,
 }
 
-/// Traces that are in memory: the points of a study share them.
+/// Traces in memory: the points of a study share them.
 static KNOWN: Mutex<Vec<(String, Weak<Trace>)>> = Mutex::new(Vec::new());
 
 /// Reads the trace of a section: `{ format = "goal", file = "…" }`, with an absolute path.
 ///
 /// # Errors
-/// A file that cannot be read, that is damaged, that does not have the hash that it should
-/// have, or with which no run could come to its end.
+/// If the file cannot be read, is damaged, does not have the expected hash, or is a trace with
+/// which no run could finish.
 pub fn read(section: &Chosen<Build>) -> Result<Arc<Trace>, ConfigError> {
     let common: Common = section.parse()?;
     let path = Path::new(&common.file);
@@ -309,19 +312,19 @@ pub fn read(section: &Chosen<Build>) -> Result<Arc<Trace>, ConfigError> {
     Ok(trace)
 }
 
-/// What has to be the same for a trace to be the same: its section, and the file's length and date.
+/// Identity of a trace: its section, and the file's length and date.
 fn key(section: &Section, path: &Path) -> String {
     let about = std::fs::metadata(path).ok();
     let about = about.map(|about| (about.len(), about.modified().ok()));
     format!("{} {about:?}", section.text())
 }
 
-/// The unit of times in formats that count nanoseconds unless they say otherwise.
+/// The default unit of times in formats that count nanoseconds.
 fn nanosecond() -> Duration {
     Duration(NS)
 }
 
-/// Refuses a task beyond those that there are.
+/// Refuses a task number beyond the number of tasks.
 fn task(number: u64, tasks: u32) -> Result<Peer, (String, String)> {
     match u32::try_from(number) {
         Ok(task) if task < tasks => Ok(task),
@@ -335,7 +338,7 @@ fn task(number: u64, tasks: u32) -> Result<Peer, (String, String)> {
     }
 }
 
-/// The same of a number that may be negative.
+/// The same for a number that may be negative.
 fn signed_task(number: i64, tasks: u32) -> Result<Peer, (String, String)> {
     match u64::try_from(number) {
         Ok(number) => task(number, tasks),
@@ -352,7 +355,8 @@ mod tests {
 
     use super::testing::read_bytes;
 
-    /// The traces of the integration tests. Of those with a file for each task only the first: what others send and call is missing.
+    /// The traces of the integration tests. For formats with a file per task only the first: sends
+    /// and calls of other tasks are missing.
     const FILES: [(&str, &[u8]); 9] = [
         (
             "goal",
@@ -390,7 +394,8 @@ mod tests {
     ];
 
     proptest! {
-        /// Cut, and with some bytes changed: it is read, or refused with words; nothing else.
+        /// Truncated, and with some bytes changed: it is read, or refused with an error; nothing
+        /// else.
         #[test]
         fn damage_is_no_disaster(
             file in 0..FILES.len(),

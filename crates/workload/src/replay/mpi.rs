@@ -1,4 +1,4 @@
-//! What MPI processes did, one call after the other, as graphs.
+//! Calls of MPI processes, one after the other, as graphs.
 
 use std::sync::Arc;
 
@@ -10,24 +10,26 @@ use super::{Builder, Content, Coverage, Node, Places};
 use crate::tasks::Peer;
 use weir_model::{LONGEST_MESSAGE, Time};
 
-/// The processes of a trace. A call begins when the one before it is over, or has begun if that goes on in the background; a wait adds
-/// to what the next call waits for.
+/// The processes of a trace.
+///
+/// A call begins when the previous one has ended, or has begun if that is nonblocking. A wait is
+/// added to the operations that the next call waits for.
 pub struct Processes {
     builders: Vec<Builder>,
-    /// For what the next call of each task waits: operations, and whether for their start only.
+    /// By task: the operations that the next call waits for, and true if only for their start.
     before: Vec<Vec<(u32, bool)>>,
-    /// Where operations stand.
+    /// Positions of operations in the file.
     pub places: Places,
-    /// What they do together.
+    /// Collective operations.
     pub operations: Operations,
-    /// What the trace holds.
+    /// Operations of the trace.
     pub coverage: Coverage,
-    /// The group of all of them.
+    /// The group of all processes.
     pub all: usize,
 }
 
 impl Processes {
-    /// So many, before their first calls.
+    /// This number of processes, before their first calls.
     pub fn new(tasks: u32) -> Processes {
         let mut builders = Vec::new();
         builders.resize_with(tasks as usize, Builder::default);
@@ -43,32 +45,32 @@ impl Processes {
         }
     }
 
-    /// How many there are.
+    /// Number of processes.
     pub fn count(&self) -> u32 {
         self.builders.len() as u32
     }
 
-    /// A call that the task waits for.
+    /// Adds a call that the task waits for.
     ///
     /// # Errors
-    /// If the task has too many.
+    /// If the task has too many operations.
     pub fn call(&mut self, task: Peer, node: Node, line: u64) -> Result<u32, Wrong> {
         let node = self.add(task, node, line)?;
         self.before[task as usize].push((node, false));
         Ok(node)
     }
 
-    /// A call that goes on in the background.
+    /// Adds a nonblocking call.
     ///
     /// # Errors
-    /// If the task has too many.
+    /// If the task has too many operations.
     pub fn start(&mut self, task: Peer, node: Node, line: u64) -> Result<u32, Wrong> {
         let node = self.add(task, node, line)?;
         self.before[task as usize].push((node, true));
         Ok(node)
     }
 
-    /// The task computes; no time is no operation.
+    /// Adds a computation of the task, unless its time is 0.
     ///
     /// # Errors
     /// If the task has too many operations.
@@ -80,15 +82,15 @@ impl Processes {
         Ok(())
     }
 
-    /// The task waits for what it has started before.
+    /// Makes the task wait for an operation started before.
     pub fn wait(&mut self, task: Peer, node: u32) {
         self.before[task as usize].push((node, false));
     }
 
-    /// A collective operation of a group; `goes_on`: in the background.
+    /// Adds a collective operation of a group; `goes_on`: nonblocking.
     ///
     /// # Errors
-    /// If what the task says of it cannot be.
+    /// If the arguments of the task are invalid.
     pub fn collective(
         &mut self,
         task: Peer,
@@ -136,7 +138,7 @@ impl Processes {
         }
     }
 
-    /// All calls are known.
+    /// Finishes the graphs after all calls.
     ///
     /// # Errors
     /// If operations are not complete, or messages have no receive.
@@ -156,7 +158,7 @@ pub fn shown(word: &str) -> String {
     format!("`{}`", weir_model::visible(&word))
 }
 
-/// A size of so many bytes, if such messages can be simulated.
+/// A size of this number of bytes, if such messages can be simulated.
 ///
 /// # Errors
 /// If they are too long.

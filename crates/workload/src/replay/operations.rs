@@ -1,5 +1,5 @@
-//! Collective operations of traces in which each task says on its own what it takes part in: the k-th part of a task in the operations
-//! of a group is one of the k-th operation of that group, as MPI has it.
+//! Collective operations of traces in which each task names its own parts. As in MPI, the k-th part
+//! of a task in the operations of a group belongs to the k-th operation of that group.
 
 use std::sync::Arc;
 
@@ -12,41 +12,42 @@ use super::{Builder, Places};
 use crate::tasks::collectives::Kind;
 use crate::tasks::{Collective, Group, Peer, Vector, VectorKind};
 
-/// What a task says of an operation in which it takes part. Roots are places in the group.
+/// A task's arguments of an operation in which it takes part. Roots are places in the group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// One in which all have as many bytes, as [`crate::tasks::Collective`] counts them.
+    /// An operation in which all have the same number of bytes, as [`crate::tasks::Collective`]
+    /// counts them.
     Plain {
-        /// Which.
+        /// Kind of operation.
         kind: Kind,
         /// Its root; 0 if there is none.
         root: u32,
         /// Bytes.
         bytes: u64,
     },
-    /// A gather on or a scatter from a root, who alone knows all sizes.
+    /// A gather to or a scatter from a root; only the root knows all sizes.
     Rooted {
-        /// Which.
+        /// Kind of operation.
         kind: VectorKind,
         /// Its root.
         root: u32,
-        /// What this task sends (gather) or receives (scatter).
+        /// Bytes that this task sends (gather) or receives (scatter).
         own: u64,
-        /// At the root: that of all.
+        /// At the root: the bytes of all tasks.
         all: Option<Arc<[u64]>>,
     },
-    /// An allgather or a reduce-scatter, of which all know all sizes.
+    /// An allgather or a reduce-scatter; all tasks know all sizes.
     Known {
-        /// Which.
+        /// Kind of operation.
         kind: VectorKind,
-        /// By place.
+        /// Bytes by place.
         all: Arc<[u64]>,
     },
     /// An alltoall.
     Alltoallv {
-        /// What this task sends to each.
+        /// Bytes that this task sends to each.
         sends: Arc<[u64]>,
-        /// What it receives from each.
+        /// Bytes that it receives from each.
         receives: Arc<[u64]>,
     },
 }
@@ -67,7 +68,7 @@ impl Call {
         }
     }
 
-    /// True if two tasks may say so of the same operation.
+    /// True if two tasks may give these arguments for the same operation.
     fn fits(&self, other: &Call) -> bool {
         match (self, other) {
             (Call::Plain { .. }, _) | (Call::Known { .. }, _) => self == other,
@@ -89,7 +90,7 @@ impl std::fmt::Display for Call {
     }
 }
 
-/// A part as a task says it.
+/// A part with the arguments of a task.
 #[derive(Debug)]
 struct Written {
     task: Peer,
@@ -101,9 +102,9 @@ struct Written {
 #[derive(Debug, Default)]
 struct Operation {
     number: u32,
-    /// How many have said that they take part.
+    /// Number of tasks that have named their parts.
     count: u32,
-    /// The first that said so; of operations with different sizes all.
+    /// The first part; for operations with different sizes, all parts.
     parts: Vec<Written>,
 }
 
@@ -111,7 +112,7 @@ struct Operation {
 struct Known {
     members: Arc<[Peer]>,
     places: FxHashMap<Peer, u32>,
-    /// The number of the next operation of each, by place.
+    /// The number of the next operation of each task, by place.
     next: Vec<u32>,
     operations: Vec<Operation>,
 }
@@ -123,11 +124,11 @@ pub struct Operations {
     count: u32,
 }
 
-/// What is wrong and what to do about it.
+/// An error and its remedy.
 pub type Wrong = (String, String);
 
 impl Operations {
-    /// A new group; its number. Its tasks must differ.
+    /// Adds a group and returns its number. Its tasks must differ.
     pub fn group(&mut self, members: Arc<[Peer]>) -> usize {
         self.groups.push(Known {
             places: members.iter().copied().zip(0..).collect(),
@@ -143,10 +144,12 @@ impl Operations {
         &self.groups[group].members
     }
 
-    /// A task takes part in its next operation of a group; the number of the operation in its program.
+    /// Adds a task's part in its next operation of a group; returns the number of the operation in
+    /// its program.
     ///
     /// # Errors
-    /// If it is not in the group, has another root or other sizes than the group, or others say otherwise of the operation.
+    /// If the task is not in the group, its root or sizes do not fit the group, or the arguments of
+    /// others for the operation differ.
     pub fn part(
         &mut self,
         builder: &mut Builder,
@@ -193,7 +196,7 @@ impl Operations {
             ));
         }
         operation.count += 1;
-        // Vectors are known when all parts are.
+        // Vectors are set after all parts are known.
         let (kind, root, bytes) = match call {
             Call::Plain { kind, root, bytes } => (kind, root, bytes),
             _ => (Kind::Barrier, 0, 0),
@@ -211,7 +214,7 @@ impl Operations {
         Ok(node)
     }
 
-    /// All tasks have said in which operations they take part.
+    /// Finishes the operations after all tasks have named their parts.
     ///
     /// # Errors
     /// If one does not take part in an operation, or sizes do not agree.
@@ -268,7 +271,7 @@ impl Operations {
     }
 }
 
-/// Refuses roots and numbers of sizes that a group of so many tasks has not.
+/// Refuses roots and numbers of sizes that do not fit a group of this number of tasks.
 fn check(call: &Call, tasks: usize) -> Result<(), Wrong> {
     if let Some(root) = call.root()
         && root as usize >= tasks
@@ -293,7 +296,7 @@ fn check(call: &Call, tasks: usize) -> Result<(), Wrong> {
     }
 }
 
-/// What each part of an operation is, by place, or at whose place something does not fit.
+/// The parts of an operation, by place; or the place at which sizes do not fit.
 fn vectors(parts: &[Written]) -> Result<Vec<What>, (u32, String)> {
     let none: Arc<[u64]> = Arc::new([]);
     let plain = |kind, bytes: Arc<[u64]>, root| {
@@ -317,7 +320,7 @@ fn vectors(parts: &[Written]) -> Result<Vec<What>, (u32, String)> {
                 all: Some(said), ..
             } = &parts[*root as usize].call
             {
-                // What the root keeps meets no network.
+                // The data that the root keeps does not use the network.
                 let differs = |at: &usize| *at != *root as usize && said[*at] != all[*at];
                 if let Some(at) = (0..all.len()).find(differs) {
                     let message = format!(
@@ -337,7 +340,7 @@ fn vectors(parts: &[Written]) -> Result<Vec<What>, (u32, String)> {
     }
 }
 
-/// An allgather or a reduce-scatter; with equal sizes it is that of others.
+/// An allgather or a reduce-scatter; with equal sizes it becomes the plain operation.
 fn known(kind: VectorKind, all: &Arc<[u64]>) -> What {
     let equal = all.iter().all(|bytes| *bytes == all[0]);
     let same = match kind {

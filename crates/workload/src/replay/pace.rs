@@ -1,4 +1,5 @@
-//! When a graph's operations can be done, if messages take no time: for those who say how long a replay takes at least.
+//! Completion times of a graph's operations if messages take no time, for lower bounds of the
+//! duration of a replay.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,11 +7,13 @@ use std::collections::BinaryHeap;
 use super::graph::{Kind, TaskGraph};
 use weir_model::Time;
 
-/// So many operations, in the order of the file, have one time.
+/// Number of operations, in the order of the file, that share one time.
 pub const STRETCH: usize = 64;
 
-/// By stretch of a graph: how much later it can be done than all before it, ps. None where computations keep one processor and nothing else
-/// takes time: those follow each other.
+/// By stretch of a graph: additional time over all previous ones, ps.
+///
+/// None if computations keep one processor and no other operation takes time: they follow each
+/// other.
 pub fn pace(graph: &TaskGraph) -> Option<Box<[Time]>> {
     let side_by_side = graph.cpus > 1 || graph.nodes.iter().any(|one| one.kind == Kind::Delay);
     if !side_by_side {
@@ -25,7 +28,7 @@ pub fn pace(graph: &TaskGraph) -> Option<Box<[Time]>> {
     Some(done(graph).into_iter().map(later).collect())
 }
 
-/// By stretch: when the last of its operations is done, ps.
+/// By stretch: completion time of the last of its operations, ps.
 fn done(graph: &TaskGraph) -> Vec<Time> {
     let mut left = graph.degrees();
     let mut from: Vec<Time> = vec![0; graph.nodes.len()];
@@ -65,7 +68,7 @@ mod tests {
     use super::super::{Builder, Node};
     use super::*;
 
-    /// Sends at these times after the start, as VEF has them: a time for each, beside each other.
+    /// Sends at these times after the start, as in VEF: a time for each, in parallel.
     fn at_times(times: &[Time]) -> TaskGraph {
         let mut graph = Builder::default();
         let sends: Vec<u32> = times

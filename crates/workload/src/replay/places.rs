@@ -1,10 +1,10 @@
 use crate::tasks::Peer;
 
-/// Where in its file each operation of a trace stands, for what is wrong with it. (4 bytes for each operation, as long as the trace is
-/// read.)
+/// Positions of a trace's operations in their files, for error messages. (4 bytes for each
+/// operation, while the trace is read.)
 #[derive(Debug, Default)]
 pub struct Places {
-    /// By task and operation: the line or the byte; `NOWHERE` if it stands nowhere.
+    /// By task and operation: the line or the byte; `NOWHERE` if it has none.
     at: Vec<Vec<u32>>,
     /// True if they are bytes.
     bytes: bool,
@@ -15,7 +15,7 @@ pub struct Places {
 const NOWHERE: u32 = u32::MAX;
 
 impl Places {
-    /// Bytes, not lines.
+    /// Positions in bytes, not lines.
     pub fn of_bytes() -> Places {
         Places {
             bytes: true,
@@ -23,7 +23,7 @@ impl Places {
         }
     }
 
-    /// An operation stands on this line, or at this byte.
+    /// Sets the line or the byte of an operation.
     pub fn set(&mut self, task: Peer, node: u32, at: u64) {
         let (task, node) = (task as usize, node as usize);
         if self.at.len() <= task {
@@ -36,7 +36,7 @@ impl Places {
         own[node] = u32::try_from(at).unwrap_or(NOWHERE);
     }
 
-    /// Where an operation stands: `line 7`, `rank-3.txt, line 7`.
+    /// Position of an operation: `line 7`, `rank-3.txt, line 7`.
     pub fn of(&self, task: Peer, node: u32) -> String {
         let own = self.at.get(task as usize);
         let at = own.and_then(|own| own.get(node as usize));

@@ -6,7 +6,7 @@ use super::pace::STRETCH;
 use super::walk::Walk;
 use crate::tasks::{Algorithms, Motif, Op, Peer, Procedure, Process, Script};
 
-/// So many operations are a part, for those who count them.
+/// Number of operations of a part, for counting.
 const OPERATIONS: usize = 1_024;
 
 /// A recorded application as the program of a job.
@@ -21,14 +21,15 @@ impl Replay {
         Replay { trace, algorithms }
     }
 
-    /// What it replays.
+    /// The trace that it replays.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 }
 
 impl Motif for Replay {
-    /// The operations in the order of the file: all that they do, and how late they can do it, but not who waits for whom.
+    /// The operations in the order of the file, with the times at which they can be done, but
+    /// without their dependencies.
     fn part(&self, part: u32, script: &mut Script) -> bool {
         let graph = self.trace.graph(script.task());
         let Some(rest) = graph.nodes.get(part as usize * OPERATIONS..) else {
@@ -57,7 +58,7 @@ impl Motif for Replay {
                     while part.step(&self.algorithms, step, &mut ops) {
                         step += 1;
                     }
-                    // Only what they send counts, and their order does not.
+                    // Only the amounts sent count, not their order.
                     for op in ops {
                         if let Op::Send { to, bytes, .. } | Op::Isend { to, bytes, .. } = op {
                             script.isend(to, bytes, 0);

@@ -6,11 +6,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use weir_model::{LATEST, Time};
 
-/// How many times as long as recorded computation takes: `"x 0.5"`.
+/// Factor of recorded computation times: `"x 0.5"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale(f64);
 
-/// More is a slip of the hand.
+/// Maximum factor; more is taken for a typing error.
 const MOST: f64 = 1e6;
 
 impl Default for Scale {

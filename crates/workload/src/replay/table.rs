@@ -1,4 +1,4 @@
-//! Messages that wait for times only: what tables of flows come to.
+//! Messages that wait for times only, as read from tables of flows.
 
 use super::{Builder, Content, Coverage, Fault, Node, TaskGraph};
 use crate::tasks::Peer;
@@ -7,24 +7,24 @@ use weir_model::{LATEST, LONGEST_MESSAGE, Time};
 /// A message of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// From whom.
+    /// Source.
     pub from: Peer,
-    /// To whom.
+    /// Destination.
     pub to: Peer,
-    /// Payload.
+    /// Payload, bytes.
     pub bytes: u64,
-    /// When, after the start of the workload, ps.
+    /// Time after the start of the workload, ps.
     pub start: Time,
 }
 
 impl Flow {
-    /// When it leaves, in a unit of so many ps, rounded.
+    /// Start time in units of this number of ps, rounded.
     pub fn start_in(&self, unit: Time) -> Time {
         let unit = unit.max(1);
         self.start / unit + u64::from(self.start % unit >= unit.div_ceil(2))
     }
 
-    /// Refuses one that cannot be simulated: the words and what to do.
+    /// Refuses a flow that cannot be simulated: the error and its remedy.
     pub fn check(&self) -> Result<(), (String, String)> {
         if self.bytes > LONGEST_MESSAGE / 8 {
             return Err((
@@ -42,24 +42,24 @@ impl Flow {
     }
 }
 
-/// So many tasks a table may have whatever its length …
+/// Maximum number of tasks of a table without lines.
 const TASKS: u64 = 1 << 16;
-/// … and so many more for each of its lines: what a file takes in memory is known from its length.
+/// Additional tasks per line: the length of a file thus bounds its memory.
 const TASKS_PER_LINE: u64 = 16;
 
-/// Most tasks of a table with so many lines.
+/// Maximum number of tasks of a table with this number of lines.
 pub fn most_tasks(lines: usize) -> u64 {
     TASKS + TASKS_PER_LINE * lines as u64
 }
 
-/// Most tasks that a table may name if its section says how many there are.
+/// Maximum number of tasks of a table if its section gives their number.
 const TASKS_IF_GIVEN: u64 = 1 << 20;
 
-/// Number of tasks of a table with this many lines. Tasks up to `highest` have flows; `given` is
-/// the number of all tasks, if the section says it.
+/// Number of tasks of a table with this number of lines. Tasks up to `highest` have flows; `given`
+/// is the number of all tasks, if the section gives it.
 ///
 /// # Errors
-/// If that is too few, or the highest is so high that it can be a slip only.
+/// If that is too few, or the highest is so high that it must be an error.
 pub fn tasks(highest: Option<u64>, given: Option<u32>, lines: usize) -> Result<Tasks, Fault> {
     let active = highest.map_or(0, |highest| highest + 1);
     let (most, remedy) = match given {
@@ -91,14 +91,14 @@ pub fn tasks(highest: Option<u64>, given: Option<u32>, lines: usize) -> Result<T
 /// The tasks of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tasks {
-    /// Those up to the last one that has flows.
+    /// Tasks up to the last one that has flows.
     pub active: u32,
-    /// All of them.
+    /// All tasks.
     pub all: u32,
 }
 
-/// What each task does: its flows leave at their times, in the order of the table where those are equal. What it is sent it
-/// receives whenever that comes.
+/// The operations of each task: its flows leave at their times, in the order of the table if those
+/// are equal. A task receives its messages whenever they arrive.
 pub fn graphs(flows: &[Flow], tasks: u32) -> Vec<TaskGraph> {
     let mut order: Vec<u32> = (0..flows.len() as u32).collect();
     order.sort_by_key(|&flow| flows[flow as usize].start);
@@ -126,7 +126,7 @@ pub fn graphs(flows: &[Flow], tasks: u32) -> Vec<TaskGraph> {
     builders.into_iter().map(Builder::build).collect()
 }
 
-/// All of a table.
+/// The content of a table.
 pub fn content(flows: &[Flow], tasks: Tasks, mut coverage: Coverage, sha256: String) -> Content {
     let bytes = flows
         .iter()

@@ -14,12 +14,12 @@ pub fn read_bytes(format: &str, keys: &str, content: &[u8]) -> Result<Arc<Trace>
     attempt(format, keys, &[("trace-0", content)])
 }
 
-/// The words of the error that a file of this content gives.
+/// The text of the error for a file of this content.
 pub fn refused(format: &str, keys: &str, content: &str) -> String {
     words(read_bytes(format, keys, content.as_bytes()), content)
 }
 
-/// The words of the error that these files give.
+/// The text of the error for these files.
 pub fn refused_files(format: &str, keys: &str, files: &[(&str, &[u8])]) -> String {
     words(attempt(format, keys, files), "these files")
 }

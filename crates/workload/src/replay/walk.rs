@@ -13,26 +13,28 @@ use crate::tasks::{
 use weir_model::Time;
 use weir_model::codec::SavedMap;
 
-/// The first label of the messages of collective operations; those of sends and receives are their numbers.
+/// The first label of the messages of collective operations; those of sends and receives are their
+/// numbers.
 const FIRST_OF_COLLECTIVES: Label = 1 << 31;
 
-/// So many labels there are for them.
+/// Number of labels for them.
 const LABELS: Label = 1 << 30;
 
-/// Carries out the graph of a task, as often as its job says.
+/// Carries out the graph of a task, repeated as its job requires.
 ///
-/// An operation that waits for nothing any more is started by its processor, in the order in which operations came so
-/// far. A computation keeps its processor until it is over, the start of a message for as long as the protocol says.
+/// An operation that waits for nothing any more is started by its processor, in the order of
+/// arrival. A computation keeps its processor until it ends; the start of a message keeps it for
+/// the time given by the protocol.
 #[derive(Debug)]
 pub struct Walk {
     graph: Arc<TaskGraph>,
 }
 
-/// The operations of a graph that are done, and those under way.
+/// The operations of a graph that are complete, and those under way.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct WalkState {
     repetition: u32,
-    /// For how many others each operation waits.
+    /// Number of operations that each operation waits for.
     left: Vec<u32>,
     /// Operations that are not complete.
     open: usize,
@@ -41,19 +43,19 @@ pub struct WalkState {
     cpus: Vec<Cpu>,
     timers: BinaryHeap<Reverse<(Time, u64, Due)>>,
     next_timer: u64,
-    /// When it will be woken.
+    /// Times at which it will be woken.
     wakes: BinaryHeap<Reverse<Time>>,
     /// Messages that are complete.
     complete: VecDeque<Label>,
-    /// What times that are over were for.
+    /// Timers that have expired.
     over: VecDeque<Due>,
-    /// Collective operations that go on.
+    /// Collective operations under way.
     running: Vec<Option<Running>>,
-    /// Which of them a message belongs to.
+    /// The collective operation that a message belongs to.
     owners: SavedMap<Label, usize>,
     next_label: Label,
     computed: Time,
-    /// Until when some processor computes.
+    /// Time until which some processor computes.
     computes_until: Time,
     iterations: Vec<Iteration>,
 }
@@ -64,20 +66,20 @@ struct Cpu {
     queue: VecDeque<u32>,
 }
 
-/// What a time is for.
+/// Purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 enum Due {
-    /// An operation is complete.
+    /// Completes an operation.
     Node(u32),
-    /// A computation is complete, and its processor free.
+    /// Completes a computation and frees its processor.
     Computed(u32),
-    /// A processor is free.
+    /// Frees a processor.
     Cpu(u8),
-    /// A collective operation goes on.
+    /// Continues a collective operation.
     Collective(usize),
 }
 
-/// A collective operation that goes on.
+/// A collective operation under way.
 #[derive(Debug, Deserialize, Serialize)]
 struct Running {
     node: u32,
@@ -92,7 +94,7 @@ struct Running {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum Held {
     No,
-    /// By a time.
+    /// Until a timer expires.
     Busy,
     /// Until this message is complete.
     One(Label),
@@ -106,7 +108,8 @@ impl Walk {
         Walk { graph }
     }
 
-    /// Bytes that carrying a graph out takes, besides the graph: for each operation how many others it waits for.
+    /// Bytes for carrying out a graph, besides the graph: for each operation the number of
+    /// operations it waits for.
     pub fn bytes(graph: &TaskGraph) -> usize {
         size_of::<Walk>()
             + size_of::<WalkState>()
@@ -131,7 +134,7 @@ impl Running {
 }
 
 impl WalkState {
-    /// True if it can be one of this graph.
+    /// True if the state can be one of this graph.
     fn fits(&self, graph: &TaskGraph, job: &Job) -> bool {
         let is_node = |node: &u32| (*node as usize) < graph.nodes.len();
         let is_due = |due: &Due| match due {
@@ -144,7 +147,7 @@ impl WalkState {
         let idle = self.timers.is_empty()
             && [self.over.len(), self.complete.len(), self.ready.len()] == [0; 3]
             && self.cpus.iter().all(|cpu| cpu.queue.is_empty());
-        // Before the first repetition and after the last one there is no table.
+        // Before the first repetition and after the last one the table is empty.
         (self.left.len() == graph.nodes.len() || self.left.is_empty() && idle)
             && self.cpus.len() == usize::from(graph.cpus)
             && self.ready.iter().chain(queued).all(is_node)
@@ -152,7 +155,7 @@ impl WalkState {
             && (self.running.iter().flatten()).all(|one| one.fits(graph, job))
     }
 
-    /// Begins the graph, again or for the first time. False if that was done often enough.
+    /// Begins the next repetition of the graph. False if all repetitions are done.
     fn begin(&mut self, graph: &TaskGraph, calls: &Calls) -> bool {
         if let Some(last) = self.iterations.last_mut() {
             last.end.get_or_insert(calls.now);
@@ -177,7 +180,7 @@ impl WalkState {
         true
     }
 
-    /// An operation does not wait for one of the others any more.
+    /// Releases an operation's dependents from one dependency.
     fn release(&mut self, graph: &TaskGraph, node: u32, started: bool) {
         let WalkState { left, ready, .. } = self;
         graph.dependents(node, |after, start| {
@@ -201,7 +204,7 @@ impl WalkState {
         self.next_timer += 1;
     }
 
-    /// An operation comes to its processor.
+    /// Gives an operation to its processor.
     fn come(&mut self, graph: &TaskGraph, node: u32, calls: &mut Calls) {
         let one = graph.nodes[node as usize];
         let cpu = &mut self.cpus[usize::from(one.cpu)];
@@ -212,7 +215,7 @@ impl WalkState {
         }
     }
 
-    /// A processor is free, and starts what waits for it.
+    /// Frees a processor, which starts its queued operations.
     fn free(&mut self, graph: &TaskGraph, cpu: u8, calls: &mut Calls) {
         self.cpus[usize::from(cpu)].busy = false;
         while let cpu = &mut self.cpus[usize::from(cpu)]
@@ -267,7 +270,7 @@ impl WalkState {
         }
     }
 
-    /// The start of a message keeps its processor.
+    /// Keeps the processor for the start of a message.
     fn call(&mut self, cpu: u8, calls: &Calls) {
         let time = calls.job.protocol.per_call;
         if time > 0 {
@@ -276,7 +279,7 @@ impl WalkState {
         }
     }
 
-    /// A collective operation goes on until it has to wait.
+    /// Continues a collective operation until it has to wait.
     fn go_on(&mut self, graph: &TaskGraph, slot: usize, calls: &mut Calls) {
         while let Some(Some(running)) = self.running.get_mut(slot) {
             match running.held {
@@ -330,7 +333,7 @@ impl WalkState {
                 running.held = Held::All;
                 return;
             }
-            // Steps of collective operations have no others inside.
+            // Steps of collective operations contain no collective operations.
             Op::Collective(_) => return,
         };
         self.next_label = (self.next_label + 1) % LABELS;
@@ -348,11 +351,11 @@ impl WalkState {
         }
     }
 
-    /// A message is complete.
+    /// Handles the completion of a message.
     fn message_complete(&mut self, graph: &TaskGraph, label: Label, calls: &mut Calls) {
         calls.messages.forget(label);
         let Some(slot) = self.owners.remove(&label) else {
-            // Any other label is from a damaged file.
+            // Any other label comes from a damaged file.
             if (label as usize) < graph.nodes.len() {
                 self.finish(graph, label);
             }
@@ -433,7 +436,7 @@ impl Procedure for Walk {
             if state.open > 0 {
                 break;
             }
-            // Processors may be kept by the starts of messages that are complete.
+            // Processors may still be kept by the starts of messages that are complete.
             if state.timers.is_empty() && !state.begin(&self.graph, calls) {
                 return true;
             }

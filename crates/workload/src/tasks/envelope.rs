@@ -4,29 +4,29 @@ use super::Tag;
 use super::op::COLLECTIVE_TAG;
 use weir_model::Stamp;
 
-/// What a message is for.
+/// Purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[repr(u8)]
 pub enum EnvelopeKind {
     /// A short message with its content.
     Eager = 1,
-    /// Asks for leave to send a long message.
+    /// Requests to send a long message.
     Request = 2,
-    /// Gives leave to send it.
+    /// Grants such a request.
     Clear = 3,
     /// The content of a long message.
     Data = 4,
-    /// Says that it has come.
+    /// Confirms the arrival of the content.
     Received = 5,
 }
 
 impl EnvelopeKind {
-    /// True if such a message carries content, and not only what the protocol says.
+    /// True if such a message carries content, and not only protocol data.
     pub fn has_content(self) -> bool {
         matches!(self, EnvelopeKind::Eager | EnvelopeKind::Data)
     }
 
-    /// From its number.
+    /// The kind with this number.
     pub fn from_u8(number: u8) -> Option<EnvelopeKind> {
         match number {
             1 => Some(EnvelopeKind::Eager),
@@ -39,23 +39,24 @@ impl EnvelopeKind {
     }
 }
 
-/// What travels with a message between tasks.
+/// Data that travels with a message between tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Envelope {
-    /// What the message is for.
+    /// Purpose of the message.
     pub kind: EnvelopeKind,
-    /// Its tag. Of `Eager` and `Request`.
+    /// Its tag. Used by `Eager` and `Request`.
     pub tag: Tag,
-    /// The number of the message among those from its sender to its receiver, from 0, with [`Envelope::BITS`] bits; of
-    /// `Clear`, `Data` and `Received`: the number of the request.
+    /// The number of the message among those from its sender to its receiver, from 0, with
+    /// [`Envelope::BITS`] bits. For `Clear`, `Data` and `Received`: the number of the request.
     pub number: u32,
 }
 
 impl Envelope {
-    /// Bits of a number; after the last one comes 0 again.
+    /// Bits of a number, which wraps around.
     pub const BITS: u32 = 20;
-    /// By so many places a message may overtake others from the same task. More ends the run, long before numbers could be
-    /// taken for each other: those that overtake come nearly in order.
+    /// Maximum number of places by which a message may overtake others from the same task. More
+    /// ends the run, long before numbers could be confused: overtaking messages come nearly in
+    /// order.
     pub const MOST_AHEAD: u32 = 1 << (Envelope::BITS - 1);
     const TAG_BITS: u32 = COLLECTIVE_TAG.ilog2() + 1;
 
@@ -64,13 +65,13 @@ impl Envelope {
         (number + 1) & ((1 << Envelope::BITS) - 1)
     }
 
-    /// How many numbers after `expected` a number is.
+    /// Distance of a number from `expected`, modulo the wrap-around.
     pub fn ahead(number: u32, expected: u32) -> u32 {
         number.wrapping_sub(expected) & ((1 << Envelope::BITS) - 1)
     }
 
-    /// True if the message carries content from one task to another, and not what tasks agree by: requests, or steps of collective
-    /// operations (of those that ask for leave first the content counts).
+    /// True if the message carries content from one task to another. Requests and steps of
+    /// collective operations do not. (For steps that send a request first, the content counts.)
     pub fn is_content(self) -> bool {
         match self.kind {
             EnvelopeKind::Eager => self.tag < COLLECTIVE_TAG,
@@ -79,13 +80,13 @@ impl Envelope {
         }
     }
 
-    /// As a stamp that is not [`Stamp::NONE`].
+    /// The envelope as a stamp that is not [`Stamp::NONE`].
     pub fn to_stamp(self) -> Stamp {
         let above_tag = u64::from(self.kind as u8) << Envelope::BITS | u64::from(self.number);
         Stamp::new(above_tag << Envelope::TAG_BITS | u64::from(self.tag))
     }
 
-    /// The inverse of [`Envelope::to_stamp`]; None for [`Stamp::NONE`] and others that make no sense.
+    /// The inverse of [`Envelope::to_stamp`]; None for [`Stamp::NONE`] and other invalid stamps.
     pub fn from_stamp(stamp: Stamp) -> Option<Envelope> {
         let word = stamp.word();
         Some(Envelope {

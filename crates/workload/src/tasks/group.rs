@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 /// A task of a job, from 0; `None` as the source of a receive means any.
 pub type Peer = u32;
 
-/// Tasks at equal distances from each other: all of a job, a row or a column of a grid. (A communicator, in a form that
-/// takes no memory.)
+/// Tasks at equal distances from each other: all of a job, a row or a column of a grid. (A
+/// communicator, in a form that takes no memory.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Group {
     /// The first task.
     pub first: Peer,
-    /// From one to the next.
+    /// Distance from one task to the next.
     pub stride: u32,
-    /// Number of operations.
+    /// Number of tasks.
     pub count: u32,
 }
 

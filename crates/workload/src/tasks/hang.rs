@@ -4,19 +4,19 @@ use super::op::COLLECTIVE_TAG;
 use super::requests::Request;
 use super::{Label, Peer, Tag};
 
-/// Why a task does not go on.
+/// Reasons why a task does not proceed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The task.
     pub task: Peer,
     /// Its first obstacles, at most [`Waiting::MOST`].
     pub obstacles: Vec<Obstacle>,
-    /// How many it has in all.
+    /// Number of all its obstacles.
     pub count: usize,
 }
 
 impl Waiting {
-    /// So many obstacles of a task are named.
+    /// Maximum number of obstacles of a task that are named.
     pub const MOST: usize = 3;
 
     pub(super) fn new(task: Peer, open: &[(Label, Request)]) -> Waiting {
@@ -31,34 +31,34 @@ impl Waiting {
     }
 }
 
-/// What a task waits for.
+/// An operation or message that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// A message that was not sent, or that nobody can match.
+    /// A message that was not sent, or that no other task can match.
     Message {
-        /// From whom; None: anybody.
+        /// Source; None: any.
         from: Option<Peer>,
         /// Tag; None: any.
         tag: Option<Tag>,
     },
     /// A message of a collective operation.
     Step {
-        /// From whom; None: anybody.
+        /// Source; None: any.
         from: Option<Peer>,
     },
     /// The content of a long message.
     Content {
-        /// From whom.
+        /// Source.
         from: Peer,
     },
-    /// A message of its own that does not leave.
+    /// An outgoing message that does not leave.
     Leaving {
-        /// To whom.
+        /// Destination.
         to: Peer,
     },
     /// A receive at the other end of a long message.
     Receive {
-        /// To whom.
+        /// Destination.
         to: Peer,
     },
 }
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(words(Some(65_535)), format!("{message} with tag 65535"));
         let step = format!("{message} (of a collective operation)");
         assert_eq!(words(Some(COLLECTIVE_TAG)), step);
-        // A trace's own tag may be any.
+        // A tag of a trace may have any value.
         let own = Obstacle::Message {
             from: Some(1),
             tag: Some(1_000_003),

@@ -1,5 +1,5 @@
-//! A network for tests: every endpoint sends at a fixed rate, one message after the other in the order of the calls, and
-//! the wire takes a fixed time. It records what was sent.
+//! A network for tests: every endpoint sends at a fixed rate, one message after the other in the
+//! order of the calls, and the wire takes a fixed time. It records the messages sent.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ pub struct Sent {
     pub to: Peer,
     pub bytes: u64,
     pub envelope: Envelope,
-    /// When it was handed over, ps.
+    /// Time at which it was handed over, ps.
     pub at: Time,
 }
 
@@ -28,7 +28,7 @@ enum Event {
     Copied(Sent),
 }
 
-/// Something to do between two events.
+/// Code to run between two events.
 type Between = Box<dyn FnMut(&Job, &mut [Task])>;
 
 /// A run of one job.
@@ -39,9 +39,10 @@ pub struct Ideal {
     pub now: Time,
     /// Latency of the wire, ps.
     pub latency: Time,
-    /// Of each byte, ps.
+    /// Time per byte, ps.
     pub per_byte: Time,
-    /// Adds to the latency of a message, by its number in the order of sending: lets messages overtake.
+    /// Addition to the latency of a message, by its number in the order of sending: lets messages
+    /// overtake.
     pub jitter: fn(u64) -> Time,
     /// Called after each event.
     pub between: Between,
@@ -111,7 +112,7 @@ pub fn once(program: impl Fn(&mut Script) + Send + Sync + 'static) -> Box<dyn Mo
     }))
 }
 
-/// A job with the plain protocol and the usual algorithms.
+/// A job with the plain protocol and the default algorithms.
 pub fn job(motif: Box<dyn Motif>, tasks: u32) -> Job {
     Job {
         motif,
@@ -148,7 +149,7 @@ impl Ideal {
         self
     }
 
-    /// Runs until nothing is left to do.
+    /// Runs until there are no more events.
     pub fn run(mut self) -> Ideal {
         let mut queue = Queue::default();
         for task in &mut self.tasks {
@@ -170,7 +171,7 @@ impl Ideal {
         self
     }
 
-    /// Runs, and expects that every task comes to its end and every message is received.
+    /// Runs, and expects that every task finishes and every message is received.
     pub fn finish(self) -> Ideal {
         let ideal = self.run();
         for task in &ideal.tasks {
@@ -222,7 +223,8 @@ impl Ideal {
         }
     }
 
-    /// What a task sent, without requests and answers: to whom, how much, tag; in the order of the calls.
+    /// Messages of a task, without requests and answers: destination, bytes, tag; in the order of
+    /// the calls.
     pub fn sent_by(&self, task: Peer) -> Vec<(Peer, u64, u32)> {
         let own = self.messages.iter().filter(|sent| sent.from == task);
         let payload = own

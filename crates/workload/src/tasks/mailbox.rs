@@ -6,51 +6,53 @@ use super::op::COLLECTIVE_TAG;
 use super::queues::{Queues, entry_bytes};
 use super::{Envelope, EnvelopeKind, Label, Peer, Tag};
 
-/// What a receive asks for.
+/// Source and tag of a receive.
 type Wanted = (Option<Peer>, Option<Tag>);
 
-/// A receive that waits for its message, with its place in the order in which they were posted.
+/// A receive that waits for its message, with its place in the order of posting.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Posted {
     label: Label,
     order: u64,
 }
 
-/// A message that has come: an eager one or a request.
+/// A message that has arrived: an eager one or a request.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Arrival {
     pub from: Peer,
     pub envelope: Envelope,
 }
 
-/// What a task has asked for and what has come: matches messages with receives by source and tag, both in order.
+/// Posted receives and arrived messages of a task, matched by source and tag, both in order.
 ///
-/// Messages from one task to another may overtake each other in the network. They are put back in the order in which
-/// they were sent before they are matched. Messages that wait for a receive are in queues by source and tag, so that a receive
-/// that names both finds its own at once, whatever else has come; so are the receives that wait. A receive of any source or any tag
-/// goes through those in the order of their arrival until one fits.
+/// Messages from one task to another may overtake each other in the network. They are put back into
+/// the order of sending before they are matched. Messages that wait for a receive are in queues by
+/// source and tag, so that a receive that names both finds its message at once, whatever else has
+/// arrived. Waiting receives are kept in the same way. A receive of any source or any tag searches
+/// the messages in the order of arrival until one fits.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Mailbox {
     posted: Queues<Wanted, Posted>,
-    /// Those of `posted` that take any source or any tag.
+    /// Number of receives in `posted` that take any source or any tag.
     wild: usize,
-    /// Came before anybody asked, by source and tag; with its place in the order of arrivals.
+    /// Messages that arrived before their receive was posted, by source and tag; with the place in
+    /// the order of arrivals.
     unexpected: Queues<(Peer, Tag), (Arrival, u64)>,
-    /// The same in the order of arrival, once a receive has asked for any source or any tag.
+    /// The same in the order of arrival, after a receive has asked for any source or any tag.
     arrivals: Option<BTreeMap<u64, (Peer, Tag)>>,
-    /// Came before another of the same sender that was sent before: by sender and number.
+    /// Messages that overtook an earlier one of the same sender: by sender and number.
     early: Queues<(Peer, u32), Arrival>,
-    /// Leave is given: the receive, by sender and the request's number.
+    /// Receives whose content may be sent, by sender and the request's number.
     contents: Queues<(Peer, u32), Label>,
-    /// Receives posted and messages come so far.
+    /// Number of receives posted and messages arrived.
     order: u64,
 }
 
 impl Mailbox {
-    /// Bytes of a receive that waits.
+    /// Bytes of a waiting receive.
     pub const POSTED: [usize; 2] = entry_bytes::<Wanted, Posted>();
 
-    /// A receive is posted. Returns the message, if it is there already.
+    /// Posts a receive. Returns the message, if it has arrived already.
     pub fn post(&mut self, from: Option<Peer>, tag: Option<Tag>, label: Label) -> Option<Arrival> {
         if let Some(queue) = self.waiting((from, tag))
             && let Some((arrival, order)) = self.unexpected.pop(queue)
@@ -89,7 +91,7 @@ impl Mailbox {
         arrivals.values().find(fits).copied()
     }
 
-    /// A message has come whose turn it is. Returns the receive that takes it.
+    /// Delivers a message whose turn it is. Returns the receive that takes it.
     pub fn take(&mut self, arrival: Arrival) -> Option<Label> {
         let (from, tag) = (arrival.from, arrival.envelope.tag);
         if let Some(wanted) = self.receive_of(from, tag)
@@ -106,7 +108,7 @@ impl Mailbox {
         None
     }
 
-    /// What the receive has asked for that takes a message: the first of all that may.
+    /// Source and tag of the receive that takes a message: the first of all that match.
     fn receive_of(&self, from: Peer, tag: Tag) -> Option<Wanted> {
         let exact = (Some(from), Some(tag));
         if self.wild == 0 {
@@ -139,17 +141,17 @@ impl Mailbox {
         self.early.pop((from, number))
     }
 
-    /// The content of a long message will come.
+    /// Registers the receive of a long message's content.
     pub fn expect(&mut self, from: Peer, number: u32, label: Label) {
         self.contents.push((from, number), label);
     }
 
-    /// The content of a long message is here. Returns its receive.
+    /// Delivers the content of a long message. Returns its receive.
     pub fn content(&mut self, from: Peer, number: u32) -> Option<Label> {
         self.contents.pop((from, number))
     }
 
-    /// True if all that came is from tasks of a job with this number of them.
+    /// True if all arrivals are from tasks of a job of this size.
     pub fn fits(&self, tasks: u32) -> bool {
         let unexpected = self.unexpected.values().map(|(arrival, _)| arrival);
         unexpected
@@ -157,7 +159,7 @@ impl Mailbox {
             .all(|one| one.from < tasks)
     }
 
-    /// Messages that nobody has asked for: whole ones, and requests.
+    /// Number of messages without a receive: whole ones, and requests.
     pub fn unclaimed(&self) -> (usize, usize) {
         let unexpected = self.unexpected.values().map(|(arrival, _)| arrival);
         let all = unexpected.chain(self.early.values());
@@ -185,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    /// Everything is gone through one by one.
+    /// A mailbox that searches linearly.
     #[derive(Default)]
     struct Plain {
         posted: Vec<(Wanted, Label)>,
@@ -223,7 +225,7 @@ mod tests {
     }
 
     proptest! {
-        /// Queues match what going through everything in order would.
+        /// Queues match the same messages as a linear search in order.
         #[test]
         fn the_first_that_fits_is_taken(
             acts in prop::collection::vec((any::<bool>(), 0..4u32, 0..5u32), 0..120),
@@ -231,7 +233,7 @@ mod tests {
             let (mut mailbox, mut plain) = (Mailbox::default(), Plain::default());
             for (number, (post, from, tag)) in (0..).zip(acts) {
                 if post {
-                    // The last of each is any.
+                    // The last value of each means any.
                     let from = (from < 3).then_some(from);
                     let tag = (tag < 4).then_some(if tag == 3 { COLLECTIVE_TAG } else { tag });
                     let got = mailbox.post(from, tag, number).map(|one| one.envelope.number);

@@ -9,7 +9,8 @@ use super::{
 };
 use weir_model::codec::SavedMap;
 
-/// The messages of a task: what it sends, by the eager or the rendezvous protocol, what comes, and what it has asked for.
+/// The messages of a task: sends by the eager or the rendezvous protocol, arrivals, and posted
+/// receives.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Messages {
     number: Peer,
@@ -27,23 +28,23 @@ pub struct Messages {
 pub struct Entries {
     /// Lists, which grow by doubling.
     pub lists: usize,
-    /// Tables of so many bytes, one for each.
+    /// Tables: bytes per entry.
     pub tables: usize,
 }
 
-/// What a task keeps for each task that it has ever sent to or received from.
+/// Memory for each task that a task has ever sent to or received from.
 pub const OF_A_PEER: Entries = Entries {
     lists: 0,
     tables: size_of::<(Peer, Numbers)>(),
 };
 
-/// What it keeps for each send that is not complete.
+/// Memory for each send that is not complete.
 pub const OF_A_SEND: Entries = Entries {
     lists: SENDS[0],
     tables: SENDS[1] + Requests::ENTRY,
 };
 
-/// What it keeps for each receive that is not complete.
+/// Memory for each receive that is not complete.
 pub const OF_A_RECEIVE: Entries = Entries {
     lists: Mailbox::POSTED[0],
     tables: Mailbox::POSTED[1] + Requests::ENTRY,
@@ -60,9 +61,9 @@ struct Leaving {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 struct Numbers {
-    /// Of the next message to the peer.
+    /// Number of the next message to the peer.
     next: u32,
-    /// Of the message from the peer whose turn is next.
+    /// Number of the message from the peer whose turn is next.
     expected: u32,
 }
 
@@ -78,7 +79,7 @@ impl Messages {
         }
     }
 
-    /// True if they can be those of a task that were read from a file.
+    /// True if messages read from a file can be those of this task.
     pub(super) fn fit(&self, job: &Job, number: Peer) -> bool {
         self.number == number && self.mailbox.fits(job.tasks)
     }
@@ -88,22 +89,23 @@ impl Messages {
         self.number
     }
 
-    /// Why the run has to end, if it has to.
+    /// Reason why the run must end, if any.
     pub(super) fn trouble(&self) -> Option<Trouble> {
         self.trouble
     }
 
-    /// Messages that came and that nobody received: whole ones, and requests for long ones.
+    /// Number of messages that arrived and were not received: whole ones, and requests for long
+    /// ones.
     pub(super) fn unclaimed(&self) -> (usize, usize) {
         self.mailbox.unclaimed()
     }
 
-    /// The run has to end.
+    /// Ends the run.
     pub fn stop(&mut self, trouble: Trouble) {
         self.trouble = Some(trouble);
     }
 
-    /// What keeps the task from going on, if it waits for these.
+    /// Obstacles of the task, if it waits for these operations.
     pub fn waiting(&self, labels: Labels) -> Waiting {
         Waiting::new(self.number, &self.requests.open(labels))
     }
@@ -121,7 +123,7 @@ impl Messages {
             + self.peers.capacity() * size_of::<(Peer, Numbers)>()
     }
 
-    /// A message of the task has left. Returns the send that is complete now.
+    /// Handles the departure of a message. Returns the send that is complete now.
     pub(super) fn sent(&mut self, job: &Job, to: Peer, envelope: Envelope) -> Option<Label> {
         let completes = match envelope.kind {
             EnvelopeKind::Eager => true,
@@ -134,14 +136,15 @@ impl Messages {
         }
     }
 
-    /// A send is complete, if it was not.
+    /// Completes a send, if it was not complete.
     fn complete_send(&mut self, to: Peer, number: u32) -> Option<Label> {
         let label = self.sends.pop((to, number))?.label;
         self.requests.set(label, Request::Done);
         Some(label)
     }
 
-    /// A message for the task is here. `complete` hears of the receives and sends that are complete now.
+    /// Handles the arrival of a message. `complete` is called for the receives and sends that are
+    /// complete now.
     pub(super) fn arrived(
         &mut self,
         job: &Job,
@@ -188,7 +191,7 @@ impl Messages {
         }
     }
 
-    /// Matches a message, and those that came before it but were sent after it.
+    /// Matches a message, and messages that arrived before it but were sent after it.
     fn in_turn(
         &mut self,
         job: &Job,
@@ -221,7 +224,7 @@ impl Messages {
         }
     }
 
-    /// A message has met its receive. True if that is complete.
+    /// Handles the match of a message and its receive. True if the receive is complete.
     fn matched(&mut self, job: &Job, arrival: Arrival, label: Label, wire: &mut dyn Wire) -> bool {
         let Arrival { from, envelope } = arrival;
         if envelope.kind == EnvelopeKind::Eager {

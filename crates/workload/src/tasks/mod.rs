@@ -1,12 +1,12 @@
-//! The tasks of simulated applications: what an MPI process does, one operation after the other.
+//! The tasks of simulated applications: MPI processes, one operation after the other.
 //!
 //! A *motif* ([`Motif`]) writes the program of a task part by part into a [`Script`]; a part is a
 //! pure function of the task and the part's number, so that the whole state of a program is a
-//! number. A [`Task`] has a [`Process`] ([`Procedure`] with its state), which carries operations
-//! out one after the other or in the order of a graph, and [`Messages`]: sends by the eager or the
-//! rendezvous protocol, and what arrives, matched with the receives that are posted. Collective
-//! operations become messages step by step ([`collectives`]). A task knows no network: what it
-//! wants goes to a [`Wire`], and whoever carries its messages calls it back.
+//! number. A [`Task`] has a [`Process`] ([`Procedure`] with its state) and [`Messages`]. The
+//! process carries operations out one after the other or in the order of a graph. Messages are
+//! sends by the eager or the rendezvous protocol, and arrivals, matched with the posted receives.
+//! Collective operations become messages step by step ([`collectives`]). A task knows no network:
+//! its requests go to a [`Wire`], whose implementation calls the task back.
 
 pub mod collectives;
 mod envelope;

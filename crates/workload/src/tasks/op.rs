@@ -11,14 +11,14 @@ pub type Tag = u32;
 /// The tag of the messages of collective operations. A receive of any tag does not take them.
 pub(super) const COLLECTIVE_TAG: Tag = 1 << 16;
 
-/// The name of an operation that goes on while the task does other things (MPI's request), unique among those of its
-/// task that are not waited for yet.
+/// The name of a nonblocking operation (MPI's request), unique among the operations of its task
+/// that are not waited for yet.
 pub type Label = u32;
 
 /// The label of blocking operations, of which a task has one at a time.
 pub(super) const BLOCKING: Label = u32::MAX - 1;
 
-/// The first label of those that collective operations use.
+/// The first label for collective operations.
 pub(super) const FIRST_COLLECTIVE: Label = 1 << 31;
 
 /// Labels from the first to the one before the last.
@@ -31,7 +31,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Every label there is.
+    /// All labels.
     pub const ALL: Labels = Labels {
         first: 0,
         end: Label::MAX,
@@ -50,64 +50,64 @@ impl Labels {
         (self.first..self.end).contains(&label)
     }
 
-    /// How many there are.
+    /// Number of labels.
     pub fn count(self) -> u32 {
         self.end.saturating_sub(self.first)
     }
 }
 
 impl Op {
-    /// The tag of the messages of a collective operation that may go on at the same time as others; `number` tells them
-    /// from each other.
+    /// The tag of the messages of a collective operation that may overlap with others; `number`
+    /// distinguishes them.
     pub fn collective_tag(number: u64) -> Tag {
         COLLECTIVE_TAG + (number % u64::from(COLLECTIVE_TAG)) as Tag
     }
 }
 
-/// What a task does next.
+/// An operation of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub enum Op {
-    /// Computes for so many ps.
+    /// Computes for this time, ps.
     Compute(Time),
-    /// Sends, and goes on when the send is complete.
+    /// Sends, and continues when the send is complete.
     Send {
-        /// To whom.
+        /// Destination.
         to: Peer,
-        /// Payload.
+        /// Payload, bytes.
         bytes: u64,
         /// Tag.
         tag: Tag,
     },
     /// Starts to send.
     Isend {
-        /// To whom.
+        /// Destination.
         to: Peer,
-        /// Payload.
+        /// Payload, bytes.
         bytes: u64,
         /// Tag.
         tag: Tag,
         /// The name of this operation.
         label: Label,
     },
-    /// Receives, and goes on when the message is in.
+    /// Receives, and continues when the message has arrived.
     Recv {
-        /// From whom; None: from anybody.
+        /// Source; None: any.
         from: Option<Peer>,
         /// Tag; None: any but that of collective operations.
         tag: Option<Tag>,
     },
     /// Starts to receive.
     Irecv {
-        /// From whom; None: from anybody.
+        /// Source; None: any.
         from: Option<Peer>,
         /// Tag; None: any but that of collective operations.
         tag: Option<Tag>,
         /// The name of this operation.
         label: Label,
     },
-    /// Goes on when all of these are complete.
+    /// Continues when all of these are complete.
     WaitAll(Labels),
-    /// Goes on when one of these is complete (at once if there is none), and forgets that one.
+    /// Continues when one of these is complete (at once if there is none), and forgets that one.
     WaitAny(Labels),
     /// An operation of a group of tasks.
     Collective(Collective),
@@ -116,11 +116,11 @@ pub enum Op {
 /// A collective operation that has been called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Collective {
-    /// Which.
+    /// Kind of operation.
     pub kind: Kind,
-    /// Who takes part.
+    /// Participants.
     pub group: Group,
-    /// The place of the root, where there is one.
+    /// The place of the root, if there is one.
     pub root: u32,
     /// Bytes of each task (of each pair for an alltoall; of a reduce_scatter, the share of a task).
     pub bytes: u64,
@@ -147,12 +147,13 @@ pub enum Kind {
     Gather,
     /// From the root to all, each its own.
     Scatter,
-    /// Each gets what those before it have, combined (with its own or without: the messages are the same).
+    /// Each gets the combined bytes of the tasks before it (with or without its own: the messages
+    /// are the same).
     Scan,
 }
 
 impl Kind {
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Barrier => "barrier",

@@ -11,9 +11,10 @@ use weir_model::Time;
 use weir_model::codec::{self, CodecError};
 
 /// The way to carry out the work of a task: a program ([`super::Sequence`]), or a graph of
-/// operations that wait for each other ([`crate::replay`]). The type that implements it
-/// never changes; all that does is in [`Procedure::State`]. A task calls it whenever something has
-/// happened.
+/// operations that wait for each other ([`crate::replay`]).
+///
+/// The type that implements it never changes; all mutable data is in [`Procedure::State`]. A task
+/// calls it after every event.
 pub trait Procedure: fmt::Debug + Send + 'static {
     /// The state of a task, as plain data.
     type State: fmt::Debug + Serialize + DeserializeOwned + Send;
@@ -21,26 +22,26 @@ pub trait Procedure: fmt::Debug + Send + 'static {
     /// The state before the start.
     fn start(&self) -> Self::State;
 
-    /// True if a state that was read from a file can be one of this task of a job: each number that
-    /// is used as an index or an address is one.
+    /// True if a state read from a file can belong to this task of a job: each number used as an
+    /// index or an address is valid.
     fn fits(&self, state: &Self::State, job: &Job, task: Peer) -> bool;
 
-    /// Does all that can be done now. True when nothing is left to do, ever.
+    /// Does all that can be done now. True when no work is left, ever.
     fn proceed(&self, state: &mut Self::State, calls: &mut Calls) -> bool;
 
-    /// A time that it asked for ([`Calls::wake`]) is over.
+    /// A timer that it set ([`Calls::wake`]) has expired.
     fn woken(&self, state: &mut Self::State, now: Time);
 
     /// An operation that it started is complete.
     fn completed(&self, state: &mut Self::State, label: Label, messages: &mut Messages);
 
-    /// What keeps it from going on; None if it goes on by itself.
+    /// Obstacles to its progress; None if it proceeds by itself.
     fn waiting(&self, state: &Self::State, messages: &Messages) -> Option<Waiting>;
 
-    /// How long it has computed, ps. (A computation that goes on counts whole.)
+    /// Total computation time, ps. (A computation under way counts in full.)
     fn computed(&self, state: &Self::State) -> Time;
 
-    /// Its iterations so far, if the job has them written down.
+    /// Its iterations so far, if the job records them.
     fn iterations<'a>(&self, state: &'a Self::State) -> &'a [Iteration];
 
     /// Bytes of memory held.
@@ -75,11 +76,11 @@ pub trait Process: fmt::Debug + Send {
     /// If the state cannot be written.
     fn save(&self) -> Result<Vec<u8>, CodecError>;
 
-    /// Goes on from a state that was saved by the process of the same task of the same job.
+    /// Resumes from a state that was saved by the process of the same task of the same job.
     ///
     /// # Errors
     ///
-    /// If the bytes are no such state. The present one is kept then.
+    /// If the bytes are not such a state. The present state is kept then.
     fn load(&mut self, bytes: &[u8], job: &Job, task: Peer) -> Result<(), CodecError>;
 
     /// See [`Procedure::proceed`].
@@ -149,13 +150,13 @@ impl<P: Procedure> Process for Followed<P> {
     }
 }
 
-/// What a process can ask for.
+/// Requests that a process can make.
 pub struct Calls<'a> {
     /// The job of its task.
     pub job: &'a Job,
     /// The messages of its task.
     pub messages: &'a mut Messages,
-    /// The time.
+    /// The present time, ps.
     pub now: Time,
     pub(super) wire: &'a mut dyn Wire,
 }
@@ -173,7 +174,7 @@ impl Calls<'_> {
             .start_receive(self.job, from, tag, label, self.wire)
     }
 
-    /// After `delay` ps, [`Procedure::woken`] is called.
+    /// Calls [`Procedure::woken`] after `delay` ps.
     pub fn wake(&mut self, delay: Time) {
         self.wire.wake(delay);
     }

@@ -6,29 +6,30 @@ use super::collectives::Choices;
 use weir_input::{Duration, Size};
 use weir_model::{FlitSize, Invalid, LONGEST_MESSAGE, Time};
 
-/// How messages between tasks travel.
+/// Protocol of messages between tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protocol {
-    /// Messages of so many bytes or more ask for leave first (rendezvous); shorter ones go at once (eager).
+    /// Minimum bytes of messages that send a request first (rendezvous); shorter ones go at once
+    /// (eager).
     pub rendezvous_from: u64,
-    /// Length of a request, of an answer to it, or of a notice that all has come, bytes.
+    /// Length of a request, of an answer to it, or of a notice of arrival, bytes.
     pub control_bytes: u64,
-    /// What goes before the content of a message (not of a control message), bytes.
+    /// Header before the content of a message (not of a control message), bytes.
     pub header_bytes: u64,
-    /// From a task's call (or the answer to a request) until the message is handed to the NIC, ps. Other sends of the
-    /// task are not held up.
+    /// Time from a task's call (or the answer to a request) until the message is handed to the NIC,
+    /// ps. It does not delay other sends of the task.
     pub send_delay: Time,
-    /// Up to how much longer that takes, drawn for each message, ps.
+    /// Maximum extra time, drawn for each message, ps.
     pub send_jitter: Time,
     /// The same for each byte of an eager message, ps.
     pub copy_per_byte: Time,
-    /// From the arrival of a message until its task hears of it, ps.
+    /// Time from the arrival of a message until its task is notified, ps.
     pub receive_delay: Time,
-    /// For how long the start of an operation in the background (isend, irecv) keeps its task, ps.
+    /// Time that the start of a nonblocking operation (isend, irecv) keeps its task, ps.
     pub per_call: Time,
-    /// When an eager send is complete.
+    /// End of an eager send.
     pub completes: Completes,
-    /// When a rendezvous send is complete.
+    /// End of a rendezvous send.
     pub rendezvous_completes: RendezvousCompletes,
 }
 
@@ -39,46 +40,47 @@ impl Protocol {
     }
 }
 
-/// When an eager send is complete.
+/// End of an eager send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Completes {
-    /// When its last bit has left the endpoint; with a scheme that drops packets, when all of it is acknowledged: until
-    /// then the NIC may have to send it again.
+    /// Its last bit has left the endpoint; with a scheme that drops packets, all of it is
+    /// acknowledged: until then the NIC may have to send it again.
     Sent,
-    /// When it is handed to the NIC.
+    /// The NIC has it.
     Copied,
 }
 
-/// When a rendezvous send is complete.
+/// End of a rendezvous send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RendezvousCompletes {
-    /// As an eager one that is complete when it is sent.
+    /// As for an eager send that ends when it is sent.
     Sent,
-    /// When its receiver has said, by a control message (FIN), that all of it has come.
+    /// Its receiver has confirmed, by a control message (FIN), that all of it has arrived.
     Received,
 }
 
-/// Ready protocols.
+/// Predefined protocols.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MpiPreset {
     /// Hosts take no time; rendezvous from 8,192 bytes, with control messages of 64 bytes.
     #[default]
     Plain,
-    /// As CODES carries MPI: the same thresholds, 3,510 ns of host overhead for each send and 0.55 ns for each byte of
-    /// an eager one.
+    /// As CODES models MPI: the same thresholds, 3,510 ns of host overhead for each send and 0.55
+    /// ns for each byte of an eager one.
     Codes,
-    /// As SST's Firefly, without its host delays: rendezvous from 12,001 bytes, complete when the receiver says so; eager
-    /// sends complete at once; headers and control messages of 45 bytes; collectives on a binary tree, alltoall by a ring
-    /// shift.
-    // Firefly's headers are 13 bytes of the NIC and 32 of MPI, its control messages 45, 13 and 15 bytes: the last two, and
-    // the header of a long message's content (13), are a flit of 32 bytes shorter there.
+    /// As SST's Firefly, without its host delays: rendezvous from 12,001 bytes, complete when the
+    /// receiver confirms; eager sends complete at once; headers and control messages of 45 bytes;
+    /// collectives on a binary tree, alltoall by a ring shift.
+    // Firefly's headers are 13 bytes of the NIC and 32 of MPI, its control messages 45, 13 and 15
+    // bytes: the last two, and the header of a long message's content (13), are a flit of 32 bytes
+    // shorter there.
     Ember,
 }
 
-/// `mpi = { … }` of a job: a preset, and what differs from it.
+/// `mpi = { … }` of a job: a preset, and deviations from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mpi {
@@ -133,7 +135,8 @@ impl Mpi {
     /// The protocol, on a network with these flits and longest packets (in flits).
     ///
     /// # Errors
-    /// A control message or header that is longer than any message can be. (A threshold that is has no effect.)
+    /// If a control message or header exceeds the maximum message length. (A threshold beyond it
+    /// has no effect.)
     pub fn protocol(&self, flit: FlitSize, longest: u64) -> Result<Protocol, Invalid> {
         let preset = self.preset.protocol();
         let bytes = |size: Option<Size>, other: u64| {
@@ -164,7 +167,7 @@ impl Mpi {
         })
     }
 
-    /// The algorithms of collective operations: the preset's where nothing is said.
+    /// The algorithms of collective operations: the preset's by default.
     pub fn algorithms(&self) -> Algorithms {
         match self.preset {
             MpiPreset::Ember => self.collectives.over(Algorithms::EMBER),

@@ -8,12 +8,12 @@ use weir_model::codec::SavedMap;
 /// No entry.
 const NONE: u32 = u32::MAX;
 
-/// First-in, first-out queues by key, all in one list: a queue exists while it holds something, and costs no memory of its
-/// own then but its key. Whatever the number of entries, one is found at once.
+/// First-in, first-out queues by key, all in one list. A queue exists while it holds entries, and
+/// its only own memory is its key. Access takes constant time.
 #[derive(Clone, Debug)]
 pub struct Queues<K, T> {
     slots: Vec<Slot<T>>,
-    /// The first slot that is not used; they are linked as queues are.
+    /// The first free slot; free slots are linked like queues.
     free: u32,
     ends: FxHashMap<K, Ends>,
     count: usize,
@@ -87,7 +87,7 @@ impl<K: Eq + Hash + Copy, T: Copy> Queues<K, T> {
             self.ends.remove(&key);
         }
         if self.count == 0 {
-            // What a burst took is given back when it is over.
+            // Memory taken by a burst is freed after it.
             self.slots.clear();
             self.free = NONE;
             self.slots.shrink_to(KEPT);
@@ -96,13 +96,13 @@ impl<K: Eq + Hash + Copy, T: Copy> Queues<K, T> {
         Some(value)
     }
 
-    /// The firsts of all queues, in no order.
+    /// The first entries of all queues, in no order.
     pub fn firsts(&self) -> impl Iterator<Item = (K, T)> + '_ {
         let firsts = self.ends.iter();
         firsts.map(|(&key, ends)| (key, self.slots[ends.first as usize].value))
     }
 
-    /// Everything, in no order.
+    /// All entries, in no order.
     pub fn values(&self) -> impl Iterator<Item = T> + '_ {
         self.ends.values().flat_map(|ends| self.queue(ends))
     }
@@ -113,7 +113,7 @@ impl<K: Eq + Hash + Copy, T: Copy> Queues<K, T> {
         std::iter::successors(Some(ends.first), next).map(|at| self.slots[at as usize].value)
     }
 
-    /// How many there are in all.
+    /// Number of entries in all queues.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -124,7 +124,7 @@ impl<K: Eq + Hash + Copy, T: Copy> Queues<K, T> {
     }
 }
 
-/// A queue for each key, first to last: where they are in the list does not matter.
+/// A queue for each key, first to last: positions in the list are not saved.
 impl<K: Eq + Hash + Copy + Ord + Serialize, T: Copy + Serialize> Serialize for Queues<K, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let queue = |ends: &Ends| self.queue(ends).collect();
@@ -152,12 +152,12 @@ where
     }
 }
 
-/// Bytes of an entry that is alone under its key: of the list, and of the table.
+/// Bytes of an entry that is alone under its key: in the list, and in the table.
 pub(super) const fn entry_bytes<K, T>() -> [usize; 2] {
     [size_of::<Slot<T>>(), size_of::<(K, Ends)>()]
 }
 
-/// Room for so many is kept when nothing is left.
+/// Number of entries whose memory is kept when all queues are empty.
 const KEPT: usize = 16;
 
 #[cfg(test)]
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// They are what a deque for each key is.
+        /// They behave like a deque for each key.
         #[test]
         fn each_is_a_queue(acts in prop::collection::vec((0..4u8, any::<bool>()), 0..200)) {
             let mut queues = Queues::<u8, usize>::default();

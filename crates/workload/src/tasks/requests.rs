@@ -3,10 +3,10 @@ use serde::{Deserialize, Serialize};
 use super::{Label, Labels, Peer, Tag};
 use weir_model::codec::SavedMap;
 
-/// What an operation in the background is waiting for.
+/// State of a nonblocking operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) enum Request {
-    /// A message that has not come.
+    /// A message that has not arrived.
     Receive {
         from: Option<Peer>,
         tag: Option<Tag>,
@@ -15,7 +15,7 @@ pub(super) enum Request {
     Content { from: Peer },
     /// A short message leaves.
     Send { to: Peer },
-    /// A long message waits for leave, or leaves.
+    /// A long message waits for its grant, or leaves.
     LongSend { to: Peer },
     /// Nothing: it is complete.
     Done,
@@ -28,15 +28,15 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Bytes of one.
+    /// Bytes of an entry.
     pub const ENTRY: usize = size_of::<(Label, Request)>();
 
-    /// A new operation. False if there is one of that label already.
+    /// Adds an operation. False if one with that label exists.
     pub fn add(&mut self, label: Label, request: Request) -> bool {
         self.live.insert(label, request).is_none()
     }
 
-    /// An operation gets on.
+    /// Changes the state of an operation.
     pub fn set(&mut self, label: Label, request: Request) {
         if let Some(entry) = self.live.get_mut(&label) {
             *entry = request;
@@ -53,7 +53,7 @@ impl Requests {
         self.live.capacity() * size_of::<(Label, Request)>()
     }
 
-    /// Forgets those of `labels` that are complete; returns how many are not.
+    /// Forgets the complete operations among `labels`; returns the number of the others.
     pub fn settle(&mut self, labels: Labels) -> u32 {
         if self.live.is_empty() {
             return 0;
@@ -77,7 +77,8 @@ impl Requests {
         left
     }
 
-    /// Forgets the first of `labels` that is complete. True if there is one, or nothing to wait for.
+    /// Forgets the first of `labels` that is complete. True if there is one, or no operation to
+    /// wait for.
     pub fn settle_one(&mut self, labels: Labels) -> bool {
         let mine = |&(&label, _): &(&Label, &Request)| labels.contains(label);
         let done = self
@@ -94,7 +95,7 @@ impl Requests {
         true
     }
 
-    /// What is not complete among `labels`, in the order of their labels.
+    /// Incomplete operations among `labels`, in the order of their labels.
     pub fn open(&self, labels: Labels) -> Vec<(Label, Request)> {
         let mut open: Vec<(Label, Request)> = self
             .live

@@ -3,10 +3,10 @@ use super::op::{COLLECTIVE_TAG, Labels};
 use super::{Collective, Group, Label, Op, Peer, Tag};
 use weir_model::Time;
 
-/// Takes down a part of a program: a motif calls it like MPI.
+/// Collects a part of a program: a motif calls it like MPI.
 ///
-/// Operations that go on in the background get their labels in order, so that [`Script::mark`] and
-/// [`Script::since`] name a row of them.
+/// Nonblocking operations get consecutive labels, so that [`Script::mark`] and [`Script::since`]
+/// name a range of them.
 #[derive(Debug)]
 pub struct Script<'a> {
     ops: &'a mut Vec<Op>,
@@ -62,7 +62,7 @@ impl<'a> Script<'a> {
         label
     }
 
-    /// Receives, and waits until the message is in.
+    /// Receives, and waits until the message has arrived.
     pub fn recv(&mut self, from: impl Into<Option<Peer>>, tag: impl Into<Option<Tag>>) {
         let (from, tag) = (from.into(), tag.into());
         self.ops.push(Op::Recv { from, tag });
@@ -102,7 +102,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// The place in the row of labels, for [`Script::since`].
+    /// The next label, for [`Script::since`].
     pub fn mark(&self) -> Label {
         self.next_label
     }
@@ -140,7 +140,7 @@ impl<'a> Script<'a> {
         self.collective(Kind::Allgather, self.all(), 0, bytes);
     }
 
-    /// What all tasks have is combined, and each gets `bytes` of the result.
+    /// The data of all tasks is combined, and each gets `bytes` of the result.
     pub fn reduce_scatter(&mut self, bytes: u64) {
         self.collective(Kind::ReduceScatter, self.all(), 0, bytes);
     }
@@ -160,7 +160,8 @@ impl<'a> Script<'a> {
         self.collective(Kind::Scatter, self.all(), root, bytes);
     }
 
-    /// A collective operation of some tasks. `root` is a place in the group. Nothing for a task that is not in it.
+    /// A collective operation of some tasks. `root` is a place in the group. Nothing for a task
+    /// that is not in it.
     pub fn collective(&mut self, kind: Kind, group: Group, root: u32, bytes: u64) {
         if group.place(self.task).is_some() {
             self.ops.push(Op::Collective(Collective {

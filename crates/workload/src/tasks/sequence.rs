@@ -19,32 +19,32 @@ pub struct SequenceState {
     part: u32,
     ops: Vec<Op>,
     next: u32,
-    /// The collective operation that is going on: its next step, and the operations of the one before.
+    /// The collective operation under way: its next step, and the operations of the previous one.
     step: u32,
     step_ops: Vec<Op>,
     step_next: u32,
-    /// If the job wants them written down.
+    /// The iterations, if the job records them.
     iterations: Vec<Iteration>,
-    /// Parts and repetitions begun at a time, and that time.
+    /// Time, and number of parts and repetitions begun at that time.
     begun: (Time, u32),
-    /// No longer than the run and one computation.
+    /// At most the length of the run and one computation.
     computed: Time,
 }
 
-/// So many parts or repetitions may follow each other in no time.
+/// Maximum number of parts or repetitions that may follow each other without time passing.
 const MOST_AT_ONCE: u32 = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum State {
     /// Not started, or between two operations.
     Ready,
-    /// A time has to pass.
+    /// Waits for a time.
     Busy,
-    /// All of these have to be complete; so many are not.
+    /// Waits for all of these; the number of incomplete ones.
     All(Labels, u32),
-    /// One of these has to be complete.
+    /// Waits for one of these.
     Any(Labels),
-    /// The program is over.
+    /// The program has ended.
     Finished,
 }
 
@@ -86,8 +86,8 @@ impl SequenceState {
         }
     }
 
-    /// The next operation of its program; None at the end of the program, or of a part after which something is left
-    /// to be waited for.
+    /// The next operation of its program; None at the end of the program, or of a part with
+    /// operations to wait for.
     fn next_op(&mut self, calls: &mut Calls) -> Option<Op> {
         let job = calls.job;
         loop {
@@ -118,7 +118,7 @@ impl SequenceState {
         }
     }
 
-    /// Has the next part of the program written. False if it is over.
+    /// Gets the next part of the program. False if the program has ended.
     fn next_part(&mut self, calls: &mut Calls) -> bool {
         let (job, now) = (calls.job, calls.now);
         self.ops.clear();
@@ -145,7 +145,7 @@ impl SequenceState {
         false
     }
 
-    /// True if the program has not gone on for too long in no time.
+    /// True if the program has not gone on for too long without time passing.
     fn takes_time(&mut self, calls: &mut Calls) -> bool {
         let now = calls.now;
         if self.begun.0 != now {
@@ -158,7 +158,8 @@ impl SequenceState {
         self.begun.1 <= MOST_AT_ONCE
     }
 
-    /// A part begins, and perhaps an iteration with it, which counts or does not.
+    /// Records the begin of a part, and of an iteration if one begins with it; `begins`: true if
+    /// its time counts.
     fn note_part(&mut self, begins: Option<bool>, now: Time) {
         if let Some(counts) = begins {
             self.end_iteration(now);
@@ -209,7 +210,7 @@ impl SequenceState {
             }
             Op::WaitAll(labels) => self.wait_all(labels, calls.messages),
             Op::WaitAny(labels) => self.state = State::Any(labels),
-            // Steps of collective operations have no others inside.
+            // Steps of collective operations contain no collective operations.
             Op::Collective(_) => {}
         }
     }
@@ -228,7 +229,7 @@ impl SequenceState {
         }
     }
 
-    /// Does one operation after the other until one has to wait.
+    /// Carries out operations until one has to wait.
     fn proceed(&mut self, calls: &mut Calls) -> bool {
         while self.may_go_on(calls.messages) {
             match self.next_op(calls) {

@@ -6,15 +6,19 @@ use super::{Envelope, Job, Peer, Waiting};
 use weir_model::Time;
 use weir_model::codec::{self, CodecError};
 
-/// Where the messages and the times of a task go. Whoever implements it calls the task back: [`Task::arrived`] at the
-/// receiver when the whole message is there, [`Task::sent`] at the sender when its content is not needed any more (its
-/// last bit has left, or all of it is acknowledged), [`Task::wake`] when a time is over.
+/// Connection of a task to the network and to time.
+///
+/// The implementation calls the task back:
+/// - [`Task::arrived`] at the receiver when the whole message has arrived,
+/// - [`Task::sent`] at the sender when its content is not needed any more (its last bit has left,
+///   or all of it is acknowledged),
+/// - [`Task::wake`] when a timer expires.
 pub trait Wire {
-    /// After `delay` ps, hands a message to the network.
+    /// Hands a message to the network after `delay` ps.
     fn send(&mut self, to: Peer, bytes: u64, envelope: Envelope, delay: Time);
-    /// After `delay` ps, calls [`Task::wake`].
+    /// Calls [`Task::wake`] after `delay` ps.
     fn wake(&mut self, delay: Time);
-    /// After `delay` ps, calls [`Task::sent`] for a message that has been copied.
+    /// Calls [`Task::sent`] after `delay` ps, for a message that has been copied.
     fn copied(&mut self, to: Peer, envelope: Envelope, delay: Time);
 }
 
@@ -27,21 +31,21 @@ pub struct Task {
     finished: Option<Time>,
 }
 
-/// Why a task cannot go on.
+/// Reason why a task cannot proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Trouble {
     /// Its program takes no time, and does not end.
     Idle,
-    /// Messages from a task have overtaken each other by more than their numbers can tell.
+    /// Messages from a task have overtaken each other by more than their numbers can distinguish.
     Overtaken(Peer),
 }
 
 /// An iteration of one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Iteration {
-    /// When it began, ps.
+    /// Begin, ps.
     pub begin: Time,
-    /// When everything in it was done, ps; None if it is not.
+    /// Time at which all its operations were complete, ps; None if they are not.
     pub end: Option<Time>,
     /// True if the task had nothing to do in it.
     pub idle: bool,
@@ -60,7 +64,7 @@ impl Task {
         }
     }
 
-    /// All of it as bytes.
+    /// The task as bytes.
     ///
     /// # Errors
     ///
@@ -70,11 +74,11 @@ impl Task {
         codec::encode(&(&self.messages, self.process.save()?, times))
     }
 
-    /// The task that was saved; `number` is its number in the job.
+    /// Loads a saved task; `number` is its number in the job.
     ///
     /// # Errors
     ///
-    /// If the bytes are no such task.
+    /// If the bytes are not such a task.
     pub fn load(job: &Job, number: Peer, bytes: &[u8]) -> Result<Task, CodecError> {
         let mut task = Task::new(job, number);
         let process: Vec<u8>;
@@ -93,48 +97,49 @@ impl Task {
         self.messages.task()
     }
 
-    /// Why the run has to end, if it has to.
+    /// Reason why the run must end, if any.
     pub fn trouble(&self) -> Option<Trouble> {
         self.messages.trouble()
     }
 
-    /// When its work was over, ps; None if it is not.
+    /// Time at which it finished, ps; None if it has not.
     pub fn finished(&self) -> Option<Time> {
         self.finished
     }
 
-    /// Time from its start to its end that it did not compute, ps; None before its end.
+    /// Time from its start to its end during which it did not compute, ps; None before its end.
     pub fn communicated(&self) -> Option<Time> {
         Some(self.finished? - self.started? - self.process.computed())
     }
 
-    /// The same, or up to `now` if it is not at its end; None before its start. (A computation that goes on counts
-    /// whole.)
+    /// The same, or up to `now` before its end; None before its start. (A computation under way
+    /// counts in full.)
     pub fn communicated_until(&self, now: Time) -> Option<Time> {
         let end = self.finished.unwrap_or(now);
         let spent = end.saturating_sub(self.started?);
         Some(spent.saturating_sub(self.process.computed()))
     }
 
-    /// The number of the first iteration that it has not begun and may still begin. None if it will begin no more: it is
-    /// done, or its process has no iterations.
+    /// The number of the first iteration that it may still begin. None if it begins no more: it has
+    /// finished, or its process has no iterations.
     pub fn next_iteration(&self) -> Option<u64> {
         let begun = self.process.iterations().len() as u64;
         // A process with iterations begins the first one when it starts.
         (self.finished.is_none() && (self.started.is_none() || begun > 0)).then_some(begun)
     }
 
-    /// Its iterations so far, if the job has them written down.
+    /// Its iterations so far, if the job records them.
     pub fn iterations(&self) -> &[Iteration] {
         self.process.iterations()
     }
 
-    /// Messages that came and that nobody received: whole ones, and requests for long ones.
+    /// Number of messages that arrived and were not received: whole ones, and requests for long
+    /// ones.
     pub fn unclaimed(&self) -> (usize, usize) {
         self.messages.unclaimed()
     }
 
-    /// What keeps it from going on; None if it goes on by itself or is over.
+    /// Obstacles to its progress; None if it proceeds by itself or has finished.
     pub fn waiting(&self) -> Option<Waiting> {
         match self.finished {
             Some(_) => None,
@@ -147,19 +152,19 @@ impl Task {
         size_of::<Task>() + self.process.memory_bytes() + self.messages.memory_bytes()
     }
 
-    /// Begins its work.
+    /// Starts its work.
     pub fn start(&mut self, job: &Job, now: Time, wire: &mut dyn Wire) {
         self.started = Some(now);
         self.proceed(job, now, wire);
     }
 
-    /// A time that it had to wait is over.
+    /// A timer that it waited for has expired.
     pub fn wake(&mut self, job: &Job, now: Time, wire: &mut dyn Wire) {
         self.process.woken(now);
         self.proceed(job, now, wire);
     }
 
-    /// A message of its own has left.
+    /// One of its messages has left.
     pub fn sent(
         &mut self,
         job: &Job,
@@ -174,7 +179,7 @@ impl Task {
         }
     }
 
-    /// A message for it is here.
+    /// A message for it has arrived.
     pub fn arrived(
         &mut self,
         job: &Job,

@@ -31,7 +31,7 @@ fn a_long_message_waits_for_its_receive() {
         }
     });
     let run = Ideal::new(job(motif, 2)).finish();
-    // The request is there in time; the answer leaves at 50 ns, then the content goes out.
+    // The request arrives in time; the answer leaves at 50 ns, then the content.
     let clear = 50 * NS + 64 + NS;
     assert_eq!(run.tasks[0].finished(), Some(clear + 10_000));
     assert_eq!(run.tasks[1].finished(), Some(clear + 10_000 + NS));
@@ -89,7 +89,7 @@ fn ember_has_headers_and_long_sends_end_with_the_notice() {
         messages,
         [(0, 12_045), (0, 45), (1, 45), (0, 12_046), (1, 45)]
     );
-    // The first send is complete at once, so that the request is right behind it.
+    // The first send is complete at once, so the request follows immediately.
     assert_eq!(run.messages[1].at, 0);
     let content = (12_045 + 45 + NS) + (45 + NS) + 12_046 + NS;
     assert_eq!(run.tasks[1].finished(), Some(content));
@@ -142,8 +142,8 @@ fn messages_match_by_source_and_tag_in_order() {
 
 #[test]
 fn overtaking_messages_are_put_in_order() {
-    // The first message arrives last. All have the same tag; the receiver computes after the first, and that time
-    // shows when the first was matched.
+    // The first message arrives last. All have the same tag; the receiver computes after the first,
+    // and that time shows when the first was matched.
     let motif = once(|s: &mut Script| match s.task() {
         0 => {
             for _ in 0..4 {
@@ -178,7 +178,7 @@ fn waiting_for_any_takes_one_at_a_time() {
                 s.wait_any(all);
                 s.compute(100 * NS);
             }
-            // Nothing is left: no wait at all.
+            // No operation is left: no wait at all.
             s.wait_any(all);
         }
         task => {
@@ -306,7 +306,7 @@ fn messages_that_overtake_too_many_others_are_noticed() {
         fn wake(&mut self, _: Time) {}
         fn copied(&mut self, _: Peer, _: Envelope, _: Time) {}
     }
-    // Number 0 has not come. Behind the last number comes 0 again, so that 2²⁰ - 1 is one before it.
+    // Number 0 has not arrived. Numbers wrap around, so that 2²⁰ - 1 is one before it.
     for (number, trouble) in [
         (1 << 19, None),
         ((1 << 19) + 1, Some(Trouble::Overtaken(1))),

@@ -1,14 +1,21 @@
-//! Rings that keep a bubble ([`crate::routing::Routing::onward`]) are nodes of the channel dependency graph as a whole: each always has a free place, since a packet enters
-//! one only where it leaves another behind. So as long as it holds packets some packet of it has room before it. If that goes on, or has arrived,
-//! it moves; else it waits for another ring. Let there be no cycle of rings and other channels, and take one that no edge leads on from:
-//! it empties, and then has room for two everywhere; and so on. What is not a bubble's doing stays an edge: a packet that
-//! changes its virtual channel within a ring, or comes back to it. (Carrion et al., HiPC 1997.)
+//! Rings that keep a bubble ([`crate::routing::Routing::onward`]) as nodes of the channel
+//! dependency graph.
+//!
+//! Such a ring always has a free place, since a packet enters it only if another place stays free.
+//! As long as it holds packets, one of them therefore has room ahead. If that packet continues
+//! along the ring or has arrived, it moves; otherwise it waits for another ring. Suppose there is
+//! no cycle of rings and other channels, and take one without outgoing edges: it empties, and then
+//! has room for two everywhere; and so on.
+//!
+//! Dependencies that the bubble does not resolve stay edges: a packet that changes its virtual
+//! channel within a ring, or comes back to it. (Carrion et al., HiPC 1997.)
 
 use super::{Channel, Walker};
 use crate::topology::Peer;
 
 impl Walker<'_> {
-    /// The edges with rings that keep a bubble in place of their channels, without those by which packets go on along one.
+    /// The edges after replacing the channels of each ring that keeps a bubble by one node, without
+    /// those for packets that continue along the ring.
     pub(super) fn between_rings(&self, edges: &[(Channel, Channel)]) -> Vec<(Channel, Channel)> {
         let stands_for = |channel: Channel| {
             let mut first = channel;
@@ -21,7 +28,7 @@ impl Walker<'_> {
                     None => break,
                 }
             }
-            // It does not come back: no ring.
+            // The path does not come back: this is no ring.
             channel
         };
         let mut between: Vec<_> = edges

@@ -9,7 +9,7 @@ use weir_model::{PortId, RouterId};
 /// One virtual channel of the link behind a router's port, in the direction away from the router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Channel {
-    /// Where the link begins.
+    /// The router at which the link begins.
     pub router: RouterId,
     /// The output port.
     pub port: PortId,

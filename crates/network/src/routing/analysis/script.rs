@@ -8,23 +8,24 @@ use crate::routing::{Here, Hop, Load, Queue, Routing};
 use crate::topology::{Peer, Topology};
 use weir_model::{EndpointId, PortId, RouterId};
 
-/// The backlog in flits that the walker reports for a port that is not empty: more than any sensible threshold.
+/// The backlog in flits that the walker reports for a port that is not empty: more than any
+/// sensible threshold.
 pub const BUSY: u32 = 1 << 24;
 
 /// The longest packet that the walker reports, in flits.
 const MAX_PACKET: u32 = 16;
 
-/// How many values a word at a router may take before the walker gives up.
+/// Maximum number of values of a word at a router; beyond it the walker gives up.
 const MOST_VALUES: usize = 256;
 
-/// Every value that was ever written into the words of routers, besides 0.
+/// Every value other than 0 that was ever written into the words of routers.
 #[derive(Default)]
 pub(super) struct Memory {
     values: FxHashMap<(RouterId, u32), Vec<u64>>,
 }
 
 impl Memory {
-    /// Adds what was written at a router; true if any of it is new.
+    /// Adds values written at a router; true if any of them is new.
     pub fn write(
         &mut self,
         router: RouterId,
@@ -48,7 +49,7 @@ impl Memory {
         Ok(new)
     }
 
-    /// The value of some number, of which the first is 0.
+    /// The value with this number; number 0 is the value 0.
     fn value(&self, router: RouterId, word: u32, number: u32) -> u64 {
         match number {
             0 => 0,
@@ -71,22 +72,22 @@ pub(super) struct Script<'a> {
     source: EndpointId,
     destination: EndpointId,
     memory: &'a Memory,
-    /// What was decided, out of how many.
+    /// The decisions, each with the number of choices.
     decisions: Vec<(u32, u32)>,
     played: usize,
-    /// Asked twice in one call, a port has the same backlog.
+    /// Backlogs reported in this call: a port keeps its backlog within a call.
     backlogs: FxHashMap<PortId, u32>,
     loads: FxHashMap<Hop, u32>,
-    /// What was read or written in this call.
+    /// Words read or written in this call.
     words: FxHashMap<u32, u64>,
-    /// What was written in any call.
+    /// Words written in any call.
     written: FxHashSet<(u32, u64)>,
     asked_source: Cell<bool>,
     pub fault: Option<String>,
 }
 
 impl<'a> Script<'a> {
-    /// At a router, for a packet that came by a port, from a source to a destination.
+    /// A script at a router, for a packet that came by a port, from a source to a destination.
     pub fn new(
         topology: &'a dyn Topology,
         routing: &'a dyn Routing,
@@ -121,7 +122,7 @@ impl<'a> Script<'a> {
         self.words.clear();
     }
 
-    /// Moves on to the next sequence of decisions. False when there is none.
+    /// Moves on to the next sequence of decisions. False if there is none left.
     pub fn advance(&mut self) -> bool {
         self.decisions.truncate(self.played);
         while let Some((choice, of)) = self.decisions.pop() {
@@ -133,7 +134,7 @@ impl<'a> Script<'a> {
         false
     }
 
-    /// Whether the source was asked for, and what was written.
+    /// True if the source was asked for; and the words written.
     pub fn end(self) -> (bool, FxHashSet<(u32, u64)>) {
         (self.asked_source.get(), self.written)
     }
@@ -147,7 +148,7 @@ impl<'a> Script<'a> {
         choice
     }
 
-    /// True if a port leads anywhere; a fault if not.
+    /// True if a port is connected; records a fault otherwise.
     fn in_use(&mut self, port: PortId, what: &str) -> bool {
         let router = self.router;
         if port < self.topology.ports(router) && self.topology.peer(router, port) != Peer::Unused {
@@ -171,8 +172,8 @@ impl<'a> Script<'a> {
         value
     }
 
-    /// The word, after those of the routing, in which what is kept for the packet's flow at its input is written down; a fault where
-    /// there is none.
+    /// The word that records the circuit of the packet's flow at its input. It follows the
+    /// routing's own words. Records a fault if circuits are not kept.
     fn circuit_word(&mut self) -> Option<u32> {
         if self.routing.circuits().is_none() {
             self.fault = Some("asks for circuits, and keeps none".into());
@@ -189,7 +190,7 @@ impl<'a> Script<'a> {
         u32::try_from(word).ok()
     }
 
-    /// True if there is a word; a fault if not.
+    /// True if the word exists; records a fault otherwise.
     fn has_word(&mut self, word: u32) -> bool {
         let words = self.routing.words(self.router);
         if word >= words {

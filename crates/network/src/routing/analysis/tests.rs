@@ -1,4 +1,4 @@
-//! The walker against a ring of routers whose routes are known by heart.
+//! Tests of the walker on a ring of routers with known routes.
 
 use super::*;
 use crate::routing::Here;
@@ -73,7 +73,7 @@ impl Topology for Ring {
     }
 }
 
-/// What a test routing does at a router that is not the destination's.
+/// Hop of a test routing at a router that is not the destination's.
 type Rule = fn(&mut Flight, &mut dyn Here) -> Hop;
 
 struct Test {
@@ -138,7 +138,8 @@ fn a_dateline_breaks_the_cycle() {
 
 #[test]
 fn every_choice_is_taken() {
-    // Clockwise or back, and on from there the same way: the way back is found only through `backlog`.
+    // Clockwise or back, and then on in the same direction: the way back is found only through
+    // `backlog`.
     let rule: Rule = |flight, here| {
         if flight.phase == 0 {
             flight.phase = if here.backlog(1) > here.backlog(2) {
@@ -215,7 +216,8 @@ fn hops_that_are_not_there_are_faults() {
     }
 }
 
-/// Clockwise by virtual channel 2, with another way by 0 or 1: before the end of the ring, and behind it (or never beyond).
+/// Clockwise by virtual channel 2, with another way by 0 or 1: before the end of the ring, and
+/// behind it (or never beyond).
 struct WithEscape {
     escape: Option<fn(RouterId, &Flight) -> u8>,
 }
@@ -258,7 +260,8 @@ fn an_escape_breaks_the_cycle_if_it_has_none_itself() {
         (walker.channels().len(), walker.cycle())
     };
     let (channels, cycle) = walked(Some(|at, flight| u8::from(flight.destination > at)));
-    // Five links of the ring on channel 2; on 0 all but that out of router 0, on 1 all but that into it; five endpoints.
+    // Five links of the ring on channel 2; on 0 all but that out of router 0, on 1 all but that
+    // into it; five endpoints.
     assert_eq!((channels, cycle), (5 + 4 + 4 + 5, None));
     let (_, cycle) = walked(Some(|_, _| 0));
     assert!(
@@ -274,7 +277,7 @@ fn an_escape_breaks_the_cycle_if_it_has_none_itself() {
             .iter()
             .all(|channel| channel.vc == 2)
     );
-    // An escape that is the channel which is to be escaped.
+    // An escape that is the same channel as the one to escape from.
     let routing = WithEscape {
         escape: Some(|_, _| 2),
     };
@@ -339,7 +342,7 @@ fn a_word_has_every_value_that_was_written() {
 #[test]
 fn packets_of_other_sources_may_go_other_ways() {
     let rule: Rule = |flight, here| {
-        // Told apart at the second router only.
+        // Distinguished at the second router only.
         let back = flight.steps == 1 && here.source() == 3;
         flight.steps += 1;
         Hop {

@@ -24,7 +24,7 @@ pub(super) fn build(
     Ok(Box::new(routing))
 }
 
-/// Announces dimension-order routing.
+/// Registry entry of dimension-order routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dor",
     summary: "Tori, meshes, HyperX: along each dimension to its end, in a fixed order; datelines or bubbles on rings.",

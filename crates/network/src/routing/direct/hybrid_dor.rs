@@ -1,12 +1,13 @@
-//! Dimension-order routing on KNS, which its authors call Hybrid-DOR: between two dimensions a packet goes through a node's interface, and
-//! in a line of several stages up and down its tree, by D-mod-k.
+//! Dimension-order routing on KNS, called Hybrid-DOR by its authors. Between two dimensions a
+//! packet goes through a node's interface; in a line of several stages it goes up and down its
+//! tree, by D-mod-k.
 
 use super::dor;
 use super::orders::OneOrder;
 use crate::routing::Build;
 use weir_input::registry::{Entry, Keys};
 
-/// Announces Hybrid-DOR.
+/// Registry entry of Hybrid-DOR.
 pub const ENTRY: Entry<Build> = Entry {
     name: "hybrid_dor",
     summary: "KNS: through the line of each dimension in a fixed order.",

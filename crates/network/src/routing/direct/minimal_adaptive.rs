@@ -1,4 +1,5 @@
-//! Minimal adaptive routing: at each router along any dimension that brings a packet nearer, with dimension order as its escape.
+//! Minimal adaptive routing: at each router along any dimension that brings a packet nearer, with
+//! dimension order as its escape.
 
 use std::sync::Arc;
 
@@ -18,8 +19,8 @@ use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Virtual channels of each link on which every shortest way is allowed, 1 or more; beside the escape's, which are 2 on a torus
-    /// and 1 on a mesh.
+    /// Adaptive virtual channels of each link, on which every shortest way is allowed; 1 or more.
+    /// The escape's are additional: 2 on a torus and 1 on a mesh.
     pub adaptive_vcs: u8,
 }
 
@@ -29,9 +30,13 @@ impl Default for Params {
     }
 }
 
-/// Of two links that are drawn among those that bring the packet nearer the one with less backlog, on an adaptive virtual
-/// channel; while it waits it takes whichever of them it can, and at last the escape: on along x, then y, and so on, by the first virtual channel before
-/// the dateline of a ring and by the second behind it (Dally and Seitz). From an escape it may go back to adaptive channels.
+/// Minimal adaptive routing on tori and meshes.
+///
+/// Two links are drawn among the links that bring the packet nearer; the packet takes the one with
+/// less backlog, on an adaptive virtual channel. While it waits it takes any of them that it can,
+/// and last the escape. The escape follows x, then y, and so on, on the first virtual channel
+/// before the dateline of a ring and on the second behind it (Dally and Seitz). From an escape a
+/// packet may return to adaptive channels.
 struct MinimalAdaptive {
     torus: Torus,
     adaptive: u8,
@@ -42,7 +47,8 @@ impl MinimalAdaptive {
         classes(&self.torus)
     }
 
-    /// The links that bring a packet nearer: the first port of each direction, and how many links there are.
+    /// The links that bring a packet nearer: the first port of each direction, and the number of
+    /// links.
     fn nearer(&self, at: RouterId, to: RouterId, mut each: impl FnMut(PortId, PortId)) {
         let grid = self.torus.grid();
         for d in 0..grid.dimensions() {
@@ -60,7 +66,7 @@ impl MinimalAdaptive {
         }
     }
 
-    /// One of those, by its number among all of them.
+    /// One of these links, by its number among all of them.
     fn link(&self, at: RouterId, to: RouterId, number: u32) -> PortId {
         let (mut left, mut found) = (number, 0);
         self.nearer(at, to, |port, links| {
@@ -124,7 +130,8 @@ impl Routing for MinimalAdaptive {
                 ports[usize::from(backlogs[1] < backlogs[0])]
             }
         };
-        // Where it waits it takes any; destinations begin with different ones.
+        // While it waits the packet takes any adaptive channel; the destination determines the
+        // first.
         let number = flight.destination % u32::from(self.adaptive);
         self.hop(port, number as u8)
     }
@@ -158,7 +165,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     let torus = topology
         .as_a::<Torus>()
         .ok_or_else(|| not_for(section, topology, "tori and meshes"))?;
-    // The escape's are two at most.
+    // The escape has at most two.
     if !(1..=250).contains(&adaptive_vcs) {
         return Err(section.refuse(Invalid::new(
             "adaptive_vcs",
@@ -172,7 +179,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     }))
 }
 
-/// Announces minimal adaptive routing.
+/// Registry entry of minimal adaptive routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "minimal_adaptive",
     summary: "Tori and meshes: any dimension that brings a packet nearer, by the queues; dimension order as an escape.",

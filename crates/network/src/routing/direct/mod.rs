@@ -1,5 +1,5 @@
-//! The routings of networks of several dimensions: tori, meshes, HyperX and KNS. Those that take the dimensions in a fixed order are
-//! the same on all of them (`steps`).
+//! Routings of networks of several dimensions: tori, meshes, HyperX and KNS. Routings that take the
+//! dimensions in a fixed order are the same on all of them (`steps`).
 
 pub mod dor;
 pub mod hybrid_dor;
@@ -13,25 +13,25 @@ mod steps;
 
 use super::Routings;
 
-/// What tori, meshes and HyperX can be routed by in one order of dimensions.
+/// Routings for tori, meshes and HyperX that take the dimensions in one order.
 pub const IN_ORDER: Routings = Routings {
     topologies: &["torus", "mesh", "hyperx"],
     entries: &[dor::ENTRY],
 };
 
-/// The same for KNS, whose authors gave it a name of its own.
+/// The same for KNS, whose authors gave it a separate name.
 pub const HYBRID: Routings = Routings {
     topologies: &["kns"],
     entries: &[hybrid_dor::ENTRY],
 };
 
-/// What all of them can be routed by in several orders.
+/// Routings for all of them that use several orders.
 pub const IN_ORDERS: Routings = Routings {
     topologies: &["torus", "mesh", "hyperx", "kns"],
     entries: &[oblivious::ENTRY, source_adaptive::ENTRY],
 };
 
-/// What tori and meshes can be routed by in any order.
+/// Routings for tori and meshes that use any order.
 pub const IN_ANY_ORDER: Routings = Routings {
     topologies: &["torus", "mesh"],
     entries: &[minimal_adaptive::ENTRY],

@@ -1,4 +1,5 @@
-//! Every packet of a source in the next virtual network: each with an order of dimensions of its own.
+//! Oblivious choice of the virtual network: the packets of a source take the networks in turn, each
+//! with its order of dimensions.
 
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(routing))
 }
 
-/// Announces oblivious routing.
+/// Registry entry of oblivious routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "oblivious",
     summary: "Several dimensions: the packets of a source take turns in the orders of dimensions, each with virtual channels of its own.",

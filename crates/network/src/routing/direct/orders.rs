@@ -1,4 +1,5 @@
-//! Orders of dimensions, as parameters of routings give them, and the virtual networks that packets take them in.
+//! Orders of dimensions, as parameters of routings give them, and the virtual networks that packets
+//! take them in.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::topology::grid::{Grid, order_letters, parse_order};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, Invalid};
 
-/// The most orders that a routing may choose among: each needs virtual channels of its own.
+/// Maximum number of orders that a routing may choose among: each needs separate virtual channels.
 const MOST_ORDERS: usize = 16;
 
 /// Parameters of routings that take the dimensions in one order.
@@ -37,12 +38,12 @@ pub struct OneOrder {
     pub rings: Rings,
 }
 
-/// Leaves what is not given out of a result.
+/// True if the value is the default, which results leave out.
 fn is_default(rings: &Rings) -> bool {
     *rings == Rings::default()
 }
 
-/// Where the order of a packet is chosen.
+/// Place where the order of a packet is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChooseAt {
@@ -51,7 +52,8 @@ pub enum ChooseAt {
     Router,
     /// In the NIC, when the packet goes to the router.
     Nic,
-    /// In the NIC, when the message is generated, so that its packets wait there for virtual channels of their own order.
+    /// In the NIC, when the message is generated: its packets wait there for virtual channels of
+    /// their own order.
     Generation,
 }
 
@@ -59,7 +61,8 @@ pub enum ChooseAt {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SeveralOrders {
-    /// The orders of dimensions, one for each virtual network. Default: x first and y first (["xy", "yx"], ["xyz", "yxz"]).
+    /// The orders of dimensions, one for each virtual network. Default: x first and y first (["xy",
+    /// "yx"], ["xyz", "yxz"]).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orders: Option<Vec<String>>,
     /// Virtual channels of each link. Default: as freedom from deadlock needs, 2 for each order on
@@ -69,7 +72,7 @@ pub struct SeveralOrders {
     /// Place where a packet's order is chosen. "router": its first router; packets of all orders
     /// share the queues of the NIC. "nic": the NIC; its link has `nic.injection_vcs` virtual
     /// channels for each order, the injection queues of Yebenes et al., TACO 2019, sections 3.2 and
-    /// 5, and the next turn goes to any queue pair that has a packet with room. "generation"
+    /// 5; the next turn goes to any queue pair that has a packet with room. "generation"
     /// (`oblivious` only): the NIC, when the message is generated, from the numbers of message and
     /// packet; a packet whose order has no room blocks its queue pair.
     pub choose_at: ChooseAt,
@@ -82,8 +85,8 @@ pub struct SeveralOrders {
     pub rings: Rings,
 }
 
-/// Virtual networks, in each of which packets take the dimensions in another order. A packet stays in the one that was chosen
-/// where it was injected; `flight.via` is its number.
+/// Virtual networks, each with a different order of dimensions. A packet stays in the one chosen at
+/// injection; `flight.via` is its number.
 pub(super) struct Orders {
     pub steps: Steps,
     orders: Box<[Box<[usize]>]>,
@@ -91,7 +94,7 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    /// A single one, as a section describes it.
+    /// A single order, as a section describes it.
     pub fn one(section: &Section, topology: &Arc<dyn Topology>) -> Result<Orders, ConfigError> {
         let OneOrder { order, vcs, rings } = section.parse()?;
         let grid = grid(section, topology)?;
@@ -110,7 +113,7 @@ impl Orders {
         })
     }
 
-    /// Several.
+    /// Several orders.
     pub fn several(section: &Section, topology: &Arc<dyn Topology>) -> Result<Orders, ConfigError> {
         let SeveralOrders {
             orders,
@@ -131,19 +134,19 @@ impl Orders {
         })
     }
 
-    /// All of them, by the number of their virtual network.
+    /// All orders, by the number of their virtual network.
     pub fn all(&self) -> &[Box<[usize]>] {
         &self.orders
     }
 
-    /// True if a packet that has just been injected is to be given its virtual network here.
+    /// True if a packet that has just been injected gets its virtual network here.
     pub fn chooses_here(&self, flight: &Flight, here: &dyn Here) -> bool {
         self.choose_at == ChooseAt::Router
             && Steps::is_new(flight)
             && !self.steps.is_home(flight, here)
     }
 
-    /// How NICs choose, if they do: `by` this rule when a packet goes to the router.
+    /// Choice at NICs, if they choose: `by` this rule when a packet goes to the router.
     pub fn at_nic(&self, by: NicRule) -> Option<NicChoice> {
         let by = match self.choose_at {
             ChooseAt::Router => return None,
@@ -155,7 +158,8 @@ impl Orders {
         Some(NicChoice { networks, by })
     }
 
-    /// That orders are chosen where packets are sent, and queues can be looked at.
+    /// Refuses the choice at generation: orders must be chosen when packets are sent and queues can
+    /// be examined.
     pub fn chosen_when_sent(self, section: &Section) -> Result<Orders, ConfigError> {
         if self.choose_at != ChooseAt::Generation {
             return Ok(self);
@@ -167,7 +171,7 @@ impl Orders {
         )))
     }
 
-    /// How many there are.
+    /// Number of virtual networks.
     pub fn count(&self) -> u32 {
         self.orders.len() as u32
     }
@@ -180,13 +184,13 @@ impl Orders {
             .next(flight, &self.orders[network as usize], network as u8, here)
     }
 
-    /// One of the next hops of a packet in a virtual network, whatever is in its queue.
+    /// One of the next hops of a packet in a virtual network, regardless of backlog.
     pub fn draw(&self, flight: &mut Flight, here: &mut dyn Here) -> Hop {
         let order = &self.orders[flight.via as usize];
         self.steps.draw(flight, order, flight.via as u8, here)
     }
 
-    /// The hops that are as good as the first.
+    /// The alternatives that are equivalent to the first hop.
     pub fn others(&self, flight: &Flight, first: Hop, here: &mut dyn Here, ways: &mut Vec<Hop>) {
         let order = &self.orders[flight.via as usize];
         self.steps

@@ -1,15 +1,17 @@
-//! Courses along the lines of tori and meshes, one dimension after the other, and the classes of virtual channels that keep packets
-//! from waiting for each other round a ring.
+//! Courses along the lines of tori and meshes, one dimension after the other, and the classes of
+//! virtual channels that prevent deadlock in rings.
 //!
-//! A packet goes each dimension to its end before it turns into the next, so dependencies lead from one dimension to later ones
-//! of its order, and a cycle could only be within one ring. There are two classes of virtual channels there, and which one a
-//! packet takes is decided where it turns into the ring: class 0 if its way crosses the *dateline*, the link between the last
-//! router and the first, else class 1. Packets of class 1 never take that link. Those of class 0 take it, and k/2 links of a
-//! ring of k at most, so none of them takes a link of the half opposite to the dateline: either class has a link that nobody
-//! waits for. (Dally and Seitz, 1987, change from one channel to the other at the dateline; deciding at the turn loads the two
-//! more evenly, as BookSim2 does.) Lines of a mesh are no rings and have one class.
+//! A packet goes each dimension to its end before it turns into the next, so dependencies lead from
+//! one dimension to later ones of its order, and a cycle could only be within one ring. Rings have
+//! two classes of virtual channels. A packet's class is decided where it turns into the ring: class
+//! 0 if its way crosses the *dateline*, the link between the last router and the first, else
+//! class 1. Packets of class 1 never take that link. Packets of class 0 take it, and at most k/2
+//! links of a ring of k, so none of them takes a link of the half opposite to the dateline. Each
+//! class therefore has a link that no packet waits for. (Dally and Seitz, 1987, change from one
+//! channel to the other at the dateline; deciding at the turn loads the two more evenly, as
+//! BookSim2 does.) Lines of a mesh are no rings and have one class.
 //!
-//! Or packets of a ring may wait for each other, but for a *bubble* ([`Rings::Bubble`]): one class is enough then.
+//! Alternatively a ring keeps a *bubble* ([`Rings::Bubble`]), and one class is enough.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,8 +22,8 @@ use weir_model::{Flight, PortId, RouterId};
 
 /// The rest of a way along one dimension.
 ///
-/// `flight.phase` is 0 before a packet's first step, then 1 and the dimension that it goes along; `flight.steps` says
-/// which way, and its class there.
+/// `flight.phase` is 0 before a packet's first step, then 1 and the dimension that it goes along;
+/// `flight.steps` holds its direction and its class there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Course {
     pub d: usize,
@@ -49,7 +51,7 @@ impl Course {
         })
     }
 
-    /// Takes note of it.
+    /// Stores it in the flight.
     #[inline]
     pub fn remember(self, flight: &mut Flight) {
         flight.phase = self.d as u8 + 1;
@@ -58,16 +60,17 @@ impl Course {
     }
 }
 
-/// What keeps packets from waiting for each other all the way round a ring.
+/// Deadlock avoidance in rings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rings {
-    /// Two classes of virtual channels: packets that cross the dateline of a ring, and those that do not.
+    /// Two classes of virtual channels: for packets that cross the dateline of a ring, and for
+    /// others.
     #[default]
     Dateline,
-    /// A place that stays free in each ring: a packet enters one, from its NIC or another dimension, only where there is room for two in
-    /// the buffer ahead. One class of virtual channels is enough. A buffer has places of `nic.max_packet`, which every packet takes
-    /// one of, however short it is.
+    /// One place stays free in each ring: a packet enters, from its NIC or another dimension, only
+    /// if the buffer ahead has room for two. One class of virtual channels is enough. A buffer has
+    /// places of `nic.max_packet`; each packet takes one, however short.
     Bubble,
 }
 
@@ -76,7 +79,7 @@ pub(super) fn classes(torus: &Torus) -> u8 {
     1 + u8::from(torus.wraps())
 }
 
-/// The port by which a ring goes on that comes in by `in_port`; None if that is an endpoint's.
+/// The port by which the ring that comes in by `in_port` continues; None if that is an endpoint's.
 pub(super) fn onward(torus: &Torus, in_port: PortId) -> Option<PortId> {
     let through = |d: usize, from: Heading, to: Heading| {
         let (first, links) = torus.ports_to(d, from);
@@ -88,8 +91,10 @@ pub(super) fn onward(torus: &Torus, in_port: PortId) -> Option<PortId> {
     })
 }
 
-/// The course of a packet from one router to another: on along its dimension, or along the next one of `order` in which it is not there
-/// yet, which it then remembers. None if it is there.
+/// The course of a packet from one router to another; None if it has arrived.
+///
+/// It continues along its dimension, or along the next one of `order` in which it has not arrived,
+/// which it then remembers.
 #[inline(always)]
 pub(super) fn course(
     torus: &Torus,
@@ -110,7 +115,7 @@ pub(super) fn course(
     Some(course)
 }
 
-/// A shortest way along a dimension; which, if both ways round the ring are as long, is drawn.
+/// A shortest way along a dimension; drawn if both ways round the ring are equally long.
 fn turn(torus: &Torus, at: RouterId, to: RouterId, d: usize, here: &mut dyn Here) -> Course {
     let (from, to) = (
         torus.grid().coordinate(at, d),

@@ -1,4 +1,5 @@
-//! The virtual network with the shorter queue at the source: each with an order of dimensions of its own.
+//! Source-adaptive choice of the virtual network: the one with the shorter queue at the source,
+//! each with its order of dimensions.
 
 use std::sync::Arc;
 
@@ -56,7 +57,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(routing))
 }
 
-/// Announces source-adaptive routing.
+/// Registry entry of source-adaptive routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "source_adaptive",
     summary: "Several dimensions: the order of dimensions whose first queue at the source is shorter, each with virtual channels of its own.",

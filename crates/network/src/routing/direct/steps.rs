@@ -1,10 +1,14 @@
-//! Steps of packets that take the dimensions in a fixed order, on every network of several dimensions, and their virtual channels.
+//! Steps of packets that take the dimensions in a fixed order, on every network of several
+//! dimensions, and their virtual channels.
 //!
-//! Packets that take the dimensions in different orders are in different *virtual networks*: each has virtual channels of its own,
-//! and a packet stays in the one where it began. Within one, dependencies lead from a dimension to later ones of the order. In a
-//! dimension there is no cycle either: on a torus because of the classes of [`super::rings`], on a HyperX since there is one
-//! step, on a KNS since a line is a switch, or a tree where down follows up. Every virtual network of a link has the same number of
-//! virtual channels; those of a class are as good as each other, and so are links between the same two routers.
+//! Packets that take the dimensions in different orders are in different *virtual networks*: each
+//! has separate virtual channels, and a packet stays in the one where it began. Within one,
+//! dependencies lead from a dimension to later ones of the order. In a dimension there is no cycle
+//! either: on a torus because of the classes of [`super::rings`], on a HyperX since there is one
+//! step, on a KNS since a line is a switch, or a tree where down follows up.
+//!
+//! Every virtual network of a link has the same number of virtual channels. The channels of a class
+//! are equivalent, and so are links between the same two routers.
 
 use std::sync::Arc;
 
@@ -18,7 +22,7 @@ use crate::topology::{Topology, tree};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, Invalid, LinkKind, PortId, RouterId};
 
-// One for a run: its size does not matter, and a box would be looked through at every hop.
+// One per run: its size does not matter, and a box would add an indirection to every hop.
 #[allow(clippy::large_enum_variant)]
 enum Network {
     Torus(Torus),
@@ -32,14 +36,14 @@ pub(super) struct Steps {
     /// Virtual networks.
     networks: u8,
     classes: u8,
-    /// True if a place stays free in each ring.
+    /// True if one place stays free in each ring.
     bubbles: bool,
     /// Virtual channels of each class of each virtual network.
     each: u8,
     diameter: u32,
 }
 
-/// Hops that are as good as each other: so many virtual channels of so many ports.
+/// Equivalent hops: a number of virtual channels of a number of ports.
 #[derive(Clone, Copy, Debug)]
 struct Spares {
     first: Hop,
@@ -60,7 +64,7 @@ impl Spares {
         }
     }
 
-    /// One that is drawn.
+    /// A random one of them.
     fn draw(self, here: &mut dyn Here) -> Hop {
         match self.count() {
             1 => self.first,
@@ -68,7 +72,7 @@ impl Spares {
         }
     }
 
-    /// Of two that are drawn the one with less in its queue.
+    /// Draws two of them and takes the one with the shorter queue.
     #[inline]
     fn choose(self, here: &mut dyn Here) -> Hop {
         let count = self.count();
@@ -84,8 +88,9 @@ impl Spares {
 }
 
 impl Steps {
-    /// Steps through `topology`, refused if it has no dimensions. The `vcs` virtual channels of a link are divided among so many
-    /// virtual networks; by default they are as many as freedom from deadlock needs.
+    /// Steps through `topology`, refused if it has no dimensions. The `vcs` virtual channels of a
+    /// link are divided among `networks` virtual networks. The default is the minimum for freedom
+    /// from deadlock.
     pub fn new(
         section: &Section,
         topology: &Arc<dyn Topology>,
@@ -139,12 +144,12 @@ impl Steps {
         }
     }
 
-    /// True if a place stays free in each ring.
+    /// True if one place stays free in each ring.
     pub fn keeps_bubbles(&self) -> bool {
         self.bubbles
     }
 
-    /// The port by which such a ring goes on that comes in by `in_port`.
+    /// The port by which the ring that comes in by `in_port` continues, if it keeps a bubble.
     pub fn onward(&self, in_port: PortId) -> Option<PortId> {
         match &self.network {
             Network::Torus(torus) if self.bubbles => onward(torus, in_port),
@@ -152,12 +157,12 @@ impl Steps {
         }
     }
 
-    /// The most routers of a route.
+    /// Maximum number of routers of a route.
     pub fn max_routers(&self) -> u32 {
         self.diameter
     }
 
-    /// True if there are several hops that are as good as each other anywhere.
+    /// True if there are equivalent hops anywhere.
     pub fn has_spares(&self) -> bool {
         let doubled = match &self.network {
             Network::Torus(torus) => {
@@ -209,7 +214,7 @@ impl Steps {
         self.spares(flight, order, network, here).choose(here)
     }
 
-    /// One of the next hops, whatever is in its queue.
+    /// One of the next hops, regardless of backlog.
     pub fn draw(
         &self,
         flight: &mut Flight,
@@ -220,7 +225,7 @@ impl Steps {
         self.spares(flight, order, network, here).draw(here)
     }
 
-    /// The hops of a packet that are as good as `first`.
+    /// The hops of a packet that are equivalent to `first`.
     pub fn others(
         &self,
         flight: &Flight,
@@ -229,7 +234,7 @@ impl Steps {
         (first, here): (Hop, &mut dyn Here),
         ways: &mut Vec<Hop>,
     ) {
-        // What the packet remembers leads to the same hops again.
+        // The state of the packet leads to the same hops again.
         let spares = self.spares(&mut { *flight }, order, network, here);
         let all = (0..spares.count()).map(|number| spares.hop(number));
         ways.extend(all.filter(|&hop| hop != first));
@@ -290,7 +295,8 @@ impl Steps {
     }
 }
 
-/// Refuses bubbles where there are no rings, or where a packet could go on along its ring by another channel than it came by.
+/// Refuses bubbles if there are no rings, or if a packet could continue along its ring by another
+/// channel than it came by.
 fn check_bubbles(
     section: &Section,
     network: &Network,

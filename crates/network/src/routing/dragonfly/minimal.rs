@@ -18,9 +18,11 @@ use weir_model::{Flight, LinkKind};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
-/// To the router of the source's group that has a link to the destination's group, over that link, to the
-/// destination's router. Where several links join the two groups, one of them is drawn at random for each packet; so
-/// a packet may go by another link than the nearest, over at most four routers in all.
+/// Minimal routing: to the router of the source's group that has a link to the destination's group,
+/// over that link, to the destination's router.
+///
+/// If several links join the two groups, one of them is drawn at random for each packet. A packet
+/// may therefore take a link other than the nearest; it visits at most four routers.
 ///
 /// Virtual channels: local 0 in the source's group, local 1 after the global link, global 0.
 struct Minimal {
@@ -52,7 +54,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(Minimal { paths }))
 }
 
-/// The registry's line about minimal routing.
+/// Registry entry of minimal routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "minimal",
     summary: "Dragonfly: local, global, local, over a random one of the links between the two groups",

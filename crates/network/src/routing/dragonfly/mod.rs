@@ -10,7 +10,7 @@ mod weight;
 use super::Routings;
 pub(super) use paths::Margin;
 
-/// What a dragonfly can be routed by.
+/// Routings for the dragonfly.
 pub const ROUTINGS: Routings = Routings {
     topologies: &["dragonfly"],
     entries: &[minimal::ENTRY, valiant::ENTRY, ugal::ENTRY, par::ENTRY],

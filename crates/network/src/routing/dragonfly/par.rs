@@ -33,7 +33,7 @@ pub struct Params {
     pub via: Via,
 }
 
-/// What nonminimal paths lead to first.
+/// Intermediate target of nonminimal paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
@@ -54,16 +54,22 @@ impl Default for Params {
     }
 }
 
-/// At the source's router a random router in a third group is drawn, or such a group. The packet goes minimally if the queue for the
-/// minimal path is short enough, otherwise minimally to that place and on from there. A minimal packet that is still in its source's group
-/// at its second router takes the same test there once more: with another random router, or with the same group if this router has a
-/// link to it, and with one that it has a link to if not. Traffic inside a group, control packets, and all packets where there are only
-/// two groups go minimally.
+/// Progressive adaptive routing on a dragonfly.
 ///
-/// Virtual channels (PAR-6/2): the longest route is l l g l l g l l, and its local hops have the channels 0 to 5 in
-/// this order, its global hops 0 and 1. A route that is shorter in one group skips the rest of that group's channels.
-/// This way of deciding never makes the second local hop in the last group, for which channel 5 is there. By way of groups the longest
-/// route is l g l g l, and its local hops have the channels 0 to 2.
+/// At the source's router, a random router in a third group, or a random third group, is drawn. The
+/// packet goes minimally if the queue for the minimal path is short enough, otherwise minimally to
+/// that target and on from there.
+///
+/// A minimal packet that is still in its source's group at its second router is tested once more.
+/// The target is then another random router. By way of groups it is the same group if this router
+/// has a link to it, otherwise a group that the router has a link to. Traffic inside a group,
+/// control packets, and all packets in networks of two groups go minimally.
+///
+/// Virtual channels (PAR-6/2): the longest route is l l g l l g l l. Its local hops have the
+/// channels 0 to 5 in this order, its global hops 0 and 1. A route that is shorter in one group
+/// skips the rest of that group's channels. This rule never makes the second local hop in the last
+/// group, for which channel 5 is reserved. By way of groups the longest route is l g l g l, and its
+/// local hops have the channels 0 to 2.
 struct Par {
     paths: Paths,
     measure: Measure,
@@ -72,7 +78,8 @@ struct Par {
     via: Via,
 }
 
-/// A nonminimal path: the phase of packets that take it, where it leads first, and its first port.
+/// A nonminimal path: the phase of packets that take it, its intermediate target, and its first
+/// port.
 struct Detour {
     phase: u8,
     via: u32,
@@ -82,7 +89,7 @@ struct Detour {
 impl Par {
     /// Decides between the minimal and one nonminimal path and returns the next port.
     fn decide(&self, flight: &mut Flight, here: &mut dyn Here) -> PortId {
-        // At the second router the minimal path is out by one of its own links.
+        // At the second router the minimal path leaves by one of the router's own links.
         let choose = at_source(flight);
         flight.phase = STRAIGHT;
         let at = self.paths.spot(here);
@@ -98,7 +105,7 @@ impl Par {
         let limit = limit.saturating_add(self.bias.flits(here));
         if self.load(flight, minimal.port, here) <= limit {
             if nonminimal.phase == BY_GROUP {
-                // It is compared with that once more.
+                // The second router compares with the same group again.
                 flight.via = nonminimal.via;
             }
             return minimal.port;
@@ -108,7 +115,7 @@ impl Par {
         nonminimal.port
     }
 
-    /// The nonminimal path to another group, `group`, that is drawn here; None if there is none.
+    /// A random nonminimal path to `group`, another group; None if there is none.
     fn detour(&self, at: Spot, group: u32, flight: &Flight, here: &mut dyn Here) -> Option<Detour> {
         let dragonfly = self.paths.dragonfly();
         if self.via == Via::Group && !at_source(flight) {
@@ -126,7 +133,8 @@ impl Par {
         Some(Detour { phase, via, port })
     }
 
-    /// The same by one of this router's own links: to the group `drawn` before if it has one there.
+    /// The same by one of this router's own links: to the group `drawn` before, if it has a link
+    /// there.
     fn own_detour(&self, at: Spot, group: u32, drawn: u32, here: &mut dyn Here) -> Option<Detour> {
         let links = || self.paths.dragonfly().links_of(at.router);
         let has = drawn != group && links().any(|(to, _)| to == drawn);
@@ -143,7 +151,7 @@ impl Par {
         })
     }
 
-    /// How much is on its way out by a port.
+    /// Load of a port, by the measure.
     fn load(&self, flight: &Flight, port: PortId, here: &mut dyn Here) -> u64 {
         let hop = self.paths.hop(&mut { *flight }, port);
         self.measure.of(hop, here).into()
@@ -199,7 +207,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     }))
 }
 
-/// The registry's line about progressive adaptive routing.
+/// Registry entry of progressive adaptive routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "par",
     summary: "Dragonfly: minimal or nonminimal by the queues at the source's router, and once more at the next",

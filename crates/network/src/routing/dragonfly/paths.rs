@@ -1,12 +1,16 @@
-//! What all routings of the dragonfly share: the steps of a route, and the numbers of its virtual channels.
+//! Shared parts of all dragonfly routings: the steps of a route, and the numbers of its virtual
+//! channels.
 //!
-//! A routing only decides between going straight to the destination and going by way of another place. The
-//! rest is the same: towards another group a link is drawn among those that join the two groups, at random and
-//! uniformly; the packet goes to the router that has it and leaves from there. The destination and `flight.via` say
-//! where the packet is going, so the link itself need not be remembered: the router that the packet was sent to has
-//! a link to that group. If it has several, one of them is drawn there, which leaves all links equally likely.
+//! A routing only decides between going straight to the destination and going by way of another
+//! place. The rest is the same. Towards another group a link is drawn uniformly at random among the
+//! links between the two groups; the packet goes to the router that has it and leaves from there.
 //!
-//! Virtual channels ascend along the route, so that no cycle of waiting packets can form: see [`Paths::hop`].
+//! The destination and `flight.via` determine where the packet is going, so the link itself need
+//! not be stored: the router that the packet was sent to has a link to that group. If it has
+//! several, one of them is drawn there, which leaves all links equally likely.
+//!
+//! Virtual channels ascend along the route, so that no cycle of waiting packets can form: see
+//! [`Paths::hop`].
 
 use std::sync::Arc;
 
@@ -28,7 +32,7 @@ pub(super) const BY_ROUTER: u8 = 3;
 /// `flight.steps` is local hops in this group + 16 · global hops.
 const GLOBAL_STEP: u8 = 16;
 
-/// Local hops since the packet came into this group.
+/// Local hops since the packet entered this group.
 fn locals(flight: &Flight) -> u8 {
     flight.steps % GLOBAL_STEP
 }
@@ -38,24 +42,25 @@ fn globals(flight: &Flight) -> u8 {
     flight.steps / GLOBAL_STEP
 }
 
-/// True if the packet waits at the router that it was injected into.
+/// True if the packet is at the router that it was injected into.
 pub(super) fn at_source(flight: &Flight) -> bool {
     flight.steps == 0
 }
 
-/// True if the packet has made one hop, and that in its source's group.
+/// True if the packet has made one hop, inside its source's group.
 pub(super) fn at_second_router_of_source_group(flight: &Flight) -> bool {
     flight.steps == 1
 }
 
-/// A way out of a router: the port, and the link between groups that it is for (0 inside a group).
+/// A way out of a router: the port, and the number of the link between groups that it leads to (0
+/// inside a group).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     pub port: PortId,
     pub link: u32,
 }
 
-/// Where a packet is.
+/// Position of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     pub router: RouterId,
@@ -68,13 +73,13 @@ pub(super) struct Spot {
 /// The steps of routes through one dragonfly.
 pub(super) struct Paths {
     dragonfly: Dragonfly,
-    /// The first local virtual channel after so many global hops.
+    /// The first local virtual channel, by number of global hops made.
     locals: [u8; 3],
 }
 
 impl Paths {
-    /// Steps through `topology`, refused if it is not a dragonfly. `locals`: the first local virtual channel in the first,
-    /// second and third group on the way.
+    /// Steps through `topology`, refused if it is not a dragonfly. `locals`: the first local
+    /// virtual channel in the first, second and third group on the path.
     pub fn new(
         section: &Section,
         topology: &Arc<dyn Topology>,
@@ -101,9 +106,10 @@ impl Paths {
         &self.dragonfly
     }
 
-    /// The most routers on a route that visits up to `first` routers in the source's group, up to `between` in a
-    /// third and two in the destination's, in this network. (Without a third group nothing is nonminimal but the
-    /// way round inside a group, which is shorter than four routers.)
+    /// Maximum number of routers on a route in this network. The route visits up to `first` routers
+    /// in the source's group, up to `between` in a third and two in the destination's. (Without a
+    /// third group, the only nonminimal route is the detour inside a group, which has fewer than
+    /// four routers.)
     pub fn most_routers(&self, first: u32, between: u32) -> u32 {
         match (self.dragonfly.routers_per_group(), self.dragonfly.groups()) {
             (1, 2) => 2,
@@ -113,7 +119,7 @@ impl Paths {
         }
     }
 
-    /// Where the packet is.
+    /// Position of the packet.
     #[inline]
     pub fn spot(&self, here: &dyn Here) -> Spot {
         let router = here.router();
@@ -142,8 +148,8 @@ impl Paths {
         Some(self.dragonfly.router(one / a, index))
     }
 
-    /// From this router towards another group. `choose`: draw among all links to it; otherwise among those of this
-    /// router, to which the packet was sent because it has one.
+    /// The way from this router towards another group. `choose`: draw among all links to it;
+    /// otherwise among those of this router, to which the packet was sent because it has one.
     #[inline]
     pub fn to_group(&self, at: Spot, group: u32, choose: bool, here: &mut dyn Here) -> Way {
         let link = match self.dragonfly.links_between_groups() {
@@ -174,7 +180,7 @@ impl Paths {
         range.start + drawn
     }
 
-    /// From this router towards another one.
+    /// The way from this router towards another one.
     #[inline]
     pub fn to_router(&self, at: Spot, router: RouterId, choose: bool, here: &mut dyn Here) -> Way {
         let (group, index) = self.dragonfly.place(router);
@@ -185,7 +191,7 @@ impl Paths {
         Way { port, link: 0 }
     }
 
-    /// From this router straight to an endpoint.
+    /// The way from this router straight to an endpoint.
     #[inline(always)]
     pub fn to_endpoint(
         &self,
@@ -210,7 +216,7 @@ impl Paths {
             .port
     }
 
-    /// The next port of a packet for which everything is decided.
+    /// The next port of a packet whose path is decided.
     #[inline]
     pub fn follow(&self, flight: &mut Flight, here: &mut dyn Here) -> PortId {
         let at = self.spot(here);
@@ -231,10 +237,13 @@ impl Paths {
         way.port
     }
 
-    /// The hop by `port`, counted. The virtual channel on a global link is the number of global hops before it. On a
-    /// local link it is the number of local hops before it in this group, counted from the first channel for that group. In
-    /// the order local channels of the first group, global 0, local channels of the second
-    /// group, global 1, … every packet waits only for channels that come later than the one it holds.
+    /// The hop by `port`, counted in `flight`.
+    ///
+    /// The virtual channel on a global link is the number of global hops before it. On a local link
+    /// it is the number of local hops before it in this group, counted from the first channel for
+    /// that group. In the order local channels of the first group, global 0, local channels of the
+    /// second group, global 1, … every packet waits only for channels that come later than the one
+    /// it holds.
     #[inline]
     pub fn hop(&self, flight: &mut Flight, port: PortId) -> Hop {
         let (locals, globals) = (locals(flight), globals(flight));
@@ -250,10 +259,13 @@ impl Paths {
         Hop { port, vc }
     }
 
-    /// The same with virtual channels that packets on their way to an intermediate place have for themselves, of `locals` on
-    /// local links: those take global 0 and of the local ones as many as there are global hops before, and packets that go
-    /// straight take global 1 and the last two local ones, of which the very last is for the destination's group. Channels ascend
-    /// in the order local 0, global 0, (local 1), last local but one, global 1, last local.
+    /// The same with separate virtual channels for packets on the way to an intermediate target, of
+    /// `locals` on local links.
+    ///
+    /// Packets to an intermediate target take global 0, and the local channel whose number is the
+    /// number of global hops before it. Packets that go straight take global 1 and the last two
+    /// local ones, of which the very last is for the destination's group. Channels ascend in the
+    /// order local 0, global 0, (local 1), last local but one, global 1, last local.
     pub fn hop_apart(&self, flight: &mut Flight, port: PortId, locals: u8, here: &dyn Here) -> Hop {
         let globals = globals(flight);
         let Hop { port, vc } = self.hop(flight, port);
@@ -278,8 +290,8 @@ impl Paths {
         self.dragonfly.router(from, index)
     }
 
-    /// Links between routers on a straight way from `at` to `router` over link number `link`, if that is in another
-    /// group.
+    /// Links between routers on a straight path from `at` to `router`; over link number `link`, if
+    /// that is in another group.
     pub fn straight_hops(&self, at: RouterId, router: RouterId, link: u32) -> u32 {
         let (from, to) = (self.dragonfly.group_of(at), self.dragonfly.group_of(router));
         if from == to {
@@ -289,20 +301,23 @@ impl Paths {
         1 + u32::from(at != exit) + u32::from(entry != router)
     }
 
-    /// Links between routers from `at` over link number `link` to `group`, and straight on to `router`.
+    /// Links between routers on the path from `at` over link number `link` to `group`, and straight
+    /// on to `router`.
     pub fn hops_by_group(&self, at: RouterId, group: u32, link: u32, router: RouterId) -> u32 {
         let from = self.dragonfly.group_of(at);
         let entry = self.end(group, from, link);
         self.straight_hops(at, entry, link) + self.hops_on(entry, router)
     }
 
-    /// Links between routers from `at` over link number `link` to `via`, and straight on to `router`.
+    /// Links between routers on the path from `at` over link number `link` to `via`, and straight
+    /// on to `router`.
     pub fn hops_by_router(&self, at: RouterId, via: RouterId, link: u32, router: RouterId) -> u32 {
         self.straight_hops(at, via, link) + self.hops_on(via, router)
     }
 
-    /// Links between routers from an intermediate place straight on. If several links go to the next group, the one to be drawn
-    /// is not known yet and a local hop is counted before and after it.
+    /// Links between routers on the path straight on from an intermediate place. If several links
+    /// go to the next group, the link to be drawn is not known yet, and a local hop is counted
+    /// before and after it.
     fn hops_on(&self, from: RouterId, to: RouterId) -> u32 {
         let same = self.dragonfly.group_of(from) == self.dragonfly.group_of(to);
         match self.dragonfly.links_between_groups() {
@@ -324,7 +339,7 @@ fn third(of: u32, one: u32, two: u32, here: &mut dyn Here) -> Option<u32> {
     Some(drawn)
 }
 
-/// An amount of data that a decision is biased by: flits, or longest packets.
+/// An amount of data that biases a decision: flits, or longest packets.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::routing) struct Margin(Size);
 

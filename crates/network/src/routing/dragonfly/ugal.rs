@@ -46,7 +46,7 @@ pub struct Params {
     pub vcs: Channels,
 }
 
-/// What Valiant paths lead to first.
+/// Intermediate target of Valiant paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
@@ -58,33 +58,33 @@ pub enum Via {
     Endpoint,
 }
 
-/// Among which groups it is drawn.
+/// Groups among which it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Groups {
-    /// Those of neither end.
+    /// All but those of source and destination.
     Third,
-    /// All.
+    /// All groups.
     All,
 }
 
-/// How packets go inside a group.
+/// Paths inside a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Inside {
-    /// Like between groups, by way of a third router.
+    /// Also through a third router, as between groups.
     Adaptive,
-    /// By the one link.
+    /// Only the direct link.
     Minimal,
 }
 
-/// Which virtual channels minimal packets take.
+/// Virtual channels of minimal packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Channels {
-    /// The first ones, like others.
+    /// The first ones, shared with other packets.
     Shared,
-    /// Those of the last part of Valiant paths.
+    /// The channels of the last part of Valiant paths.
     Separate,
 }
 
@@ -104,17 +104,22 @@ impl Default for Params {
     }
 }
 
-/// A router has no more ways to choose among than ports, mostly, and every path is drawn for every packet.
+/// Maximum number of candidates. A router rarely has more ways to choose among than ports, and
+/// every path is drawn for every packet.
 const MOST_CANDIDATES: u32 = 64;
 
-/// The router where a packet is injected compares one minimal path (over a random link, where several join
-/// the two groups) with random Valiant paths, and the choice stands for the whole way. The load of a path is the
-/// measure of its first port here, times the number of its links between routers or a given weight.
+/// UGAL-L on a dragonfly.
 ///
-/// Paths by way of a group, and their virtual channels, are those of `minimal` and `valiant`, inside a group too. By way of a
-/// router there are two local hops in the intermediate group, and a local channel more. With separate channels BookSim2 gives both
-/// local hops before the intermediate router one channel; then packets of three groups can wait for each other in a cycle, so
-/// here the second has one of its own ([`Paths::hop_apart`]).
+/// The router where a packet is injected compares one minimal path (over a random link, if several
+/// join the two groups) with random Valiant paths. The choice holds for the whole path. The load of
+/// a path is the measure of its first port here, times the number of its links between routers or a
+/// given weight.
+///
+/// Paths by way of a group, and their virtual channels, are those of `minimal` and `valiant`,
+/// inside a group too. Paths by way of a router have two local hops in the intermediate group, and
+/// one more local channel. With separate channels, BookSim2 gives both local hops before the
+/// intermediate router the same channel; packets of three groups can then wait for each other in a
+/// cycle. Here the second hop therefore has a separate channel ([`Paths::hop_apart`]).
 struct Ugal {
     paths: Paths,
     params: Params,
@@ -124,7 +129,7 @@ struct Ugal {
     locals: u8,
 }
 
-/// A Valiant path that was drawn.
+/// A drawn Valiant path.
 struct Detour {
     phase: u8,
     via: u32,
@@ -138,7 +143,7 @@ impl Ugal {
         self.paths.dragonfly()
     }
 
-    /// Decides how the packet goes and returns its first port.
+    /// Decides on the path of the packet and returns its first port.
     fn decide(&self, flight: &mut Flight, here: &mut dyn Here) -> PortId {
         let at = self.paths.spot(here);
         let to = self.dragonfly().router_of(flight.destination);
@@ -174,13 +179,14 @@ impl Ugal {
         best.port
     }
 
-    /// How much is on its way out by the first port of a path whose phase `flight` has.
+    /// Load of the first port of a path whose phase `flight` has, by the measure.
     fn measure(&self, flight: &Flight, port: PortId, here: &mut dyn Here) -> u64 {
         let hop = self.hop(&mut { *flight }, port, here);
         self.params.measure.of(hop, here).into()
     }
 
-    /// One random Valiant path; None if it is the minimal one, or the network is too small to have one.
+    /// One random Valiant path; None if it is the minimal one, or the network is too small to have
+    /// one.
     fn draw(&self, at: Spot, to: RouterId, flight: &Flight, here: &mut dyn Here) -> Option<Detour> {
         let (phase, via) = self.draw_via(at, to, here)?;
         let (way, hops) = if phase == BY_GROUP {
@@ -210,7 +216,7 @@ impl Ugal {
         })
     }
 
-    /// A random place for a path to go by, as phase and place.
+    /// A random intermediate target, as phase and place.
     fn draw_via(&self, at: Spot, to: RouterId, here: &mut dyn Here) -> Option<(u8, u32)> {
         let dragonfly = self.dragonfly();
         let group = dragonfly.group_of(to);
@@ -229,7 +235,7 @@ impl Ugal {
                 let endpoint = here.pick(dragonfly.endpoints());
                 (BY_ROUTER, dragonfly.router_of(endpoint))
             }
-            // A group's routers have equally many endpoints.
+            // All routers of a group have the same number of endpoints.
             (Via::Router | Via::Endpoint, Groups::Third) => {
                 let third = self.paths.third_group(at.group, group, here)?;
                 let index = here.pick(dragonfly.routers_per_group());
@@ -316,7 +322,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     }))
 }
 
-/// The registry's line about UGAL-L.
+/// Registry entry of UGAL-L.
 pub const ENTRY: Entry<Build> = Entry {
     name: "ugal",
     summary: "Dragonfly: minimal or Valiant, whichever queue at the source's router is shorter for its path length",

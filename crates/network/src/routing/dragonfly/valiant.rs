@@ -18,16 +18,18 @@ use weir_model::{Flight, LinkKind};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
-/// Minimally to a random group that is neither the source's nor the destination's, and minimally on from the router
-/// that the packet comes in by. With two groups there is no third, and packets go straight.
+/// Valiant routing: minimally to a random third group, and minimally on from the router at which
+/// the packet enters it.
 ///
-/// Kim et al. randomize over groups and say nothing of traffic inside one. A group is a full mesh, so here the same
-/// idea is applied to its routers: such a packet goes by way of a random router of the group that is neither the
-/// source's nor the destination's, if there is one. Control packets, and packets between endpoints of one router,
-/// go straight.
+/// With two groups there is no third, and packets go straight.
 ///
-/// Virtual channels: local 0, 1 and 2 after as many global links (the second local hop inside one group: local 1),
-/// global 0 and 1.
+/// Kim et al. randomize over groups and say nothing about traffic inside one. A group is a full
+/// mesh, so the same idea is applied to its routers here. Such a packet passes a random router of
+/// the group that is neither the source's nor the destination's, if there is one. Control packets,
+/// and packets between endpoints of one router, go straight.
+///
+/// Virtual channels: local 0, 1 and 2 after 0, 1 and 2 global links (the second local hop inside
+/// one group: local 1), global 0 and 1.
 struct Valiant {
     paths: Paths,
 }
@@ -81,7 +83,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(Valiant { paths }))
 }
 
-/// The registry's line about Valiant routing.
+/// Registry entry of Valiant routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "valiant",
     summary: "Dragonfly: minimally to a random third group, minimally on from there",

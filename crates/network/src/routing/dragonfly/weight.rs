@@ -1,4 +1,4 @@
-//! What the queue of a nonminimal path counts for.
+//! Weights of the queues of minimal and nonminimal paths.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-/// What the measures of a minimal and a nonminimal path are multiplied by before they are compared.
+/// Factors of the measures of a minimal and a nonminimal path in their comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weight {
     /// Each by the links between routers on its path.

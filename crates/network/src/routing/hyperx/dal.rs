@@ -1,5 +1,5 @@
-//! Dimensionally adaptive, load-balanced routing on a HyperX: at each router straight on in a dimension, or out of the way in it, once
-//! for each dimension.
+//! Dimensionally adaptive, load-balanced routing on a HyperX: each hop is minimal in its dimension
+//! or deroutes in it, at most once per dimension.
 
 use std::sync::Arc;
 
@@ -19,15 +19,19 @@ use weir_model::{Flight, LinkKind, PortId, RouterId};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
-/// The virtual channel of the escape, which is dimension order.
+/// The virtual channel of the escape, which uses dimension order.
 const ESCAPE: u8 = 0;
-/// The virtual channel of everything else.
+/// The virtual channel of all other hops.
 const ADAPTIVE: u8 = 1;
 
-/// In every dimension in which a packet is not there yet, the router looks at the link to its coordinate, and at one to a random other
-/// coordinate if the packet has not been out of its way in that dimension yet (`flight.via` has a bit for each). It takes
-/// the one with the least backlog times links still to go; of equal ones the first, and a minimal one before others. While a packet
-/// waits it takes any minimal link that it can, and at last the escape. Control packets stay on minimal routes.
+/// Dimensionally adaptive, load-balanced routing (DAL).
+///
+/// For every dimension in which a packet has not arrived, the router considers the link to the
+/// destination's coordinate. It also considers a link to a random other coordinate, if the packet
+/// has not been derouted in that dimension yet (`flight.via` has a bit for each). It takes the link
+/// with the least product of backlog and remaining links; ties go to minimal links, then to the
+/// first. While a packet waits it takes any minimal link that it can, and last the escape. Control
+/// packets stay on minimal routes.
 struct Dal(HyperX);
 
 impl Dal {
@@ -37,7 +41,7 @@ impl Dal {
         (0..grid.dimensions()).filter(move |&d| grid.apart([at, to], d))
     }
 
-    /// A link out of the way in a dimension, to a random coordinate that neither router has.
+    /// A nonminimal link in a dimension, to a random coordinate that neither router has.
     fn detour(&self, d: usize, [at, to]: [RouterId; 2], here: &mut dyn Here) -> Option<PortId> {
         let grid = self.0.grid();
         let others = grid.size(d).checked_sub(2).filter(|&others| others > 0)?;
@@ -139,7 +143,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(Dal(hyperx(section, topology)?)))
 }
 
-/// Announces DAL.
+/// Registry entry of DAL.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dal",
     summary: "HyperX: at each router any dimension, straight on or once out of the way, by the queues; dimension order as an escape.",

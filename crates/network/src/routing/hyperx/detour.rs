@@ -1,7 +1,8 @@
-//! Routes on a HyperX that go minimally to a router and minimally on from there, in dimension order both times.
+//! Routes on a HyperX that go minimally to a router and minimally on from there, in dimension order
+//! both times.
 //!
-//! Virtual channels: 0 on the way to the router between, 1 after it and on routes that go straight. Dimension order is free of deadlock on
-//! either, and no packet goes back from 1 to 0.
+//! Virtual channels: 0 on the way to the intermediate router, 1 after it and on routes that go
+//! straight. Dimension order is free of deadlock on either, and no packet returns from 1 to 0.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ pub(super) fn vcs(kind: LinkKind) -> u8 {
     }
 }
 
-/// The HyperX that a routing is to route in.
+/// The HyperX to route in; other topologies are refused.
 pub(super) fn hyperx(
     section: &Section,
     topology: &Arc<dyn Topology>,
@@ -43,7 +44,7 @@ pub(super) fn hyperx(
     })
 }
 
-/// The most routers of a route by way of another router.
+/// Maximum number of routers of a route by way of another router.
 pub(super) fn most_routers(hyperx: &HyperX) -> u32 {
     1 + 2 * hyperx.grid().dimensions() as u32
 }
@@ -56,7 +57,8 @@ pub(super) fn towards(hyperx: &HyperX, to: RouterId, here: &mut dyn Here) -> Opt
     Some(port_in(hyperx, d, [at, to], here))
 }
 
-/// The port that leads along dimension `d` to the coordinate of another router there: any of the links.
+/// The port that leads along dimension `d` to the coordinate of another router there: any of the
+/// links.
 #[inline]
 pub(super) fn port_in(
     hyperx: &HyperX,
@@ -72,7 +74,7 @@ pub(super) fn port_in(
     }
 }
 
-/// The next hop of a packet for which everything is decided.
+/// The next hop of a packet whose path is decided.
 #[inline]
 pub(super) fn follow(hyperx: &HyperX, flight: &mut Flight, here: &mut dyn Here) -> Hop {
     if flight.phase == BY_ROUTER && here.router() == flight.via {

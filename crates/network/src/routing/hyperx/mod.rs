@@ -7,7 +7,7 @@ pub mod valiant;
 
 use super::Routings;
 
-/// What a HyperX can be routed by, beside minimal routes.
+/// Nonminimal routings for the HyperX.
 pub const ROUTINGS: Routings = Routings {
     topologies: &["hyperx"],
     entries: &[valiant::ENTRY, ugal::ENTRY, dal::ENTRY],

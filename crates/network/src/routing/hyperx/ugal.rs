@@ -35,8 +35,11 @@ impl Default for Params {
     }
 }
 
-/// The router where a packet is injected compares the minimal route with one by way of a random router, and the choice stands for the whole
-/// way. The load of a route is the backlog of its first port here, times the number of its links between routers.
+/// UGAL-L on a HyperX.
+///
+/// The router where a packet is injected compares the minimal route with one by way of a random
+/// router; the choice holds for the whole path. The load of a route is the backlog of its first
+/// port here, times the number of its links between routers.
 struct Ugal {
     hyperx: HyperX,
     threshold: Margin,
@@ -44,7 +47,8 @@ struct Ugal {
 }
 
 impl Ugal {
-    /// Decides how a packet goes. The first port, unless it is at its destination's router.
+    /// Decides on the path of a packet. Returns the first port, unless it is at its destination's
+    /// router.
     fn decide(&self, flight: &mut Flight, here: &mut dyn Here) -> Option<PortId> {
         let (at, to) = (here.router(), self.hyperx.router_of(flight.destination));
         flight.phase = STRAIGHT;
@@ -107,7 +111,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     }))
 }
 
-/// Announces UGAL-L.
+/// Registry entry of UGAL-L.
 pub const ENTRY: Entry<Build> = Entry {
     name: "ugal",
     summary: "HyperX: minimal or Valiant, whichever queue at the source's router is shorter for its route's length.",

@@ -18,8 +18,8 @@ use weir_model::{Flight, LinkKind};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
-/// To a random router that is neither the source's nor the destination's, and on from there. Control packets, and packets
-/// between endpoints of one router, go straight.
+/// Valiant routing: to a random router that is neither the source's nor the destination's, and on
+/// from there. Control packets, and packets between endpoints of one router, go straight.
 struct Valiant(HyperX);
 
 impl Routing for Valiant {
@@ -52,7 +52,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(Valiant(hyperx(section, topology)?)))
 }
 
-/// Announces Valiant routing.
+/// Registry entry of Valiant routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "valiant",
     summary: "HyperX: in dimension order to a random router (neither the source's nor the destination's), in dimension order on from there.",

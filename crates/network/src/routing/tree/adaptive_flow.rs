@@ -1,18 +1,22 @@
-//! Adaptive flow routing: each flow gets a way when it begins, by how many flows there are on the links, and keeps it.
+//! Adaptive flow routing: each flow gets a path when it starts, by the number of flows on the
+//! links, and keeps it.
 //!
-//! Birk and Zdornov, "Improving communication-phase completion times in HPC clusters through congestion mitigation", SYSTOR 2009,
-//! section 4. Every destination has a *default port* at every router: the one of `dmodk`. A packet that sets a flow up compares
-//! it with the *alternate ports* by the number of flows on their links. If an alternate is better, the router keeps it for the
-//! flow in the cache of the input (`cache` flows at most); if none is, or the cache is full, the flow goes by the default port and
-//! nothing is kept. All packets of the flow follow; a last control packet takes down what was kept. Control packets of other kinds go
-//! by default ports.
+//! Birk and Zdornov, "Improving communication-phase completion times in HPC clusters through
+//! congestion mitigation", SYSTOR 2009, section 4. Every destination has a *default port* at every
+//! router: the one of `dmodk`. A packet that sets a flow up compares it with the *alternate ports*
+//! by the number of flows on their links. If an alternate is better, the router stores it for the
+//! flow in the cache of the input (`cache` flows at most). If none is, or the cache is full, the
+//! flow takes the default port and nothing is stored. All packets of the flow follow; a last
+//! control packet removes the entries. Control packets of other kinds take default ports.
 //!
-//! On the way up the alternates are all up ports (section 4.2). On the way down, which begins at the first router that is above the
-//! destination, they are the horizontal ports of one direction: at its first router on a level a flow chooses the side on which there
-//! are more routers of the logical node, and it never turns back. Up, then level by level along one direction and down: that is
-//! an order of all channels, so one virtual channel is enough.
+//! On the way up the alternates are all up ports (section 4.2). On the way down, which begins at
+//! the first router that is above the destination, they are the horizontal ports of one direction.
+//! At its first router on a level a flow chooses the side with more routers of the logical node,
+//! and it never turns back. A route goes up, then level by level along one direction and down: that
+//! is an order of all channels, so one virtual channel is enough.
 //!
-//! Ties: the default port goes before the alternates; among equal alternates one is drawn. (The paper leaves that open.)
+//! Ties: the default port has precedence over the alternates; among equal alternates one is drawn.
+//! (The paper leaves that open.)
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,14 +32,15 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, Invalid, LinkKind, PortId};
 
-/// The most routers of a route: they are counted in a byte.
+/// Maximum number of routers of a route: they are counted in a byte.
 const MOST_ROUTERS: u32 = 255;
 
 /// Parameters of adaptive flow routing.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    /// Flows for which an input port can keep another port than the default one. Default: any number.
+    /// Flows for which an input port can keep another port than the default one. Default: any
+    /// number.
     #[serde(skip_serializing_if = "Option::is_none")]
     cache: Option<u32>,
     /// Maximum horizontal hops of a flow on one level. Default: to the end of the logical node, or
@@ -60,7 +65,7 @@ impl AdaptiveFlow {
             Step::Down(port) if u32::from(flight.steps) >= self.hops => (port, 0..0),
             Step::Down(port) => {
                 let side = self.tree.sideways(router);
-                // What came from the left goes on to the right.
+                // A flow that came from the left continues to the right.
                 let right = match here.in_port() {
                     from if side.left.contains(&from) => true,
                     from if side.right.contains(&from) => false,
@@ -71,7 +76,7 @@ impl AdaptiveFlow {
         }
     }
 
-    /// The port of a flow that is set up.
+    /// The port of a flow that is being set up.
     fn choose(&self, flight: &Flight, here: &mut dyn Here) -> PortId {
         let (default, alternates) = self.ports(flight, here);
         let others = alternates.filter(|&port| port != default);
@@ -150,7 +155,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(AdaptiveFlow { tree, cache, hops }))
 }
 
-/// Announces adaptive flow routing.
+/// Registry entry of adaptive flow routing.
 pub const ENTRY: Entry<Build> = Entry {
     name: "adaptive_flow",
     summary: "Fat trees: each flow gets a way by the flows on the links when it begins, horizontal links included.",

@@ -1,9 +1,10 @@
 //! Adaptive ascent: at each router on the way up, the up port with the least backlog.
 //!
-//! Ties are broken at random: the ports are looked at in turn from a random one, and a later one is taken only if it
-//! has less. (Of several equal ports, one that follows a run of worse ports is therefore a little likelier.) The routes
-//! are minimal. Packets of one source and destination may overtake each other, except control packets: these take the
-//! way of `dmodk`, so that their order is kept and they need no state.
+//! Ties are broken at random: the ports are examined in turn from a random one, and a later one is
+//! taken only if its backlog is smaller. (Of several equal ports, one that follows a run of worse
+//! ports is therefore a little likelier.) The routes are minimal. Packets of one source and
+//! destination may overtake each other, except control packets: these take the path of `dmodk`, so
+//! that their order is kept and they need no state.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,13 +43,13 @@ impl Routing for AdaptiveUp {
     }
 }
 
-/// The port of a range that is not empty with the least backlog; the first such port from a random one on.
+/// The port with the least backlog of a nonempty range; the first such port from a random one on.
 fn least_loaded(ports: Range<PortId>, here: &mut dyn Here) -> PortId {
     let first = ports.start + here.pick(ports.len() as u32) as PortId;
     let mut best = first;
     let mut least = here.backlog(first);
     for port in (first + 1..ports.end).chain(ports.start..first) {
-        // Nothing is less than no backlog.
+        // No port can be better than one without backlog.
         if least == 0 {
             break;
         }
@@ -64,7 +65,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(AdaptiveUp(tree(section, topology, ENTRY.name)?)))
 }
 
-/// Announces adaptive ascent.
+/// Registry entry of adaptive ascent.
 pub const ENTRY: Entry<Build> = Entry {
     name: "adaptive_up",
     summary: "Fat trees: the up port with the least backlog at each router, up to a nearest common ancestor.",

@@ -1,9 +1,11 @@
-//! D-mod-k: one fixed route to each destination, which spreads destinations evenly over the routers of a fat tree.
+//! D-mod-k: one fixed route to each destination, which spreads destinations evenly over the routers
+//! of a fat tree.
 //!
-//! Zahavi, "Fat-trees routing and node ordering providing contention free traffic for MPI global collectives", 2011.
-//! On level l, counted from 1, a packet on its way up takes up port ⌊destination / (w₁ ⋯ w_l)⌋ mod w_{l+1}. In the
-//! trees built here every link down from a top router then carries the packets for one destination only. No chance and
-//! no load: packets of one source and destination stay in order.
+//! Zahavi, "Fat-trees routing and node ordering providing contention free traffic for MPI global
+//! collectives", 2011. On level l, counted from 1, a packet on its way up takes up port
+//! ⌊destination / (w₁ ⋯ w_l)⌋ mod w_{l+1}. In the trees built here every link down from a top
+//! router then carries the packets for one destination only. Routes depend on neither chance nor
+//! load: packets of one source and destination stay in order.
 
 use std::sync::Arc;
 
@@ -44,7 +46,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(DModK(tree(section, topology, ENTRY.name)?)))
 }
 
-/// Announces D-mod-k.
+/// Registry entry of D-mod-k.
 pub const ENTRY: Entry<Build> = Entry {
     name: "dmodk",
     summary: "Fat trees: the way up is fixed by the destination, spread evenly over the up ports.",

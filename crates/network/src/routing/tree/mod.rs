@@ -1,10 +1,11 @@
-//! What the routings of fat trees share: up to a nearest common ancestor, then down the only way there is.
+//! Shared parts of the fat-tree routings: up to a nearest common ancestor, then down the only path.
 //!
-//! Going up never follows going down, so the links can be put in an order that every route follows: those up by level,
-//! then those down by level. One virtual channel is enough for freedom from deadlock.
+//! Going up never follows going down, so the links can be put in an order that every route follows:
+//! up links by level, then down links by level. One virtual channel is enough for freedom from
+//! deadlock.
 //!
-//! All but `adaptive_flow`, which takes horizontal links too, are minimal, and differ in how they choose among the ways up: so none is
-//! called `minimal`.
+//! All routings except `adaptive_flow`, which also takes horizontal links, are minimal; they differ
+//! in their choice among the ways up. None is therefore called `minimal`.
 
 pub mod adaptive_flow;
 pub mod adaptive_up;
@@ -22,7 +23,7 @@ use crate::topology::tree::Tree;
 use weir_input::{ConfigError, Section};
 use weir_model::Invalid;
 
-/// What fat trees can be routed by.
+/// Routings for fat trees.
 pub const ROUTINGS: Routings = Routings {
     topologies: &["kary_ntree", "folded_clos"],
     entries: &[
@@ -41,7 +42,8 @@ pub struct NoParams {}
 /// The virtual channels of every kind of link.
 pub(super) const VCS: u8 = 1;
 
-/// The tree that `algorithm` is to route in; an error if the topology is something else or there are parameters.
+/// The tree that `algorithm` is to route in; an error if the topology is something else or there
+/// are parameters.
 pub(super) fn tree(
     section: &Section,
     topology: &Arc<dyn Topology>,

@@ -1,7 +1,8 @@
 //! Random ascent: at each router on the way up every up port is as likely as the others.
 //!
-//! The routes are minimal: a packet turns around at the first router that is above its destination. Packets of one
-//! source and destination may overtake each other. Control packets are routed like data.
+//! The routes are minimal: a packet turns around at the first router that is above its destination.
+//! Packets of one source and destination may overtake each other. Control packets are routed like
+//! data.
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ fn build(section: &Section, topology: &Arc<dyn Topology>) -> Result<Box<dyn Rout
     Ok(Box::new(RandomUp(tree(section, topology, ENTRY.name)?)))
 }
 
-/// Announces random ascent.
+/// Registry entry of random ascent.
 pub const ENTRY: Entry<Build> = Entry {
     name: "random_up",
     summary: "Fat trees: a random up port at each router, up to a nearest common ancestor.",

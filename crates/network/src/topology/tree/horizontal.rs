@@ -1,8 +1,9 @@
-//! Horizontal links: between the routers of a logical node (Birk and Zdornov, section 4.2, the modified k-ary n-tree).
+//! Horizontal links: between the routers of a logical node (Birk and Zdornov, section 4.2, the
+//! modified k-ary n-tree).
 //!
-//! The replicas of a subtree stand in a row, and each has `width` links to the one before it, on its left, and to the one after it, on
-//! its right. Whatever is reached from one of them by going down is reached from all, so a packet that is above its destination may
-//! go to another replica before it goes down.
+//! The replicas of a subtree are in a row, and each has `width` links to the one before it, on its
+//! left, and to the one after it, on its right. All of them reach the same endpoints by going down,
+//! so a packet that is above its destination may go to another replica before it goes down.
 
 use std::ops::Range;
 
@@ -61,7 +62,8 @@ impl Level {
 }
 
 impl Tree {
-    /// Where `router` stands among those of its logical node, and its ports to its neighbours there.
+    /// The position of `router` among the routers of its logical node, and its ports to its
+    /// neighbours there.
     pub fn sideways(&self, router: RouterId) -> Sideways {
         let place = self.place(router);
         self.levels[place.level].sideways(place.replica)
@@ -76,7 +78,8 @@ impl Tree {
         self.levels.iter().map(links).sum()
     }
 
-    /// The most routers of a logical node with horizontal links; 1 if there are no such links.
+    /// Maximum number of routers of a logical node with horizontal links; 1 if there are no such
+    /// links.
     pub fn longest_row(&self) -> u32 {
         let rows = self.levels.iter().filter(|level| level.width > 0);
         rows.map(|level| level.replicas).max().unwrap_or(1)

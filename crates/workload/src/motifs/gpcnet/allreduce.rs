@@ -53,7 +53,7 @@ fn build(section: &Section, _: u32) -> Result<Box<dyn Motif>, ConfigError> {
 
 struct Allreduce {
     warm_up: u32,
-    /// Iterations, those that warm up included.
+    /// Iterations, including warm-up.
     all: u32,
     bytes: u64,
 }

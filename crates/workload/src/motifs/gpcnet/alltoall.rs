@@ -20,8 +20,11 @@ fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     Ok(Box::new(Alltoall { iterations, bytes }))
 }
 
-/// In step k a task exchanges with the one whose number differs from its own in the bits of k if the tasks are a power of two; else it sends to the one k
-/// places on and receives from the one k places before.
+/// A pairwise exchange in steps.
+///
+/// If the number of tasks is a power of two, a task exchanges in step k with the one whose number
+/// differs from its own in the bits of k. Otherwise it sends to the task k places on and receives
+/// from the one k places before.
 struct Alltoall {
     iterations: u32,
     bytes: u64,

@@ -1,4 +1,5 @@
-//! `gpcnet_bw_sync`: GPCNeT's test of bandwidth with synchronisation, long messages to both neighbours on random rings and a barrier.
+//! `gpcnet_bw_sync`: GPCNeT's bandwidth test with synchronisation: long messages to both neighbours
+//! on random rings, then a barrier.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,9 @@ use crate::tasks::{Motif, Script};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 
-/// On one random ring after the other: every task exchanges several messages at once with both neighbours, waits for all of them, and then all tasks wait for each
-/// other. (GPCNeT's bandwidth is what a task sends in an iteration over the iteration's time.)
+/// On one random ring after the other: every task exchanges several messages at once with both
+/// neighbours, waits for all of them, and then all tasks wait for each other. (GPCNeT's bandwidth
+/// is what a task sends in an iteration over the iteration's time.)
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {

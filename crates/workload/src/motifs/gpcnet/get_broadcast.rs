@@ -16,7 +16,8 @@ pub const ENTRY: Entry<Build> = Entry {
     build,
 };
 
-/// GPCNeT means a pass to be shorter with more tasks here, too, and by a slip assigns another variable; here it is.
+/// GPCNeT intends shorter passes with more tasks here, too, but by mistake assigns another
+/// variable; this code does what is intended.
 fn build(section: &Section, tasks: u32) -> Result<Box<dyn Motif>, ConfigError> {
     let (iterations, bytes) = Congestor::read(section, tasks)?;
     Ok(Box::new(OneSided {

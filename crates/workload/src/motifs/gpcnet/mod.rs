@@ -1,12 +1,17 @@
-//! GPCNeT (Chunduri et al., SC19; its code, version 1.3): three network tests ("canaries") and four congestors that run beside them.
+//! GPCNeT (Chunduri et al., SC19; its code, version 1.3): three network tests ("canaries") and four
+//! congestors that run beside them.
 //!
-//! Here each is an application of its own, so that all can be placed, started and compared like others. As the benchmark has it, a fifth of the
-//! endpoints runs a test and the others, in four equal parts, the congestors; these are in the background (`background`), repeat themselves
-//! (`repetitions`), and have made a pass before the tests begin (`start`). Of the tests, `output.iterations` records how long every task took for
-//! every iteration: `latency.job.NAME.iteration`. The impact of congestion is the mean, or the 99th percentile, of that beside the congestors over
-//! the same alone; the factors by which the benchmark turns it into a latency or a bandwidth are in both.
+//! Each test and each congestor is a separate application here, so that all can be placed, started
+//! and compared like others. As in the benchmark, a fifth of the endpoints runs a test and the
+//! others, in four equal parts, the congestors. The congestors are in the background
+//! (`background`), repeat themselves (`repetitions`), and have made a pass before the tests begin
+//! (`start`). For the tests, `output.iterations` records the time of every task for every
+//! iteration: `latency.job.NAME.iteration`. The impact of congestion is the mean, or the 99th
+//! percentile, of that time beside the congestors, divided by the same without them. The
+//! benchmark's factors for converting it to a latency or a bandwidth cancel out.
 //!
-//! One task stands for the one process of a node; further processes of a node would be further jobs on the same endpoints (`shared`).
+//! One task stands for one process per node; further processes of a node would be further jobs on
+//! the same endpoints (`shared`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,10 +29,10 @@ pub mod put_incast;
 pub mod ring;
 mod rings;
 
-/// Where all of them are from.
+/// Source of all of them.
 const SOURCE: &str = "GPCNeT (Chunduri et al., SC19), version 1.3";
 
-/// What congestors move at once, bytes.
+/// Message size of the congestors, bytes.
 const BYTES: u64 = 4_096;
 
 /// A congestor.
@@ -52,7 +57,7 @@ impl Default for Congestor {
 }
 
 impl Congestor {
-    /// The iterations of a pass, and the length of each message. There have to be two tasks.
+    /// The iterations of a pass, and the length of each message. At least two tasks are required.
     fn read(section: &Section, tasks: u32) -> Result<(u32, u64), ConfigError> {
         let params: Congestor = section.parse()?;
         at_least(section, tasks, 2)?;

@@ -9,16 +9,18 @@ use weir_model::Time;
 /// The task whose memory the others use.
 const ROOT: Peer = 0;
 
-/// Puts into or gets from the memory of the first task, each complete (flushed) before the next: a message to it and one back. The first
-/// task's NIC answers, whatever its program does, which is nothing.
+/// Puts into or gets from the memory of the first task, each complete (flushed) before the next: a
+/// message to it and one back.
+///
+/// The first task's NIC answers independently of its program, which does nothing.
 pub struct OneSided {
     /// Operations of each other task.
     pub iterations: u32,
-    /// Tasks, the first included.
+    /// Tasks, including the first.
     pub tasks: u32,
-    /// What goes to the first task, bytes.
+    /// Length of a message to the first task, bytes.
     pub request: u64,
-    /// What comes back, bytes.
+    /// Length of a reply, bytes.
     pub reply: u64,
 }
 
@@ -29,7 +31,7 @@ impl Motif for OneSided {
         }
         let mark = script.mark();
         if script.task() == ROOT {
-            // What it does in all, for those who count; not in this order.
+            // All operations of the first task, for counting only; not in this order.
             for from in 1..self.tasks {
                 script.irecv(from, 0);
                 script.isend(from, self.reply, 0);
@@ -55,28 +57,29 @@ impl Motif for OneSided {
     }
 }
 
-/// Answers each request when it comes.
+/// Answers each request on arrival.
 #[derive(Debug)]
 struct Target {
     tasks: u32,
     reply: u64,
-    /// Requests of each task that are to come, in a repetition of the program.
+    /// Expected requests of each task, per repetition of the program.
     each: u32,
 }
 
-/// The requests and replies that are left.
+/// Outstanding requests and replies.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Answers {
-    /// By task: requests that are to come. Empty before the start.
+    /// By task: expected requests. Empty before the start.
     left: Vec<u64>,
-    /// Tasks whose requests are here.
+    /// Tasks whose requests have arrived.
     asked: Vec<Peer>,
-    /// Requests to come, and replies on their way.
+    /// Expected requests, and replies under way.
     open: u64,
     next: Label,
 }
 
-/// Labels of receives are the numbers of their tasks; those of replies go round from there to here.
+/// Labels of receives are the numbers of their tasks; labels of replies cycle from there up to
+/// this.
 const LAST: Label = 1 << 30;
 
 impl Target {
@@ -173,7 +176,8 @@ mod tests {
     use super::super::super::testing::motif;
     use crate::tasks::ideal::{Ideal, job};
 
-    /// A task that is near makes more of its requests than one that is far, in the same time: nobody waits for another.
+    /// A near task makes more requests than a far one in the same time: tasks do not wait for each
+    /// other.
     #[test]
     fn requests_are_answered_as_they_come() {
         let mut job = job(motif("gpcnet_put_incast", "iterations = 4", 5), 5);

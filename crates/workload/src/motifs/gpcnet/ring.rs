@@ -10,8 +10,8 @@ use crate::tasks::{Motif, Script};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section, Size};
 
-/// On one random ring after the other: every task receives from both neighbours, sends to both, and waits. (GPCNeT calls half of an iteration's
-/// time the latency.)
+/// On one random ring after the other: every task receives from both neighbours, sends to both, and
+/// waits. (GPCNeT calls half of an iteration's time the latency.)
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -100,7 +100,7 @@ mod tests {
         let kinds: Vec<&str> = words.iter().map(|word| &word[..5]).collect();
         assert_eq!(kinds, ["Irecv", "Irecv", "Isend", "Isend", "Wait*"]);
         assert!(words[2].ends_with("=8"), "{words:?}");
-        // From whom it receives, to them it sends.
+        // It sends to the tasks that it receives from.
         assert_eq!(
             words[0].strip_prefix("Irecv<"),
             words[2][6..].split('=').next()

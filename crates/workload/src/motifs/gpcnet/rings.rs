@@ -6,25 +6,26 @@ use weir_model::{below, stream};
 /// GPCNeT's seed: every measurement has the same rings.
 const SEED: u64 = 8_675_309;
 
-/// Places in all rings of a test, at most: 128 MiB.
+/// Maximum number of places in all rings of a test: 128 MiB.
 const MOST_PLACES: u64 = 1 << 24;
 
 /// Random rings of all tasks, one after the other, each for some iterations.
 pub struct Rings {
     rings: Vec<Ring>,
     warm_up: u32,
-    /// Iterations of a ring, those that warm up included.
+    /// Iterations of a ring, including warm-up.
     each: u32,
 }
 
-/// Of each task the one to its left and the one to its right.
+/// Left and right neighbours, by task.
 struct Ring {
     left: Vec<Peer>,
     right: Vec<Peer>,
 }
 
 impl Rings {
-    /// So many rings, always the same ones of a number of tasks, and of each so many iterations after those that warm up.
+    /// A number of rings, the same ones for each number of tasks, each with this number of
+    /// iterations after the warm-up.
     pub fn new(
         section: &Section,
         tasks: u32,
@@ -54,7 +55,7 @@ impl Rings {
             .is_some_and(|at| at >= self.warm_up)
     }
 
-    /// Whom a task has to its left and to its right in an iteration; None after the last.
+    /// The left and right neighbours of a task in an iteration; None after the last.
     pub fn neighbours(&self, part: u32, task: Peer) -> Option<[Peer; 2]> {
         let Ring { left, right } = self.rings.get(part.checked_div(self.each)? as usize)?;
         Some([left[task as usize], right[task as usize]])

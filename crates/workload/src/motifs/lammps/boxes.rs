@@ -30,13 +30,13 @@ impl Boxes {
         }
     }
 
-    /// Where a task is: z is the fastest.
+    /// The position of a task: z is the fastest.
     pub fn place(&self, task: Peer) -> [u32; 3] {
         let [_, y, z] = self.tasks;
         [task / z / y, task / z % y, task % z]
     }
 
-    /// The neighbours in one dimension, around the end: the next and the one before.
+    /// The neighbours in one dimension, with wrap-around: the next and the one before.
     pub fn sides(&self, task: Peer, d: usize) -> (Peer, Peer) {
         let n = self.tasks[d];
         let at = |steps: u32| {
@@ -52,7 +52,7 @@ impl Boxes {
         self.whole[d] / f64::from(self.tasks[d])
     }
 
-    /// How many boxes the cutoff reaches over in each dimension.
+    /// Number of boxes that the cutoff reaches over in each dimension.
     pub fn layers(&self) -> [u32; 3] {
         [0, 1, 2].map(|d| (self.cutoff / self.length(d) + 1.0) as u32)
     }
@@ -67,8 +67,9 @@ impl Boxes {
         self.layer(task, self.border_bytes)
     }
 
-    /// Layers of the cutoff's thickness to both neighbours in each dimension, the lower one first. Each layer includes
-    /// what came from the dimensions before. A volume is cut to whole Å³, and bytes are rounded.
+    /// Layers of the cutoff's thickness to both neighbours in each dimension, the lower one first.
+    /// Each layer includes the atoms received in the dimensions before. A volume is cut to whole
+    /// Å³, and bytes are rounded.
     fn layer(&self, task: Peer, bytes_per_volume: f64) -> Vec<Shift> {
         let mut shifts = Vec::new();
         for (d, layers) in self.layers().into_iter().enumerate() {
@@ -96,7 +97,8 @@ impl Boxes {
         shifts
     }
 
-    /// Atoms that change their owner: to the lower neighbour and to the higher one in each dimension.
+    /// Atoms that change their owner: to the lower neighbour and to the higher one in each
+    /// dimension.
     pub fn moves(&self, task: Peer) -> Vec<Shift> {
         let mut shifts = Vec::new();
         for d in 0..3 {
@@ -120,7 +122,8 @@ impl Boxes {
     }
 }
 
-/// The division with the least surface; of equal ones the first with the fewest tasks along x, then along y.
+/// The division with the smallest surface; of equal ones the first with the fewest tasks along x,
+/// then along y.
 fn divide(whole: [f64; 3], tasks: u32) -> [u32; 3] {
     let mut best = ([tasks, 1, 1], f64::INFINITY);
     for x in divisors(tasks) {

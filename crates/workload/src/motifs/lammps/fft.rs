@@ -3,7 +3,7 @@ use std::ops::Range;
 use super::super::grid::divisors;
 use crate::tasks::Peer;
 
-/// How the mesh is divided among the tasks for the Fourier transform, from one transpose to the next.
+/// Divisions of the mesh among the tasks for the Fourier transform, from one transpose to the next.
 pub(super) struct Transposes {
     mesh: [u32; 3],
     tasks: u32,
@@ -27,7 +27,8 @@ const ALONG_Y: usize = 2;
 /// Whole lines along z.
 const ALONG_Z: usize = 3;
 
-/// From which layout to which, for each transpose: charges forth, the potential, then three fields back.
+/// The layouts before and after each transpose: charges forth, the potential, then three fields
+/// back.
 const ORDER: [(usize, usize); 13] = [
     (BOXES, ALONG_X),
     (ALONG_X, ALONG_Y),
@@ -51,7 +52,7 @@ impl Transposes {
             true => (1, tasks),
             false => plane(mesh[1], mesh[2], tasks),
         };
-        // The two factors that are nearest to each other.
+        // The pair of factors that are closest to each other.
         let root = f64::from(tasks).sqrt() as u32;
         let near = divisors(tasks).into_iter().rfind(|&n| n <= root.max(1));
         let near = near.unwrap_or(1);
@@ -69,8 +70,8 @@ impl Transposes {
         }
     }
 
-    /// In a transpose (from 0 to 12): from whom a task receives, and to whom it sends how much; both in the order of the
-    /// tasks after it, around the end.
+    /// The partners of a task in a transpose (0 to 12): the tasks that it receives from, and the
+    /// tasks and amounts that it sends. Both start with the task after it and wrap around.
     pub fn partners(&self, number: u32, task: Peer) -> (Vec<Peer>, Vec<(Peer, u64)>) {
         let (before, after) = ORDER[number as usize % ORDER.len()];
         let (before, after) = (&self.layouts[before], &self.layouts[after]);
@@ -86,7 +87,8 @@ impl Transposes {
         )
     }
 
-    /// The other tasks whose part of `other` overlaps that of `task` in `own`, with the number of common points.
+    /// The other tasks whose part of `other` overlaps that of `task` in `own`, with the number of
+    /// common points.
     fn overlaps(&self, own: &Layout, task: Peer, other: &Layout) -> Vec<(Peer, u64)> {
         let mut found = vec![(0, 1)];
         for d in 0..3 {
@@ -128,7 +130,8 @@ fn range(points: u32, parts: u32, part: u32) -> Range<u32> {
     end(part)..end(part + 1)
 }
 
-/// Tasks in two dimensions with the smallest edges; of equal ones the largest parts, then the fewest along the first.
+/// Tasks in two dimensions with the smallest edges; of equal ones the largest parts, then the
+/// fewest along the first.
 fn plane(first: u32, second: u32, tasks: u32) -> (u32, u32) {
     let candidates = divisors(tasks).into_iter().map(|n| {
         let (a, b) = (first.div_ceil(n), second.div_ceil(tasks / n));

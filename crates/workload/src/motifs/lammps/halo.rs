@@ -10,7 +10,8 @@ const STENCIL: u64 = 2;
 /// The mesh of the long-range forces, and the halo that a task needs of it.
 pub(super) struct Mesh {
     points: [u32; 3],
-    /// For each dimension and each place along it: planes of the halo below and above, and points of the task.
+    /// For each dimension and each place along it: planes of the halo below and above, and points
+    /// of the task.
     planes: [Vec<(u64, u64, u64)>; 3],
 }
 
@@ -23,8 +24,8 @@ impl Mesh {
         Mesh { points, planes }
     }
 
-    /// Charges in the halo go to their owners: z first, 8 bytes for a point, the planes below first. A dimension that is
-    /// done is not sent again.
+    /// Charges in the halo go to their owners: z first, 8 bytes for a point, the planes below
+    /// first. A finished dimension is not sent again.
     pub fn before(&self, boxes: &Boxes, task: Peer) -> Vec<Shift> {
         let mut shifts = Vec::new();
         for d in [2, 1, 0] {
@@ -45,7 +46,7 @@ impl Mesh {
         shifts
     }
 
-    /// Fields (24 bytes for a point) come back: x first. What goes to a neighbour fills its halo.
+    /// Fields (24 bytes for a point) come back: x first. The message to a neighbour fills its halo.
     pub fn after(&self, boxes: &Boxes, task: Peer) -> Vec<Shift> {
         let mut shifts = Vec::new();
         for d in 0..3 {
@@ -63,7 +64,8 @@ impl Mesh {
         shifts
     }
 
-    /// Planes below and above in a dimension, and points of a plane: with the halo in the dimensions before.
+    /// Planes below and above in a dimension, and points of a plane: with the halo in the
+    /// dimensions before.
     fn face(&self, boxes: &Boxes, task: Peer, d: usize) -> (u64, u64, u64) {
         let place = boxes.place(task);
         let at = |e: usize| self.planes[e][place[e] as usize];
@@ -77,7 +79,8 @@ impl Mesh {
     }
 }
 
-/// Planes of the halo of the task at a place along a dimension, below and above, and its own points.
+/// Planes of the halo of the task at a place along a dimension, below and above, and its own
+/// points.
 fn planes(length: f64, tasks: u32, points: u32, at: u32) -> (u64, u64, u64) {
     let (at, tasks) = (f64::from(at), f64::from(tasks));
     let of_length = |x: f64| x * f64::from(points) / length;

@@ -18,17 +18,18 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section};
 use weir_model::{Invalid, Time};
 
-/// LAMMPS: a protein in water, with long-range forces by a particle mesh (PPPM). Tasks stand on a periodic grid of three
-/// dimensions, z the fastest, that keeps the surfaces of their boxes small.
+/// LAMMPS: a protein in water, with long-range forces by a particle mesh (PPPM). Tasks are on a
+/// periodic grid of three dimensions, z the fastest, that keeps the surfaces of their boxes small.
 ///
-/// A step: a computation and two allreduces of 48 bytes; atoms near the six faces to the neighbours (every so often
-/// atoms change their owners instead: see below); the halo of the mesh; 13 transposes of the Fourier transform; the halo
-/// back; an allreduce of 48; atoms near the faces back and once more to the neighbours; allreduces of 8 and 48. An
-/// exchange with a neighbour is a receive in the background, a blocking send and a wait; a transpose is all receives, all
-/// sends, and waiting for both.
+/// A step: a computation and two allreduces of 48 bytes; atoms near the six faces to the neighbours
+/// (in some steps atoms change their owners instead: see below); the halo of the mesh; 13
+/// transposes of the Fourier transform; the halo back; an allreduce of 48; atoms near the faces
+/// back and once more to the neighbours; allreduces of 8 and 48. An exchange with a neighbour is a
+/// nonblocking receive, a blocking send and a wait; a transpose is all receives, all sends, and
+/// waiting for both.
 ///
-/// From the sixth step after the last change of owners on, an allreduce of 4 bytes asks whether one is due; that is so
-/// when 0.196428571429 for each time of asking adds up to 1.
+/// From the sixth step after the last change of owners on, an allreduce of 4 bytes checks if one is
+/// due. Each check adds 0.196428571429; a change is due when the sum reaches 1.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct LammpsParams {
@@ -47,7 +48,8 @@ pub(super) struct LammpsParams {
     /// Bytes of atoms that change their owner, for each Å² of a face. (Not published; two atoms for
     /// a face of a job with 2,048 tasks.)
     pub exchange_bytes: f64,
-    /// Time of the computation at the beginning of a step. As published the motif computes next to nothing.
+    /// Time of the computation at the beginning of a step. As published the motif computes next to
+    /// nothing.
     pub compute: Duration,
     /// True if the transposes use blocking sends.
     pub blocking_fft: bool,
@@ -88,26 +90,26 @@ pub(super) struct Lammps {
     boxes: Boxes,
     mesh: Mesh,
     transposes: Transposes,
-    /// What happens to the neighbours in each step.
+    /// Communication with the neighbours in each step.
     steps: Vec<Neighbours>,
     compute: Time,
     blocking_fft: bool,
 }
 
-/// What a step does about the neighbours.
+/// Kind of communication with the neighbours in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Neighbours {
-    /// Nobody asks.
+    /// No check.
     Keep,
-    /// All ask, and no change is due.
+    /// A check, and no change is due.
     Ask,
     /// A change is due.
     Change,
 }
 
-/// Steps after a change in which nobody asks for the next one.
+/// Steps after a change without a check.
 const DELAY: u32 = 5;
-/// The part of a change for each time of asking.
+/// Part of a change that each check adds.
 const CHANGES: f64 = 0.196428571429;
 
 fn neighbours(steps: u32) -> Vec<Neighbours> {
@@ -129,7 +131,7 @@ fn neighbours(steps: u32) -> Vec<Neighbours> {
 }
 
 impl Lammps {
-    /// Parts of a step: what comes before the transposes, each transpose, what comes after.
+    /// Parts of a step: before the transposes, each transpose, and after them.
     pub(super) const PARTS: u32 = 15;
 
     pub(super) fn new(
@@ -166,8 +168,8 @@ impl Lammps {
             );
             return refuse("cutoff", message, "write a shorter one");
         }
-        // All tasks send the same to their neighbours. (A float becomes the largest number where it is too large. What
-        // is sent of the mesh, of 2⁴⁸ points at most, is no message that is too long.)
+        // All tasks send the same to their neighbours. (A float saturates if it is too large. The
+        // mesh has at most 2⁴⁸ points, so no message of its data is too long.)
         let layers = [
             ("ghost_bytes", boxes.ghosts(0)),
             ("border_bytes", boxes.borders(0)),

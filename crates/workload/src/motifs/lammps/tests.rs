@@ -42,7 +42,7 @@ fn recorded(task: &str) -> Vec<String> {
             "ISEND" => Some(format!("Isend {peer} {size} {tag}")),
             "WAIT posted" => Some("Wait".to_string()),
             "WAITALL posted" => Some("Waitall".to_string()),
-            // A wait that ended at once has no row of its own, and computation is a parameter here.
+            // A wait that ended at once has no row, and computation is a parameter here.
             "WAITALL completed" | "WAIT completed" | "DELAY" => None,
             other => panic!("{other}"),
         }
@@ -180,7 +180,8 @@ fn owners_change_in_steps_10_and_20() {
 
 #[test]
 fn a_whole_run_of_2048_tasks() {
-    // Published: 15.8 thousand messages of a task (an allreduce counting as one; of task 0), 17.2 MB and 175 allreduces.
+    // Published: 15.8 thousand messages of a task (an allreduce counting as one; of task 0), 17.2
+    // MB and 175 allreduces.
     let motif = motif("lammps", "", 2_048);
     let tasks: Vec<Peer> = (0..2_048).step_by(37).collect();
     let (mut messages, mut bytes) = (0, 0);

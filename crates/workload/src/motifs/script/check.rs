@@ -1,5 +1,5 @@
-//! Everything that a script can do wrong is found before it runs: all its expressions are evaluated for every task, and for every
-//! round where they differ.
+//! Checks a script before it runs: all its expressions are evaluated for every task, and for every
+//! round if they depend on it.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use crate::motifs::script::expression::Expression;
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LATEST, LONGEST_MESSAGE};
 
-/// So many evaluations take about a second.
+/// Maximum number of evaluations, which take about a second.
 const MOST: u64 = 20_000_000;
 
 /// Tags are below this.
 const TAGS: i64 = 1 << 16;
 
-/// The phase and the message, from whom, to whom, tag → sends less receives.
+/// Balance of messages: (sender, receiver, tag) → (sends less receives, phase and message).
 type Ends = HashMap<(i64, i64, i64), (i64, String)>;
 
 struct Check<'a> {
@@ -22,10 +22,10 @@ struct Check<'a> {
     tasks: i64,
 }
 
-/// Checks a script for so many tasks.
+/// Checks a script for this number of tasks.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first error found.
 pub fn check(section: &Section, script: &Script, tasks: u32) -> Result<(), ConfigError> {
     let check = Check {
         section,
@@ -80,7 +80,7 @@ impl Check<'_> {
         Err(self.section.refuse(Invalid::new(key, message, remedy)))
     }
 
-    /// The value of an expression, which has to be from `least` to the one before `end`.
+    /// The value of an expression, which must be in `least..end`.
     fn value(
         &self,
         key: &str,
@@ -197,7 +197,7 @@ impl Check<'_> {
         Ok(Some((peer, tag)))
     }
 
-    /// Every message of a round has its receive in that round.
+    /// Checks that every message of a round has its receive in that round.
     fn matched(&self, ends: Ends, step: i64) -> Result<(), ConfigError> {
         let mut open: Vec<_> = ends
             .into_iter()
@@ -221,7 +221,7 @@ impl Check<'_> {
         )
     }
 
-    /// All tasks come to a collective operation, or none, with the same root.
+    /// Checks that all tasks or none reach a collective operation, with the same root.
     fn collectives(&self, script: &Script, rounds: u32) -> Result<(), ConfigError> {
         for (phase, at) in script.phases.iter().zip(0..) {
             let Some((.., root)) = &phase.collective else {

@@ -1,13 +1,13 @@
-//! Expressions over task and step: whole numbers, all operations with their overflow noticed.
+//! Expressions over task and step: integers, with overflow detected in all operations.
 
 mod parse;
 
 use parse::Tree;
 pub use parse::Wrong;
 
-/// Everything that an expression may be made of, and what it means: for `weir list`.
+/// Notation of expressions and its meaning, for `weir list`.
 ///
-/// The operators stand in the order in which they bind, the closest first.
+/// The operators are in order of precedence, the highest first.
 pub const NOTATION: &[[&str; 2]] = &[
     ["12", "a whole number; there are no others"],
     ["task", "the number of the task, from 0"],
@@ -63,7 +63,7 @@ impl Expression {
     /// Reads an expression; `constants` are names with their values.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// The error and its position.
     pub fn read(text: &str, constants: &[(String, i64)]) -> Result<Expression, Wrong> {
         Ok(Expression {
             tree: parse::tree(text, constants)?,
@@ -71,12 +71,12 @@ impl Expression {
         })
     }
 
-    /// As it was written.
+    /// The expression as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// True if its value may differ from round to round.
+    /// True if its value may differ between rounds.
     pub fn has_step(&self) -> bool {
         self.tree.has_step()
     }
@@ -134,8 +134,8 @@ mod tests {
         }
     }
 
-    /// What is written by habit from elsewhere is told what it is here; and nothing tells of how
-    /// expressions are read.
+    /// Notation of other languages gets an error that names the equivalent here; no error reveals
+    /// internals of the parser.
     #[test]
     fn what_is_wrong_is_said_with_its_place_and_a_remedy() {
         let constants = [("width".to_string(), 4)];
@@ -258,7 +258,7 @@ mod tests {
         );
     }
 
-    /// What is documented is so.
+    /// Checks that the documented notation is accepted.
     #[test]
     fn every_notation_can_be_read() {
         let constants = ["a", "b", "width"].map(|name| (name.to_string(), 2));

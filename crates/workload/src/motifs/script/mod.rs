@@ -1,4 +1,4 @@
-//! `script`: a program of one's own, in the experiment file.
+//! `script`: a user-defined program in the experiment file.
 
 mod check;
 mod expression;
@@ -20,9 +20,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Duration, Section, Size};
 use weir_model::{Invalid, LATEST, Time};
 
-/// Rounds of phases. In a phase a task computes, then starts all its receives and sends and waits for them, then takes part in a
-/// collective operation. Expressions are whole numbers, or texts with operators over `task`,
-/// `tasks`, `step` (the number of the round, from 0) and `constants`.
+/// Rounds of phases. In a phase a task computes, then starts all its receives and sends and waits
+/// for them, then takes part in a collective operation. Expressions are whole numbers, or texts
+/// with operators over `task`, `tasks`, `step` (the number of the round, from 0) and `constants`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-notation" = NOTATION))]
@@ -51,7 +51,7 @@ struct PhaseParams {
     /// Computation.
     #[serde(skip_serializing_if = "Option::is_none")]
     compute: Option<Duration>,
-    /// How many times as long: an expression.
+    /// Factor of its length: an expression.
     #[serde(skip_serializing_if = "Option::is_none")]
     times: Option<Formula>,
     /// Messages to others.
@@ -73,7 +73,7 @@ struct SendParams {
     to: Formula,
     /// Its length.
     bytes: Size,
-    /// How many times as long: an expression.
+    /// Factor of its length: an expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     times: Option<Formula>,
     /// Its tag: an expression from 0 to 65,535; 0 by default.
@@ -112,7 +112,7 @@ struct CollectiveParams {
     root: Option<Formula>,
 }
 
-/// An expression as it is written: a text, or a number.
+/// An expression as written: a string, or a number.
 #[derive(Clone, Debug)]
 struct Formula(String);
 
@@ -227,7 +227,7 @@ struct Phase {
 #[derive(Debug)]
 struct Message {
     peer: Expression,
-    /// Of a send.
+    /// Length of a send.
     bytes: u64,
     times: Option<Expression>,
     tag: Option<Expression>,
@@ -332,13 +332,13 @@ impl Reader<'_> {
     }
 }
 
-/// True if an expression is not 0, or not there.
+/// True if an expression is not 0, or missing.
 fn holds(when: &Option<Expression>, place: Place) -> bool {
     when.as_ref()
         .is_none_or(|when| when.value(place) != Some(0))
 }
 
-/// The value of an expression that has been checked; `usual` if it is not there.
+/// The value of a checked expression; `usual` if it is missing.
 fn value(expression: &Option<Expression>, usual: u64, place: Place) -> u64 {
     let value = expression
         .as_ref()

@@ -189,7 +189,7 @@ fn shared_workloads_take_nothing_from_one_another() {
     .unwrap();
     assert_eq!(members[0].len(), 64);
     assert_eq!((&members[1], &members[2]), (&members[0], &members[0]));
-    // An exclusive workload takes them away from shared ones, and keeps off theirs.
+    // An exclusive workload takes them away from shared ones, and does not get theirs.
     let members = assigned(
         vec![
             (Endpoints::Range(0, 8), true),

@@ -5,30 +5,30 @@ use std::sync::Arc;
 use super::super::mpi::{length, shown};
 use super::super::operations::Wrong;
 
-/// What is wrong and what to do about it.
+/// An error and its remedy.
 pub fn wrong(what: impl Into<String>, remedy: impl Into<String>) -> Wrong {
     (what.into(), remedy.into())
 }
 
 /// The arguments of a call.
 pub struct Arguments<'a> {
-    /// Between the colons.
+    /// Fields between the colons.
     pub fields: &'a [&'a str],
 }
 
-/// A communicator as it is written: its handle, its size, and the rank of the process.
+/// A communicator as written in the trace: its handle, its size, and the rank of the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Communicator {
-    /// What the process knows it by; others have handles of their own.
+    /// Its handle in this process; other processes have their own.
     pub handle: String,
     /// Rank of the process.
     pub rank: u64,
-    /// How many processes it has.
+    /// Number of its processes.
     pub size: u64,
 }
 
 impl<'a> Arguments<'a> {
-    /// One of them.
+    /// The argument at a position.
     pub fn at(&self, at: usize) -> Result<&'a str, Wrong> {
         let field = self.fields.get(at).copied();
         field.ok_or_else(|| {
@@ -66,7 +66,7 @@ impl<'a> Arguments<'a> {
         length(u128::from(count) * u128::from(self.size_of(kind)?))
     }
 
-    /// An array of requests, the first two arguments: how many, and the address of the first.
+    /// An array of requests, the first two arguments: their number, and the address of the first.
     pub fn requests(&self) -> Result<(u64, u64), Wrong> {
         Ok((number(self.at(0)?)?, self.address(1)?))
     }
@@ -88,7 +88,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A list of counts, times the bytes of an element.
+    /// A list of counts, multiplied by the bytes of an element.
     pub fn sizes(&self, at: usize, size: u64) -> Result<Arc<[u64]>, Wrong> {
         let words = self.at(at)?.split(',');
         words

@@ -17,19 +17,19 @@ pub struct Calls<'a> {
     processes: &'a mut Processes,
     handles: Handles,
     task: Peer,
-    /// Picoseconds of a unit of time.
+    /// Picoseconds in a unit of time.
     unit: f64,
     compute: Scale,
     /// Any source, and no process at all.
     any: i64,
     nobody: i64,
-    /// When the call before ended.
+    /// End of the previous call.
     then: Option<f64>,
     finalized: bool,
     requests: Requests,
 }
 
-/// Why what is done in a communicator cannot be simulated.
+/// Reason why operations in a communicator cannot be simulated.
 const UNKNOWN: &str = "the trace does not say who is in communicators that are not made by MPI_Comm_split or MPI_Comm_dup";
 
 /// The tag that receives any.
@@ -62,7 +62,7 @@ const LOCAL: &[&str] = &[
 ];
 
 impl<'a> Calls<'a> {
-    /// Of this process.
+    /// The reader for one process.
     pub fn new(
         processes: &'a mut Processes,
         handles: Handles,
@@ -88,10 +88,10 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// The file is over.
+    /// Checks the end of the file.
     ///
     /// # Errors
-    /// If the process does not come to its end.
+    /// If the process does not reach its end.
     pub fn end(&self) -> Result<(), Wrong> {
         match self.finalized {
             true => Ok(()),
@@ -105,7 +105,7 @@ impl<'a> Calls<'a> {
     /// Reads a line.
     ///
     /// # Errors
-    /// If it is no call, or one that cannot be.
+    /// If it is not a call, or an invalid one.
     pub fn line(&mut self, text: &str, line: u64) -> Result<(), Wrong> {
         let text = text.trim();
         if text.is_empty() || text.starts_with('#') {
@@ -152,7 +152,7 @@ impl<'a> Calls<'a> {
         self.call(name, &Arguments { fields: arguments }, line)
     }
 
-    /// The time since the call before is computation.
+    /// Records the time since the previous call as computation.
     fn computes_until(&mut self, begin: f64, line: u64) -> Result<(), Wrong> {
         let Some(then) = self.then else {
             return Err(wrong("a call before MPI_Init", "the trace is not complete"));
@@ -252,7 +252,7 @@ impl<'a> Calls<'a> {
         Ok(())
     }
 
-    /// A request gets another operation: the one that it had is over.
+    /// Gives a request another operation: its previous one has ended.
     fn renew(&mut self, address: u64) -> u64 {
         if let Some(node) = self.requests.reuse(address) {
             self.processes.wait(self.task, node);
@@ -278,7 +278,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// The group that a communicator is, if that is known.
+    /// The group of a communicator, if it is known.
     fn group(&mut self, communicator: &Communicator, line: u64) -> Result<Option<usize>, Wrong> {
         let (size, tasks) = (communicator.size, self.processes.count());
         if size > u64::from(tasks) {
@@ -290,7 +290,8 @@ impl<'a> Calls<'a> {
         Ok(self.handles.group(line, communicator))
     }
 
-    /// A message: the places of count, type, partner, tag and communicator. None if there is none.
+    /// A message, by the places of count, type, partner, tag and communicator. None if there is
+    /// none.
     fn message(
         &mut self,
         arguments: &Arguments,
@@ -371,7 +372,7 @@ impl<'a> Calls<'a> {
         Ok(())
     }
 
-    /// What a collective operation is; None if the sizes are missing.
+    /// A collective operation; None if the sizes are missing.
     fn operation(
         &self,
         name: &str,
@@ -383,7 +384,7 @@ impl<'a> Calls<'a> {
             let tasks = u32::try_from(communicator.size).unwrap_or(u32::MAX);
             signed_task(arguments.integer(at)?, tasks)
         };
-        // Lists of counts follow their address in a field of their own, if they are there.
+        // Lists of counts follow their address in a separate field, if they are present.
         let listed = |plain: usize, lists: usize| arguments.fields.len() == plain + lists;
         Ok(match name {
             "Barrier" => plain(Kind::Barrier, 0, 0),
@@ -439,7 +440,8 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// The same tag in another communicator is another tag, as long as there is room for that.
+/// The tag of a message in a communicator. The same tag in another communicator becomes a different
+/// one, as long as there is room.
 fn own_tag(tag: u32, group: usize, all: usize) -> u32 {
     const PLAIN: u32 = 1 << 24;
     match u32::try_from(group) {
@@ -448,7 +450,7 @@ fn own_tag(tag: u32, group: usize, all: usize) -> u32 {
     }
 }
 
-/// What is done with a message.
+/// Direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Send,

@@ -1,5 +1,7 @@
-//! Who is in which communicator, from the calls that made them. A trace gives the handle of a communicator, its size and the rank of the
-//! process in it; of the call that made it, it gives color and key, but not the handle.
+//! Members of communicators, from the calls that made them.
+//!
+//! A trace gives the handle of a communicator, its size and the rank of the process in it. For the
+//! call that made it, the trace gives color and key, but not the handle.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -16,13 +18,14 @@ use crate::tasks::Peer;
 /// The communicators of all processes.
 #[derive(Debug, Default)]
 pub struct Groups {
-    /// By process: from which line on a handle means which group of tasks; None if that is not known.
+    /// By process: the line from which a handle means a group of tasks; None if that is not known.
     meanings: Vec<Vec<Meaning>>,
-    /// How many handles might have meant several, and were told apart by the order in which those were made.
+    /// Number of handles that were ambiguous, and resolved by the order in which the communicators
+    /// were made.
     pub by_order: u64,
 }
 
-/// From a line on a handle means a group.
+/// The meaning of a handle from a line on.
 #[derive(Clone, Debug)]
 struct Meaning {
     line: u64,
@@ -31,7 +34,8 @@ struct Meaning {
 }
 
 impl Groups {
-    /// Reads the files of all processes for it, and adds the groups to `operations`; `all`: the group of all processes.
+    /// Reads the files of all processes, and adds the groups to `operations`; `all`: the group of
+    /// all processes.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -59,14 +63,14 @@ impl Groups {
     }
 }
 
-/// The communicators of a process, as its lines go by.
+/// The communicators of a process, line by line.
 pub struct Handles {
     coming: std::iter::Peekable<std::vec::IntoIter<Meaning>>,
     now: FxHashMap<String, Option<usize>>,
 }
 
 impl Handles {
-    /// The group that a handle means on a line, if that is known. Lines go up.
+    /// The group that a handle means on a line, if that is known. Lines must ascend.
     pub fn group(&mut self, line: u64, communicator: &Communicator) -> Option<usize> {
         while let Some(meaning) = self.coming.next_if(|meaning| meaning.line <= line) {
             self.now.insert(meaning.communicator.handle, meaning.group);
@@ -82,40 +86,41 @@ struct Made {
     freed: bool,
 }
 
-/// What a handle means.
+/// Meaning of a handle.
 #[derive(Debug)]
 struct Known {
     communicator: Communicator,
     group: Option<usize>,
-    /// Which of those that the process has made it is.
+    /// Its index among the communicators that the process has made.
     made: Option<usize>,
 }
 
 /// The k-th split of a group.
 type Split = (usize, u32);
 
-/// A process while its events are looked at.
+/// State of a process while its events are resolved.
 #[derive(Debug, Default)]
 struct Process {
-    /// Events so far.
+    /// Number of events processed.
     at: usize,
     made: Vec<Made>,
-    /// Those whose handles have not come, by size and rank.
+    /// Communicators whose handles have not appeared yet, by size and rank.
     open: FxHashMap<(u64, u64), VecDeque<usize>>,
-    /// Those that are not freed, by the addresses of their variables.
+    /// Communicators not yet freed, by the addresses of their variables.
     variables: FxHashMap<String, Vec<usize>>,
-    /// Of those that were made in ways that a trace does not tell, so many handles have not come.
+    /// Number of communicators made in ways that the trace does not record, and whose handles have
+    /// not appeared yet.
     untold: u32,
-    /// The communicator of all has come.
+    /// True if the communicator of all processes has appeared.
     all: bool,
     handles: FxHashMap<String, Known>,
     /// Splits of each group so far.
     splits: FxHashMap<usize, u32>,
-    /// The one that it waits for.
+    /// The split that it waits for.
     waits: Option<Split>,
 }
 
-/// What the processes of a group say of a split, and what comes of it.
+/// Colors and keys of the processes of a group in a split, and the resulting groups.
 #[derive(Debug, Default)]
 struct Round {
     /// Color, key and place in the group.
@@ -132,7 +137,7 @@ struct Resolver<'a> {
     rounds: FxHashMap<Split, Round>,
     numbers: FxHashMap<Arc<[Peer]>, usize>,
     meanings: Vec<Vec<Meaning>>,
-    /// Groups of which some process cannot tell whether a handle means them.
+    /// Groups for which some process cannot tell if a handle means them.
     unsure: FxHashSet<usize>,
     by_order: u64,
 }
@@ -156,7 +161,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Every process goes on until it splits a group whose other processes have not come there.
+    /// Advances every process until it splits a group whose other processes have not arrived at the
+    /// split.
     fn resolve(mut self) -> Groups {
         loop {
             let mut goes_on = false;
@@ -173,7 +179,7 @@ impl<'a> Resolver<'a> {
             }
             match stuck {
                 None => break,
-                // Somebody never comes: nothing is known of what this makes.
+                // Some process never arrives: nothing is known of the resulting groups.
                 Some(split) if !goes_on => self.rounds.entry(split).or_default().done = true,
                 Some(_) => {}
             }
@@ -188,7 +194,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The next event of a process. False if it has to wait for others.
+    /// Processes the next event of a process. False if it has to wait for others.
     fn step(&mut self, task: usize) -> bool {
         let event = self.events[task][self.processes[task].at].clone();
         match event.what {
@@ -212,7 +218,7 @@ impl<'a> Resolver<'a> {
         true
     }
 
-    /// A process makes a communicator. False if it has to wait for others.
+    /// Processes the creation of a communicator. False if the process has to wait for others.
     fn make(&mut self, task: usize, of: &Communicator, how: How, address: String) -> bool {
         let of = self.processes[task].handles.get(&of.handle);
         let group = match (how, of.and_then(|known| known.group)) {
@@ -250,7 +256,8 @@ impl<'a> Resolver<'a> {
         true
     }
 
-    /// A process says its color and key, once; when all have said theirs the new groups are known.
+    /// Records the color and key of a process, once; when all processes have given theirs, the new
+    /// groups are known.
     fn say(&mut self, task: usize, group: usize, color: i64, key: i64) -> Split {
         let process = &mut self.processes[task];
         if let Some(split) = process.waits {
@@ -309,7 +316,8 @@ impl<'a> Resolver<'a> {
         group
     }
 
-    /// Which of the communicators of a process a new handle is: one with this size and rank, of several the one that was made first.
+    /// The communicator of a process that a new handle means: one with this size and rank; of
+    /// several, the one that was made first.
     fn find(&mut self, task: usize, new: &Communicator) -> (Option<usize>, Option<usize>) {
         let all = new.size == self.processes.len() as u64 && new.rank == task as u64;
         let process = &mut self.processes[task];
@@ -326,7 +334,7 @@ impl<'a> Resolver<'a> {
         }
         let Some(&first) = open.front() else {
             if all {
-                // A grid of all of them, for one.
+                // For example a grid of all of them.
                 process.untold = process.untold.saturating_sub(1);
                 return (Some(self.all), None);
             }
@@ -338,7 +346,7 @@ impl<'a> Resolver<'a> {
         };
         let group = made[first].group;
         if process.untold > 0 && group != self.all {
-            // It may be one of those of which nothing is known.
+            // It may be one of those about which nothing is known.
             self.unsure.extend(open.iter().map(|&one| made[one].group));
             self.unsure.remove(&self.all);
             return (None, None);

@@ -26,8 +26,9 @@ use weir_input::{Duration, Section};
 use weir_model::{Invalid, US};
 
 keys! {
-    /// Every call of MPI with its arguments and when it began and ended, a file for each process. `file` is that of rank 0: the last 0 in
-    /// its name stands for the rank. Between calls a process computes.
+    /// Every call of MPI with its arguments, begin and end, in a file for each process. `file` is
+    /// that of rank 0: the last 0 in its name stands for the rank. Between calls a process
+    /// computes.
     struct Params {
         /// The unit of times.
         #[serde(default = "microsecond")]

@@ -1,16 +1,16 @@
-//! Where calls have their communicators.
+//! Positions of the communicators in the arguments of calls.
 
 /// A collective operation, by the name of its call.
 pub struct Named {
-    /// Without `MPI_`, and as the one that is waited for.
+    /// Name without `MPI_`, in its blocking form.
     pub name: String,
-    /// The place of its communicator.
+    /// Position of its communicator.
     pub communicator: usize,
-    /// The place of its request, if it goes on in the background.
+    /// Position of its request, if it is nonblocking.
     pub request: Option<usize>,
 }
 
-/// Those that are known.
+/// The supported operations.
 const COLLECTIVES: &[&str] = &[
     "Barrier",
     "Bcast",
@@ -31,7 +31,7 @@ const COLLECTIVES: &[&str] = &[
     "Alltoallw",
 ];
 
-/// Calls that make a communicator of the one that is their first argument.
+/// Calls that make a communicator from the one in their first argument.
 pub const MAKERS: &[&str] = &[
     "MPI_Comm_split",
     "MPI_Comm_dup",
@@ -47,7 +47,8 @@ pub const MAKERS: &[&str] = &[
     "MPI_Dist_graph_create_adjacent",
 ];
 
-/// The collective operation that a call with so many arguments is. The communicator is the last argument, but for the request.
+/// The collective operation of a call with this number of arguments. The communicator is the last
+/// argument except for the request.
 pub fn collective(call: &str, arguments: usize) -> Option<Named> {
     let (name, request) = match call.strip_prefix("MPI_I") {
         Some(rest) if rest.starts_with(char::is_lowercase) => {
@@ -65,7 +66,8 @@ pub fn collective(call: &str, arguments: usize) -> Option<Named> {
     })
 }
 
-/// The place of the communicator of a call with so many arguments, if it is known to have one.
+/// The position of the communicator of a call with this number of arguments, if it is known to have
+/// one.
 pub fn communicator(call: &str, arguments: usize) -> Option<usize> {
     match call {
         "MPI_Comm_rank" | "MPI_Comm_size" => Some(0),

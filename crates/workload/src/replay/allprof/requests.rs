@@ -1,24 +1,26 @@
-//! What goes on in the background of a process, by the addresses of its requests.
+//! Nonblocking operations of a process, by the addresses of their requests.
 
 use rustc_hash::FxHashMap;
 
-/// What goes on. A trace says which requests a call looks at, not which of them it found complete.
+/// Operations under way. A trace gives the requests that a call tests, not which of them it found
+/// complete.
 ///
-/// A call that waits for any of several completes one at least: after as many such calls as requests were open all of them are over. So
-/// is a request that a call has looked at when another operation gets its address. Before that nothing waits for it.
+/// A call that waits for any of several completes at least one: after as many such calls as
+/// requests were open, all of them have ended. A request that a call has tested has also ended when
+/// another operation gets its address. Before that no operation waits for it.
 #[derive(Debug)]
 pub struct Requests {
     /// Bytes from one request to the next in an array.
     step: u64,
     open: FxHashMap<u64, Open>,
-    /// Arrays of which calls have waited for any.
+    /// Arrays with calls that have waited for any of their requests.
     arrays: Vec<Array>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Open {
     node: u32,
-    /// A call has looked at it, and may have found it complete.
+    /// True if a call has tested it, and may have found it complete.
     seen: bool,
 }
 
@@ -26,7 +28,7 @@ struct Open {
 struct Array {
     first: u64,
     count: u64,
-    /// So many of its requests are over at least, nobody knows which.
+    /// Minimum number of its requests that have ended; the trace does not tell which.
     over: u64,
 }
 
@@ -39,7 +41,7 @@ impl Array {
 }
 
 impl Requests {
-    /// None, in arrays of so many bytes for each.
+    /// No requests, in arrays with this number of bytes per request.
     pub fn new(step: u64) -> Requests {
         Requests {
             step,
@@ -48,18 +50,19 @@ impl Requests {
         }
     }
 
-    /// An operation goes on from now.
+    /// Starts an operation.
     pub fn start(&mut self, address: u64, node: u32) {
         self.open.insert(address, Open { node, seen: false });
     }
 
-    /// Another operation is to get this address: what had it and was looked at is over, and is given back.
+    /// Frees an address for another operation. Returns its previous operation if that was tested,
+    /// and has therefore ended.
     pub fn reuse(&mut self, address: u64) -> Option<u32> {
         let open = self.remove(address)?;
         open.seen.then_some(open.node)
     }
 
-    /// A call waits for it, or lets go of it.
+    /// Takes the operation that a call waits for, or frees.
     pub fn take(&mut self, address: u64) -> Option<u32> {
         self.remove(address).map(|open| open.node)
     }
@@ -67,7 +70,8 @@ impl Requests {
     fn remove(&mut self, address: u64) -> Option<Open> {
         let open = self.open.remove(&address)?;
         let step = self.step;
-        // It may be one of those that were over already: fewer of the others are, for certain.
+        // It may be one of the requests that have ended already; fewer of the others then have for
+        // certain.
         for array in &mut self.arrays {
             if open.seen && array.has(address, step) {
                 array.over = array.over.saturating_sub(1);
@@ -76,7 +80,7 @@ impl Requests {
         Some(open)
     }
 
-    /// A call waits for all of an array.
+    /// Takes all operations of an array that a call waits for.
     pub fn take_all(&mut self, count: u64, first: u64) -> Vec<u32> {
         let mut all = self.within(count, first);
         all.sort_unstable();
@@ -86,7 +90,7 @@ impl Requests {
         nodes.collect()
     }
 
-    /// A call looks whether those of an array are complete, and may find any of them.
+    /// Records that a call tests an array, and may find any of its requests complete.
     pub fn look(&mut self, count: u64, first: u64) {
         for address in self.within(count, first) {
             if let Some(open) = self.open.get_mut(&address) {
@@ -95,7 +99,8 @@ impl Requests {
         }
     }
 
-    /// A call waits for any of an array: what is over after it for certain, all of them or none.
+    /// Records that a call waits for any of an array. Returns the operations that have ended after
+    /// it for certain: all of them or none.
     pub fn any(&mut self, count: u64, first: u64) -> Vec<u32> {
         self.look(count, first);
         let open = self.within(count, first).len() as u64;
@@ -169,7 +174,7 @@ mod tests {
         assert_eq!(requests.reuse(100), None);
         requests.start(100, 4);
         assert_eq!(requests.any(3, 100), [0u32; 0]);
-        // One of three is over, and this is the one.
+        // One of three has ended, and it is this one.
         assert_eq!(requests.reuse(108), Some(2));
         requests.start(108, 5);
         assert_eq!(requests.any(3, 100), [0u32; 0]);

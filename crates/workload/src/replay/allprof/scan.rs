@@ -1,4 +1,4 @@
-//! A first look at the file of a process: when it makes communicators, and when it first uses each.
+//! First pass over the file of a process: creations of communicators, and their first uses.
 
 use std::path::Path;
 
@@ -8,43 +8,45 @@ use super::super::input::{Fault, Lines};
 use super::arguments::{Arguments, Communicator, number};
 use super::names;
 
-/// Something that says who is in a communicator.
+/// An event with information about the members of a communicator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Its line.
     pub line: u64,
-    /// What it is.
+    /// Its kind.
     pub what: What,
 }
 
-/// What says who is in a communicator.
+/// Kinds of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A handle is used, for the first time or for the first time since some communicator was freed.
+    /// First use of a handle, or first use since some communicator was freed.
     Used(Communicator),
-    /// A communicator is made of another one; the address of the variable that holds it.
+    /// A communicator is made from another one; with the address of the variable that holds it.
     Made(Communicator, How, String),
     /// The communicator in the variable at this address is freed.
     Freed(String),
 }
 
-/// How a communicator is made.
+/// Ways of making a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// Of the same processes.
+    /// From the same processes.
     Copy,
-    /// Of those with the same color, in the order of their keys. A negative color: the process gets none.
+    /// From the processes with the same color, in the order of their keys. With a negative color
+    /// the process gets none.
     Split {
         /// Color.
         color: i64,
         /// Key.
         key: i64,
     },
-    /// In a way that a trace does not tell.
+    /// In a way that a trace does not record.
     Unknown,
 }
 
-/// All events of a file. Lines that are no calls, or are not complete, are left to those who read the calls.
+/// All events of a file. Lines that are not calls, or not complete, are left to the reader of
+/// calls.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -86,7 +88,8 @@ pub fn scan(path: &Path) -> Result<Vec<Event>, Fault> {
     Ok(events)
 }
 
-/// How a call makes a communicator, the place of the one that it is made of, and the address of the new one.
+/// The way in which a call makes a communicator, the position of the one that it is made from, and
+/// the address of the new one.
 fn made(name: &str, arguments: &Arguments) -> Option<(How, usize, String)> {
     let address = |at: usize| arguments.at(at).ok().map(str::to_string);
     Some(match name {
@@ -99,7 +102,7 @@ fn made(name: &str, arguments: &Arguments) -> Option<(How, usize, String)> {
         }
         "MPI_Comm_dup" | "MPI_Comm_idup" => (How::Copy, 0, address(1)?),
         "MPI_Comm_dup_with_info" => (How::Copy, 0, address(2)?),
-        // Of processes that a trace does not tell.
+        // The trace does not record its processes.
         name if names::MAKERS.contains(&name) => (How::Unknown, 0, String::new()),
         _ => return None,
     })

@@ -1,7 +1,8 @@
 use super::super::testing::{read_files, refused_files, replay};
 use weir_model::US;
 
-/// Two processes of Open MPI: 0 sends in the background, 1 receives from anybody; both combine 4 doubles.
+/// Two processes of Open MPI: 0 sends nonblocking, 1 receives from any source; both combine 4
+/// doubles.
 const FIRST: &str = "# a comment\nMPI_Init:-:1:2:100\nMPI_Isend:110:1:50:11,8,8:1:3:9000,0,2:7000:112\n\
     MPI_Wait:120:7000:0:121\nMPI_Allreduce:121:1:2:4:11,8,8:3:9000,0,2:130\nMPI_Finalize:131:-\n";
 const SECOND: &str = "MPI_Init:-:1:2:50\nMPI_Recv:52:1:50:11,8,8:-1:-1:8000,1,2:0:60\n\
@@ -164,7 +165,8 @@ fn what_is_wrong_is_refused_with_file_and_line() {
 fn what_cannot_be_known_is_ignored_with_words() {
     let more =
         |text: &str, lines: &str| text.replace("MPI_Finalize", &format!("{lines}MPI_Finalize"));
-    // A communicator in another order, made nobody knows how, no process, and sizes that liballprof does not write.
+    // A communicator in another order, made in an unknown way; no process; and sizes that
+    // liballprof does not write.
     let lines = "MPI_Barrier:130:4,1,2:130\nMPI_Send:130:1:9:11,8,8:0:0:4,1,2:130\nMPI_Send:130:1:9:11,8,8:-2:0:9000,0,2:130\n\
         MPI_Reduce_scatter:130:1:2:3:11,8,8:3:9000,0,2:130\nMPI_Waitany:130:2:3:4:5:130\nMPI_Fancy:130:1:130\n";
     let first = more(FIRST, lines);
@@ -185,7 +187,7 @@ fn what_cannot_be_known_is_ignored_with_words() {
 
 #[test]
 fn mpich_has_other_numbers() {
-    // There -1 is nobody, and -2 anybody.
+    // In MPICH -1 means no process, and -2 any process.
     let second = SECOND.replace("8:-1:-1:8000", "8:-2:-1:8000");
     let keys = "library = \"mpich\"\nrequest_bytes = 4\n";
     let trace = read_files("allprof", keys, &files(FIRST, &second)).unwrap();
@@ -194,7 +196,8 @@ fn mpich_has_other_numbers() {
     assert!(said.contains("never received"), "{said}");
 }
 
-/// Four processes that split the one of all by rows and columns of two: what each does after that, with `ROW` and `COLUMN` for its handles.
+/// Four processes that split the communicator of all by rows and columns of two. `lines`: the
+/// following lines of each, with `ROW` and `COLUMN` for its handles.
 fn grid(lines: &str, asked: bool) -> Vec<(String, String)> {
     let one = |rank: u64| {
         let (row, column) = (
@@ -248,8 +251,9 @@ fn who_is_in_a_communicator_is_known_from_the_split_that_made_it() {
         assert_eq!(sent, all);
         let said = trace.coverage.to_string();
         assert!(!said.contains("of some of the tasks"), "{said}");
-        // On the diagonal row and column look alike, unless a process asks for its rank before it makes the next: the handle that
-        // comes first is taken for the one that was made first, and the report says so.
+        // On the diagonal row and column look alike, unless a process asks for its rank before it
+        // makes the next. The handle that appears first is then taken for the one that was made
+        // first, and the report says so.
         assert_eq!(
             said.contains("2 communicators told apart by the order"),
             !asked,
@@ -276,7 +280,8 @@ fn communicators_that_may_be_others_are_ignored_by_all_of_their_processes() {
 
 #[test]
 fn waits_for_any_wait_for_all_in_the_end() {
-    // Process 0 computes 10 us; 1 has posted two receives and asked twice for any of them before it answers.
+    // Process 0 computes 10 us; 1 has posted two receives and asked twice for any of them before it
+    // answers.
     let first = "MPI_Init:-:1:2:0\nMPI_Send:10:1:8:1,1,1:1:3:9,0,2:10\nMPI_Send:20:1:8:1,1,1:1:4:9,0,2:20\n\
         MPI_Recv:20:1:8:1,1,1:1:5:9,0,2:0:20\nMPI_Finalize:20:-\n";
     let second = "MPI_Init:-:1:2:0\nMPI_Irecv:0:1:8:1,1,1:0:3:8,1,2:400:0\nMPI_Irecv:0:1:8:1,1,1:0:4:8,1,2:408:0\n\

@@ -1,4 +1,4 @@
-//! Who is in which communicator.
+//! Members of communicators.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -19,13 +19,13 @@ pub struct Groups {
     members: FxHashMap<String, Arc<[Peer]>>,
     /// All tasks.
     all: Arc<[Peer]>,
-    /// Groups that operations have used, by their members: names may differ from file to file.
+    /// Groups that operations have used, by their members: names may differ between files.
     used: FxHashMap<Arc<[Peer]>, usize>,
-    /// The same by the names as they are now; that of all tasks has none.
+    /// The same by the current names; the group of all tasks has none.
     named: FxHashMap<Option<String>, usize>,
 }
 
-/// A process group as PyTorch writes it.
+/// A process group in PyTorch's format.
 #[derive(Deserialize)]
 struct ProcessGroup {
     pg_name: String,
@@ -33,7 +33,7 @@ struct ProcessGroup {
 }
 
 impl Groups {
-    /// Of so many tasks; none is known yet.
+    /// For this number of tasks; no group is known yet.
     pub fn new(tasks: u32) -> Groups {
         Groups {
             tasks,
@@ -44,10 +44,10 @@ impl Groups {
         }
     }
 
-    /// Reads those of a JSON file; the hash goes on.
+    /// Reads the groups of a JSON file and updates the hash.
     ///
     /// # Errors
-    /// If it cannot be read, or groups are empty, have a task twice or tasks that there are not.
+    /// If it cannot be read, or groups are empty, have a task twice or tasks that do not exist.
     pub fn file(&mut self, path: &Path, hash: Sha256) -> Result<Sha256, Fault> {
         let name = path.display().to_string();
         let refuse = |message: String| Fault {
@@ -81,8 +81,8 @@ impl Groups {
         Ok(input.hasher())
     }
 
-    /// Takes up those that a metadata node lists, if it does: `[{"pg_name": "0", "ranks": [0, 1], …}]`, within a list of one text. No ranks
-    /// are all.
+    /// Reads the groups that a metadata node lists, if any: `[{"pg_name": "0", "ranks": [0, 1],
+    /// …}]`, within a list of one text. Empty ranks mean all tasks.
     pub fn inline(&mut self, values: &str) {
         let from = values.find("[{").unwrap_or(values.len());
         let to = values.rfind("}]").map_or(from, |at| at + 2);
@@ -98,10 +98,10 @@ impl Groups {
         }
     }
 
-    /// The group of an operation: that of this name, or all tasks.
+    /// The group of an operation: the one with this name, or all tasks.
     ///
     /// # Errors
-    /// If there is none of that name, or it has tasks that there are not.
+    /// If none has that name, or it has tasks that do not exist.
     pub fn find(
         &mut self,
         name: Option<&str>,

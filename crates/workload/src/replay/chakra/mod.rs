@@ -31,8 +31,9 @@ use weir_model::US;
 use wire::damaged;
 
 keys! {
-    /// What each NPU of a training run did, as a graph: computation, sends, receives and collective operations. A file for each, of which
-    /// `file` is that of number 0: the last 0 in its name stands for the number.
+    /// The operations of each NPU of a training run, as a graph: computation, sends, receives and
+    /// collective operations. There is a file for each NPU; `file` is that of number 0: the last 0
+    /// in its name stands for the number.
     struct Params {
         /// Members of communicators, as in ASTRA-sim: a JSON file, `{ "1": [0, 1], … }`, relative
         /// to the trace. Traces may also list them.
@@ -50,7 +51,7 @@ pub const ENTRY: Entry<Build> = Entry {
     build,
 };
 
-/// Processors: of what runs on the host, of what computes on the accelerator, and of what communicates on it.
+/// Processors: for operations on the host, computation on the accelerator, and communication on it.
 const CPUS: [u8; 3] = [0, 1, 2];
 
 fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refusal> {
@@ -97,10 +98,10 @@ struct Reader {
     coverage: Coverage,
 }
 
-/// Messages of a file are no longer than this.
+/// Maximum length of a message of a file, bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// A file as messages with their lengths before them.
+/// A file as messages, each preceded by its length.
 struct Messages {
     reader: BufReader<Input>,
     at: u64,
@@ -150,7 +151,8 @@ impl Messages {
     }
 }
 
-/// The operations of a file by the names of their nodes, and who waits for which name.
+/// The operations of a file by the names of their nodes, and the operations that wait for each
+/// name.
 #[derive(Default)]
 struct Names {
     nodes: FxHashMap<u64, u32>,
@@ -164,7 +166,8 @@ impl Reader {
             at: 0,
             buffer: Vec::new(),
         };
-        // The first message says what the trace is; it has the form of any, and nothing that is needed.
+        // The first message describes the trace; it has the same form as the others, and is not
+        // needed.
         let Some((first, at)) = messages.next()? else {
             return Err(Fault::new("it is empty", "give a Chakra trace"));
         };
@@ -197,13 +200,13 @@ impl Reader {
         Ok(messages.reader.into_inner().hasher())
     }
 
-    /// The operation that a node is.
+    /// The operation of a node.
     fn node(&mut self, own: Peer, node: &Node) -> Result<u32, Fault> {
         if self.builders[own as usize].count() >= MOST_OPERATIONS {
             return Err(damaged(node.at, "there are too many nodes"));
         }
         let kind = node.kind()?;
-        // Those that call a kernel have no size; the kernel has.
+        // Nodes that call a kernel have no size; the kernel has.
         let calls = kind == Kind::Collective && node.number("comm_size").is_none();
         let on_host = node.number("is_cpu_op").unwrap_or(1) != 0;
         let refuse = |(message, remedy): (String, String)| Fault {
@@ -310,7 +313,8 @@ impl Reader {
         let root = ["comm_root", "root_rank", "root"];
         let root = root.into_iter().find_map(|key| node.number(key));
         let root = || signed_task(root.unwrap_or(0) as i64, tasks as u32).map_err(refuse);
-        // What a size means is what ASTRA-sim takes it for: of an alltoall and a reduce-scatter all that a task has.
+        // Sizes are interpreted as in ASTRA-sim: for an alltoall and a reduce-scatter, the size is
+        // all that a task has.
         let (kind, root, bytes) = match node.need("comm_type")? {
             0 => (CollectiveKind::Allreduce, 0, size),
             1 => (CollectiveKind::Reduce, root()?, size),

@@ -3,12 +3,12 @@
 use super::super::input::Fault;
 use super::wire::{Message, Value, damaged, numbers};
 
-/// What a node is, by its number in the schema.
+/// Kind of a node, by its number in the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing: what converters leave of what they do not know.
+    /// Nothing: converters use it for unknown operations.
     Invalid,
-    /// Says something of the trace.
+    /// Information about the trace.
     Metadata,
     /// Memory, storage, checkpoints.
     Memory,
@@ -25,17 +25,17 @@ pub enum Kind {
 /// A node.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// The byte of the file where it begins.
+    /// Offset in the file, bytes.
     pub at: u64,
     /// Its name in the file.
     pub id: u64,
     /// Its kind's number.
     pub kind: u64,
-    /// Those that it waits for.
+    /// Names of the nodes that it waits for.
     pub after: Vec<u64>,
-    /// How long it took, us.
+    /// Duration, us.
     pub duration: u64,
-    /// What a metadata node says.
+    /// Content of a metadata node.
     pub values: Option<String>,
     /// Attributes with numbers: name and bits.
     numbers: Vec<(String, u64)>,
@@ -74,7 +74,7 @@ impl Node {
         while let Some((field, value)) = message.field()? {
             match (field, value) {
                 (1, Value::Bytes(bytes, at)) => name = utf8(bytes, at)?,
-                // Signed numbers that are not zigzag, unsigned ones and truth.
+                // Signed numbers that are not zigzag, unsigned ones and booleans.
                 (7 | 9 | 11 | 13 | 19 | 21 | 23 | 25 | 27, value) => number = value.number(),
                 (15 | 17, Value::Varint(bits)) => {
                     number = Some((bits >> 1) ^ (bits & 1).wrapping_neg());
@@ -91,13 +91,13 @@ impl Node {
         Ok(())
     }
 
-    /// A number that it has.
+    /// The value of a numeric attribute.
     pub fn number(&self, name: &str) -> Option<u64> {
         let mut named = self.numbers.iter().filter(|(own, _)| own == name);
         named.next().map(|&(_, number)| number)
     }
 
-    /// A text that it has, or a number as one.
+    /// The value of a text attribute, or of a number as text.
     pub fn text(&self, name: &str) -> Option<String> {
         let named = self.texts.iter().find(|(own, _)| own == name);
         named
@@ -105,10 +105,10 @@ impl Node {
             .or_else(|| self.number(name).map(|number| number.to_string()))
     }
 
-    /// A number that it must have.
+    /// The value of a required numeric attribute.
     ///
     /// # Errors
-    /// If it has none.
+    /// If it is missing.
     pub fn need(&self, name: &str) -> Result<u64, Fault> {
         self.number(name).ok_or_else(|| Fault {
             place: format!("byte {}", self.at),
@@ -117,7 +117,7 @@ impl Node {
         })
     }
 
-    /// What it is.
+    /// Its kind.
     ///
     /// # Errors
     /// If there is no such kind.

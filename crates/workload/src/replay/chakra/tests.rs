@@ -114,7 +114,7 @@ fn nodes_wait_for_what_they_name() {
     );
     let run = replay(&trace).finish();
     assert_eq!(run.messages[0].at, 5 * US);
-    // The first of the exchange leaves when the message has.
+    // The first message of the exchange leaves after the sent message has left.
     assert_eq!(run.messages[1].at, 5 * US + 100);
     let last = 5 * US + 100 + 1_000 + 1_000 + 1_000;
     assert_eq!(run.tasks[0].finished(), Some(last));

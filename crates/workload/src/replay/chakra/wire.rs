@@ -1,11 +1,11 @@
-//! The wire format of Protocol Buffers, as far as execution traces need it.
+//! The subset of the Protocol Buffers wire format that execution traces need.
 
 use super::super::input::Fault;
 
 /// A field's value.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {
-    /// A whole number of any kind.
+    /// An integer of any kind.
     Varint(u64),
     /// Eight bytes.
     Fixed64(u64),
@@ -16,7 +16,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// As a whole number; of a signed one the bits.
+    /// The value as an integer; the bits of a signed one.
     pub fn number(self) -> Option<u64> {
         match self {
             Value::Varint(number) | Value::Fixed64(number) => Some(number),
@@ -29,7 +29,7 @@ impl Value<'_> {
 /// The fields of a message, one after the other.
 pub struct Message<'a> {
     rest: &'a [u8],
-    /// The byte of the file behind the message.
+    /// Offset of the end of the message in the file, bytes.
     end: u64,
 }
 
@@ -55,12 +55,12 @@ impl<'a> Message<'a> {
         self.end - self.rest.len() as u64
     }
 
-    /// True if all of it is read.
+    /// True if all of it has been read.
     pub fn is_over(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// A number in 7 bits a byte.
+    /// An integer in 7 bits per byte.
     ///
     /// # Errors
     /// If it does not end, or has more than 64 bits.

@@ -1,5 +1,5 @@
-//! The binary form: a table of where each rank's block begins and ends, then the blocks. Numbers are those of the machine that wrote
-//! it, which here is little-endian.
+//! The binary form: a table of the begin and end of each rank's block, then the blocks. Numbers
+//! have the byte order of the machine that wrote the file, here little-endian.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,16 +13,17 @@ use weir_model::{LONGEST_MESSAGE, Time};
 /// The first eight bytes of a file.
 pub const MAGIC: [u8; 8] = 4_223u64.to_le_bytes();
 
-/// Bytes of the header before the table, which its numbers do not count: the magic number.
+/// Bytes before the offsets of the header begin to count: the magic number.
 const BEFORE: u64 = 8;
 
 /// Bytes of a node.
 const NODE: usize = 39;
 
-/// Reads a file; `unit` is that of computations, ps. Besides the content: for each rank the byte of its first node.
+/// Reads a file; `unit` is that of computations, ps. Also returns the offset of each rank's first
+/// node, bytes.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
+/// The first error found.
 pub fn read(path: &Path, unit: Time, compute: Scale) -> Result<(Content, Vec<u64>), Fault> {
     let mut source = Source {
         left: std::fs::metadata(path).map_or(0, |about| about.len()),
@@ -68,7 +69,7 @@ pub fn read(path: &Path, unit: Time, compute: Scale) -> Result<(Content, Vec<u64
     Ok((content, firsts))
 }
 
-/// Where an operation stands, if the first of its rank is at this byte.
+/// Position of an operation, if the first of its rank is at this byte.
 pub fn place(firsts: &[u64], task: u32, node: u32) -> String {
     let first = firsts.get(task as usize).copied().unwrap_or(0);
     format!("byte {}", first + NODE as u64 * u64::from(node))
@@ -82,10 +83,10 @@ fn at(byte: u64, message: impl Into<String>) -> Fault {
     }
 }
 
-/// A file from its beginning to its end. No more is asked for than it has.
+/// A file from its beginning to its end. Reads never go beyond its length.
 struct Source {
     input: Input,
-    /// The next byte.
+    /// Offset of the next byte.
     at: u64,
     left: u64,
 }
@@ -134,10 +135,10 @@ fn blocks(table: &[u8], end: u64, ranks: u32) -> Result<Vec<Block>, Fault> {
     Ok(blocks)
 }
 
-/// Fields one after the other. (There must be enough of them.)
+/// Fields one after the other. (The caller ensures that there are enough of them.)
 struct Fields<'a> {
     rest: &'a [u8],
-    /// The byte behind the last one.
+    /// Offset of the byte after the last one.
     end: u64,
 }
 
@@ -184,7 +185,7 @@ struct Reader {
     counts: Counts,
 }
 
-/// A node's dependents: how many, and where they begin in the appendix.
+/// A node's dependents: their number, and their begin in the appendix.
 type Dependents = (u32, u32);
 
 impl Reader {
@@ -195,7 +196,7 @@ impl Reader {
             return Err(at(start, "a rank has 8 bytes at least"));
         }
         let (count, roots) = (fields.u32() as usize, fields.u32() as usize);
-        // Below 2⁶⁴.
+        // No overflow: the sum is below 2⁶⁴.
         let first = 8 + 4 * roots as u64;
         let nodes = first + (NODE * count) as u64;
         if nodes > bytes.len() as u64 || count >= MOST_OPERATIONS {
@@ -283,7 +284,8 @@ impl Reader {
                 }
             }
         }
-        // Each place of the list is named once: otherwise a short one could stand for many dependencies.
+        // Each place of the list is named once: otherwise a short list could represent many
+        // dependencies.
         if named != entries || !appendix.len().is_multiple_of(4) {
             let message = format!(
                 "a list of {} bytes, of which operations name {named} places",

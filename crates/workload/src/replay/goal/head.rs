@@ -1,18 +1,18 @@
-//! The head of a GOAL text: comments in which a converter says what the schedule lacks.
+//! The head of a GOAL text: comments in which a converter lists what the schedule lacks.
 
 use super::super::Coverage;
 use super::words::{Wrong, shown, wrong};
 
-/// Such a comment begins with this.
+/// Start of such a comment.
 const MARK: &[u8] = b"// coverage:";
 
-/// Before the reason of what is left out.
+/// Precedes the reason for which operations are left out.
 const IGNORED: &str = " ignored: ";
 
-/// A text has at most this many of them: a result holds them as one text, of less than 64 KiB.
+/// Maximum number of such comments in a text: a result holds them as one text, of less than 64 KiB.
 const MOST: usize = 100;
 
-/// Bytes of the longest kind, and of the longest reason.
+/// Maximum length of a kind, and of a reason, bytes.
 const LONGEST: [usize; 2] = [80, 200];
 
 /// The comments so far: `// coverage: 3 MPI_Allreduce of 96 bytes ignored: why`.
@@ -29,10 +29,10 @@ struct Said {
 }
 
 impl Head {
-    /// Takes up a line, if it is such a comment.
+    /// Reads a line, if it is such a comment.
     ///
     /// # Errors
-    /// If it begins as one and cannot be understood.
+    /// If it starts as one and is invalid.
     pub fn line(&mut self, line: &[u8]) -> Result<(), Wrong> {
         let Some(text) = line.trim_ascii().strip_prefix(MARK) else {
             return Ok(());
@@ -53,7 +53,7 @@ impl Head {
         Ok(())
     }
 
-    /// Adds what they say.
+    /// Adds their content.
     pub fn add_to(self, coverage: &mut Coverage) {
         for said in self.said {
             match said.why {
@@ -91,7 +91,7 @@ fn read(text: &str) -> Option<Said> {
     })
 }
 
-/// A whole number without a sign.
+/// An integer without a sign.
 fn number(word: &str) -> Option<u64> {
     let digits = word.bytes().all(|byte| byte.is_ascii_digit());
     word.parse().ok().filter(|_| digits)

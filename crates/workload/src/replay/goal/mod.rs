@@ -1,4 +1,5 @@
-//! `goal`: GOAL, the group operation assembly language of LogGOPSim and ATLAHS, as text or in its binary form.
+//! `goal`: GOAL, the group operation assembly language of LogGOPSim and ATLAHS, as text or in its
+//! binary form.
 
 mod binary;
 mod head;
@@ -56,7 +57,7 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     Ok(content)
 }
 
-/// True if a file begins as the binary form does.
+/// True if a file starts like the binary form.
 fn is_binary(path: &Path) -> Result<bool, Fault> {
     let mut first = Vec::new();
     let read = Input::open(path)?.take(8).read_to_end(&mut first);
@@ -64,7 +65,7 @@ fn is_binary(path: &Path) -> Result<bool, Fault> {
     Ok(first == binary::MAGIC)
 }
 
-/// What a schedule holds.
+/// Operations of a schedule.
 #[derive(Default)]
 struct Counts {
     sends: (u64, u64),

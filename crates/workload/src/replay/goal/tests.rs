@@ -17,7 +17,7 @@ fn operations_start_when_what_they_wait_for_is_over() {
     assert_eq!(run.messages[0].at, 5 * NS);
     assert_eq!(run.messages[1].at, first);
     assert_eq!(run.tasks[2].finished(), Some(first + 200 + NS));
-    // Its second processor computes for longest.
+    // Its second processor computes longest.
     assert_eq!(run.tasks[1].finished(), Some(300 * NS));
     assert_eq!(run.tasks[1].communicated(), Some(0));
     assert_eq!(
@@ -69,7 +69,7 @@ fn marks_need_no_space_around_them() {
         let [one, other] = [&trace, &expected].map(|trace| replay(trace).finish().messages);
         assert_eq!(one, other, "{text}");
     }
-    // The place is that of the operation, too, where its block ends on the same line.
+    // The place is that of the operation even if its block ends on the same line.
     let said = refused("goal", "", "num_ranks 1\nrank 0{a: send 1b to 0}\n");
     assert!(said.contains("line 2: the message from task 0"), "{said}");
 }
@@ -94,7 +94,7 @@ fn comments_at_the_head_say_what_the_schedule_lacks() {
     let plain = read_bytes("goal", "", CHAIN.as_bytes()).unwrap();
     let [one, other] = [&trace, &plain].map(|trace| replay(trace).finish().messages);
     assert_eq!(one, other);
-    // Elsewhere they are comments like any.
+    // Elsewhere they are ordinary comments.
     let after = format!("{CHAIN}// coverage: 3 MPI_Allreduce\n");
     let trace = read_bytes("goal", "", after.as_bytes()).unwrap();
     assert_eq!(trace.coverage, plain.coverage);
@@ -244,7 +244,7 @@ fn what_is_wrong_is_refused_with_its_line() {
 
 #[test]
 fn a_message_that_is_not_sent_hangs_nobody() {
-    // Tags above 16 bits are told apart, and named as in the file where somebody waits.
+    // Tags above 16 bits are distinguished, and errors name them as in the file.
     let text = "num_ranks 2\nrank 0 {\na: send 1b to 1 tag 70001\nb: send 1b to 1 tag 70002\n}\n\
         rank 1 {\na: recv 1b from 0 tag 70002\nb: recv 1b from 0 tag 70001\nb requires a\n}\n";
     let trace = read_bytes("goal", "", text.as_bytes()).unwrap();
@@ -254,7 +254,7 @@ fn a_message_that_is_not_sent_hangs_nobody() {
 #[test]
 fn who_waits_is_told_with_the_tag_of_the_file() {
     for tag in [65_535u32, 65_536, 70_000, 1_000_003, u32::MAX - 1] {
-        // The receive of anything takes the message that the second one is for.
+        // The receive of anything takes the message that is meant for the second one.
         let text = format!(
             "num_ranks 3\nrank 0 {{\na: recv 8b from -1 tag -1\nb: recv 4b from 1 tag {tag}\n\
              b requires a\n}}\nrank 1 {{\nsend 4b to 0 tag {tag}\n}}\n\
@@ -294,7 +294,8 @@ fn damage_of_the_binary_form_is_refused_with_its_byte() {
         let said = refuse(&BINARY[..cut]);
         assert!(said.contains("byte "), "{cut}: {said}");
     }
-    // 12 ranks, then a table of 16 bytes for each from byte 14, then rank 0: 5 nodes, its first ones, nodes of 39 bytes.
+    // 12 ranks, then a table of 16 bytes for each from byte 14, then rank 0: 5 nodes, its first
+    // ones, nodes of 39 bytes.
     let rank = 14 + 12 * 16;
     let roots = u32::from_le_bytes(BINARY[rank + 4..rank + 8].try_into().unwrap()) as usize;
     let node = rank + 8 + 4 * roots;
@@ -337,7 +338,7 @@ fn what_can_never_finish_is_refused() {
     ] {
         assert!(said.contains(part), "{said:?} lacks {part:?}");
     }
-    // In the background nobody waits.
+    // Nonblocking, neither waits.
     let good = both.replace("b requires a", "b irequires a");
     replay(&read_bytes("goal", "", good.as_bytes()).unwrap()).finish();
     // A second round of the same tags: the first message is not the second.
@@ -346,14 +347,15 @@ fn what_can_never_finish_is_refused() {
         d: send 1b to 0\nd requires c\n}\n";
     let said = refused("goal", "", second);
     assert!(said.contains("line 6: a deadlock"), "{said}");
-    // Receives of anything may go on in some order.
+    // Receives of anything can complete in some order.
     let open = both.replace("from 1", "from -1");
     read_bytes("goal", "", open.as_bytes()).unwrap();
 }
 
 #[test]
 fn a_deadlock_that_another_order_would_avoid_is_left_to_the_run() {
-    // Of two receives of the same messages one goes on at once; which of them, the file does not say.
+    // One of two receives of the same messages completes at once; the file does not determine
+    // which.
     let text = "num_ranks 2\nrank 0 {\na: recv 1b from 1\nb: recv 1b from 1\ns: send 1b to 1\ns requires b\n}\n\
         rank 1 {\na: send 1b to 0\nr: recv 1b from 0\nb: send 1b to 0\nb requires r\n}\n";
     read_bytes("goal", "", text.as_bytes()).unwrap();

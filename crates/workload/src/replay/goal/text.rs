@@ -15,7 +15,7 @@ use weir_model::Time;
 /// Reads a file; `unit` is that of `calc`, ps.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
+/// The first error found.
 pub fn read(path: &Path, unit: Time, compute: Scale) -> Result<Content, Fault> {
     let mut reader = Reader::new(unit, compute);
     let mut lines = Lines::open(path)?;
@@ -25,14 +25,14 @@ pub fn read(path: &Path, unit: Time, compute: Scale) -> Result<Content, Fault> {
     reader.end(lines)
 }
 
-/// Where an operation stands.
+/// Position of an operation.
 pub fn place(path: &Path, task: u32, node: u32) -> String {
     let find = || -> Result<u64, Fault> {
         let mut reader = Reader::new(1, Scale::default());
         let mut lines = Lines::open(path)?;
         while lines.advance()? {
             reader.line(&lines)?;
-            // The block of its rank is open still, or was closed on this line.
+            // The block of its rank is still open, or was closed on this line.
             let open = reader.block.as_ref().filter(|block| block.rank == task);
             let count = match open {
                 Some(block) => block.builder.count(),
@@ -56,14 +56,14 @@ struct Reader {
     ranks: Option<u32>,
     graphs: FxHashMap<u32, TaskGraph>,
     block: Option<Block>,
-    /// Labels of the block; kept for their memory.
+    /// Labels of the block; kept to reuse their memory.
     labels: FxHashMap<Box<[u8]>, u32>,
-    /// Within `/* */`.
+    /// True within `/* */`.
     comment: bool,
-    /// The line without comments, where it has some.
+    /// The line without comments, if it has some.
     plain: Vec<u8>,
     counts: Counts,
-    /// Lines before `num_ranks` that say what the schedule lacks.
+    /// Lines before `num_ranks` that list what the schedule lacks.
     head: Head,
 }
 
@@ -228,7 +228,7 @@ impl Reader {
         Ok(())
     }
 
-    /// An operation, without its label; its number.
+    /// Reads an operation, without its label; returns its number.
     fn operation(&mut self, kind: Option<&[u8]>, words: &mut Words) -> Result<u32, Wrong> {
         let node = match kind {
             Some(b"send") => {

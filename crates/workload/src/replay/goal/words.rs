@@ -30,7 +30,7 @@ impl<'a> Words<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// The next one, which stays there.
+    /// The next one, without taking it.
     pub fn peek(mut self) -> Option<&'a [u8]> {
         self.next()
     }
@@ -50,7 +50,7 @@ pub fn wrong<T>(what: impl Into<String>, remedy: impl Into<String>) -> Result<T,
     Err((what.into(), remedy.into()))
 }
 
-/// A whole number; `what` it is.
+/// An integer; `what` names it in errors.
 pub fn number(word: Option<&[u8]>, what: &str) -> Result<u64, Wrong> {
     let Some(word) = word else {
         return wrong(format!("the line ends where {what} should be"), "write it");

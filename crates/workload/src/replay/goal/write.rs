@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use super::super::table::Flow;
 use weir_model::Time;
 
-/// Writes flows as a GOAL text in this unit of time, to which their times are rounded; those of a task in the order of `flows` where
-/// they leave at the same time.
+/// Writes flows as a GOAL text in this unit of time. Times are rounded to it; flows of a task that
+/// leave at the same time keep the order of `flows`.
 ///
-/// A chain of computations on a processor of its own keeps the times: message and computation wait for the computation
-/// before. What a task is sent it receives whenever that comes.
+/// A chain of computations on a separate processor keeps the times: message and computation wait
+/// for the previous computation. A task receives its messages whenever they arrive.
 ///
 /// # Errors
 /// If `out` cannot be written to.

@@ -13,13 +13,13 @@ use crate::tasks::VectorKind;
 use crate::tasks::collectives::Kind;
 use weir_model::Time;
 
-/// The type of sizes without one where `init` has an argument: double. Otherwise they are bytes.
+/// Bytes of a size without a type if `init` has an argument: double. Otherwise sizes are bytes.
 const DEFAULT: u64 = 8;
 
 /// The size of a receive that the receiver does not know.
 const UNKNOWN: f64 = -1.0;
 
-/// What is started and not waited for: by source, destination and tag.
+/// Operations started and not waited for: by source, destination and tag.
 type Requests = FxHashMap<(i64, i64, i64), VecDeque<u32>>;
 
 /// Reads actions, one after the other.
@@ -28,10 +28,10 @@ pub struct Actions {
     /// Picoseconds of an operation.
     per_flop: Option<f64>,
     compute: Scale,
-    /// Bytes of a type that is not named, by process.
+    /// Bytes of an unnamed type, by process.
     defaults: Vec<u64>,
     requests: Vec<Requests>,
-    /// The last line of each process that waits for nothing, for what is missing.
+    /// By process: true after its `finalize`.
     finalized: Vec<bool>,
 }
 
@@ -49,10 +49,10 @@ impl Actions {
         }
     }
 
-    /// All of them are read.
+    /// Finishes after all actions have been read.
     ///
     /// # Errors
-    /// If a process does not come to its end.
+    /// If a process does not reach its end.
     pub fn end(self) -> Result<Processes, Fault> {
         match self.finalized.iter().position(|done| !done) {
             None => Ok(self.processes),
@@ -70,10 +70,10 @@ impl Actions {
         }
     }
 
-    /// Reads an action; `own`: of this process alone.
+    /// Reads an action; `own`: the process, if the file is of this process alone.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is invalid.
     pub fn action(
         &mut self,
         own: Option<Task>,
@@ -150,7 +150,7 @@ impl Actions {
         }
     }
 
-    /// Computes as many operations as an argument says.
+    /// Adds a computation of the number of operations given by an argument.
     fn flops(&mut self, one: &One, at: usize) -> Result<(), Wrong> {
         let flops = one.number(at)?;
         if flops < 0.0 {
@@ -227,7 +227,7 @@ impl Actions {
         Ok(())
     }
 
-    /// A send or a receive; None if it is with nobody.
+    /// A send or a receive; None if the partner is no process.
     fn node(&mut self, partner: Partner, bytes: u64, tag: u32, receives: bool) -> Option<Node> {
         let coverage = &mut self.processes.coverage;
         let peer = match partner {
@@ -293,7 +293,7 @@ impl Actions {
     fn collective(&mut self, one: &One, name: &str) -> Result<(), Wrong> {
         let tasks = one.tasks as usize;
         let plain = |kind, root, bytes| Call::Plain { kind, root, bytes };
-        // Where computation stands that comes behind it.
+        // Position of a following computation time in the arguments.
         let mut computation = None;
         let call = match name {
             "barrier" => {

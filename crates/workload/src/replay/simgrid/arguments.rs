@@ -10,7 +10,8 @@ use super::super::signed_task;
 /// A process.
 pub type Task = u32;
 
-/// Bytes of the predefined data types by their numbers, in the order in which SimGrid registers them (on 64-bit Linux).
+/// Bytes of the predefined data types by their numbers, in the order in which SimGrid registers
+/// them (on 64-bit Linux).
 const TYPES: [u64; 60] = [
     8, 4, 1, 2, 8, 4, 1, 8, 1,
     1, // double, int, char, short, long, float, byte, long long, signed and unsigned char
@@ -26,7 +27,7 @@ const TYPES: [u64; 60] = [
     8, // long double int; C++ types; bounds, packed, pointer, count
 ];
 
-/// MPI_ANY_SOURCE, MPI_ANY_TAG (both -1 in old versions) and MPI_PROC_NULL, as SimGrid has them.
+/// MPI_ANY_SOURCE, MPI_ANY_TAG (both -1 in old versions) and MPI_PROC_NULL of SimGrid.
 const ANY_SOURCE: [i64; 2] = [-555, -1];
 const ANY_TAG: [i64; 2] = [-444, -1];
 const NOBODY: i64 = -666;
@@ -50,7 +51,7 @@ pub struct One<'a> {
     pub line: u64,
     /// The arguments.
     pub words: &'a [&'a str],
-    /// Bytes of a type that is not named.
+    /// Bytes of an unnamed type.
     pub default: u64,
     /// The number of processes.
     pub tasks: u32,
@@ -90,7 +91,7 @@ impl One<'_> {
         number.ok_or_else(|| wrong(format!("{} is no number", shown(word)), "write a number"))
     }
 
-    /// A whole number, which may be negative.
+    /// An integer, which may be negative.
     pub fn integer(&self, at: usize) -> Result<i64, Wrong> {
         let word = self.word(at)?;
         word.parse().map_err(|_| {
@@ -101,7 +102,7 @@ impl One<'_> {
         })
     }
 
-    /// Bytes of the type that an argument names, or of the usual one.
+    /// Bytes of the type given by an argument, or of the default one.
     pub fn size_of(&self, at: usize) -> Result<u64, Wrong> {
         if at >= self.words.len() {
             return Ok(self.default);
@@ -116,7 +117,7 @@ impl One<'_> {
         })
     }
 
-    /// Bytes of as many elements as an argument says.
+    /// Bytes of the number of elements given by an argument.
     pub fn bytes(&self, at: usize, size: u64) -> Result<u64, Wrong> {
         let count = self.number(at)?;
         if count < 0.0 {
@@ -131,7 +132,7 @@ impl One<'_> {
         places.map(|at| self.bytes(at, size)).collect()
     }
 
-    /// Sizes of all, if this is the root.
+    /// Sizes of all processes, if this is the root.
     pub fn at_root(&self, root: u32, from: usize, size: u64) -> Result<Option<Arc<[u64]>>, Wrong> {
         match root == self.task {
             true => Ok(Some(self.sizes(from, size)?)),
@@ -139,7 +140,7 @@ impl One<'_> {
         }
     }
 
-    /// The root that an argument names, or 0.
+    /// The root given by an argument, or 0.
     pub fn root(&self, at: usize) -> Result<u32, Wrong> {
         if at >= self.words.len() {
             return Ok(0);
@@ -147,12 +148,12 @@ impl One<'_> {
         self.process(at)
     }
 
-    /// A process that an argument names.
+    /// A process given by an argument.
     pub fn process(&self, at: usize) -> Result<u32, Wrong> {
         signed_task(self.integer(at)?, self.tasks)
     }
 
-    /// Another process as a receive or a send names it.
+    /// The partner of a receive or a send, given by an argument.
     pub fn partner(&self, at: usize, receives: bool) -> Result<Partner, Wrong> {
         match self.integer(at)? {
             NOBODY => Ok(Partner::Nobody),

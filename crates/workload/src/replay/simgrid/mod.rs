@@ -23,10 +23,12 @@ use weir_input::registry::{Entry, Keys};
 use weir_model::Invalid;
 
 keys! {
-    /// What each MPI process did, an action a line, as SimGrid replays it: computation in floating-point operations, messages, collective
-    /// operations of all processes. `file` has the actions of all of them, or the names of their files, a line for each process.
+    /// The actions of each MPI process, one per line, as SimGrid replays them: computation in
+    /// floating-point operations, messages, collective operations of all processes. `file` has the
+    /// actions of all processes, or the names of their files, a line for each process.
     struct Params {
-        /// Floating-point operations that a task carries out in a second: what makes a time of `compute`. Needed where the trace computes.
+        /// Floating-point operations per second of a task, which convert `compute` to time. Needed
+        /// if the trace computes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flops_per_second: Option<f64>,
     }
@@ -90,7 +92,8 @@ fn first_word(path: &Path) -> Result<Option<String>, Fault> {
     Ok(None)
 }
 
-/// The number of processes in a file that has the actions of all: one more than the highest, each of which has a line.
+/// The number of processes in a file with the actions of all: one more than the highest, each of
+/// which has a line.
 fn count(path: &Path) -> Result<u32, Fault> {
     let mut lines = Lines::open(path)?;
     let mut processes: FxHashSet<u32> = FxHashSet::default();

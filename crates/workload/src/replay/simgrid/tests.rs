@@ -1,7 +1,7 @@
 use super::super::testing::{read_bytes, read_files, refused, refused_files, replay};
 use weir_model::NS;
 
-/// Two processes: 0 computes 1,000 operations and sends, 1 receives in the background.
+/// Two processes: 0 computes 1,000 operations and sends, 1 posts a nonblocking receive.
 const PAIR: &str = "0 init\n1 init\n0 compute 1e3\n0 send 1 7 500\n1 irecv 0 7 500\n1 wait 0 1 7\n\
     0 allreduce 8 0 0\n1 allreduce 8 0 0\n0 finalize\n1 finalize\n";
 const RATE: &str = "flops_per_second = 1e9\n";
@@ -57,7 +57,7 @@ fn a_file_for_each_process_is_the_same_as_one_for_all() {
 
 #[test]
 fn sizes_have_types() {
-    // init with an argument: doubles where nothing is said; 1 is int.
+    // init with an argument: doubles by default; 1 is int.
     let text = "0 init 1\n1 init 1\n0 send 1 0 10\n0 send 1 0 10 1\n1 recv 0 0 10\n1 recv 0 0 -1\n\
         0 finalize\n1 finalize\n";
     let trace = read_bytes("simgrid", "", text.as_bytes()).unwrap();
@@ -71,7 +71,8 @@ fn sizes_of_their_own_reach_whom_they_should() {
     let text = include_str!("../../../../../tests/traces/mixed.ti");
     let trace = read_bytes("simgrid", RATE, text.as_bytes()).unwrap();
     let run = replay(&trace).finish();
-    // What process 1 sends to 4 in the alltoallv is 140 bytes; in the gatherv to 1 process 4 has 54; 3 scatters 7 for each place.
+    // Process 1 sends 140 bytes to 4 in the alltoallv; in the gatherv to 1 process 4 has 54; 3
+    // scatters 7 for each place.
     let between = |from, to, bytes| {
         let all = run.messages.iter();
         all.filter(|sent| (sent.from, sent.to, sent.bytes) == (from, to, bytes))
@@ -104,7 +105,8 @@ fn a_sendrecv_sends_and_receives_at_once() {
         .map(|sent| (sent.from, sent.at, sent.bytes))
         .collect();
     assert_eq!(sent, [(0, 0, 1_000), (1, 0, 500)]);
-    // Each waits until its own has left and for what it receives, which takes 1 ns longer.
+    // Each waits until its own message has left and the one that it receives has arrived, which
+    // takes 1 ns longer.
     let barrier: Vec<u64> = run.messages[2..].iter().map(|sent| sent.at).collect();
     assert_eq!(barrier, [500 + NS, 1_000 + NS]);
     // Type 1 is an int of four bytes; without types they are bytes here.

@@ -1,34 +1,34 @@
-//! Collective operations as they are written.
+//! Collective operations as written in the file.
 
 use super::header::Wrong;
 use crate::tasks::Peer;
 use crate::tasks::collectives::Kind;
 
-/// A part in a collective operation as it is written.
+/// A part in a collective operation as written in the file.
 pub struct Written {
-    /// Whose it is.
+    /// Its task.
     pub task: Peer,
-    /// What it sends, bytes.
+    /// Bytes sent.
     pub send: u64,
-    /// What it receives, bytes.
+    /// Bytes received.
     pub receive: u64,
     /// The place of its record.
     pub record: usize,
 }
 
-/// A collective operation as it is written.
+/// A collective operation as written in the file.
 pub struct Operation {
     /// The line of the first of its parts.
     pub line: u64,
     /// Its communicator.
     pub communicator: u64,
-    /// Which operation it is, as a number.
+    /// Number of the kind of operation.
     pub op: u64,
-    /// All of them.
+    /// All its parts.
     pub parts: Vec<Written>,
 }
 
-/// Which operation it is, who its root is, and its bytes.
+/// Kind, root and bytes of an operation.
 pub fn meaning(operation: &Operation) -> Result<(Kind, Option<Peer>, u64), Wrong> {
     let parts = || operation.parts.iter();
     let root = |mark: &dyn Fn(&Written) -> u64| {

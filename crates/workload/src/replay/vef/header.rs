@@ -1,4 +1,4 @@
-//! The lines before the records: how much there is, and who is in which communicator.
+//! The lines before the records: numbers of records, and members of communicators.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use super::super::{Coverage, task};
 use crate::tasks::Peer;
 use weir_model::LONGEST_MESSAGE;
 
-/// What is wrong and what to do about it.
+/// An error and its remedy.
 pub type Wrong = (String, String);
 
-/// A whole number.
+/// An integer.
 pub fn number(word: &str) -> Result<u64, Wrong> {
     word.parse().map_err(|_| {
         let word: String = word.chars().take(40).collect();

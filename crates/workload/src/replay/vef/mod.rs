@@ -30,8 +30,8 @@ use weir_input::{Duration, Section};
 use weir_model::Time;
 
 keys! {
-    /// Messages and collective operations that start at a time, or a time after the task has sent or received a message or has
-    /// finished its part in a collective operation.
+    /// Messages and collective operations that start at a time, or a time after the task has sent
+    /// or received a message or has finished its part in a collective operation.
     struct Params {
         /// The unit of all times. (The format's is 1 ns.)
         #[serde(default = "nanosecond")]
@@ -48,13 +48,13 @@ pub const ENTRY: Entry<Build> = Entry {
     build,
 };
 
-/// Messages of a pair of tasks are told from each other by so many tags.
+/// Number of tags that distinguish the messages of a pair of tasks.
 const TAGS: u32 = 1 << 15;
 
 fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refusal> {
     let params: Params = section.parse()?;
     let mut lines = Lines::open(path)?;
-    // The header may say anything; a record has 16 bytes at least.
+    // The header may be wrong; a record has at least 16 bytes.
     let records = std::fs::metadata(path).map_or(0, |about| about.len() / 16);
     let most = most_tasks(usize::try_from(records).unwrap_or(usize::MAX));
     let mut reader = Reader::begin(&mut lines, most, params.unit.0, compute)?;
@@ -66,12 +66,12 @@ fn build(section: &Section, path: &Path, compute: Scale) -> Result<Content, Refu
     Ok(content)
 }
 
-/// What starts when.
+/// An operation and its start.
 struct Record {
     line: u64,
     after: After,
     delay: Time,
-    /// Who starts it, and the operation.
+    /// The task that starts it, and the operation.
     task: Peer,
     node: u32,
 }
@@ -100,7 +100,7 @@ struct Reader {
     builders: Vec<Builder>,
     records: Vec<Record>,
     messages: FxHashMap<u64, Ends>,
-    /// Messages so far of each pair.
+    /// Number of messages of each pair so far.
     pairs: FxHashMap<(Peer, Peer), u32>,
     operations: FxHashMap<u64, Operation>,
     /// In the order of the file.
@@ -294,7 +294,7 @@ impl Reader {
                 );
             }
         }
-        // The parts of each, for those that wait for them.
+        // The parts of each operation, for the operations that wait for them.
         let mut finished: FxHashMap<(u64, Peer), u32> = FxHashMap::default();
         for (number, id) in std::mem::take(&mut self.order).into_iter().enumerate() {
             self.operation(number as u64, id, &mut finished)?;
@@ -307,7 +307,7 @@ impl Reader {
         Ok((content, self.places))
     }
 
-    /// The parts of a collective operation become operations of their tasks.
+    /// Turns the parts of a collective operation into operations of their tasks.
     fn operation(
         &mut self,
         number: u64,
@@ -375,7 +375,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A record waits for what it names, and then for a time.
+    /// Makes a record wait for the one that it names, and then for a time.
     fn dependency(
         &mut self,
         record: &Record,

@@ -1,4 +1,4 @@
-//! Small VEF traces, right and wrong.
+//! Small VEF traces, valid and invalid.
 
 use super::super::table::Flow;
 use super::super::testing::{read_bytes, refused, replay};
@@ -144,7 +144,7 @@ fn what_is_wrong_is_refused_with_its_line() {
         }
     }
     let cycle = "VEF3 2 2 1 0 0 0\nC0 0 1\n1 0 1 8 2 0 2\n2 1 0 8 2 0 1\n";
-    // Each waits for the other's message: no cycle within a task, and nobody begins.
+    // Each waits for the other's message: no cycle within a task, but neither can begin.
     let said = refused("vef", "", cycle);
     assert!(said.contains("line 4: a deadlock: task 0 waits"), "{said}");
 }

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::super::table::Flow;
 use weir_model::Time;
 
-/// Writes flows as VEF in this unit of time, with a single communicator of all tasks. Times are rounded to the unit; those of a task
-/// that leave at the same time do so in the order of `flows`.
+/// Writes flows as VEF in this unit of time, with a single communicator of all tasks. Times are
+/// rounded to the unit; those of a task that leave at the same time do so in the order of `flows`.
 ///
 /// # Errors
 /// If `out` cannot be written to.

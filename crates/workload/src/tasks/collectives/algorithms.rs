@@ -1,31 +1,31 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which algorithm carries out which collective operation.
+/// The algorithm of each collective operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Algorithms {
-    /// Of a barrier.
+    /// Algorithm of a barrier.
     pub barrier: BarrierBy,
-    /// Of a broadcast.
+    /// Algorithm of a broadcast.
     pub bcast: BcastBy,
-    /// Of a reduction to a root.
+    /// Algorithm of a reduction to a root.
     pub reduce: RootedBy,
-    /// Of an allreduce.
+    /// Algorithm of an allreduce.
     pub allreduce: AllreduceBy,
-    /// Of an allgather.
+    /// Algorithm of an allgather.
     pub allgather: AllgatherBy,
-    /// Of a reduce-scatter.
+    /// Algorithm of a reduce-scatter.
     pub reduce_scatter: ReduceScatterBy,
-    /// Of an alltoall.
+    /// Algorithm of an alltoall.
     pub alltoall: AlltoallBy,
-    /// Of a gather.
+    /// Algorithm of a gather.
     pub gather: GatherBy,
-    /// Of a scatter.
+    /// Algorithm of a scatter.
     pub scatter: GatherBy,
 }
 
 impl Algorithms {
-    /// The choices of SST's Firefly.
+    /// The algorithms of SST's Firefly.
     pub const EMBER: Algorithms = Algorithms {
         barrier: BarrierBy::Tree,
         bcast: BcastBy::Tree,
@@ -39,32 +39,36 @@ impl Algorithms {
     };
 }
 
-/// Algorithms that are chosen by hand; the preset's for the others.
+/// Explicitly chosen algorithms; the preset's for the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Choices {
     /// "dissemination" (plain) or "tree" (ember: a binary tree, up and down).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub barrier: Option<BarrierBy>,
-    /// "binomial", "scatter_allgather", "tree" (ember), or "auto" (plain): binomial below 12,288 bytes or 8 tasks.
+    /// "binomial", "scatter_allgather", "tree" (ember), or "auto" (plain): binomial below 12,288
+    /// bytes or 8 tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bcast: Option<BcastBy>,
     /// "binomial" (plain) or "tree" (ember).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce: Option<RootedBy>,
-    /// "recursive_doubling", "rabenseifner", "ring", "tree" (ember), or "auto" (plain): recursive doubling up to 2,048
-    /// bytes, or if there are fewer bytes than tasks (of the greatest power of two), otherwise Rabenseifner's.
+    /// "recursive_doubling", "rabenseifner", "ring", "tree" (ember), or "auto" (plain): recursive
+    /// doubling up to 2,048 bytes, or if there are fewer bytes than tasks (of the greatest power of
+    /// two), otherwise Rabenseifner's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allreduce: Option<AllreduceBy>,
-    /// "recursive_doubling", "bruck", "ring", or "auto": by the sum of all bytes, below 512 KiB recursive doubling if
-    /// the tasks are a power of two, below 80 KiB Bruck's, otherwise the ring.
+    /// "recursive_doubling", "bruck", "ring", or "auto": by the sum of all bytes, below 512 KiB
+    /// recursive doubling if the tasks are a power of two, below 80 KiB Bruck's, otherwise the
+    /// ring.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allgather: Option<AllgatherBy>,
     /// "recursive_halving", "pairwise", or "auto": recursive halving below 512 KiB in all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_scatter: Option<ReduceScatterBy>,
-    /// "bruck", "pairwise", "ring" (ember: a shift by one more in each step), "linear" (all at once), or "auto" (plain):
-    /// Bruck's up to 256 bytes for each pair if there are 8 tasks or more, otherwise pairwise.
+    /// "bruck", "pairwise", "ring" (ember: a shift by one more in each step), "linear" (all at
+    /// once), or "auto" (plain): Bruck's up to 256 bytes for each pair if there are 8 tasks or
+    /// more, otherwise pairwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alltoall: Option<AlltoallBy>,
     /// "binomial" or "linear".
@@ -76,7 +80,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// These, and those of `base` where nothing is chosen.
+    /// These choices, and those of `base` for the others.
     pub(crate) fn over(self, base: Algorithms) -> Algorithms {
         Algorithms {
             barrier: self.barrier.unwrap_or(base.barrier),
@@ -118,40 +122,40 @@ macro_rules! choice {
 }
 
 choice! {
-    /// How a barrier is done.
+    /// Algorithms of a barrier.
     BarrierBy { Dissemination = "dissemination", Tree = "tree" }
 }
 choice! {
-    /// How a broadcast is done.
+    /// Algorithms of a broadcast.
     BcastBy { Auto = "auto", Binomial = "binomial", ScatterAllgather = "scatter_allgather", Tree = "tree" }
 }
 choice! {
-    /// How a reduction to a root is done.
+    /// Algorithms of a reduction to a root.
     RootedBy { Binomial = "binomial", Tree = "tree" }
 }
 choice! {
-    /// How an allreduce is done.
+    /// Algorithms of an allreduce.
     AllreduceBy { Auto = "auto", RecursiveDoubling = "recursive_doubling", Rabenseifner = "rabenseifner", Ring = "ring", Tree = "tree" }
 }
 choice! {
-    /// How an allgather is done.
+    /// Algorithms of an allgather.
     AllgatherBy { Auto = "auto", RecursiveDoubling = "recursive_doubling", Bruck = "bruck", Ring = "ring" }
 }
 choice! {
-    /// How a reduce-scatter is done.
+    /// Algorithms of a reduce-scatter.
     ReduceScatterBy { Auto = "auto", RecursiveHalving = "recursive_halving", Pairwise = "pairwise" }
 }
 choice! {
-    /// How an alltoall is done.
+    /// Algorithms of an alltoall.
     AlltoallBy { Auto = "auto", Bruck = "bruck", Pairwise = "pairwise", Ring = "ring", Linear = "linear" }
 }
 choice! {
-    /// How a gather or a scatter is done.
+    /// Algorithms of a gather or a scatter.
     GatherBy { Binomial = "binomial", Linear = "linear" }
 }
 
 impl BcastBy {
-    /// What is done for so many bytes and tasks.
+    /// The algorithm for this number of bytes and tasks.
     pub fn choose(self, bytes: u64, tasks: u32) -> BcastBy {
         match self {
             BcastBy::Auto if bytes < 12_288 || tasks < 8 => BcastBy::Binomial,
@@ -162,7 +166,7 @@ impl BcastBy {
 }
 
 impl AllreduceBy {
-    /// What is done for so many bytes and tasks.
+    /// The algorithm for this number of bytes and tasks.
     pub fn choose(self, bytes: u64, tasks: u32) -> AllreduceBy {
         let power = 1u64 << tasks.max(1).ilog2();
         match self {
@@ -174,7 +178,8 @@ impl AllreduceBy {
 }
 
 impl AllgatherBy {
-    /// What is done for so many bytes of each task; recursive doubling needs a power of two.
+    /// The algorithm for this number of bytes of each task; recursive doubling needs a power of
+    /// two.
     pub fn choose(self, bytes: u64, tasks: u32) -> AllgatherBy {
         let sum = bytes.saturating_mul(u64::from(tasks));
         let power = tasks.is_power_of_two();
@@ -182,7 +187,7 @@ impl AllgatherBy {
             AllgatherBy::Auto if sum < 512 << 10 && power => AllgatherBy::RecursiveDoubling,
             AllgatherBy::Auto if sum < 80 << 10 => AllgatherBy::Bruck,
             AllgatherBy::Auto => AllgatherBy::Ring,
-            // Bruck's is what recursive doubling becomes for other numbers.
+            // Bruck's generalises recursive doubling to other numbers.
             AllgatherBy::RecursiveDoubling if !power => AllgatherBy::Bruck,
             other => other,
         }
@@ -190,7 +195,7 @@ impl AllgatherBy {
 }
 
 impl ReduceScatterBy {
-    /// What is done for so many bytes of each task.
+    /// The algorithm for this number of bytes of each task.
     pub fn choose(self, bytes: u64, tasks: u32) -> ReduceScatterBy {
         let sum = bytes.saturating_mul(u64::from(tasks));
         match self {
@@ -202,7 +207,7 @@ impl ReduceScatterBy {
 }
 
 impl AlltoallBy {
-    /// What is done for so many bytes of each pair.
+    /// The algorithm for this number of bytes of each pair.
     pub fn choose(self, bytes: u64, tasks: u32) -> AlltoallBy {
         match self {
             AlltoallBy::Auto if bytes <= 256 && tasks >= 8 => AlltoallBy::Bruck,

@@ -1,7 +1,7 @@
 use super::halves::{Fold, halving};
 use super::steps::Steps;
 
-/// Everything is exchanged with partners 1, 2, 4 … away.
+/// All bytes are exchanged with partners 1, 2, 4 … away.
 pub(super) fn recursive_doubling(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     let fold = Fold::of(steps.count);
     match step {
@@ -22,7 +22,7 @@ pub(super) fn recursive_doubling(steps: &mut Steps, step: u32, bytes: u64) -> bo
 pub(super) fn rabenseifner(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     let fold = Fold::of(steps.count);
     let block = bytes / u64::from(fold.left);
-    // The last block also has what cannot be divided.
+    // The last block also has the remainder of the division.
     let size = |[from, to]: [u32; 2]| match to == fold.left {
         true => bytes - block * u64::from(from),
         false => block * u64::from(to - from),
@@ -51,7 +51,7 @@ pub(super) fn ring(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     if step >= 2 * (count - 1) {
         return false;
     }
-    // In step s task i passes block i - s on; in the second half block i + 1 - s.
+    // In step s task i sends block i - s; in the second half block i + 1 - s.
     let (round, ahead) = match step < count - 1 {
         true => (step, 0),
         false => (step - (count - 1), 1),

@@ -1,6 +1,6 @@
 use super::steps::{Steps, log2_ceil};
 
-/// A barrier: in round r each task tells the one 2^r after it, with an empty message.
+/// A barrier: in round r each task notifies the one 2^r after it, with an empty message.
 pub(super) fn dissemination(steps: &mut Steps, step: u32) -> bool {
     if step >= log2_ceil(steps.count) {
         return false;
@@ -10,7 +10,8 @@ pub(super) fn dissemination(steps: &mut Steps, step: u32) -> bool {
     true
 }
 
-/// An alltoall in which each step pairs the tasks: by exclusive or where their number is a power of two, else by a shift.
+/// An alltoall in which each step pairs the tasks: by exclusive or if their number is a power of
+/// two, else by a shift.
 pub(super) fn pairwise(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     if !steps.count.is_power_of_two() {
         return ring(steps, step, bytes);
@@ -48,14 +49,16 @@ pub(super) fn linear(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     true
 }
 
-/// Bruck's alltoall: in round r the blocks whose number has bit r set go 2^r places on, in one message.
+/// Bruck's alltoall: in round r the blocks whose number has bit r set move 2^r places on, in one
+/// message.
 pub(super) fn bruck(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     if step >= log2_ceil(steps.count) {
         return false;
     }
     let bit = 1u64 << step;
     let count = u64::from(steps.count);
-    // Of 0..count, the numbers with this bit: full periods of 2·bit, and what is left of the last one.
+    // Number of values in 0..count with this bit: full periods of 2·bit, and the part of the last
+    // one.
     let blocks = count / (2 * bit) * bit + (count % (2 * bit)).saturating_sub(bit);
     let (to, from) = (steps.after(1 << step), steps.before(1 << step));
     steps.exchange(to, blocks.saturating_mul(bytes), from);

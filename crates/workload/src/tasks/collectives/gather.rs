@@ -1,7 +1,7 @@
 use super::rooted;
 use super::steps::{Steps, log2_ceil, log2_floor};
 
-/// An allgather around a ring: each task passes on what it got last.
+/// An allgather around a ring: each task passes on the block received last.
 pub(super) fn ring(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     if step + 1 >= steps.count {
         return false;
@@ -11,7 +11,7 @@ pub(super) fn ring(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     true
 }
 
-/// An allgather among a power of two of tasks: what one has doubles in each round.
+/// An allgather among a power of two of tasks: the data of a task doubles in each round.
 pub(super) fn recursive_doubling(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     if step >= log2_floor(steps.count) {
         return false;
@@ -21,7 +21,7 @@ pub(super) fn recursive_doubling(steps: &mut Steps, step: u32, bytes: u64) -> bo
     true
 }
 
-/// Bruck's allgather, for any number: in round r what one has goes 2^r places back.
+/// Bruck's allgather, for any number: in round r a task sends its data 2^r places back.
 pub(super) fn bruck(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     if step >= log2_ceil(steps.count) {
         return false;

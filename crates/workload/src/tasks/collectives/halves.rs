@@ -1,10 +1,10 @@
-//! What recursive halving and doubling share: tasks beyond the greatest power of two are folded into their neighbours,
-//! and ranges of blocks are halved.
+//! Shared parts of recursive halving and doubling: tasks beyond the greatest power of two are
+//! folded into their neighbours, and ranges of blocks are halved.
 
 use super::steps::{Steps, log2_floor};
 
-/// The tasks that are left after folding: a power of two. Of the first `2 · rest` tasks every even one hands its data
-/// to the next and waits for the result.
+/// The tasks that are left after folding: a power of two. In the first `2 · rest` tasks, every even
+/// one hands its data to the next and waits for the result.
 #[derive(Clone, Copy)]
 pub(super) struct Fold {
     /// Tasks that are left.
@@ -25,7 +25,7 @@ impl Fold {
         }
     }
 
-    /// The number of a task among those that are left; None if it is folded into the next one.
+    /// The number of a task among the remaining ones; None if it is folded into the next one.
     pub fn number(self, place: u32) -> Option<u32> {
         if place >= 2 * self.rest {
             Some(place - self.rest)
@@ -45,7 +45,7 @@ impl Fold {
         }
     }
 
-    /// The first place whose data the tasks from this number on stand for.
+    /// Number of original tasks whose data the remaining tasks below this number represent.
     pub fn blocks_before(self, number: u32) -> u32 {
         number + number.min(self.rest)
     }
@@ -73,9 +73,9 @@ impl Fold {
     }
 }
 
-/// In round `round` of a recursive halving among a power of two of tasks: the partner of task `number`, and the ranges
-/// of blocks that it gives away and keeps. (In the doubling that undoes it, it gives what it kept.) `bit` says in which
-/// bit the numbers of partners differ in a round.
+/// The partner of task `number` in round `round` of a recursive halving among a power of two of
+/// tasks, and the ranges of blocks that it gives away and keeps. (In the doubling that undoes it,
+/// it gives what it kept.) `bit` gives the bit in which the numbers of partners differ in a round.
 pub(super) fn halving(
     number: u32,
     left: u32,

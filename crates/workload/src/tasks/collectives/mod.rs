@@ -1,11 +1,12 @@
 //! Collective operations as messages, by the well-known algorithms.
 //!
-//! An operation is carried out in steps. A step is a pure function of the operation, the task and the step's number, so
-//! that the state of an operation is a number and no list of messages is kept. In a step a task starts its receives,
-//! then its sends, and waits for what it needs.
+//! An operation is carried out in steps. A step is a pure function of the operation, the task and
+//! the step's number, so that the state of an operation is a number and no list of messages is
+//! kept. In a step a task starts its receives, then its sends, and waits for the messages that it
+//! needs.
 //!
-//! A message that is too long for a `u64` has the largest length there, which ends the run when it is sent
-//! ([`weir_model::LONGEST_MESSAGE`]).
+//! A message that is too long for a `u64` gets the largest length, which ends the run when it is
+//! sent ([`weir_model::LONGEST_MESSAGE`]).
 
 mod algorithms;
 mod allreduce;
@@ -30,7 +31,7 @@ pub use super::op::{Collective, Kind};
 use super::{Op, Peer};
 
 impl Collective {
-    /// The name of the algorithm by which it is carried out, as the experiment file has it.
+    /// The name of its algorithm, as in the experiment file.
     pub fn algorithm(&self, algorithms: &Algorithms) -> &'static str {
         let (bytes, count) = (self.bytes, self.group.count);
         match self.kind {
@@ -47,7 +48,8 @@ impl Collective {
         }
     }
 
-    /// Adds the operations of `task` in step `step` (from 0; a step may have none). False if there are fewer steps.
+    /// Adds the operations of `task` in step `step` (from 0; a step may have none). False if there
+    /// are fewer steps.
     pub fn step(&self, algorithms: &Algorithms, task: Peer, step: u32, ops: &mut Vec<Op>) -> bool {
         let count = self.group.count;
         let Some(me) = self.group.place(task) else {

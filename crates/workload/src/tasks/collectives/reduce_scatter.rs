@@ -6,7 +6,7 @@ pub(super) fn pairwise(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     super::alltoall::ring(steps, step, bytes)
 }
 
-/// Recursive halving: the half that the partner is responsible for goes to it.
+/// Recursive halving: a task sends the half that its partner is responsible for.
 fn halving_round(steps: &mut Steps, fold: Fold, round: u32, bytes: u64) {
     let Some(number) = fold.number(steps.me) else {
         return;
@@ -18,7 +18,8 @@ fn halving_round(steps: &mut Steps, fold: Fold, round: u32, bytes: u64) {
     steps.exchange(partner, u64::from(blocks).saturating_mul(bytes), partner);
 }
 
-/// A reduce-scatter by recursive halving; tasks beyond a power of two are folded into their neighbours.
+/// A reduce-scatter by recursive halving; tasks beyond a power of two are folded into their
+/// neighbours.
 pub(super) fn halving_all(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     let fold = Fold::of(steps.count);
     match step {
@@ -30,8 +31,8 @@ pub(super) fn halving_all(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     true
 }
 
-/// A scan by recursive doubling: in round r the partner differs in bit r, and both tell what they know (Hillis and Steele, "Data
-/// parallel algorithms", CACM 29, 1986; as in MPICH).
+/// A scan by recursive doubling: in round r the partner differs in bit r, and both exchange their
+/// partial results (Hillis and Steele, "Data parallel algorithms", CACM 29, 1986; as in MPICH).
 pub(super) fn scan(steps: &mut Steps, step: u32, bytes: u64) -> bool {
     if step >= log2_ceil(steps.count) {
         return false;

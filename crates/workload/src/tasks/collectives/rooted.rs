@@ -1,4 +1,5 @@
-//! Operations with a root: binomial trees, binary trees and stars. Tasks are numbered from the root.
+//! Operations with a root: binomial trees, binary trees and stars. Tasks are numbered from the
+//! root.
 
 use super::steps::{Steps, log2_ceil};
 
@@ -11,8 +12,8 @@ fn place(steps: &Steps, root: u32, number: u32) -> u32 {
     ((u64::from(number) + u64::from(root)) % u64::from(steps.count)) as u32
 }
 
-/// In a binomial tree the parent of a number is the number without its lowest bit; its children are below that bit.
-/// Returns the level of that bit (for the root: the height of the tree).
+/// In a binomial tree the parent of a number is the number without its lowest bit; its children are
+/// below that bit. Returns the level of that bit (for the root: the height of the tree).
 fn level(steps: &Steps, number: u32) -> u32 {
     match number {
         0 => log2_ceil(steps.count),
@@ -31,7 +32,8 @@ fn children(steps: &Steps, number: u32) -> impl Iterator<Item = (u32, u32)> + us
         .map(move |(child, bit)| (child, (child + (1 << bit)).min(count)))
 }
 
-/// From the root down a binomial tree; `size` is what goes to a child for the numbers of its subtree.
+/// From the root down a binomial tree; `size` gives the bytes sent to a child from the numbers of
+/// its subtree.
 fn down(steps: &mut Steps, root: u32, size: impl Fn(u32, u32) -> u64) -> bool {
     let me = from_root(steps, root);
     if me > 0 {
@@ -71,7 +73,7 @@ pub(super) fn binomial_up(steps: &mut Steps, step: u32, root: u32, bytes: u64) -
     step == 0 && up(steps, root, |_, _| bytes)
 }
 
-/// A scatter down a binomial tree: a child gets what its whole subtree needs.
+/// A scatter down a binomial tree: a child gets the data of its whole subtree.
 pub(super) fn scatter_down(steps: &mut Steps, step: u32, root: u32, bytes: u64) -> bool {
     step == 0
         && scatter_ranges(steps, root, |from, to| {

@@ -1,7 +1,7 @@
 use super::super::op::{COLLECTIVE_TAG, FIRST_COLLECTIVE, Labels};
 use super::super::{Group, Label, Op};
 
-/// Takes down the operations of one task in one step. Tasks are named by their places in the group.
+/// Collects the operations of one task in one step. Tasks are named by their places in the group.
 pub(super) struct Steps<'a> {
     ops: &'a mut Vec<Op>,
     group: Group,
@@ -23,12 +23,12 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The task so many places after this one, around the end.
+    /// The task this number of places after this one, with wrap-around.
     pub fn after(&self, places: u32) -> u32 {
         ((u64::from(self.me) + u64::from(places)) % u64::from(self.count)) as u32
     }
 
-    /// The task so many places (at most `count`) before this one.
+    /// The task this number of places (at most `count`) before this one.
     pub fn before(&self, places: u32) -> u32 {
         self.after(self.count - places)
     }
@@ -67,7 +67,7 @@ impl<'a> Steps<'a> {
         });
     }
 
-    /// Waits for everything that was started in this step.
+    /// Waits for all operations started in this step.
     pub fn wait(&mut self) {
         if self.next > FIRST_COLLECTIVE {
             self.ops.push(Op::WaitAll(Labels {
@@ -77,7 +77,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Sends to one and receives from another at the same time. Once a step.
+    /// Sends to one task and receives from another at the same time. Once per step.
     pub fn exchange(&mut self, to: u32, bytes: u64, from: u32) {
         self.irecv(from);
         self.send(to, bytes);

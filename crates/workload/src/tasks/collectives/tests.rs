@@ -20,9 +20,11 @@ fn run(kind: Kind, algorithms: Algorithms, count: u32, root: u32, bytes: u64) ->
     Ideal::new(job).finish()
 }
 
-/// Follows the data through the steps: what each task knows of whom after all steps, if whoever sends sends all it knows.
+/// Follows the data through the steps. Returns for each task the set of tasks whose data it has
+/// after all steps, if every message carries all data of its sender.
 fn knowledge(run: &Ideal, count: u32) -> Vec<u64> {
-    // Messages are recorded when they are handed over; a task hands a message over after what it received before.
+    // Messages are recorded when they are handed over; a task hands a message over after what it
+    // received before.
     let mut knows: Vec<u64> = (0..count).map(|task| 1 << task).collect();
     let mut arrivals: Vec<(u64, u32, u64)> = Vec::new();
     let place = |task: u32| (task - 2) / 3;
@@ -281,7 +283,7 @@ fn volumes_are_those_of_the_textbooks() {
         volume(Kind::Allreduce, ring, 7, 0),
         vec![2 * 6 * bytes / 7; 7]
     );
-    // Each sends every other its part, or all that others need of it in fewer messages.
+    // Each task sends every other its part, or all that others need of it in fewer messages.
     for by in [AlltoallBy::Pairwise, AlltoallBy::Ring, AlltoallBy::Linear] {
         let way = Algorithms {
             alltoall: by,
@@ -295,7 +297,7 @@ fn volumes_are_those_of_the_textbooks() {
     };
     let few = volumes(&run(Kind::Alltoall, small, 8, 0, 100), 8);
     assert_eq!(few, vec![3 * 4 * 100; 8]);
-    // Of 0..11, the numbers with bit 0, 1, 2, 3 set: 5, 5, 4, 3.
+    // The numbers in 0..11 with bit 0, 1, 2, 3 set: 5, 5, 4, 3.
     let few = volumes(&run(Kind::Alltoall, small, 11, 0, 100), 11);
     assert_eq!(few, vec![17 * 100; 11]);
     for by in [AllgatherBy::Ring, AllgatherBy::Bruck] {
@@ -315,10 +317,10 @@ fn volumes_are_those_of_the_textbooks() {
     // 11 = 8 + 3: tasks 0, 2, 4 hand over 11 blocks and get theirs back from 1, 3, 5.
     let sent = volumes(&run(Kind::ReduceScatter, halving, 11, 0, 100), 11);
     assert_eq!([sent[0], sent[2], sent[4]], [1_100; 3]);
-    // Task 1 stands for two blocks: it gives away the 9 others, and task 0 its block.
+    // Task 1 represents two blocks: it gives away the 9 others, and task 0 its block.
     assert_eq!(sent[1], 900 + 100);
     assert_eq!(sent[10], 1_000);
-    // A tree sends everything once to everybody.
+    // A tree sends all data once to each task.
     for way in [
         base,
         Algorithms {

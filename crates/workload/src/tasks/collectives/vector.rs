@@ -4,20 +4,20 @@ use super::super::{Group, Op};
 use super::steps::Steps;
 use super::{Algorithms, AlltoallBy};
 
-/// A part in a collective operation in which the tasks of a group have different numbers of bytes: `MPI_Gatherv` and the like. Tasks
-/// are named by their places in the group.
+/// A part in a collective operation with different numbers of bytes per task: `MPI_Gatherv` and
+/// similar ones. Tasks are named by their places in the group.
 ///
-/// Where a message would be empty and both ends know it, there is none.
+/// Messages that both ends know to be empty are not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vector {
-    /// Which operation.
+    /// Kind of operation.
     pub kind: VectorKind,
-    /// The place of the root, where there is one.
+    /// The place of the root, if there is one.
     pub root: u32,
-    /// Bytes by place: what each contributes (a gather to the root or to all), or gets (a scatter, a reduce-scatter); of an alltoall,
-    /// what this task sends to each.
+    /// Bytes by place. Gather to the root or to all: contribution of each task. Scatter,
+    /// reduce-scatter: bytes that each gets. Alltoall: bytes that this task sends to each.
     pub bytes: Arc<[u64]>,
-    /// Of an alltoall, what this task receives from each.
+    /// Alltoall: bytes that this task receives from each.
     pub receives: Arc<[u64]>,
 }
 
@@ -32,12 +32,13 @@ pub enum VectorKind {
     Allgatherv,
     /// Combined, and each gets its part; each sends every other its part directly.
     ReduceScatter,
-    /// From each to each: all at once where the algorithm of alltoall is "linear", otherwise by shifts of 1, 2, 3 … places.
+    /// From each to each: all at once if the algorithm of alltoall is "linear", otherwise by shifts
+    /// of 1, 2, 3 … places.
     Alltoallv,
 }
 
 impl VectorKind {
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             VectorKind::Gatherv => "gatherv",
@@ -50,7 +51,7 @@ impl VectorKind {
 }
 
 impl Vector {
-    /// The name of the algorithm, as the experiment file has it.
+    /// The name of the algorithm, as in the experiment file.
     pub fn algorithm(&self, algorithms: &Algorithms) -> &'static str {
         match self.kind {
             VectorKind::Gatherv | VectorKind::Scatterv => "linear",
@@ -95,7 +96,7 @@ impl Vector {
         }
     }
 
-    /// All others, and their bytes if they are not none.
+    /// All other tasks with bytes, and their bytes.
     fn others<'a>(bytes: &'a [u64], steps: &Steps) -> impl Iterator<Item = (u32, u64)> + use<'a> {
         let order: Vec<u32> = (1..steps.count).map(|places| steps.after(places)).collect();
         let sized = order
@@ -141,7 +142,8 @@ impl Vector {
     }
 }
 
-/// Sends to the task so many places on and receives from the one so many places back, one more in each step.
+/// Sends to the task a number of places on and receives from the one the same number of places
+/// back, one more in each step.
 fn shift(
     steps: &mut Steps,
     step: u32,

@@ -1,19 +1,19 @@
-//! From the text of an expression to its tree.
+//! Parser from the text of an expression to its tree.
 
 use super::Place;
 use weir_input::suggest;
 
-/// Longer ones are a slip.
+/// Maximum length: longer texts are taken for an error.
 const LONGEST: usize = 500;
 
-/// What is wrong with an expression.
+/// An error in an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// At which character, from 1.
+    /// Position in characters, from 1.
     pub at: usize,
-    /// What.
+    /// Error message.
     pub message: String,
-    /// What to write.
+    /// Replacement to write.
     pub remedy: String,
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Tree {
 }
 
 impl Tree {
-    /// Its value; what overflows or is divided by 0 has none, and neither has what is made of it.
+    /// Its value; None on overflow or division by 0 anywhere in it.
     pub fn value(&self, place: Place) -> Option<i64> {
         match self {
             Tree::Number(number) => Some(*number),
@@ -55,7 +55,7 @@ impl Tree {
 type One = fn(i64) -> Option<i64>;
 type Two = fn(i64, i64) -> Option<i64>;
 
-/// Operators between two values, and how closely they bind.
+/// Binary operators, and their precedence.
 const OPERATORS: [(&str, u8, Two); 14] = [
     ("||", 1, |a, b| truth(a != 0 || b != 0)),
     ("&&", 2, |a, b| truth(a != 0 && b != 0)),
@@ -93,7 +93,7 @@ const TWO: [(&str, Two); 3] = [
     ("xor", |a, b| Some(a ^ b)),
 ];
 
-/// What other languages have, and what to write for it here.
+/// Notation of other languages, and its equivalent here.
 const ELSEWHERE: [(&str, &str); 13] = [
     (
         "^",
@@ -121,7 +121,7 @@ const WHOLE: &str = "write whole numbers, `task`, `tasks`, `step`, and operators
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Word<'a> {
     text: &'a str,
-    /// In characters, from 1.
+    /// Position in characters, from 1.
     at: usize,
 }
 
@@ -200,8 +200,7 @@ fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
     text.find(|c| !of(c)).unwrap_or(text.len())
 }
 
-/// The length of the operator at the beginning of a text, also of one that only other languages
-/// have.
+/// The length of the operator at the beginning of a text, including operators of other languages.
 fn sign(text: &str) -> Option<usize> {
     let own = OPERATORS.iter().map(|(name, ..)| *name);
     let others = ELSEWHERE.iter().map(|(name, _)| *name);
@@ -212,7 +211,7 @@ fn sign(text: &str) -> Option<usize> {
 struct Reader<'a> {
     words: Vec<Word<'a>>,
     next: usize,
-    /// The place behind the last character.
+    /// The position after the last character.
     end: usize,
     constants: &'a [(String, i64)],
 }
@@ -235,7 +234,7 @@ impl<'a> Reader<'a> {
         there
     }
 
-    /// Operators that bind at least so closely.
+    /// Operators of at least this precedence.
     fn binary(&mut self, least: u8) -> Result<Tree, Wrong> {
         let first = self.peek();
         let mut left = self.value()?;
@@ -351,7 +350,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Why a word cannot be where a value is expected.
+    /// The error for a word that cannot be a value.
     fn misplaced(&self, word: Word) -> Wrong {
         if let Some(wrong) = foreign(word) {
             return wrong;
@@ -365,7 +364,7 @@ impl<'a> Reader<'a> {
         word.wrong(format!("a value is expected, not `{}`", word.text), VALUE)
     }
 
-    /// Why a word cannot follow a value.
+    /// The error for a word that cannot follow a value.
     fn left_over(&self, word: Word) -> Wrong {
         match word.text {
             ")" => word.wrong("`)` closes nothing", "remove it, or open a `(` before"),
@@ -381,7 +380,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What is something in other languages, or a function without its parentheses.
+/// The error for a word of another language, or a function without its parentheses.
 fn foreign(word: Word) -> Option<Wrong> {
     if let Some((_, remedy)) = ELSEWHERE.iter().find(|(name, _)| *name == word.text) {
         return Some(word.wrong(format!("`{}` is no operator", word.text), *remedy));
