@@ -217,7 +217,7 @@ fn check_acknowledged(section: &Section, about: &About, why: &str) -> Result<(),
     Err(section.refuse(Invalid::new("scheme", what, "set nic.acknowledge = true")))
 }
 
-/// The longest queueing time that a packet can remember, ps.
+/// The longest queueing time that a packet can record, ps.
 const LONGEST_WAIT: Time = u16::MAX as Time * Packet::WAIT_UNIT;
 
 /// Checks the parameters that all schemes with speculative packets share.

@@ -9,10 +9,11 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind};
 
-/// A packet joins the queue ⌊destination · queues / endpoints⌋: the network is divided into horizontal bands of neighbouring rows, and
-/// packets for different bands do not block each other (equation 1). On their way through the dimensions before the last one they stand
-/// in different queues so; in the last one they are in their band already. Packets have to take the dimensions in one order, the last one
-/// last.
+/// A packet joins the queue ⌊destination · queues / endpoints⌋: the network is divided into
+/// horizontal bands of neighbouring rows, and packets for different bands do not block each other
+/// (equation 1). In the dimensions before the last one, packets for different bands are therefore
+/// in different queues; in the last dimension they are in their band already. Packets must take the
+/// dimensions in one order, the last one last.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 struct Params(Queues<4>);
 

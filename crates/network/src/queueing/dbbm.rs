@@ -8,8 +8,8 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
 
-/// A packet joins the queue of the number destination mod `queues`. Of congested and other destinations, those that differ in
-/// that do not block each other.
+/// A packet joins the queue of the number destination mod `queues`. Congested and other
+/// destinations do not block each other if these numbers differ.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 struct Params(Queues<4>);
 

@@ -10,10 +10,12 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Invalid, LinkKind};
 
-/// Bands in each of one or two virtual networks, whose packets take the dimensions in different orders. In the first a packet joins the
-/// queue ⌊destination · queues / endpoints⌋ (horizontal bands, equation 2), in the second ⌊x · queues / size of x⌋, where x is the
-/// destination's first coordinate (vertical bands, equation 3). So packets that take y first, which are in the row of their destination
-/// when they come to x, do not all stand in one queue there.
+/// Bands in each of one or two virtual networks, whose packets take the dimensions in different
+/// orders. In the first a packet joins the queue ⌊destination · queues / endpoints⌋ (horizontal
+/// bands, equation 2). In the second it joins ⌊x · queues / size of x⌋, where x is the
+/// destination's first coordinate (vertical bands, equation 3). Packets that take y first are in
+/// the row of their destination when they turn into x; vertical bands keep them from sharing one
+/// queue there.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 struct Params(Queues<2>);
 

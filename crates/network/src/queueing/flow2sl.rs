@@ -9,9 +9,10 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{EndpointId, Invalid, LinkKind};
 
-/// The leaf routers are divided into as many groups of neighbours as there are queues; a packet from group s to group d joins the queue
-/// (s + d) mod `queues`. So what one group sends to different groups does not share queues, nor does what comes to one group from
-/// different groups; and a flow and its answers have the same queue, as InfiniBand's service levels want it.
+/// The leaf routers are divided into `queues` groups of neighbours; a packet from group s to group
+/// d joins the queue (s + d) mod `queues`. Packets from one group to different groups do not share
+/// queues, nor do packets to one group from different groups. A flow and its answers have the same
+/// queue, as InfiniBand's service levels require.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 struct Params(Queues<4>);
 

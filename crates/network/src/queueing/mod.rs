@@ -129,7 +129,7 @@ impl<const NUMBER: u32> Default for Queues<NUMBER> {
     }
 }
 
-/// Refuses a number of queues of a virtual channel that cannot be.
+/// Refuses an invalid number of queues of a virtual channel.
 fn check_number(queues: u32) -> Result<(), Invalid> {
     if (1..=MOST_EACH).contains(&queues) {
         return Ok(());

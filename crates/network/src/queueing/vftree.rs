@@ -8,8 +8,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::LinkKind;
 
-/// A packet joins the queue of the number (leaf router of its destination) mod `queues`. Destinations that a leaf router reaches by the same
-/// link up, which under D-mod-k are one of each other leaf router, so take the queues in turn.
+/// A packet joins the queue of the number (leaf router of its destination) mod `queues`. Under
+/// D-mod-k, the destinations that a leaf router reaches by the same link up are one endpoint of
+/// each other leaf router. Such destinations are therefore spread evenly over the queues.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 struct Params(Queues<4>);
 

@@ -296,7 +296,7 @@ impl GridParams {
     }
 }
 
-/// The links of a network of several dimensions, as an experiment file gives them.
+/// The links of a network of several dimensions, as given in an experiment file.
 pub(super) struct GridLinks {
     pub terminal: LinkParams,
     /// Links of dimensions without separate parameters.
@@ -331,7 +331,7 @@ impl GridLinks {
     }
 }
 
-/// One number for each dimension, as an experiment file gives them: 1 for all of them, if it gives none.
+/// One number for each dimension, as given in an experiment file; by default 1 for all of them.
 fn per_dimension(given: Option<&Vec<u32>>, grid: &Grid, key: &str) -> Result<Vec<u32>, Invalid> {
     let Some(given) = given else {
         return Ok(vec![1; grid.dimensions()]);

@@ -212,7 +212,7 @@ impl dyn Topology + '_ {
     }
 }
 
-/// [`Topology::links`] by looking at every port of every router.
+/// [`Topology::links`] by examining every port of every router.
 pub fn search_links<T: Topology + ?Sized>(topology: &T) -> Vec<Links> {
     let mut all: Vec<Links> = Vec::new();
     for router in 0..topology.routers() {

@@ -9,9 +9,9 @@ use crate::tasks::{Motif, Script};
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 
-/// Halo3D: tasks on a grid of three dimensions that is not periodic, x the fastest. An iteration: a computation; then
-/// in each dimension receives from both sides, blocking sends to both (the lower one first), a wait for each receive
-/// and time to copy; then an allreduce of 8 bytes.
+/// Halo3D: tasks on a grid of three dimensions that is not periodic, x the fastest. An iteration: a
+/// computation; then in each dimension receives from both sides, blocking sends to both (the lower
+/// one first), a wait for each receive and time to copy; then an allreduce of 8 bytes.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 struct Params(Cells<10>);
 

@@ -9,8 +9,9 @@ use crate::topology::Topology;
 use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 
-/// One way from each endpoint to each other, but for links and virtual channels that are as good as each other, and for rings: which way
-/// round, if both are as long, is drawn for each packet. Virtual channels: [`super::steps`].
+/// One path from each endpoint to each other, except for the choice among equivalent links and
+/// virtual channels. In rings, if both directions are equally long, one is drawn for each packet.
+/// Virtual channels: [`super::steps`].
 struct Dor;
 
 impl Choice for Dor {}

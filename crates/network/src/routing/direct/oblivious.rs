@@ -11,8 +11,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::{Flight, RouterId};
 
-/// The virtual network of a packet is the one after that of the packet before it from the same endpoint. The router of an
-/// endpoint keeps whose turn it is, or its NIC, or it follows from the number of the message.
+/// The virtual network of a packet is the one after that of the previous packet from the same
+/// endpoint. The turn is kept at the endpoint's router or in its NIC, or follows from the number of
+/// the message.
 struct Oblivious;
 
 impl Choice for Oblivious {

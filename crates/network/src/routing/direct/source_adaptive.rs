@@ -11,8 +11,9 @@ use weir_input::registry::{Entry, Keys};
 use weir_input::{ConfigError, Section};
 use weir_model::Flight;
 
-/// Where a packet is injected, a queue that it may join in each virtual network is looked at: what is in it there and in the
-/// buffer behind the link. The least decides, of equal ones chance (in the NIC: turn), and it stands for the whole way.
+/// At injection, one queue that the packet may join in each virtual network is examined: its
+/// backlog there and in the buffer behind the link. The smallest decides for the whole path; ties
+/// are drawn (in the NIC: taken in turn).
 struct SourceAdaptive;
 
 /// The first hop, in the virtual network that it is chosen with.
