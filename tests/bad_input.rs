@@ -1,4 +1,5 @@
-//! Bad input is refused before anything runs: exit code 2, the place named, a remedy, and no trace left behind.
+//! Bad input is refused before anything runs: exit code 2, the place named, a remedy, and no trace
+//! left behind.
 
 use std::fs;
 use std::path::Path;

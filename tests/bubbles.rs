@@ -1,4 +1,5 @@
-//! A place that stays free in each ring of a torus: one class of virtual channels is enough, and without the bubble it is not.
+//! A place that stays free in each ring of a torus: one class of virtual channels is enough, and
+//! without the bubble it is not.
 
 use std::sync::Arc;
 
@@ -76,7 +77,8 @@ impl Routing for Changed {
     }
 }
 
-/// A ring of routers, each of which sends as much as it can to the second one from it; buffers of so many flits.
+/// A ring of routers, each of which sends as much as it can to the second one from it; buffers of
+/// so many flits.
 fn ring(routers: u32, buffer: &str) -> Experiment {
     let to: Vec<i64> = (0..routers)
         .map(|at| i64::from((at + 2) % routers))

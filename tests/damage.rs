@@ -1,4 +1,5 @@
-//! No damage to a result, whatever it is, ends or stops a program that reads it: it is refused with a message.
+//! No damage to a result, whatever it is, ends or stops a program that reads it: it is refused with
+//! a message.
 
 use std::fs;
 use std::path::{Path, PathBuf};

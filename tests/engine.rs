@@ -1,5 +1,6 @@
-//! The engine by itself, with PHOLD in place of a network (Fujimoto, "Performance of parallel simulations", 1990): balls that
-//! jump between domains for ever. What each does is known without the engine: it is played through, ball by ball.
+//! The engine by itself, with PHOLD in place of a network (Fujimoto, "Performance of parallel
+//! simulations", 1990): balls that jump between domains for ever. What each does is known without
+//! the engine: it is played through, ball by ball.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

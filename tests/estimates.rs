@@ -1,4 +1,5 @@
-//! What `weir check` and `weir sweep plan` expect is near what a run then takes, and they take little themselves.
+//! What `weir check` and `weir sweep plan` expect is near what a run then takes, and they take
+//! little themselves.
 
 use std::process::Command;
 use std::time::Duration;
@@ -40,7 +41,8 @@ fn the_state_of_a_network_is_known_without_building_it() {
     }
 }
 
-/// A million endpoints and twenty million ports of routers, which take gigabytes, are counted and not built.
+/// A million endpoints and twenty million ports of routers, which take gigabytes, are counted and
+/// not built.
 #[test]
 fn a_large_network_is_checked_in_little_memory() {
     let large = Experiment::tree(2, 20).uniform(0.1);
@@ -173,8 +175,8 @@ fn some_of_a_large_program_stands_for_all_of_it() {
     }
 }
 
-/// Where packets take detours, wait and are sent again, the beginning of the run says how much that is. A hot spot in small
-/// buffers is harder to tell: sooner or later they are full.
+/// Where packets take detours, wait and are sent again, the beginning of the run says how much that
+/// is. A hot spot in small buffers is harder to tell: sooner or later they are full.
 #[test]
 fn the_beginning_of_a_run_tells_the_rest() {
     let dragonfly = || Experiment::dragonfly(2, 4, 2);
@@ -222,8 +224,8 @@ fn the_beginning_of_a_run_tells_the_rest() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A job that computes for long and then sends much at once: what its beginning says of a run that is cut off in the middle of
-/// that, and of all of it.
+/// A job that computes for long and then sends much at once: what its beginning says of a run that
+/// is cut off in the middle of that, and of all of it.
 #[test]
 fn a_run_that_ends_in_a_burst_is_told_from_before_it() {
     let job = || {
@@ -262,7 +264,8 @@ fn long_links_take_a_longer_look() {
     assert_eq!(work(&cut).settles(), 50e3);
 }
 
-/// Times after the start of a trace go on beside each other: they are no computation that the next one follows.
+/// Times after the start of a trace go on beside each other: they are no computation that the next
+/// one follows.
 #[test]
 fn a_trace_ends_when_its_last_message_does() {
     let folder = tempfile::tempdir().expect("a directory");
@@ -287,7 +290,8 @@ fn a_trace_ends_when_its_last_message_does() {
     near("time", forecast.end, took, 1.2, &replay);
 }
 
-/// Each job has histograms in each domain in which it has tasks, and they are in memory more than once when the result is written.
+/// Each job has histograms in each domain in which it has tasks, and they are in memory more than
+/// once when the result is written.
 #[test]
 fn histograms_of_many_jobs_are_counted() {
     let mut many = Experiment::dragonfly(2, 4, 2).until("20 us");
@@ -365,7 +369,8 @@ fn check_says_what_a_run_will_take_and_by_what() {
     );
 }
 
-/// What each ready application sends is counted, by looking at a part of the programs of large ones.
+/// What each ready application sends is counted, by looking at a part of the programs of large
+/// ones.
 #[test]
 fn every_ready_application_has_its_work_counted() {
     let mut looked = 0;

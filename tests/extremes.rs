@@ -1,8 +1,10 @@
-//! Whatever numbers an experiment file has, weir runs it or refuses it: it does not panic, hang or run out of memory.
+//! Whatever numbers an experiment file has, weir runs it or refuses it: it does not panic, hang or
+//! run out of memory.
 //!
-//! Every integer, number, time, size and bandwidth that `weir schema` knows takes extreme values, one or two at a time, in a
-//! small experiment of each variant. `WEIR_ATTACK_CASES` sets how many such experiments there are (60 by default),
-//! `WEIR_ATTACK_SEED` which is the first; case n is that of seed n in every run.
+//! Every integer, number, time, size and bandwidth that `weir schema` knows takes extreme values,
+//! one or two at a time, in a small experiment of each variant. `WEIR_ATTACK_CASES` sets how many
+//! such experiments there are (60 by default), `WEIR_ATTACK_SEED` which is the first; case n is
+//! that of seed n in every run.
 
 use std::process::Command;
 use std::time::Duration;
@@ -300,7 +302,8 @@ fn experiment(schema: &Json, seed: u64) -> (Experiment, Vec<String>) {
             .iter()
             .any(|one| one.starts_with(key.path.split('.').next().unwrap()))
         {
-            // A number, and keys below it, do not stand in one file. (Those of one section wait for another seed.)
+            // A number, and keys below it, do not stand in one file. (Those of one section wait for
+            // another seed.)
             continue;
         }
         let value = key.kind.draw(&mut rng);
@@ -310,7 +313,8 @@ fn experiment(schema: &Json, seed: u64) -> (Experiment, Vec<String>) {
     (experiment, changed)
 }
 
-/// More is no result but a defect. (The program itself and its libraries take most of a gigabyte of addresses.)
+/// More is no result but a defect. (The program itself and its libraries take most of a gigabyte of
+/// addresses.)
 const MOST_MEMORY_KB: u64 = 6_000_000;
 
 /// Runs `weir` with bounds on its time and its memory; None if it was ended by them or by itself.

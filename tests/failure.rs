@@ -324,7 +324,8 @@ impl<F: FnMut(&mut [u8])> Transport for Changed<F> {
     }
 }
 
-/// Something in the mail between two ranks: of the first packet, or of the first credit, these bytes.
+/// Something in the mail between two ranks: of the first packet, or of the first credit, these
+/// bytes.
 enum Part {
     Packet(std::ops::Range<usize>),
     Credit(std::ops::Range<usize>),
@@ -336,7 +337,8 @@ const INPUT: usize = size_of::<Packet>() + size_of::<Origin>();
 impl Part {
     /// Fills the part in a message; false if it has none.
     fn fill(&self, message: &mut [u8], value: u8) -> bool {
-        // The agreement, the head of the first entry, the numbers of its packets, credits and words of headers, a packet with its input.
+        // The agreement, the head of the first entry, the numbers of its packets, credits and words
+        // of headers, a packet with its input.
         const COUNTS: usize = size_of::<Agreement>() + 16;
         const PACKET: usize = INPUT + 8;
         if message.len() <= COUNTS + 24 {

@@ -1,5 +1,5 @@
-//! A run that is asked to end by a signal, whenever that is: it leaves a whole result, one that is marked as not complete, or
-//! none, and its exit code says which.
+//! A run that is asked to end by a signal, whenever that is: it leaves a whole result, one that is
+//! marked as not complete, or none, and its exit code says which.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Queueing schemes: that none can deadlock under any routing, and what they do for a flow that shares links with a hot one.
+//! Queueing schemes: that none can deadlock under any routing, and what they do for a flow that
+//! shares links with a hot one.
 
 use std::sync::Arc;
 
@@ -173,8 +174,9 @@ const TO: u64 = 106 * US;
 /// What a link carries of packets of 24 flits in that time.
 const PACKETS: f64 = 4_000.0;
 
-/// Two switches with 4 endpoints each and one link between them. Endpoint 0 of the one and 5 and 6 of the other send to 4 as
-/// much as they can, and `victim` of the first switch to 7, as much as it can, too.
+/// Two switches with 4 endpoints each and one link between them. Endpoint 0 of the one and 5 and 6
+/// of the other send to 4 as much as they can, and `victim` of the first switch to 7, as much as it
+/// can, too.
 fn hot_spot(victim: i64) -> Experiment {
     let network = Experiment::dragonfly(4, 1, 1)
         .set("router.speedup", "infinite")
@@ -208,9 +210,10 @@ fn share(packets: &Packets, source: u32, destination: u32) -> f64 {
     rows.count() as f64 / PACKETS
 }
 
-/// The hot destination serves the link between the switches and endpoints 5 and 6 in turn: a third each. So the hot packets take
-/// a third of the link. Where they do not stand in the way of the victim's, those get the other two thirds; where they do, the
-/// two take turns, and the victim gets a third like the hot flow.
+/// The hot destination serves the link between the switches and endpoints 5 and 6 in turn: a third
+/// each. So the hot packets take a third of the link. Where they do not stand in the way of the
+/// victim's, those get the other two thirds; where they do, the two take turns, and the victim gets
+/// a third like the hot flow.
 fn assert_shares(what: &str, queueing: &toml::Table, free: bool) {
     for victim in [1, 0] {
         for queue in ["none", "16 packets"] {
@@ -258,7 +261,8 @@ fn queues_by_destination_modulo_their_number_do_so_where_that_differs() {
 
 #[test]
 fn queues_that_are_made_when_they_are_used_are_like_those_that_are_always_there() {
-    // 16 queues of 2 virtual channels in two classes fit a word, 100 do not. Of 100 by destination, 16 are used.
+    // 16 queues of 2 virtual channels in two classes fit a word, 100 do not. Of 100 by destination,
+    // 16 are used.
     let tree = || Experiment::tree(4, 2).routing("adaptive_up");
     let dragonfly = || Experiment::dragonfly(1, 3, 1).routing("ugal");
     for (network, arbitration) in [
@@ -309,7 +313,8 @@ impl Queueing for FromTheLast {
 
 #[test]
 fn all_queues_that_a_port_may_have_can_be_used() {
-    // 32,768 of each of two classes. The run ends when everything has arrived and every credit is home, which it checks.
+    // 32,768 of each of two classes. The run ends when everything has arrived and every credit is
+    // home, which it checks.
     let experiment = Experiment::dragonfly(2, 2, 1)
         .routing("par")
         .hotspot(3, 1, 0.9)

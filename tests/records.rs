@@ -1,4 +1,5 @@
-//! What is recorded if it is asked for, offered and accepted loads, and workloads that are there several times or not at all.
+//! What is recorded if it is asked for, offered and accepted loads, and workloads that are there
+//! several times or not at all.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +88,8 @@ fn iterations_follow_one_another() {
     for (begin, end) in rows.begin_ps.iter().zip(&rows.end_ps) {
         assert!(end - begin > 1_000_000, "longer than it computes");
     }
-    // The allreduce at the end of an iteration holds nobody back for longer than it takes to spread.
+    // The allreduce at the end of an iteration holds nobody back for longer than it takes to
+    // spread.
     assert!(rows.begin_ps[1] <= rows.end_ps[0] && rows.begin_ps[2] <= rows.end_ps[1]);
 }
 
@@ -224,7 +226,8 @@ fn whose_rates_is_checked() {
     }
 }
 
-/// Two endpoints of one router each: the first sends a message of 20.48 ns to the second every 40.96 ns, half of its link.
+/// Two endpoints of one router each: the first sends a message of 20.48 ns to the second every
+/// 40.96 ns, half of its link.
 fn pair(experiment: Experiment, name: &str, first: i64) -> Experiment {
     experiment
         .traffic("fixed_pairs", 0.5)
@@ -256,7 +259,8 @@ fn some_jobs(until: &str) -> Experiment {
         .with("stop", "14336 ns")
 }
 
-/// Bits that came in at endpoints from `from` to `to`, by the log of packets: each comes in for 20.48 ns, 100 bits in a ns.
+/// Bits that came in at endpoints from `from` to `to`, by the log of packets: each comes in for
+/// 20.48 ns, 100 bits in a ns.
 fn came_in(data: &Data, job: Option<u32>, (from, to): (u64, u64)) -> f64 {
     let packets = data.packets.as_ref().expect("a log of packets");
     let of_job = packets.job.iter().zip(&packets.delivered_ps);
@@ -269,7 +273,8 @@ fn came_in(data: &Data, job: Option<u32>, (from, to): (u64, u64)) -> f64 {
 fn loads_are_those_of_the_time_in_which_a_job_is_on() {
     let experiment = pair(jobs_that_start_and_stop(), "after", 10).with("start", "20480 ns");
     let data = experiment.set("output.packets", true).run().data;
-    // Half of the window, and where in it; a whole number of periods holds as many messages wherever it begins.
+    // Half of the window, and where in it; a whole number of periods holds as many messages
+    // wherever it begins.
     let on = [
         ("whole", WINDOW),
         ("leaves", (8_192_000, 12_288_000)),
@@ -288,7 +293,8 @@ fn loads_are_those_of_the_time_in_which_a_job_is_on() {
             (job.accepted_load - accepted).abs() < 1e-5,
             "{name} {accepted}"
         );
-        // What is under way at the end is missing if the job began in the window: one latency of the 4.096 us.
+        // What is under way at the end is missing if the job began in the window: one latency of
+        // the 4.096 us.
         let expected = if from == WINDOW.0 {
             0.499_99..0.500_01
         } else {
@@ -477,7 +483,8 @@ fn samples_double_their_interval() {
     assert!(early.iter().any(|&bytes| bytes > 0));
 }
 
-/// What endpoints receive adds up to what their job delivers, bin by bin, and is recorded of those that are named.
+/// What endpoints receive adds up to what their job delivers, bin by bin, and is recorded of those
+/// that are named.
 #[test]
 fn what_endpoints_receive_is_what_is_delivered() {
     let run = |received: toml::Value| {

@@ -20,7 +20,8 @@ fn report(dir: &Path) -> (Option<i32>, String) {
     )
 }
 
-/// That a page and the three files of each of these figures are there, and nothing that was being written.
+/// That a page and the three files of each of these figures are there, and nothing that was being
+/// written.
 fn complete(dir: &Path, figures: &[&str]) -> String {
     let html = fs::read_to_string(dir.join("report.html")).expect("a page");
     for figure in figures {

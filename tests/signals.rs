@@ -1,4 +1,5 @@
-//! What schemes say out of band: when it takes effect, in which order domains hear it, and what comes of it.
+//! What schemes say out of band: when it takes effect, in which order domains hear it, and what
+//! comes of it.
 
 use crate::support::{Experiment, difference, run_plan};
 use weir::engine::Haste;
@@ -43,7 +44,8 @@ fn counted(data: &Data, name: &str) -> u64 {
         .1
 }
 
-/// The windows of domains that run alone, and the global order of time, are two ways to the same thing.
+/// The windows of domains that run alone, and the global order of time, are two ways to the same
+/// thing.
 #[test]
 fn the_global_order_of_time_gives_the_same_as_windows() {
     for (scheme, experiment) in [("codes_cc", codes("100 ns")), ("sst_cm", incast("sst_cm"))] {
@@ -83,7 +85,8 @@ fn signals_that_take_no_time_need_one_rank() {
     assert_eq!(difference(&alone, &mpi), "");
 }
 
-/// The sources of the storm throttle to what one endpoint takes; what is not of the storm gets its load through.
+/// The sources of the storm throttle to what one endpoint takes; what is not of the storm gets its
+/// load through.
 #[test]
 fn an_incast_is_brought_down_to_the_link_of_its_endpoint() {
     let of = |data: &Data, name: &str| {

@@ -1,5 +1,6 @@
-//! `slowdown` is a job against itself alone: the sweep runs it alone by itself, once for all points that differ in other jobs only, on the
-//! same endpoints and random streams, as it does if the other workloads are told not to run.
+//! `slowdown` is a job against itself alone: the sweep runs it alone by itself, once for all points
+//! that differ in other jobs only, on the same endpoints and random streams, as it does if the
+//! other workloads are told not to run.
 
 use std::fs;
 use std::path::Path;
@@ -122,7 +123,8 @@ fn the_sweep_runs_a_job_alone_by_itself_and_compares() {
     assert!(sweep("plan", &[]).contains("4 points and 6 runs of a job alone"));
     let dry = sweep("submit", &["--dry-run", "--dependency", "afterok:7"]);
     assert!(dry.contains("--array=0-9"), "{dry}");
-    // The lines that would submit it: the points after what the user says, the table and the report after the points.
+    // The lines that would submit it: the points after what the user says, the table and the report
+    // after the points.
     let lines: Vec<&str> = dry
         .lines()
         .filter(|line| line.starts_with("# sbatch"))
@@ -150,7 +152,8 @@ fn the_sweep_runs_a_job_alone_by_itself_and_compares() {
     let expected = time(times(&own.join("result.h5"), "md")) / time(free);
     assert_eq!(slowdowns[1], expected.to_string());
     assert!(expected > 1.05, "{expected}");
-    // What the incast accepts is that of its one link in both runs: the application costs it little.
+    // What the incast accepts is that of its one link in both runs: the application costs it
+    // little.
     let hot = column(folder, "slowdown.jobs.hot.accepted_load");
     let hot: Vec<f64> = hot
         .iter()

@@ -1,4 +1,5 @@
-//! What can be run and does nothing, or measures nothing, is told before the run, and stands in its result.
+//! What can be run and does nothing, or measures nothing, is told before the run, and stands in its
+//! result.
 
 use std::fs;
 use std::path::Path;
@@ -198,8 +199,8 @@ fn the_experiments_of_the_tests_do_something() {
     assert!(seen > 40, "{seen}");
 }
 
-/// Told with file and line by `check`, `run` and `sweep plan`, once on several ranks, not at all if asked for quiet; in the
-/// summary and in the file.
+/// Told with file and line by `check`, `run` and `sweep plan`, once on several ranks, not at all if
+/// asked for quiet; in the summary and in the file.
 #[test]
 fn every_command_tells_it() {
     let text = uniform()
@@ -334,7 +335,8 @@ fn idle(experiment: Experiment) -> Vec<String> {
     idle.map(|note| note.text).collect()
 }
 
-/// Each scheme names the parameter that decides, where it sees nothing and where what it does has no effect.
+/// Each scheme names the parameter that decides, where it sees nothing and where what it does has
+/// no effect.
 #[test]
 fn a_scheme_that_does_nothing_says_so() {
     for (scheme, parameter) in [

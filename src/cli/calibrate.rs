@@ -10,7 +10,8 @@ use weir_simulation::{Plan, Sample, trial};
 /// How long a run is begun for: processor time, s.
 const LENGTH: f64 = 1.0;
 
-/// Up to so long, s, where that does not reach the time from which the run is what it will be ([`Work::settles`]).
+/// Up to so long, s, where that does not reach the time from which the run is what it will be
+/// ([`Work::settles`]).
 const LONGER: f64 = 4.0;
 
 /// And at most so many times as long on the wall, where others have the processor most of the time.
@@ -36,7 +37,8 @@ pub struct Calibrated {
     pub words: String,
 }
 
-/// What an experiment will take. With `calibrate` it is begun in this process, and dropped after a second or a few.
+/// What an experiment will take. With `calibrate` it is begun in this process, and dropped after a
+/// second or a few.
 pub fn calibrated(experiment: &Experiment, plan: &Plan, calibrate: bool) -> Calibrated {
     let work = Work::of(experiment, plan, EFFORT);
     let assumed = |why: &str| Calibrated {

@@ -1,4 +1,5 @@
-//! `weir check`: everything that can be wrong is found, and what the run will take is told: it is begun for that.
+//! `weir check`: everything that can be wrong is found, and what the run will take is told: it is
+//! begun for that.
 
 use std::process::ExitCode;
 

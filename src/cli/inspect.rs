@@ -16,8 +16,8 @@ const WIDTH: usize = 80;
 /// What a result holds: who wrote it, whether it is complete, its summary, and its groups
 /// with their columns and lengths.
 ///
-/// `path` is a result or a directory that holds a `result.h5`. With `experiment` it is the experiment instead, with
-/// every default filled in: TOML that can be run again.
+/// `path` is a result or a directory that holds a `result.h5`. With `experiment` it is the
+/// experiment instead, with every default filled in: TOML that can be run again.
 ///
 /// # Errors
 /// As for [`weir_result::read`].

@@ -1,4 +1,5 @@
-//! `weir list`: what an experiment file may name, from what the variants' own files declare, and the files that come with weir.
+//! `weir list`: what an experiment file may name, from what the variants' own files declare, and
+//! the files that come with weir.
 
 mod sections;
 
@@ -23,8 +24,8 @@ const PRESETS: &str = "presets";
 
 /// The text that `weir list [WHAT] [NAME]` prints.
 ///
-/// Without `what`: all families, and presets. Without `name`: a table of the family. Else all about one variant, ready network or
-/// preset.
+/// Without `what`: all families, and presets. Without `name`: a table of the family. Else all about
+/// one variant, ready network or preset.
 ///
 /// # Errors
 /// If there is no such family or variant; the remedy names the nearest.
@@ -122,7 +123,8 @@ fn nothing(catalog: &Catalog, what: &str) -> ConfigError {
     )
 }
 
-/// Everything: families with their variants and the JSON Schemas of their parameters, and the files that come with weir.
+/// Everything: families with their variants and the JSON Schemas of their parameters, and the files
+/// that come with weir.
 pub fn json(catalog: &Catalog) -> Json {
     let texts = |files: &[(&str, &str)]| -> Json {
         let texts = files.iter();

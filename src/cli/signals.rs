@@ -20,7 +20,8 @@ const ALL: [(i32, StopReason); 3] = [
     (SIGHUP, StopReason::HungUp),
 ];
 
-/// Signals that follow each other within this time are one: `timeout` and some MPI launchers send theirs twice.
+/// Signals that follow each other within this time are one: `timeout` and some MPI launchers send
+/// theirs twice.
 const ONE: Duration = Duration::from_millis(500);
 
 /// Calls `heed` on a thread of its own for each of these signals from now on.
@@ -53,7 +54,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Listens from now on. The first signal asks for the end in good order; the second one ends the process at once.
+    /// Listens from now on. The first signal asks for the end in good order; the second one ends
+    /// the process at once.
     ///
     /// # Errors
     /// As for [`on_signals`].

@@ -61,8 +61,8 @@ impl Draw {
         self.below(100) < percent
     }
 
-    /// A table of a schema's properties: what is required, and `percent` of the others. None if something required cannot
-    /// be drawn.
+    /// A table of a schema's properties: what is required, and `percent` of the others. None if
+    /// something required cannot be drawn.
     pub fn table(&mut self, schema: &Json, percent: usize) -> Option<Table> {
         self.object(schema, schema, percent)
     }

@@ -1,5 +1,6 @@
-//! Experiments by chance over the whole catalog. Whatever is in a registry is drawn because it is there, with parameters from
-//! its schema; what the program refuses is drawn again, so that what is left can be run.
+//! Experiments by chance over the whole catalog. Whatever is in a registry is drawn because it is
+//! there, with parameters from its schema; what the program refuses is drawn again, so that what is
+//! left can be run.
 
 use schemars::schema_for;
 use toml::{Table, Value};
@@ -121,7 +122,8 @@ impl Making {
         );
     }
 
-    /// A section of which every key may be left out; as it is by default if nothing that is drawn is good.
+    /// A section of which every key may be left out; as it is by default if nothing that is drawn
+    /// is good.
     fn section(&mut self, name: &str, schema: &serde_json::Value) {
         for percent in [50, 50, 30, 30, 20, 10, 10] {
             let Some(table) = self.draw.table(schema, percent) else {
@@ -290,7 +292,8 @@ impl Making {
         Some(workload)
     }
 
-    /// With the seed from the beginning: placements and patterns depend on it, and whether they suit each other.
+    /// With the seed from the beginning: placements and patterns depend on it, and whether they
+    /// suit each other.
     fn until(&self, end: &str) -> Table {
         let mut run = Table::new();
         run.insert("until".into(), end.into());
@@ -298,7 +301,8 @@ impl Making {
         run
     }
 
-    /// To completion where all workloads stop by themselves soon; a motif's own length may be anything.
+    /// To completion where all workloads stop by themselves soon; a motif's own length may be
+    /// anything.
     fn run(&mut self) {
         let stops = |workload: &Table| workload.contains_key("stop");
         let end = match self.workloads.iter().all(stops) && self.draw.percent(60) {

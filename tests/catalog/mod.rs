@@ -1,6 +1,6 @@
-//! Whatever is in the catalog works, because it is there: each variant, with each of the parameters that its entry gives as an
-//! example, delivers everything exactly once (the program counts), gives the same bits on several ranks and when it goes on from
-//! a saved state, and does what it is for.
+//! Whatever is in the catalog works, because it is there: each variant, with each of the parameters
+//! that its entry gives as an example, delivers everything exactly once (the program counts), gives
+//! the same bits on several ranks and when it goes on from a saved state, and does what it is for.
 
 mod patterns;
 
@@ -85,8 +85,8 @@ pub fn crowded(network: Experiment, until: &str) -> Experiment {
         .to_completion(until)
 }
 
-/// Runs in one process and on two ranks, each time saving the state at a random window; goes on from
-/// these states on three ranks and on one. The data, which are the same.
+/// Runs in one process and on two ranks, each time saving the state at a random window; goes on
+/// from these states on three ranks and on one. The data, which are the same.
 fn everywhere(experiment: &Experiment) -> Data {
     let (plan, text) = (experiment.plan(), experiment.text());
     let good = |result: Result<_, RunError>| result.unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -143,7 +143,8 @@ fn every_queueing_on_every_topology() {
             for network in first_networks() {
                 // Queues of their own for many destinations are small.
                 let crowded = crowded(network, "1500 ns").set("queueing", example.clone());
-                // Some are for trees, some for networks of several dimensions: tests/queueing.rs says which.
+                // Some are for trees, some for networks of several dimensions: tests/queueing.rs
+                // says which.
                 if crowded.try_plan().is_ok() {
                     everywhere(&crowded);
                     ran += 1;

@@ -1,4 +1,5 @@
-//! Minimal adaptive routing on a torus without an escape: packets wait for the links that bring them nearer, and for nothing else.
+//! Minimal adaptive routing on a torus without an escape: packets wait for the links that bring
+//! them nearer, and for nothing else.
 
 use weir::model::{Flight, LinkKind};
 use weir::routing::{Here, Hop, Routing};

@@ -1,4 +1,5 @@
-//! Schemes that weir does not have, each written against the public traits in one file: what a scheme may need is there.
+//! Schemes that weir does not have, each written against the public traits in one file: what a
+//! scheme may need is there.
 
 mod queue_stamps;
 mod receiver_credits;
@@ -20,8 +21,8 @@ fn counted(outcome: &Outcome, name: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no counter {name}")).1
 }
 
-/// Links of 100 Gbps, flits of 100 bits: a flit takes 1 ns. Routers take 50 ns, links 5 ns at endpoints, 20 ns in a group,
-/// 100 ns between groups.
+/// Links of 100 Gbps, flits of 100 bits: a flit takes 1 ns. Routers take 50 ns, links 5 ns at
+/// endpoints, 20 ns in a group, 100 ns between groups.
 fn network() -> Experiment {
     Experiment::dragonfly(2, 4, 2)
         .latencies("5 ns", "20 ns", "100 ns")

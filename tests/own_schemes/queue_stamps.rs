@@ -1,5 +1,6 @@
-//! Routers stamp the lengths of their queues and what their links carry into the headers of packets, and the source sets
-//! its window so that the fullest link is used to a share of `ETA` (the shape of HPCC: Li et al., SIGCOMM 2019, section 3).
+//! Routers stamp the lengths of their queues and what their links carry into the headers of
+//! packets, and the source sets its window so that the fullest link is used to a share of `ETA`
+//! (the shape of HPCC: Li et al., SIGCOMM 2019, section 3).
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,8 @@ const SETTLED: Time = 200_000_000;
 /// Hops that are stamped.
 const HOPS: usize = 6;
 
-/// What was stamped at a hop: time, flits that waited, flits sent until then, and which output it was.
+/// What was stamped at a hop: time, flits that waited, flits sent until then, and which output it
+/// was.
 type Stamp = [u64; 4];
 
 /// The header: hops, then the stamps.
@@ -195,7 +197,8 @@ impl Rules for QueueStamps {
 }
 
 impl Flow {
-    /// Takes in what the hops of a packet say: the use of the fullest link, smoothed over a round trip.
+    /// Takes in what the hops of a packet say: the use of the fullest link, smoothed over a round
+    /// trip.
     fn measure(&mut self, stamps: &[Stamp], base: f64, full: f64) {
         let hops = self.last.iter().zip(stamps).map(|(old, new)| {
             let time = (new[0] - old[0]).max(1) as f64;
@@ -212,7 +215,8 @@ impl Flow {
     }
 }
 
-/// Many to one: the link to the endpoint is used to about `ETA`, its queue nearly empty after the beginning.
+/// Many to one: the link to the endpoint is used to about `ETA`, its queue nearly empty after the
+/// beginning.
 #[test]
 fn the_hot_link_is_used_to_the_share_that_is_aimed_at() {
     let hot = network()

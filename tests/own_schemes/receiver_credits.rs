@@ -1,4 +1,5 @@
-//! The receiver hands out credits, one for each packet, at a pace of its own: the shape of ExpressPass (Cho et al., SIGCOMM
+//! The receiver hands out credits, one for each packet, at a pace of its own: the shape of
+//! ExpressPass (Cho et al., SIGCOMM
 //! 2017) and of the receiver-driven transports. A message announces itself by a request.
 
 use std::collections::VecDeque;
@@ -201,8 +202,9 @@ fn an_incast_gets_as_many_packets_as_credits_and_no_queue() {
         counted(&outcome, "messages_whole"),
         outcome.data.summary.messages_received
     );
-    // What comes together are the credits of sources of different distances: no more than were handed out in the longest
-    // round trip, of four routers of 50 ns and links of 150 ns in all each way, and a packet of 24 ns.
+    // What comes together are the credits of sources of different distances: no more than were
+    // handed out in the longest round trip, of four routers of 50 ns and links of 150 ns in all
+    // each way, and a packet of 24 ns.
     let together = (2 * (4 * 50 + 150) + 24) / 30 + 1;
     let peak = hot_link_peak(&outcome);
     assert!(peak <= together * 24 * 100 / 8, "{peak}");

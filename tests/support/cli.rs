@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// A program that runs longer than this hangs. Far from what any test takes, so that no machine is too slow.
+/// A program that runs longer than this hangs. Far from what any test takes, so that no machine is
+/// too slow.
 const HANGS: Duration = Duration::from_secs(300);
 
 /// One call of `weir`, in a directory of its own that holds `experiment.toml`.
@@ -89,7 +90,8 @@ impl Cli {
     pub fn program(program: &Path, ranks: u32) -> Command {
         let mut command = Command::new("mpirun");
         command.args(["-n", &ranks.to_string()]).arg(program);
-        // More ranks than cores is a matter of speed alone here. As variables, for other MPIs ignore them.
+        // More ranks than cores is a matter of speed alone here. As variables, for other MPIs
+        // ignore them.
         for (name, value) in [
             ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
             ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),

@@ -29,7 +29,8 @@ fn link(nanoseconds: u64) -> LinkParams {
     }
 }
 
-/// A dragonfly with p endpoints, a routers, h global links of each and g groups; other parameters as usual.
+/// A dragonfly with p endpoints, a routers, h global links of each and g groups; other parameters
+/// as usual.
 pub fn params(p: u32, a: u32, h: u32, g: u32) -> Params {
     Params {
         endpoints_per_router: p,

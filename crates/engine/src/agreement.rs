@@ -9,9 +9,11 @@ use weir_model::Time;
 pub struct Agreement {
     /// The next time at which anything happens.
     pub next: Time,
-    /// `u64::MAX` less the number of moves in the last piece (so that the least means the most moves).
+    /// `u64::MAX` less the number of moves in the last piece (so that the least means the most
+    /// moves).
     pub unmoved: u64,
-    /// The number of a [`super::StopReason`] if a rank asks to stop, otherwise more than any of them.
+    /// The number of a [`super::StopReason`] if a rank asks to stop, otherwise more than any of
+    /// them.
     pub go_on: u64,
     /// 1 if all domains of all ranks are finished ([`super::Domain::finished`]), otherwise 0.
     pub finished: u64,

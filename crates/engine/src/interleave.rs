@@ -2,7 +2,8 @@ use super::Domain;
 use super::post_office::PostOffice;
 use weir_model::{NEVER, Time};
 
-/// Mail that takes effect sooner than a window ends. Then the domains, all on one rank, run in the global order of time.
+/// Mail that takes effect sooner than a window ends. Then the domains, all on one rank, run in the
+/// global order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Haste {
     /// The least delay of such mail, ps; may be 0.
@@ -11,7 +12,8 @@ pub struct Haste {
     pub reaction: Time,
 }
 
-/// Runs all domains up to `until`: always the one whose next event comes first, as far as no other one can reach it.
+/// Runs all domains up to `until`: always the one whose next event comes first, as far as no other
+/// one can reach it.
 pub(super) fn interleave<D: Domain>(
     post: &mut PostOffice<D::Mail>,
     domains: &mut [D],

@@ -10,8 +10,8 @@ const FIRST: Time = 10_000;
 /// No piece is longer than this, ps, so that a load that rises after a quiet time is noticed.
 const LONGEST: Time = 10_000_000;
 
-/// Measures how long pieces take on this rank, and says how long the next one may be. The ranks agree on the least of
-/// what they say.
+/// Measures how long pieces take on this rank, and says how long the next one may be. The ranks
+/// agree on the least of what they say.
 pub(super) struct Pace {
     begun: Instant,
     /// Where the piece begins in simulated time, ps.
@@ -24,8 +24,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// For windows of this length, ps, and pieces that take no longer than `wanted` of wall-clock time. Where a window takes
-    /// longer it is cut, which costs some of the cache.
+    /// For windows of this length, ps, and pieces that take no longer than `wanted` of wall-clock
+    /// time. Where a window takes longer it is cut, which costs some of the cache.
     pub fn new(window: Time, wanted: Duration) -> Pace {
         let most = window.min(LONGEST);
         Pace {
@@ -93,7 +93,8 @@ mod tests {
             assert!((1..=FIRST).contains(&length));
             for piece in 0..40 {
                 pace.begin(piece * LONGEST, length);
-                // At once, as far as the clock can tell: no machine takes an eighth of a second for that.
+                // At once, as far as the clock can tell: no machine takes an eighth of a second for
+                // that.
                 pace.begun += Duration::from_secs(60);
                 length = pace.end(piece * LONGEST + length);
             }

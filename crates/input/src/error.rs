@@ -35,7 +35,8 @@ pub enum Origin {
 
 /// Something in the input that cannot be used: what, where, and what to do about it.
 ///
-/// As a [`miette::Diagnostic`] it prints the file and the line with a marker. [`ConfigError::render`] is that text.
+/// As a [`miette::Diagnostic`] it prints the file and the line with a marker.
+/// [`ConfigError::render`] is that text.
 #[derive(Debug)]
 pub struct ConfigError {
     /// What is wrong, with the key and the value: one line, without the place and the remedy.
@@ -144,15 +145,16 @@ impl ConfigError {
         }
     }
 
-    /// [`ConfigError::render`] for standard error: in colour if it is a terminal and `NO_COLOR` is not set.
+    /// [`ConfigError::render`] for standard error: in colour if it is a terminal and `NO_COLOR` is
+    /// not set.
     pub fn render_for_stderr(&self) -> String {
         let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         self.render(colour)
     }
 }
 
-/// A text with unprintable characters replaced by others of the same length, so that places in it stay: what is shown of a
-/// file around an error must not be obeyed by a terminal.
+/// A text with unprintable characters replaced by others of the same length, so that places in it
+/// stay: what is shown of a file around an error must not be obeyed by a terminal.
 fn blotted(text: &str) -> String {
     let blot = |letter: char| match (letter, letter.len_utf8()) {
         ('\n' | '\r' | '\t', _) => letter,

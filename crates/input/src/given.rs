@@ -123,7 +123,8 @@ impl Given {
         Ok(Given::new(node.unwrap_or(section.node), ""))
     }
 
-    /// This table with those members of another in the place of its own; tables inside are merged likewise.
+    /// This table with those members of another in the place of its own; tables inside are merged
+    /// likewise.
     pub fn overlaid(&self, over: &Given) -> Given {
         Given::new(
             self.node.clone().overlaid(over.node.clone()),

@@ -1,4 +1,5 @@
-//! Texts of a file or of the command line can be printed: names and labels stand in tables, figures and messages.
+//! Texts of a file or of the command line can be printed: names and labels stand in tables, figures
+//! and messages.
 
 use std::sync::Arc;
 

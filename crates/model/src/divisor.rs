@@ -1,7 +1,7 @@
 /// Division by a number that is known early and used often: a multiplication instead of a division.
 ///
-/// Exact for all 32-bit numbers n: with m = ⌊(2⁶⁴ - 1) / d⌋ the quotient (n + 1) · m / 2⁶⁴ is less than (n + 1) / d, by at
-/// most 2⁻³² and so by less than 1 / d.
+/// Exact for all 32-bit numbers n: with m = ⌊(2⁶⁴ - 1) / d⌋ the quotient (n + 1) · m / 2⁶⁴ is less
+/// than (n + 1) / d, by at most 2⁻³² and so by less than 1 / d.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
     divisor: u32,

@@ -6,11 +6,12 @@ use super::{Histogram, Time};
 /// Times are told apart to within 1/1024 of the longest of them, or better.
 const BINS: usize = 2048;
 
-/// When the things were begun that have not come to their end: for each bin of time how many were begun in it, less
-/// those that have ended. The bins grow wider with time.
+/// When the things were begun that have not come to their end: for each bin of time how many were
+/// begun in it, less those that have ended. The bins grow wider with time.
 ///
-/// What is begun in one domain may end in another: there it counts against nothing, and the sum of all domains is right.
-/// All whole numbers, and bins of a power of two, so that merging is exact in any order.
+/// What is begun in one domain may end in another: there it counts against nothing, and the sum of
+/// all domains is right. All whole numbers, and bins of a power of two, so that merging is exact in
+/// any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outstanding {
     counts: Vec<i64>,

@@ -32,8 +32,8 @@ impl Span {
         }
     }
 
-    /// How much of `amount` falls within it, if it comes evenly from `head` to `tail`; rounded down. What comes at one
-    /// moment falls within it or does not.
+    /// How much of `amount` falls within it, if it comes evenly from `head` to `tail`; rounded
+    /// down. What comes at one moment falls within it or does not.
     #[inline]
     pub fn share(self, amount: u64, head: Time, tail: Time) -> u64 {
         if self.from <= head && tail < self.to {

@@ -1,4 +1,5 @@
-//! Where in the network links were busy, and where they held packets back: routers by group, for each kind of links by its name.
+//! Where in the network links were busy, and where they held packets back: routers by group, for
+//! each kind of links by its name.
 
 use super::figure::{Axis, Figure, Heat, Panel, Plot};
 use super::rows::port_time;
@@ -46,8 +47,8 @@ fn links(kind: &str) -> String {
     }
 }
 
-/// The share of their time that the ports of a kind did something, in the mean of each router: a column for each group, its routers upwards.
-/// None if no router has such a port.
+/// The share of their time that the ports of a kind did something, in the mean of each router: a
+/// column for each group, its routers upwards. None if no router has such a port.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -141,7 +142,8 @@ mod tests {
 
     #[test]
     fn every_router_is_in_the_column_of_its_group() {
-        // Routers 0 and 2 of group 0, 1 and 3 of group 1; router 3 has no such port, router 2 two of them.
+        // Routers 0 and 2 of group 0, 1 and 3 of group 1; router 3 has no such port, router 2 two
+        // of them.
         let sums = [(0.5, 1), (0.25, 1), (1.5, 2), (0.0, 0)];
         let heat = picture(&[0, 1, 0, 1], &sums, Did::Busy).expect("a picture");
         assert_eq!((heat.x_edges.len(), heat.y_edges.len()), (3, 3));

@@ -1,4 +1,5 @@
-//! The page: one HTML file that needs nothing else, and no network. Its only script sorts tables; without scripts they stay as they are.
+//! The page: one HTML file that needs nothing else, and no network. Its only script sorts tables;
+//! without scripts they stay as they are.
 
 use super::draw::{DrawError, Place, svg};
 use super::figure::Figure;
@@ -147,7 +148,8 @@ impl Page {
     }
 }
 
-/// The numbers of a figure inside the page, so that they come along where only the page is sent; not of those with very many.
+/// The numbers of a figure inside the page, so that they come along where only the page is sent;
+/// not of those with very many.
 fn numbers(figure: &Figure) -> String {
     const MOST: usize = 200_000;
     let csv = figure.data.csv();

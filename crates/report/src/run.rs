@@ -296,7 +296,8 @@ fn received(result: &ResultFile) -> Outcome<Option<Figure>> {
     Ok((!figure.is_empty()).then_some(figure))
 }
 
-/// A panel for each record of the scheme and each column of it that is an amount: times, as they were noted.
+/// A panel for each record of the scheme and each column of it that is an amount: times, as they
+/// were noted.
 fn scheme(result: &ResultFile) -> Outcome<Option<Figure>> {
     let mut panels = Vec::new();
     for record in result.groups("data/scheme")? {

@@ -20,8 +20,9 @@ const ABOUT_LOADS: &str = "(offered: of its senders' links, accepted: of its rec
 
 /// A summary of plain text, in lines of at most 80 characters, with a newline at the end.
 ///
-/// `topology` is one line that says what was simulated (`weir_network::topology::Topology::describe`); empty for none.
-/// `digest` comes from [`weir_result::Data::digest`] or from a file.
+/// `topology` is one line that says what was simulated
+/// (`weir_network::topology::Topology::describe`); empty for none. `digest` comes from
+/// [`weir_result::Data::digest`] or from a file.
 /// `experiment` is the resolved experiment.
 pub fn table(topology: &str, experiment: &str, digest: &Digest, run: &Run) -> String {
     let mut lines = Vec::new();
@@ -126,8 +127,8 @@ fn cost(lines: &mut Vec<String>, digest: &Digest) {
     }
 }
 
-/// A unit in which the largest of some times still has at most five digits before the point: its name and length in
-/// ps. One unit for a whole table makes its numbers comparable.
+/// A unit in which the largest of some times still has at most five digits before the point: its
+/// name and length in ps. One unit for a whole table makes its numbers comparable.
 fn common_unit(largest_ps: u64) -> (&'static str, f64) {
     match largest_ps {
         0..100_000_000 => ("ns", 1e3),
@@ -332,7 +333,8 @@ pub(super) fn bound(job: &Job, time: String) -> String {
 /// So many applications are shown.
 const APPLICATIONS: usize = 8;
 
-/// How long applications communicated: the largest time of their tasks. It has a line of its own, for the table of jobs has no room.
+/// How long applications communicated: the largest time of their tasks. It has a line of its own,
+/// for the table of jobs has no room.
 fn communication(lines: &mut Vec<String>, digest: &Digest, applications: &[String]) {
     let jobs = digest.jobs.iter();
     let jobs: Vec<String> = jobs

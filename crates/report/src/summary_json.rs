@@ -14,11 +14,11 @@ fn scheme_json(digest: &Digest) -> Value {
     Value::Object(all)
 }
 
-/// The summary as one JSON object: `summary`, `jobs`, `latency` the counters of `scheme` and, if asked for, `cost` as under `/data`, `notes` as a
-/// list, and `complete`.
+/// The summary as one JSON object: `summary`, `jobs`, `latency` the counters of `scheme` and, if
+/// asked for, `cost` as under `/data`, `notes` as a list, and `complete`.
 ///
-/// It is made of bit-identical values only, so it is the same for any number of ranks. A number that does not exist
-/// (the mean of no samples), or that has no bound, is null.
+/// It is made of bit-identical values only, so it is the same for any number of ranks. A number
+/// that does not exist (the mean of no samples), or that has no bound, is null.
 pub fn json(digest: &Digest, run: &Run) -> Value {
     let latency = digest.latency.iter();
     let jobs = digest.jobs.iter();

@@ -72,8 +72,8 @@ impl ResultFile {
         Ok((!share.is_empty()).then_some(RatesOverTime { time_ps, share }))
     }
 
-    /// All rates that were recorded, in the order in which they were chosen, with what to call whose they are: `storm.0`,
-    /// `17`. Empty if there are none.
+    /// All rates that were recorded, in the order in which they were chosen, with what to call
+    /// whose they are: `storm.0`, `17`. Empty if there are none.
     ///
     /// # Errors
     /// If the file is damaged.

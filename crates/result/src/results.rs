@@ -1,4 +1,5 @@
-//! What a run measured, merged over all domains and ready to be written: the content of `/data` and `/run`.
+//! What a run measured, merged over all domains and ready to be written: the content of `/data` and
+//! `/run`.
 
 use super::attribution::table::Attribution;
 use super::schema::{Cost, Flows, JobSeries, JobTasks, JobTotals, Phases, Ports, Rates, Routers};
@@ -50,7 +51,8 @@ pub struct Data {
     pub notes: Vec<Note>,
 }
 
-/// One latency class: what was sampled, and what was not because it had not arrived when the run ended.
+/// One latency class: what was sampled, and what was not because it had not arrived when the run
+/// ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
     /// Latencies of what arrived.
@@ -130,7 +132,8 @@ pub struct Series {
     pub jobs: Vec<(String, JobSeries)>,
     /// One per traffic class: name and ejected flits per bin.
     pub ejected_flits: Vec<(String, Vec<u64>)>,
-    /// One per endpoint of which it is recorded, ascending: its number and the payload delivered to it per bin, bytes.
+    /// One per endpoint of which it is recorded, ascending: its number and the payload delivered to
+    /// it per bin, bytes.
     pub received: Vec<(u32, Vec<u64>)>,
 }
 

@@ -1,4 +1,5 @@
-//! The schema of `result.h5`, version 3: every group, attribute and column with its unit and meaning.
+//! The schema of `result.h5`, version 3: every group, attribute and column with its unit and
+//! meaning.
 //!
 //! Each number and column is declared once, here or (if domains count it) in
 //! [`weir_model::table`]. The writer, the reader and the JSON summary loop over the declarations,
@@ -15,7 +16,8 @@ pub use rows::*;
 use weir_model::table::NumberKind;
 pub use weir_model::table::{Attribute, Column};
 
-/// The version that [`super::write()`] writes and [`super::read()`] reads: the root attribute `schema_version`.
+/// The version that [`super::write()`] writes and [`super::read()`] reads: the root attribute
+/// `schema_version`.
 pub const VERSION: u64 = 3;
 
 /// The name of the file inside an output directory.
@@ -64,8 +66,8 @@ const fn column(
     }
 }
 
-/// Texts on `/data/notes/<number>`; `job` is absent of what is about the whole run, and the note's numbers stand beside
-/// them.
+/// Texts on `/data/notes/<number>`; `job` is absent of what is about the whole run, and the note's
+/// numbers stand beside them.
 pub const NOTE_TEXTS: [Attribute; 3] = [
     attribute(
         "kind",

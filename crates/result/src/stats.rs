@@ -1,12 +1,13 @@
-//! What a reader wants to know first: totals, latency percentiles, a line per job. The same from a run that has just
-//! ended and from a file.
+//! What a reader wants to know first: totals, latency percentiles, a line per job. The same from a
+//! run that has just ended and from a file.
 
 use super::results::{Data, Job, Latency, Note};
 use super::schema::{Cost, LatencyNumbers, Phases, Run};
 use weir_model::table::Summary;
 use weir_model::{Histogram, Time};
 
-/// The shape of a latency distribution. Without samples the means and the quantiles are NaN and the maxima are 0.
+/// The shape of a latency distribution. Without samples the means and the quantiles are NaN and the
+/// maxima are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Number of samples: of what arrived.
@@ -15,10 +16,12 @@ pub struct Stats {
     pub missing: u64,
     /// Of what arrived.
     pub arrived: Shape,
-    /// Of all: no number can be smaller, whatever becomes of what is missing. That counts with its age at the end.
+    /// Of all: no number can be smaller, whatever becomes of what is missing. That counts with its
+    /// age at the end.
     pub at_least: Shape,
-    /// Of all: no number can be larger, whatever becomes of what is missing. Infinite ([`Time::MAX`] for the maximum) where
-    /// there is no such bound. A number is known, to within a bucket of the histogram, where both bounds are the same.
+    /// Of all: no number can be larger, whatever becomes of what is missing. Infinite
+    /// ([`Time::MAX`] for the maximum) where there is no such bound. A number is known, to within a
+    /// bucket of the histogram, where both bounds are the same.
     pub at_most: Shape,
 }
 
@@ -167,8 +170,9 @@ impl From<LatencyNumbers> for Stats {
     }
 }
 
-/// Between what a quantile of all samples lies: if the missing ones are as small as they can be, and if they are larger than
-/// everything. Where that makes no difference to its bucket, it is interpolated as usual.
+/// Between what a quantile of all samples lies: if the missing ones are as small as they can be,
+/// and if they are larger than everything. Where that makes no difference to its bucket, it is
+/// interpolated as usual.
 fn bounds(all: &Histogram, arrived: &Histogram, q: f64) -> [f64; 2] {
     let rank = (q * all.samples() as f64).ceil().max(1.0);
     let least = bucket(all, rank).unwrap_or(0);
@@ -182,7 +186,8 @@ fn bounds(all: &Histogram, arrived: &Histogram, q: f64) -> [f64; 2] {
     }
 }
 
-/// The lower edge of the bucket in which the sample of a rank is, counted from 1; None if there are fewer.
+/// The lower edge of the bucket in which the sample of a rank is, counted from 1; None if there are
+/// fewer.
 fn bucket(histogram: &Histogram, rank: f64) -> Option<Time> {
     let mut seen = 0;
     let mut rows = histogram.rows();

@@ -84,7 +84,8 @@ impl RunError {
         }
     }
 
-    /// The exit code of the process: 4 for a stall, 2 for what a user can mend, 1 for everything else.
+    /// The exit code of the process: 4 for a stall, 2 for what a user can mend, 1 for everything
+    /// else.
     pub fn exit_code(&self) -> u8 {
         match self {
             RunError::Deadlocked { .. } | RunError::Stuck { .. } | RunError::Hung { .. } => 4,

@@ -1,12 +1,14 @@
-//! What is remarkable about a run that its other numbers may hide: a job that came to a standstill, latencies of a few that
-//! arrived out of many, packets that are dropped and not delivered. Plain data, made from the result.
+//! What is remarkable about a run that its other numbers may hide: a job that came to a standstill,
+//! latencies of a few that arrived out of many, packets that are dropped and not delivered. Plain
+//! data, made from the result.
 
 use crate::config::{Experiment, WorkloadConfig};
 use weir_congestion::{Act, Acts};
 use weir_result::{Data, Job, JobSeries, Latency, Note, Stats};
 use weir_workload::tasks::Mpi;
 
-/// A job came to a standstill if it delivered less than one part in so many of what its endpoints' links carry …
+/// A job came to a standstill if it delivered less than one part in so many of what its endpoints'
+/// links carry …
 const STANDSTILL_LOAD: u128 = 100;
 /// … and more than so many messages were missing for each one that it received.
 const STANDSTILL_MESSAGES: u64 = 100;
@@ -17,8 +19,8 @@ const MISSING_LEAST: u64 = 10;
 /// Drops are noted if there are more than so many for each data packet that is delivered.
 const DROPS: u64 = 10;
 
-/// Everything remarkable about a result, job by job, then about the whole run. `awaited`: the applications that are not in
-/// the background.
+/// Everything remarkable about a result, job by job, then about the whole run. `awaited`: the
+/// applications that are not in the background.
 pub fn notes(data: &Data, awaited: &[&str]) -> Vec<Note> {
     let mut notes = Vec::new();
     for (job, (_, series)) in data.jobs.iter().zip(&data.series.jobs) {
@@ -80,8 +82,9 @@ fn note(kind: &str, job: Option<&Job>, text: String, numbers: &[(&str, u64)]) ->
     }
 }
 
-/// The job received next to nothing in the second half of its measurement window while messages from the first half were
-/// waiting. The half begins with the bin of the time series that its first moment is in.
+/// The job received next to nothing in the second half of its measurement window while messages
+/// from the first half were waiting. The half begins with the bin of the time series that its first
+/// moment is in.
 fn standstill(data: &Data, job: &Job, series: &JobSeries, messages: &Latency) -> Option<Note> {
     let (summary, bin) = (&data.summary, data.series.bin_ps);
     let (from, to) = (job.totals.on_from_ps, summary.measured_to_ps);

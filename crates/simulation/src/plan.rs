@@ -23,7 +23,8 @@ pub struct Plan {
     pub schedule: Schedule,
     /// True if the run ends when it is complete. At the end of the schedule it has failed then.
     pub completes: bool,
-    /// The least time in which anything reaches another domain, ps; [`weir_model::NEVER`] for a single domain.
+    /// The least time in which anything reaches another domain, ps; [`weir_model::NEVER`] for a
+    /// single domain.
     pub lookahead: Time,
     /// Nothing is under way for longer than this, ps.
     pub patience: Time,

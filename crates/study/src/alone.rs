@@ -1,8 +1,9 @@
 //! A job of a point alone: the run that its slowdown is measured against.
 //!
-//! It is the experiment of the point with everything that the job itself does not see in one form: the job on the endpoints that it has there,
-//! what stands after it in the file left out, what stands before it as workloads that do not run (random streams are made of a workload's
-//! place in the file). So points that differ in other jobs only have the same run to be compared with.
+//! It is the experiment of the point with everything that the job itself does not see in one form:
+//! the job on the endpoints that it has there, what stands after it in the file left out, what
+//! stands before it as workloads that do not run (random streams are made of a workload's place in
+//! the file). So points that differ in other jobs only have the same run to be compared with.
 
 use std::collections::HashMap;
 use std::path::Path;

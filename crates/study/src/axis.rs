@@ -36,7 +36,8 @@ pub struct AxisValue {
     quantity: Option<(f64, String)>,
 }
 
-/// A number with its unit: times in ns, all else as it is written. The unit of a plain number is empty.
+/// A number with its unit: times in ns, all else as it is written. The unit of a plain number is
+/// empty.
 pub fn quantity(text: &str) -> Option<(f64, String)> {
     if let Ok(time) = text.parse::<Duration>() {
         return Some((time.0 as f64 / 1e3, "ns".to_string()));

@@ -119,7 +119,8 @@ impl Criterion {
         Some(value).filter(|value| value.is_finite())
     }
 
-    /// What has the full grade, and what has none, where points have these values. None if no point has any.
+    /// What has the full grade, and what has none, where points have these values. None if no point
+    /// has any.
     fn ends(&self, values: &[Option<f64>]) -> Option<(f64, f64)> {
         let seen = || values.iter().copied().flatten();
         let (least, most) = (seen().reduce(f64::min)?, seen().reduce(f64::max)?);
@@ -206,7 +207,8 @@ fn number(at: &Given, bound: &BoundFile, unit: &str) -> Result<f64, ConfigError>
     }
 }
 
-/// Adds to rows whose values are those of `metrics` the columns of the criteria, and that of the score. Returns the new columns.
+/// Adds to rows whose values are those of `metrics` the columns of the criteria, and that of the
+/// score. Returns the new columns.
 pub(super) fn add_scores(
     criteria: &[Criterion],
     metrics: &[Metric],
@@ -277,7 +279,8 @@ mod tests {
 
     #[test]
     fn the_score_is_the_weighted_mean_of_grades() {
-        // Twice the time alone has no grade, 1.5 times a half of it; the load counts three times as much.
+        // Twice the time alone has no grade, 1.5 times a half of it; the load counts three times as
+        // much.
         let text = "[[criterion]]\nname = \"md\"\nmetric = \"jobs.md.finish\"\nof = \"100 ns\"\nbest = 1.0\nworst = 2.0\n\
                     [[criterion]]\nname = \"load\"\nmetric = \"summary.accepted_load\"\ngoal = \"max\"\nweight = 3";
         let rows = [

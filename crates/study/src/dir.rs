@@ -55,7 +55,8 @@ pub struct Status {
     pub host: String,
     /// The process of the run.
     pub pid: u32,
-    /// When that process began, in the units of the operating system: tells it from a later one of the same number.
+    /// When that process began, in the units of the operating system: tells it from a later one of
+    /// the same number.
     pub pid_began: u64,
     /// MPI ranks.
     pub ranks: u32,
@@ -231,7 +232,8 @@ impl SweepDir {
     /// Makes the directory and writes down which study it is for.
     ///
     /// # Errors
-    /// If it cannot be made or written, holds the result of a run, or is the directory of another job file.
+    /// If it cannot be made or written, holds the result of a run, or is the directory of another
+    /// job file.
     pub fn prepare(&self, study: &Setup) -> io::Result<()> {
         self.check_free(&study.file, &study.text)?;
         let points = self.root.join("points");
@@ -258,7 +260,8 @@ impl SweepDir {
         }
     }
 
-    /// A job file that was edited goes on with the points that are left of it; one of another name and title would take this one's table.
+    /// A job file that was edited goes on with the points that are left of it; one of another name
+    /// and title would take this one's table.
     fn check_free(&self, path: &Path, text: &str) -> io::Result<()> {
         if self.root.join(schema::FILE).is_file() && !self.job().is_file() {
             return Err(io::Error::other("it holds the result of a run"));
@@ -389,7 +392,8 @@ impl PointDir {
     }
 
     pub(super) fn forget_status(&self) {
-        // Without it the point is waiting; with it a later look finds that nobody runs it, which is the same.
+        // Without it the point is waiting; with it a later look finds that nobody runs it, which is
+        // the same.
         let _ = fs::remove_file(self.status_file());
     }
 
@@ -447,8 +451,8 @@ impl PointDir {
 
     /// Takes the point for this process; None if it is somebody else's now.
     ///
-    /// The lock is that of the open file: a run that inherits the file holds it until its own end, even if the sweep
-    /// is killed before.
+    /// The lock is that of the open file: a run that inherits the file holds it until its own end,
+    /// even if the sweep is killed before.
     pub(super) fn take(&self) -> io::Result<Option<Lock>> {
         // A directory of the study that was removed while it runs is not made again: the job file
         // would be missing there.

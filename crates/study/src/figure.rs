@@ -10,7 +10,8 @@ use weir_input::registry::range::ScaleKind;
 use weir_input::{ConfigError, Duration};
 use weir_model::{Invalid, Time};
 
-/// A figure of a study. What it draws is in the table, but for the kinds that show rows of a result.
+/// A figure of a study. What it draws is in the table, but for the kinds that show rows of a
+/// result.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// Its name and that of its files.
@@ -21,8 +22,8 @@ pub struct Figure {
     pub kind: FigureKind,
     /// What lies along the bottom; None for the kinds that need no such thing.
     pub x: Option<FigureX>,
-    /// For a line, bar or stacked figure: metrics of the table. Else what is drawn: `series.job.hot.delivered_bytes`,
-    /// `latency.message`, `ports.local`, `occupancy`.
+    /// For a line, bar or stacked figure: metrics of the table. Else what is drawn:
+    /// `series.job.hot.delivered_bytes`, `latency.message`, `ports.local`, `occupancy`.
     pub y: Vec<FigureY>,
     /// The axis (its index) that lies upwards in a map.
     pub up: Option<usize>,
@@ -259,7 +260,8 @@ fn read_ratio(
     Ok(Some(Ratio { metric, at: places }))
 }
 
-/// That a map has two axes of numbers, and another figure nothing that is a map's; the marks of the map.
+/// That a map has two axes of numbers, and another figure nothing that is a map's; the marks of the
+/// map.
 fn read_map(
     given: &Given,
     file: &FigureFile,
@@ -425,7 +427,8 @@ pub fn heat_time(name: &str) -> Option<Time> {
     (what.trim() == "occupancy").then_some(time.0)
 }
 
-/// The metrics that a name means: one for each job where a `*` is in it that no number of several explains.
+/// The metrics that a name means: one for each job where a `*` is in it that no number of several
+/// explains.
 pub(super) fn metrics_at(
     at: &Given,
     name: &str,

@@ -33,11 +33,13 @@ pub struct AxisFile {
     /// The key of the experiment that it changes, as for `--set`.
     #[serde(default)]
     pub key: Option<String>,
-    /// Several keys that change together. A value is a list with a value for each, or one value for all of them.
+    /// Several keys that change together. A value is a list with a value for each, or one value for
+    /// all of them.
     #[serde(default)]
     pub keys: Option<Vec<String>>,
-    /// A list of values; or { from, to, step } or { from, to, count } for evenly spaced numbers, ends included. Without
-    /// `key` and `keys` a value is a table: a `label`, and what it sets, the keys in quotes.
+    /// A list of values; or { from, to, step } or { from, to, count } for evenly spaced numbers,
+    /// ends included. Without `key` and `keys` a value is a table: a `label`, and what it sets, the
+    /// keys in quotes.
     #[expect(dead_code, reason = "read with its place")]
     pub values: Elsewhere,
     /// Names of the values in tables and figures; by default the values themselves.
@@ -100,8 +102,8 @@ pub struct CriterionFile {
     pub name: String,
     /// What is measured.
     pub metric: String,
-    /// Divide by this: another metric, a number, or a text with a unit; of a tuned experiment also the label of a `[[tune.reference]]`,
-    /// for the same metric there.
+    /// Divide by this: another metric, a number, or a text with a unit; of a tuned experiment also
+    /// the label of a `[[tune.reference]]`, for the same metric there.
     #[serde(default)]
     pub of: Option<BoundFile>,
     /// Better direction; needed where `best` and `worst` are not both given.
@@ -152,7 +154,8 @@ pub enum FigureKind {
     Line,
     /// Bars side by side.
     Bar,
-    /// Boxes over the seeds of each point: quartiles, median, least and largest, and each seed as a dot.
+    /// Boxes over the seeds of each point: quartiles, median, least and largest, and each seed as a
+    /// dot.
     Box,
     /// Bars on top of one another, one part per metric of `y`.
     Stacked,
@@ -164,8 +167,9 @@ pub enum FigureKind {
     Ternary,
     /// A matrix, as of `/data/occupancy`.
     Heatmap,
-    /// Metrics as colours over two axes of numbers, `x` and `up`: a panel for each metric. What was not run has the colour of the nearest
-    /// point that was. Where other axes differ as well, the point with the best score is shown.
+    /// Metrics as colours over two axes of numbers, `x` and `up`: a panel for each metric. What was
+    /// not run has the colour of the nearest point that was. Where other axes differ as well, the
+    /// point with the best score is shown.
     Map,
 }
 
@@ -204,7 +208,8 @@ pub struct FigureFile {
     pub title: Option<String>,
     /// What it shows.
     pub kind: FigureKind,
-    /// The axis or the metric that lies along the bottom; of bars also "metrics": those of each metric of `y` together.
+    /// The axis or the metric that lies along the bottom; of bars also "metrics": those of each
+    /// metric of `y` together.
     #[serde(default)]
     pub x: Option<String>,
     /// The metric, or several.

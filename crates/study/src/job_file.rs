@@ -203,7 +203,8 @@ impl Study {
         scale(&self.options)
     }
 
-    /// The metrics that the study asks for, and those that its figures, claims and criteria need: each once, in the order of the file.
+    /// The metrics that the study asks for, and those that its figures, claims and criteria need:
+    /// each once, in the order of the file.
     pub fn metrics(&self) -> Vec<Metric> {
         let figures = self.figures.iter().flat_map(Figure::metrics);
         let claims = self.claims.iter().flat_map(Claim::metrics);

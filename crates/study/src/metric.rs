@@ -75,7 +75,8 @@ enum What {
     },
     /// A share of the time of all ports of a kind.
     Share { kind: String, column: &'static str },
-    /// The share of the ports of a kind that did something for more than so many percent of the time.
+    /// The share of the ports of a kind that did something for more than so many percent of the
+    /// time.
     Beyond {
         kind: String,
         column: &'static str,
@@ -169,8 +170,8 @@ const HOWS: [(&str, How); 7] = [
     ("variation", How::Variation),
 ];
 
-/// How to make one number of a column of a record of the scheme: `grants.wait_ps.mean` is the mean of the column `wait_ps` of the record
-/// `grants`. None if the name is not of that form.
+/// How to make one number of a column of a record of the scheme: `grants.wait_ps.mean` is the mean
+/// of the column `wait_ps` of the record `grants`. None if the name is not of that form.
 pub(super) fn of_record(name: &str) -> Option<(How, &str, &str)> {
     let (column, how) = name.rsplit_once('.')?;
     let (record, column) = column.split_once('.')?;

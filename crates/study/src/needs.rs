@@ -51,7 +51,8 @@ pub(super) struct Unmet<'a> {
 }
 
 impl<'a> Unmet<'a> {
-    /// Before any point is known. A study that is `reduced` may end before the times that its figures name.
+    /// Before any point is known. A study that is `reduced` may end before the times that its
+    /// figures name.
     pub fn new(needs: &'a [Need], reduced: bool) -> Unmet<'a> {
         Unmet {
             needs: needs.iter().map(|need| (need, None)).collect(),

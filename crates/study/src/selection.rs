@@ -34,7 +34,8 @@ impl Selection {
         Ok(Selection { axes: chosen })
     }
 
-    /// The same points in a study that has kept some values of its axes; None if it has none of them.
+    /// The same points in a study that has kept some values of its axes; None if it has none of
+    /// them.
     pub(super) fn within(&self, whole: &[Axis], kept: &[Axis]) -> Option<Selection> {
         let place = |axis: usize, value: &usize| {
             let label = &whole[axis].values[*value].label;
@@ -57,7 +58,8 @@ impl Selection {
         }
     }
 
-    /// Reads the key `where` of what something is compared with: one value for each axis that is named.
+    /// Reads the key `where` of what something is compared with: one value for each axis that is
+    /// named.
     pub(super) fn elsewhere(at: &Given, axes: &[Axis]) -> Result<Vec<(usize, usize)>, ConfigError> {
         let one = |(axis, values): (usize, Vec<usize>)| match values.as_slice() {
             [value] => Ok((axis, *value)),

@@ -1,4 +1,5 @@
-//! Runs the points of a study that have no result yet: some processes at once, each alone in its directory.
+//! Runs the points of a study that have no result yet: some processes at once, each alone in its
+//! directory.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -25,7 +26,8 @@ const TICK: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_millis(500);
 /// What a run gets to end in good order after it was asked to.
 const GRACE: Duration = Duration::from_secs(10);
-/// The error is looked for in so much of the end of a log, in bytes: a deadlock names all places of its cycle.
+/// The error is looked for in so much of the end of a log, in bytes: a deadlock names all places of
+/// its cycle.
 const LAST_WORDS: u64 = 1 << 16;
 /// As much of it is kept as the reason of a failure, in characters.
 const REASON: usize = 2_000;
@@ -101,7 +103,8 @@ pub struct Running<'a> {
     pub dir: &'a SweepDir,
 }
 
-/// Runs what is missing of `points`. `stop` ends it early: the runs are ended and can be begun again.
+/// Runs what is missing of `points`. `stop` ends it early: the runs are ended and can be begun
+/// again.
 ///
 /// # Errors
 /// If a directory cannot be written or the program cannot be started; the runs are ended.
@@ -262,8 +265,8 @@ impl<'a> Sweep<'a> {
         Ok(Begun::Running(Box::new(active)))
     }
 
-    /// Starts the run. It gets the lock as its standard input, which is empty: so it holds the lock for as long as it
-    /// lives.
+    /// Starts the run. It gets the lock as its standard input, which is empty: so it holds the lock
+    /// for as long as it lives.
     fn start(&self, dir: &PointDir, lock: &Lock) -> io::Result<Child> {
         let settings = self.settings;
         let mut command = match settings.launcher.as_slice() {
@@ -378,7 +381,8 @@ impl Active<'_> {
         }
     }
 
-    /// Why this run ended early, as its result says, if it has left one. What an earlier run has left counts for nothing.
+    /// Why this run ended early, as its result says, if it has left one. What an earlier run has
+    /// left counts for nothing.
     fn stopped(&self) -> Option<String> {
         let run = read(&self.dir.result()).ok()?.run;
         run.stopped.filter(|_| run.started >= self.status.started)

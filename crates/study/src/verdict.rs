@@ -294,8 +294,8 @@ impl Court<'_> {
         }
     }
 
-    /// Where on an axis a condition first holds: between the last place where it does not and the first where it does
-    /// by linear interpolation; infinity if nowhere.
+    /// Where on an axis a condition first holds: between the last place where it does not and the
+    /// first where it does by linear interpolation; infinity if nowhere.
     fn first(
         &self,
         metric: &Metric,

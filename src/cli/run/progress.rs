@@ -1,5 +1,5 @@
-//! How far a run is, on standard error: a bar on a terminal, a line now and then elsewhere, nothing if asked for
-//! quiet.
+//! How far a run is, on standard error: a bar on a terminal, a line now and then elsewhere, nothing
+//! if asked for quiet.
 
 use std::io::Write;
 use std::time::Duration;
@@ -63,8 +63,8 @@ impl Progress {
         Progress { kind, display }
     }
 
-    /// Where the run is: simulated time, packet-hops so far over all ranks, wall-clock time since the start. Cheap
-    /// enough to be called after every window.
+    /// Where the run is: simulated time, packet-hops so far over all ranks, wall-clock time since
+    /// the start. Cheap enough to be called after every window.
     pub fn update(&mut self, simulated_ps: Time, packet_hops: u64, elapsed: Duration) {
         match &mut self.display {
             Display::Quiet => {}

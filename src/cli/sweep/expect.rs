@@ -1,4 +1,5 @@
-//! What the points of a study will take: by those that are done, by their beginnings, or by their files alone.
+//! What the points of a study will take: by those that are done, by their beginnings, or by their
+//! files alone.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +42,8 @@ pub struct Outlook {
     pub points: BTreeMap<usize, (Brief, Expected)>,
     /// What does nothing at them.
     pub checked: Checked,
-    /// Packet-hops per second of one core: those that are expected, over the time that was measured.
+    /// Packet-hops per second of one core: those that are expected, over the time that was
+    /// measured.
     pub rate: f64,
     /// Finished points that it was measured on.
     pub measured: usize,
@@ -203,8 +205,8 @@ fn finished<'a>(
     done.into_iter().step_by(step).filter_map(look).collect()
 }
 
-/// By the finished points that have the most values of axes in common with this one: as they took more than was expected of
-/// their files alone, so will it.
+/// By the finished points that have the most values of axes in common with this one: as they took
+/// more than was expected of their files alone, so will it.
 fn by_others(point: &Point, brief: &Brief, finished: &[Finished]) -> Expected {
     let common = |one: &Finished| {
         let pairs = one.at.iter().zip(&point.at);

@@ -56,7 +56,8 @@ pub fn submit(options: &SubmitOptions, catalog: &Catalog) -> Result<u8, Failure>
     let submission = match submit_all(options, &queue, of, &scripts) {
         Ok(submission) => submission,
         Err(failure) => {
-            // Nothing runs from there: the next attempt gets the number. What cannot be removed does no harm.
+            // Nothing runs from there: the next attempt gets the number. What cannot be removed
+            // does no harm.
             let _ = fs::remove_dir_all(&folder);
             return Err(failure);
         }
@@ -267,7 +268,8 @@ fn script_name(index: usize) -> String {
 
 const COLLECT: &str = "collect.sbatch";
 
-/// The jobs that the script `index` waits for: the last one for all, an array for the one before where a limit holds, which is for one array only.
+/// The jobs that the script `index` waits for: the last one for all, an array for the one before
+/// where a limit holds, which is for one array only.
 fn after<T: Clone>(index: usize, arrays: &[Array], settings: &Settings, jobs: &[T]) -> Vec<T> {
     match (index == arrays.len(), settings.max_running) {
         (true, _) => jobs.to_vec(),
@@ -276,12 +278,14 @@ fn after<T: Clone>(index: usize, arrays: &[Array], settings: &Settings, jobs: &[
     }
 }
 
-/// What the user wants to be over before a script starts: those that wait for others of this study need not be told.
+/// What the user wants to be over before a script starts: those that wait for others of this study
+/// need not be told.
 fn dependency(options: &SubmitOptions, waits: bool) -> Option<&str> {
     options.dependency.as_deref().filter(|_| !waits)
 }
 
-/// Prints what would be written and submitted, with the lines that would submit it: jobs by the names of their scripts.
+/// Prints what would be written and submitted, with the lines that would submit it: jobs by the
+/// names of their scripts.
 fn dry_run(
     options: &SubmitOptions,
     settings: &Settings,
@@ -322,7 +326,8 @@ fn dry_run(
     Ok(0)
 }
 
-/// Writes the scripts and the copy of the job file; returns the paths of the former, that of the last job last.
+/// Writes the scripts and the copy of the job file; returns the paths of the former, that of the
+/// last job last.
 fn write_scripts(
     sweep: &Sweep,
     settings: &Settings,

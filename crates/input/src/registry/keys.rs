@@ -42,7 +42,8 @@ impl Keys {
     }
 }
 
-/// A JSON Schema as JSON. It is made once for each thread: a study has an experiment for each of its points.
+/// A JSON Schema as JSON. It is made once for each thread: a study has an experiment for each of
+/// its points.
 pub fn schema_json(parameters: Keys) -> Rc<Json> {
     type Known = FxHashMap<fn() -> Schema, Rc<Json>>;
     thread_local! {

@@ -1,12 +1,13 @@
 //! How variants (topologies, routings, queueing schemes, schemes, patterns) announce themselves.
 //!
-//! A variant is one file that ends in `pub const ENTRY: Entry<…>`, and one line in its folder's `REGISTRY`. The
-//! parameter struct in that file is the single source of the experiment file's keys, their defaults, the JSON Schema
-//! and what `weir list` prints: doc comments on the struct's fields are the documentation. Extensions of the schema say what else
-//! there is to know of them: named settings ([`preset`]), and how far a number may be moved ([`range`]).
+//! A variant is one file that ends in `pub const ENTRY: Entry<…>`, and one line in its folder's
+//! `REGISTRY`. The parameter struct in that file is the single source of the experiment file's
+//! keys, their defaults, the JSON Schema and what `weir list` prints: doc comments on the struct's
+//! fields are the documentation. Extensions of the schema say what else there is to know of them:
+//! named settings ([`preset`]), and how far a number may be moved ([`range`]).
 //!
-//! A [`Family`] holds all variants of a kind. It reads a section: finds the variant that the section
-//! chooses, and parses its parameters, once.
+//! A [`Family`] holds all variants of a kind. It reads a section: finds the variant that the
+//! section chooses, and parses its parameters, once.
 
 pub mod family;
 pub mod keys;
@@ -18,7 +19,8 @@ pub use keys::{Keys, schema_json};
 
 use crate::{ConfigError, Section};
 
-/// One variant of a registry. `F` is the function that builds it from its section of the experiment file.
+/// One variant of a registry. `F` is the function that builds it from its section of the experiment
+/// file.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<F: 'static> {
     /// The name in the experiment file.
@@ -27,8 +29,8 @@ pub struct Entry<F: 'static> {
     pub summary: &'static str,
     /// Where it comes from: a paper with its section, or a model.
     pub source: &'static str,
-    /// Parameters under which it does its thing on a small network, as in the inline table `{ … }` of an experiment file, at
-    /// least one of them (`""`: the defaults). Tests run them all.
+    /// Parameters under which it does its thing on a small network, as in the inline table `{ … }`
+    /// of an experiment file, at least one of them (`""`: the defaults). Tests run them all.
     pub examples: &'static [&'static str],
     /// Its parameters: `Keys::of::<P>()` for the parameter struct `P`.
     pub parameters: Keys,

@@ -1,4 +1,5 @@
-//! Named settings of a variant: the values of a paper or of another simulator, which `preset = "…"` chooses.
+//! Named settings of a variant: the values of a paper or of another simulator, which `preset = "…"`
+//! chooses.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +11,8 @@ pub const KEY: &str = "preset";
 /// Where the schema of a variant's parameters lists its presets.
 pub const PRESETS: &str = "x-presets";
 
-/// Values for some of the parameters of a variant. Keys that the user writes go before them. A parameter struct declares its
-/// presets: `#[schemars(extend("x-presets" = PRESETS))]`.
+/// Values for some of the parameters of a variant. Keys that the user writes go before them. A
+/// parameter struct declares its presets: `#[schemars(extend("x-presets" = PRESETS))]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preset<Text = &'static str> {
     /// What `preset` says to choose it: author and year of the paper, or another simulator.

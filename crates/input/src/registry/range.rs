@@ -6,7 +6,8 @@ use serde_json::Value as Json;
 
 use super::{Variant, schema_json};
 
-/// The scale along which values are spread: of an axis of a figure, or of a parameter that is searched.
+/// The scale along which values are spread: of an axis of a figure, or of a parameter that is
+/// searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScaleKind {
@@ -20,8 +21,8 @@ pub enum ScaleKind {
 /// Where the schema of a parameter has its range.
 pub const RANGE: &str = "x-range";
 
-/// A range, or why there is none. A parameter struct declares it at each numeric field: `#[schemars(extend("x-range" =
-/// shares(0.1, 1.0)))]`.
+/// A range, or why there is none. A parameter struct declares it at each numeric field:
+/// `#[schemars(extend("x-range" = shares(0.1, 1.0)))]`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Range<Text = &'static str> {
@@ -38,7 +39,8 @@ pub enum Range<Text = &'static str> {
     Fixed(Text),
 }
 
-/// What the numbers of a range are of, which says what the parameter scales with from one network to the next.
+/// What the numbers of a range are of, which says what the parameter scales with from one network
+/// to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Of {
@@ -50,7 +52,8 @@ pub enum Of {
     Counts,
     /// Amounts of data in longest packets; equal factors. Scales with the length of packets.
     Packets,
-    /// Times that a longest packet takes on an endpoint's link; equal factors. Scales with packets and bandwidth.
+    /// Times that a longest packet takes on an endpoint's link; equal factors. Scales with packets
+    /// and bandwidth.
     PacketTimes,
     /// Times of a packet across the network and back; equal factors. Scales with the round trip.
     RoundTrips,

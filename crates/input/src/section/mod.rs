@@ -42,7 +42,8 @@ struct Typed {
 }
 
 impl Section {
-    /// A section made from text, for tests and defaults. The text is the content of the section, without its header.
+    /// A section made from text, for tests and defaults. The text is the content of the section,
+    /// without its header.
     ///
     /// The key that chooses the variant is `kind`, `algorithm` or `scheme`, whichever is there.
     pub fn from_toml(text: &str) -> Result<Section, ConfigError> {
@@ -71,14 +72,16 @@ impl Section {
         }
     }
 
-    /// The section with the key that chooses its variant, and the name by which `weir list` lists the variants.
+    /// The section with the key that chooses its variant, and the name by which `weir list` lists
+    /// the variants.
     pub fn choosing_by(mut self, dispatch: &'static str, list: Option<&'static str>) -> Section {
         self.dispatch = Some(dispatch);
         self.list = list;
         self
     }
 
-    /// The parameters as a typed struct (`deny_unknown_fields`; the key that chose the variant is left out).
+    /// The parameters as a typed struct (`deny_unknown_fields`; the key that chose the variant is
+    /// left out).
     ///
     /// # Errors
     /// At the place of the first key or value that does not fit.
@@ -192,7 +195,8 @@ impl Section {
 
     /// The error that a key of this section is called almost like `key`, which is missing.
     fn misspelt(&self, key: &str) -> Option<ConfigError> {
-        // Parameters of variants are keys of the section, too: only a slip of the hand is told from them.
+        // Parameters of variants are keys of the section, too: only a slip of the hand is told from
+        // them.
         let slip = |member: &&Member| {
             member.key.len() > 3 && strsim::damerau_levenshtein(&member.key, key) <= 2
         };
@@ -204,7 +208,8 @@ impl Section {
         ))
     }
 
-    /// The error that the variant this section chooses does not exist, with the nearest of `names` and all of them.
+    /// The error that the variant this section chooses does not exist, with the nearest of `names`
+    /// and all of them.
     pub fn unknown_kind<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> ConfigError {
         let key = self.dispatch.unwrap_or("kind");
         let plural = DISPATCH
@@ -222,8 +227,8 @@ impl Section {
         }
     }
 
-    /// The error that the variant this section chooses is not made for the variant `other` of another section (which `what`
-    /// is one of), with the names of those that are.
+    /// The error that the variant this section chooses is not made for the variant `other` of
+    /// another section (which `what` is one of), with the names of those that are.
     pub fn not_for<'a>(
         &self,
         what: &str,
@@ -246,8 +251,8 @@ impl Section {
 
     /// An error about a key of this section, pointing at its line.
     ///
-    /// `invalid.key` may lead into tables and lists with dots. If it is not in the file (a default), the error points
-    /// at the innermost table that is.
+    /// `invalid.key` may lead into tables and lists with dots. If it is not in the file (a
+    /// default), the error points at the innermost table that is.
     pub fn refuse(&self, invalid: Invalid) -> ConfigError {
         let origin = self.origin_of(&invalid.key);
         let message = self.about(&invalid.key, &invalid.message);

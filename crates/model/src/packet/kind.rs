@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Origin;
 
-/// What a packet is for: data, the acknowledgement of data, or a kind of control packet that the scheme of the run declares.
+/// What a packet is for: data, the acknowledgement of data, or a kind of control packet that the
+/// scheme of the run declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacketKind(u8);
 

@@ -131,7 +131,8 @@ fn fill(inside: &Inside, corners: [(i32, i32); 2], colour: RGBColor) -> Outcome 
     Ok(())
 }
 
-/// A box from the first to the third quartile with a line at the median, whiskers to the least and the largest, and a dot for each value.
+/// A box from the first to the third quartile with a line at the median, whiskers to the least and
+/// the largest, and a dot for each value.
 fn boxed(inside: &Inside, values: &[f64], [top, share]: [f64; 2], colour: RGBColor) -> Outcome {
     let mut values: Vec<f64> = values
         .iter()

@@ -31,7 +31,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Puts the names side by side into rows of `width`. A single name of a single series needs no legend.
+    /// Puts the names side by side into rows of `width`. A single name of a single series needs no
+    /// legend.
     pub fn of(names: &[&str], figure: &Figure, width: i32) -> Result<Layout, DrawError> {
         let sample = figure.panels.iter().find_map(|panel| match &panel.plot {
             Plot::Lines(lines) => Some(Sample::Line {

@@ -74,7 +74,8 @@ fn hover(lines: &Lines, inside: &Inside, series: &Series, spots: &mut Spots) {
     }
 }
 
-/// A place above everything, but not so far that a line to it is upright: where values without end go.
+/// A place above everything, but not so far that a line to it is upright: where values without end
+/// go.
 const BEYOND: f64 = 1.05;
 
 fn shares(inside: &Inside, point: &Point) -> (f64, f64) {

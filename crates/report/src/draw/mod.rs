@@ -1,8 +1,9 @@
 //! From a figure to SVG, and from SVG to PNG.
 //!
-//! plotters lays out axes and texts and writes the SVG; its coordinates are whole numbers, so a figure is drawn at
-//! twice its size and shown at half. Texts are measured in Liberation Sans, which has the widths of Arial and
-//! Helvetica, so a figure looks the same wherever one of them is there; the PNG has the font from this program.
+//! plotters lays out axes and texts and writes the SVG; its coordinates are whole numbers, so a
+//! figure is drawn at twice its size and shown at half. Texts are measured in Liberation Sans,
+//! which has the widths of Arial and Helvetica, so a figure looks the same wherever one of them is
+//! there; the PNG has the font from this program.
 
 mod bars;
 mod cartesian;
@@ -208,7 +209,8 @@ fn nothing(area: &Area) -> Outcome {
     Ok(area.draw(&Text::new("no data", at, style))?)
 }
 
-/// The head of the file: its size on paper or screen, its name for those who do not see it; and in a page its colours.
+/// The head of the file: its size on paper or screen, its name for those who do not see it; and in
+/// a page its colours.
 fn finish(drawing: &str, figure: &Figure, height: i32, place: Place) -> String {
     // XML has no control characters, not even written as numbers.
     let drawing = style::dashed(&visible(drawing));

@@ -29,7 +29,8 @@ pub struct Axis {
     pub range: Option<[f64; 2]>,
     /// A linear axis without a range begins at zero.
     pub from_zero: bool,
-    /// Words instead of numbers: the first stands at 0.5, the second at 1.5, and so on. Empty for numbers.
+    /// Words instead of numbers: the first stands at 0.5, the second at 1.5, and so on. Empty for
+    /// numbers.
     pub names: Vec<String>,
 }
 
@@ -188,7 +189,8 @@ pub struct Coord {
 }
 
 impl Coord {
-    /// Named places instead of numbers: for `names`, the places 0.5, 1.5, … of an axis from 0 to their number.
+    /// Named places instead of numbers: for `names`, the places 0.5, 1.5, … of an axis from 0 to
+    /// their number.
     pub fn names(names: &[String]) -> Coord {
         let ticks = names.iter().enumerate();
         Coord {
@@ -209,8 +211,8 @@ impl Coord {
         self
     }
 
-    /// Where a value is: 0 at the start of the axis, 1 at its end, outside of these if it is off the scale.
-    /// NaN if it has no place.
+    /// Where a value is: 0 at the start of the axis, 1 at its end, outside of these if it is off
+    /// the scale. NaN if it has no place.
     pub fn share(&self, value: f64) -> f64 {
         if !self.log {
             return (value - self.low) / (self.high - self.low);

@@ -44,7 +44,8 @@ impl Graph {
         layers.max().unwrap_or(0).max(self.heads.len())
     }
 
-    /// The nodes of each layer from the top down: each beside those that it leads to, so that few links cross.
+    /// The nodes of each layer from the top down: each beside those that it leads to, so that few
+    /// links cross.
     pub fn columns(&self) -> Vec<Vec<usize>> {
         let mut columns: Vec<Vec<usize>> = vec![Vec::new(); self.layers()];
         for (place, node) in self.nodes.iter().enumerate() {

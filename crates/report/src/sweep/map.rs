@@ -10,7 +10,8 @@ use weir_study::{FigureX, FigureY, Interval, Metric, Row, ScaleKind};
 /// The column by which one of several points at a place is chosen.
 const SCORE: &str = "score";
 
-/// What was measured at a place: the indices of the values of the two axes, where that is, and the value.
+/// What was measured at a place: the indices of the values of the two axes, where that is, and the
+/// value.
 struct Seen {
     at: [usize; 2],
     place: [f64; 2],
@@ -83,7 +84,8 @@ fn by_panel<'a>(sweep: &'a Sweep, wanted: &weir_study::Figure) -> Vec<(String, V
     panels
 }
 
-/// What was measured, one value for each place: of several points that differ in other axes that with the best score.
+/// What was measured, one value for each place: of several points that differ in other axes that
+/// with the best score.
 fn seen(sweep: &Sweep, rows: &[&Row], column: Option<usize>, axes: [usize; 2]) -> Vec<Seen> {
     let metrics = &sweep.table.metrics;
     let score = metrics.iter().position(|metric| metric.name() == SCORE);

@@ -75,7 +75,8 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// The figures, in the order of the job file. Without any there, latency and throughput over the last axis.
+    /// The figures, in the order of the job file. Without any there, latency and throughput over
+    /// the last axis.
     ///
     /// # Errors
     /// If a result is damaged.
@@ -207,8 +208,8 @@ fn off_the_scale(panels: &[Panel]) -> Option<String> {
 /// Metrics of claims that are drawn where no figure is asked for, at most.
 const MOST_DRAWN: usize = 6;
 
-/// The figures of a study that asks for none: throughput and latency over its last axis of numbers. Without such an axis, and of what its claims
-/// name in any case, bars or lines over its last axis.
+/// The figures of a study that asks for none: throughput and latency over its last axis of numbers.
+/// Without such an axis, and of what its claims name in any case, bars or lines over its last axis.
 fn usual(study: &Study) -> Vec<Wanted> {
     let Some(last) = study.axes.len().checked_sub(1) else {
         return Vec::new();
@@ -298,8 +299,8 @@ fn scale(kind: ScaleKind) -> Scale {
     }
 }
 
-/// Names with dots without what all of them begin and end with: `ejection.data` and `ejection.control` become `data`
-/// and `control`. A single name is itself.
+/// Names with dots without what all of them begin and end with: `ejection.data` and
+/// `ejection.control` become `data` and `control`. A single name is itself.
 fn distinct(names: &[String]) -> Vec<String> {
     let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split('.').collect()).collect();
     let Some((first, others)) = parts.split_first().filter(|(_, others)| !others.is_empty()) else {

@@ -417,7 +417,8 @@ fn by_metrics(sweep: &Sweep, wanted: &Wanted, panel: &groups::Panel, own: &[&Dra
         };
         for curve in &panel.series {
             for rows in places(&curve.rows) {
-                // Of a job that does not run at a point there is nothing to show; of a point that failed there is.
+                // Of a job that does not run at a point there is nothing to show; of a point that
+                // failed there is.
                 let done = rows.iter().all(|row| row.state == "done");
                 let bar = bar(sweep, wanted, &rows, one);
                 if !(done && bar.0.y.is_nan()) {

@@ -1,8 +1,10 @@
-//! From where data waits to where that begins: the walk down the tree of congestion, in one time bin.
+//! From where data waits to where that begins: the walk down the tree of congestion, in one time
+//! bin.
 //!
-//! What waits at a port waits for the link itself, or for room in the buffer behind it. That buffer is full of what waits, in
-//! the next router, for some of its outputs; for each of them the same holds. So what waits for room is passed on, in
-//! proportion to what is in the buffer, from port to port, until it comes to links that are full: those are the roots.
+//! What waits at a port waits for the link itself, or for room in the buffer behind it. That buffer
+//! is full of what waits, in the next router, for some of its outputs; for each of them the same
+//! holds. So what waits for room is passed on, in proportion to what is in the buffer, from port to
+//! port, until it comes to links that are full: those are the roots.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,13 +134,15 @@ impl<'a> Walk<'a> {
         if nic { None } else { self.node(port) }
     }
 
-    /// What of `waiting` at a place is for the port's own link as one that is full, for its turn, and for room behind it.
+    /// What of `waiting` at a place is for the port's own link as one that is full, for its turn,
+    /// and for room behind it.
     fn split(&self, place: Place, waiting: Waiting) -> Waiting {
         let node = self.node_of(place);
         node.map_or(waiting, |node| self.nodes[node].split(waiting))
     }
 
-    /// The outputs that hold up what waits for room behind a place, with their parts; none if nothing is known to.
+    /// The outputs that hold up what waits for room behind a place, with their parts; none if
+    /// nothing is known to.
     fn behind(&self, (port, nic): Place) -> Behind {
         // A NIC's packets come into the router by the port that it is at.
         let input = match nic {
@@ -256,9 +260,10 @@ impl<'a> Walk<'a> {
 }
 
 impl Node {
-    /// What of `waiting` here is for the link as one that is full, for its turn, and for room behind it. What waits for its turn where
-    /// more waits for the full link, or for room behind it, waits because of that: the link had just become full, or there is a queue
-    /// only because the link stands still at times.
+    /// What of `waiting` here is for the link as one that is full, for its turn, and for room
+    /// behind it. What waits for its turn where more waits for the full link, or for room behind
+    /// it, waits because of that: the link had just become full, or there is a queue only because
+    /// the link stands still at times.
     fn split(&self, waiting: Waiting) -> Waiting {
         let all = self.waiting;
         if all.full.max(all.starved) <= all.queued {

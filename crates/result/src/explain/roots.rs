@@ -1,4 +1,5 @@
-//! The full links that something waits behind: which are worth naming, who feeds them, and whom they hold up.
+//! The full links that something waits behind: which are worth naming, who feeds them, and whom
+//! they hold up.
 
 use std::collections::BTreeMap;
 

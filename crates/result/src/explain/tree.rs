@@ -1,4 +1,5 @@
-//! The tree of congestion: what waits behind a root, port by port back from it, and in which groups at which times.
+//! The tree of congestion: what waits behind a root, port by port back from it, and in which groups
+//! at which times.
 
 use std::collections::BTreeMap;
 

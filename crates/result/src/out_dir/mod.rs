@@ -1,4 +1,5 @@
-//! The directory that `weir run --out DIR` writes to: one run at a time, and one experiment's result.
+//! The directory that `weir run --out DIR` writes to: one run at a time, and one experiment's
+//! result.
 
 pub(crate) mod lock;
 pub(crate) mod partial;
@@ -47,7 +48,8 @@ impl UnderWay {
     }
 }
 
-/// How far the run is that works in `dir`, or has left no more than that behind. None if nothing says that there was one.
+/// How far the run is that works in `dir`, or has left no more than that behind. None if nothing
+/// says that there was one.
 pub fn under_way(dir: &Path) -> Option<UnderWay> {
     let progress = fs::read_to_string(dir.join(PROGRESS)).ok();
     let progress = progress.map(|text| text.trim().to_string());
@@ -137,8 +139,9 @@ pub enum OutError {
 
 /// A directory that is ready for a result, locked against other runs.
 ///
-/// Dropped without [`OutDir::put`], it removes the directories that [`prepare`] made, as far as they are empty: a
-/// run that fails leaves no directory behind, and nothing of anyone else's is ever removed.
+/// Dropped without [`OutDir::put`], it removes the directories that [`prepare`] made, as far as
+/// they are empty: a run that fails leaves no directory behind, and nothing of anyone else's is
+/// ever removed.
 #[derive(Debug)]
 #[must_use = "dropped, the directory is removed again"]
 pub struct OutDir {
@@ -176,12 +179,12 @@ impl OutDir {
 
     /// Writes the result and leaves the directory in place. Gives the path of the result.
     ///
-    /// What is there is looked at once more before it is replaced: a file system may have no locks, and programs other
-    /// than weir do not know them.
+    /// What is there is looked at once more before it is replaced: a file system may have no locks,
+    /// and programs other than weir do not know them.
     ///
     /// # Errors
-    /// [`OutError::Write`]; [`OutError::Overtaken`] if another experiment's result, or something else, is there now. It is
-    /// kept, and this result gets another name.
+    /// [`OutError::Write`]; [`OutError::Overtaken`] if another experiment's result, or something
+    /// else, is there now. It is kept, and this result gets another name.
     pub fn put(mut self, data: &Data, run: &Run, seed: u64) -> Result<PathBuf, OutError> {
         let path = self.result();
         let partial = written(&path, data, run, &self.resolved, seed)?;
@@ -211,10 +214,12 @@ impl Drop for OutDir {
     }
 }
 
-/// Makes `dir` ready for the result of the experiment `resolved` (its resolved text): creates it where it is
-/// missing, locks it against other runs, and checks that it can be written. What killed runs have left there is removed.
+/// Makes `dir` ready for the result of the experiment `resolved` (its resolved text): creates it
+/// where it is missing, locks it against other runs, and checks that it can be written. What killed
+/// runs have left there is removed.
 ///
-/// A result of the same experiment may be replaced; anything else in the place of `result.h5` only with `force`.
+/// A result of the same experiment may be replaced; anything else in the place of `result.h5` only
+/// with `force`.
 ///
 /// # Errors
 /// See [`OutError`]. Nothing is created or changed then.
@@ -363,7 +368,8 @@ fn remove_empty(made: &mut Vec<PathBuf>) {
     }
 }
 
-/// Creates and removes a file, for permission bits do not tell (root, read-only file systems, access lists).
+/// Creates and removes a file, for permission bits do not tell (root, read-only file systems,
+/// access lists).
 fn probe(dir: &Path) -> Result<(), OutError> {
     let name = dir.join(format!(".weir-probe-{}", std::process::id()));
     fs::File::create(&name)

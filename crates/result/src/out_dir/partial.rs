@@ -14,13 +14,15 @@ use super::lock::here;
 
 /// How the name of a partial file ends.
 const END: &str = ".partial";
-/// So many characters of the final name stand in that of the partial file: a file system has a longest name.
+/// So many characters of the final name stand in that of the partial file: a file system has a
+/// longest name.
 const MOST_NAME: usize = 32;
 
-/// A file in the making: `.NAME.HOST-PID-RANDOM.partial` in the directory of the file `NAME` that it will be.
+/// A file in the making: `.NAME.HOST-PID-RANDOM.partial` in the directory of the file `NAME` that
+/// it will be.
 ///
-/// No other process uses that name, and one that is there already, a symbolic link say, is never opened. Dropped
-/// before it is settled it is removed.
+/// No other process uses that name, and one that is there already, a symbolic link say, is never
+/// opened. Dropped before it is settled it is removed.
 #[derive(Debug)]
 pub struct Partial {
     path: PathBuf,
@@ -71,8 +73,8 @@ impl Partial {
         &mut self.file
     }
 
-    /// Waits until the content has reached the disk: quotas and network file systems may refuse data that they had
-    /// accepted.
+    /// Waits until the content has reached the disk: quotas and network file systems may refuse
+    /// data that they had accepted.
     ///
     /// # Errors
     /// If they do.
@@ -138,8 +140,9 @@ fn partial_name(name: &str) -> OsString {
     format!(".{short}.{}-{random:016x}{END}", process_mark()).into()
 }
 
-/// Removes the partial files in a directory that processes of this computer and user have left behind when they were
-/// killed. Those of other computers stay: whether their writers are gone cannot be known here.
+/// Removes the partial files in a directory that processes of this computer and user have left
+/// behind when they were killed. Those of other computers stay: whether their writers are gone
+/// cannot be known here.
 pub fn remove_leftovers(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else {
         return;

@@ -1,4 +1,5 @@
-//! How flows are managed, from the routing, the scheme and `[nic]`; what does not go together is refused.
+//! How flows are managed, from the routing, the scheme and `[nic]`; what does not go together is
+//! refused.
 
 use crate::config::Experiment;
 use weir_congestion::Scheme;

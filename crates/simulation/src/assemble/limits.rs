@@ -1,4 +1,5 @@
-//! What a network may be, so that no number that the fabric keeps is too large for its type. Checked before anything runs.
+//! What a network may be, so that no number that the fabric keeps is too large for its type.
+//! Checked before anything runs.
 //!
 //! | what | type | why it holds it |
 //! | --- | --- | --- |
@@ -123,7 +124,8 @@ fn check_output_queues(
     }
 }
 
-/// Names of kinds are keys of the experiment file, parts of the names of metrics and a column of results.
+/// Names of kinds are keys of the experiment file, parts of the names of metrics and a column of
+/// results.
 fn check_names(names: &[KindName]) {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     assert!(

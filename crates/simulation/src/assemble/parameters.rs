@@ -44,7 +44,8 @@ pub(super) fn routers(
         .collect())
 }
 
-/// Refuses a time for what does not happen: with virtual output queues no packet is behind another of another way.
+/// Refuses a time for what does not happen: with virtual output queues no packet is behind another
+/// of another way.
 pub(super) fn check_stages(experiment: &Experiment, network: &Network) -> Result<(), ConfigError> {
     let computed = (network.routers.iter()).any(|router| router.route_computation > 0);
     if !(computed && network.queueing.by_output()) {

@@ -19,7 +19,8 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Of a run with this traffic. `until_done`: it ends when its applications are done, though there is more to do.
+    /// Of a run with this traffic. `until_done`: it ends when its applications are done, though
+    /// there is more to do.
     pub fn new(
         network: &Network,
         scheme: &dyn Scheme,
@@ -45,8 +46,9 @@ impl Windows {
     }
 }
 
-/// Set if the scheme's notices can take effect before the end of the window in which they are sent. Those that take the
-/// time of an empty network cannot: their way to another domain crosses a link between domains.
+/// Set if the scheme's notices can take effect before the end of the window in which they are sent.
+/// Those that take the time of an empty network cannot: their way to another domain crosses a link
+/// between domains.
 fn haste(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Option<Haste> {
     let signals = scheme.capabilities().signals;
     let delay = signals.then(|| scheme.signal_delay())??;
@@ -56,8 +58,8 @@ fn haste(network: &Network, scheme: &dyn Scheme, lookahead: Time) -> Option<Hast
     })
 }
 
-/// By how much more than the latency of a link windows may be longer ([`Network::settled_before`]): not where routers drop or answer
-/// packets, or a scheme talks out of band.
+/// By how much more than the latency of a link windows may be longer ([`Network::settled_before`]):
+/// not where routers drop or answer packets, or a scheme talks out of band.
 fn settled_before(network: &Network, scheme: &dyn Scheme, traffic: &[Traffic]) -> Time {
     let can = scheme.capabilities();
     let routers_act = can.drops || can.answers || !can.intercepts.is_empty();

@@ -1,8 +1,10 @@
-//! The fluid model of a phase: flows of given sizes on given ways, any rates that no link's capacity forbids.
+//! The fluid model of a phase: flows of given sizes on given ways, any rates that no link's
+//! capacity forbids.
 //!
-//! Birk and Zdornov, SYSTOR 2009, section 5.1. The weight of a link is the time that it takes to carry all flows over it; the largest of all
-//! links is the least time in which all flows can end (theorem 1), and the largest on the way of a flow the time in which it ends
-//! if its rate is its size over that.
+//! Birk and Zdornov, SYSTOR 2009, section 5.1. The weight of a link is the time that it takes to
+//! carry all flows over it; the largest of all links is the least time in which all flows can end
+//! (theorem 1), and the largest on the way of a flow the time in which it ends if its rate is its
+//! size over that.
 
 use rustc_hash::FxHashMap;
 
@@ -80,7 +82,8 @@ mod tests {
         LinkRate::new(Bandwidth(gbps * 1_000_000_000), FlitSize(100))
     }
 
-    /// Figure 1: four flows over the link between two switches, two of them and two more to one endpoint.
+    /// Figure 1: four flows over the link between two switches, two of them and two more to one
+    /// endpoint.
     fn figure_1(capacity: u64) -> (Fluid, Vec<Vec<Link>>) {
         let (between, d1, d2) = (Link::Port(0, 9), Link::Port(1, 1), Link::Port(1, 2));
         let ways = [

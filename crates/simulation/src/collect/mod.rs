@@ -1,4 +1,5 @@
-//! Puts the reports of all domains together on rank 0, checks that nothing was lost, and makes the result of them.
+//! Puts the reports of all domains together on rank 0, checks that nothing was lost, and makes the
+//! result of them.
 
 pub(super) mod attribution;
 pub(super) mod cost;
@@ -198,8 +199,8 @@ fn check_ports(reports: &[DomainReport], simulated: Time) -> Result<(), RunError
     }
 }
 
-/// No sum of bits is too large for its 64 bits: those of flits and payload cannot be if all packets there were, each time
-/// that one was counted, had the greatest length.
+/// No sum of bits is too large for its 64 bits: those of flits and payload cannot be if all packets
+/// there were, each time that one was counted, had the greatest length.
 fn check_payload(reports: &[DomainReport], plan: &Plan) -> Result<(), RunError> {
     let parameters = &plan.network().parameters;
     let longest = u128::from(parameters.max_packet) * u128::from(parameters.flit.0);
@@ -302,11 +303,12 @@ const RESENT_GRANTED: &str = "resent_granted";
 const RESENT_SPECULATIVE: &str = "resent_speculative";
 const ABSORBED: &str = "reservations_absorbed";
 
-/// Of routings that keep circuits: how often a router kept a port for a flow, and how often there was no room to.
+/// Of routings that keep circuits: how often a router kept a port for a flow, and how often there
+/// was no room to.
 const CIRCUITS: [&str; 2] = ["circuits_kept", "circuits_refused"];
 
-/// True if a number of `/data/scheme` is recorded by those schemes only that do what it counts, so that it is 0 of all others:
-/// what fabric and schemes count alike.
+/// True if a number of `/data/scheme` is recorded by those schemes only that do what it counts, so
+/// that it is 0 of all others: what fabric and schemes count alike.
 pub fn counts_as_nothing(name: &str) -> bool {
     let counts = [
         DROPPED_FABRIC,

@@ -1,4 +1,5 @@
-//! Flows and phases of a run: what was measured beside what the fluid model calculates for the ways that flows took.
+//! Flows and phases of a run: what was measured beside what the fluid model calculates for the ways
+//! that flows took.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +30,8 @@ impl Flow {
         Some(self.received?.saturating_sub(self.begin.started).max(1))
     }
 
-    /// Its share per picosecond of what it has to send, in the measurement window; none if fewer than two packets came.
+    /// Its share per picosecond of what it has to send, in the measurement window; none if fewer
+    /// than two packets came.
     fn normalised_rate(&self) -> f64 {
         let (bits, time) = self.measured.unwrap_or((0, 1));
         bits as f64 / time.max(1) as f64 / self.begin.bits.max(1) as f64
@@ -189,7 +191,8 @@ fn add_phase(
     let end = ends
         .filter(|_| over)
         .and_then(|ends| ends.into_iter().max());
-    // Normalised rates: of a flow, 1 / its time; calculated, 1 / its largest weight, of which the least is 1 / the largest of all.
+    // Normalised rates: of a flow, 1 / its time; calculated, 1 / its largest weight, of which the
+    // least is 1 / the largest of all.
     let times: Option<Vec<Time>> = own.iter().map(Flow::time).collect();
     let longest = times
         .filter(|_| over)

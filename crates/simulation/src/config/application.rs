@@ -43,7 +43,8 @@ pub enum ProgramConfig {
 /// A recorded application.
 #[derive(Clone, Debug)]
 pub struct TraceConfig {
-    /// Its section: `trace = { format = "goal", file = "run.goal" }`, with the absolute path and the hash of the file.
+    /// Its section: `trace = { format = "goal", file = "run.goal" }`, with the absolute path and
+    /// the hash of the file.
     pub section: Chosen<replay::Build>,
     /// What it is.
     pub trace: Arc<Trace>,
@@ -125,7 +126,8 @@ pub(super) struct ApplicationSection {
         reason = "makes `motif` a known key; it is read as a section"
     )]
     pub motif: Elsewhere,
-    /// A recorded application, instead of `motif`: { format = "…", file = "…" }. It says how many tasks there are.
+    /// A recorded application, instead of `motif`: { format = "…", file = "…" }. It says how many
+    /// tasks there are.
     #[serde(default, skip_serializing)]
     #[expect(
         dead_code,
@@ -142,7 +144,8 @@ impl ApplicationSection {
     /// Where it runs; `recorded`: the number of tasks of a trace.
     ///
     /// # Errors
-    /// If two keys say so, or a placement has nothing to place; if a trace has not as many tasks as there should be.
+    /// If two keys say so, or a placement has nothing to place; if a trace has not as many tasks as
+    /// there should be.
     pub fn place(
         &self,
         section: &Section,
@@ -282,7 +285,8 @@ pub(super) fn mpi(section: &Section, path: &str) -> Result<Section, ConfigError>
     Keys::of::<Mpi>().read(Section::new(node, format!("{path}.mpi")))
 }
 
-/// A workload whose `motif` is a table, also where only its name is written: tables can be laid over each other.
+/// A workload whose `motif` is a table, also where only its name is written: tables can be laid
+/// over each other.
 pub(super) fn with_kind(mut node: Node) -> Node {
     if let Value::Table(members) = &mut node.value {
         for member in members.iter_mut().filter(|member| member.key == "motif") {

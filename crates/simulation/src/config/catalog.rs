@@ -1,4 +1,5 @@
-//! Names that an experiment file may use: the families of variants, and the files that come with weir.
+//! Names that an experiment file may use: the families of variants, and the files that come with
+//! weir.
 
 use weir_input::registry::{Chosen, Family, Variant};
 use weir_input::{ConfigError, Section};

@@ -46,7 +46,8 @@ pub(super) fn values(experiment: &Experiment) -> Result<(), ConfigError> {
     unique_names(experiment)
 }
 
-/// The most that a piece of memory, or an access to it, may cost: times all the bytes that can be counted it is still a number.
+/// The most that a piece of memory, or an access to it, may cost: times all the bytes that can be
+/// counted it is still a number.
 const MOST_COST: f64 = 1e15;
 
 /// What memory costs.
@@ -409,7 +410,8 @@ fn unique_names(experiment: &Experiment) -> Result<(), ConfigError> {
     let mut first_of = HashMap::new();
     for (index, workload) in workloads.iter().enumerate() {
         if let Some(first) = first_of.insert(&workload.name, index) {
-            // The default name of one may be the given name of another: point at the one that was given.
+            // The default name of one may be the given name of another: point at the one that was
+            // given.
             let named = if workload.section.has("name") {
                 index
             } else {

@@ -168,7 +168,8 @@ impl Experiment {
         document.experiment(catalog)
     }
 
-    /// An experiment from a text that calls itself `name` in messages. Paths in it are relative to `folder`.
+    /// An experiment from a text that calls itself `name` in messages. Paths in it are relative to
+    /// `folder`.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file, line, value and remedy.

@@ -149,7 +149,8 @@ fn required<F>(file: &Section, name: &str, family: &Family<F>) -> Result<Section
     section(file, name)
 }
 
-/// `[router]`, without a key that it had once, and the tables in it: what is different for routers of a kind.
+/// `[router]`, without a key that it had once, and the tables in it: what is different for routers
+/// of a kind.
 fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>), ConfigError> {
     let mut section = section(file, "router")?;
     if let Some(old) = section.node.get("voq") {
@@ -183,8 +184,8 @@ fn router(file: &Section) -> Result<(RouterConfig, Vec<(String, RouterConfig)>),
     Ok((base, kinds.collect::<Result<_, _>>()?))
 }
 
-/// The section called `name`, which chooses a variant by its `scheme`, and `default` if there is no such key. `list` is what
-/// `weir list` calls the variants.
+/// The section called `name`, which chooses a variant by its `scheme`, and `default` if there is no
+/// such key. `list` is what `weir list` calls the variants.
 fn choosing_scheme(
     file: &Section,
     name: &str,

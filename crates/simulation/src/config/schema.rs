@@ -7,8 +7,9 @@ use super::application::ApplicationSection;
 use super::experiment::{CostConfig, NicConfig, OutputConfig, RouterConfig, RunConfig};
 use super::workload::TrafficSection;
 
-/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]` and one `[[workload]]` by name (`workload` of a pattern, `job`
-/// of an application), and their `$defs`. The pattern of a workload is any table; so are motif and mpi of a job.
+/// The schemas of `[router]`, `[nic]`, `[run]`, `[output]`, `[cost]` and one `[[workload]]` by name
+/// (`workload` of a pattern, `job` of an application), and their `$defs`. The pattern of a workload
+/// is any table; so are motif and mpi of a job.
 pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut sections = Map::new();

@@ -107,7 +107,8 @@ pub(super) fn from_file(
     };
     let source = Arc::new(Source { name: shown, text });
     let mut node = Node::parse(&source)?;
-    // What is missing is missing in that file: errors about the section as a whole point at its beginning.
+    // What is missing is missing in that file: errors about the section as a whole point at its
+    // beginning.
     node.origin = Origin::File {
         source,
         span: Some(0..0),
@@ -141,12 +142,12 @@ pub(super) fn without_file(mut node: Node) -> Node {
     node
 }
 
-/// The longest file that is read, in bytes. What people write has some kilobytes, and lists for every endpoint of a large
-/// network some hundred.
+/// The longest file that is read, in bytes. What people write has some kilobytes, and lists for
+/// every endpoint of a large network some hundred.
 const LONGEST_FILE: u64 = 4 << 20;
 
-/// The text of a file. Others than regular files are not even opened: a pipe may keep its reader waiting for ever, and some
-/// devices never end.
+/// The text of a file. Others than regular files are not even opened: a pipe may keep its reader
+/// waiting for ever, and some devices never end.
 pub(super) fn read(path: &Path) -> Result<String, String> {
     let failure = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_string(),

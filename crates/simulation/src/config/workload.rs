@@ -46,7 +46,8 @@ pub enum DriveConfig {
 pub struct PatternConfig {
     /// When it stops; None: at the end of the run.
     pub stop: Option<Duration>,
-    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is allowed.
+    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is
+    /// allowed.
     pub load: f64,
     /// Sizes of messages; the shares of a mix sum up to 1.
     pub message: Message,
@@ -116,7 +117,8 @@ pub(super) struct TrafficSection {
     /// Time of its end; the end of the run by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is allowed.
+    /// Payload that each sender generates, as a fraction of its link; more than 0, above 1 is
+    /// allowed.
     pub load: f64,
     /// Size of the messages, or a list of { size, share }: shares of the volume.
     pub message: Message,

@@ -4,7 +4,8 @@ use super::flow::{Amount, Flow};
 use super::work::{COPIES, Work};
 use crate::{Sample, Trial};
 
-/// Packet-hops per second of one core where nothing was measured yet: about what large networks reach.
+/// Packet-hops per second of one core where nothing was measured yet: about what large networks
+/// reach.
 pub const ASSUMED_RATE: f64 = 3e6;
 
 /// Fewer packet-hops say nothing.
@@ -12,9 +13,11 @@ const FEWEST: u64 = 100;
 
 /// Bytes of a packet that waits in the network, with its place in lists.
 const PACKET: f64 = 120.0;
-/// A packet without congestion is in events and credits besides, and in mail, where one letter is written while another is read and a third is empty.
+/// A packet without congestion is in events and credits besides, and in mail, where one letter is
+/// written while another is read and a third is empty.
 const FLYING: f64 = 3.0 * PACKET;
-/// Lists grow by more than one place at a time, and a run has moments that are busier than its beginning.
+/// Lists grow by more than one place at a time, and a run has moments that are busier than its
+/// beginning.
 const SPARE: f64 = 1.15;
 /// An application takes no more than so many times what it takes at least.
 const MOST_HELD: f64 = 4.0;
@@ -48,10 +51,12 @@ pub enum Basis {
 }
 
 impl Forecast {
-    /// What the program takes besides the network, bytes: itself, its libraries, and the result while it is written.
+    /// What the program takes besides the network, bytes: itself, its libraries, and the result
+    /// while it is written.
     pub const PROGRAM: f64 = 19e6;
 
-    /// If nothing is known of the run but its work: a lower bound where there is congestion, or packets take longer ways.
+    /// If nothing is known of the run but its work: a lower bound where there is congestion, or
+    /// packets take longer ways.
     pub fn assumed(work: &Work, rate: f64) -> Forecast {
         let end = work.least_end();
         let packet_hops = work.packet_hops();
@@ -124,7 +129,8 @@ impl Forecast {
     }
 }
 
-/// Bytes of packets that are under way where so many bits of a workload arrive in a ps, and of what their sources keep of them.
+/// Bytes of packets that are under way where so many bits of a workload arrive in a ps, and of what
+/// their sources keep of them.
 fn under_way(flow: &Flow, rate: f64, work: &Work) -> f64 {
     let packets = rate * flow.packets_per_bit * work.latency;
     let messages = match flow.amount {
@@ -158,7 +164,8 @@ impl Waiting {
         }
     }
 
-    /// `inside` of it as packets in the network while `buffers` packets find room there, the rest as messages at NICs.
+    /// `inside` of it as packets in the network while `buffers` packets find room there, the rest
+    /// as messages at NICs.
     fn bytes(&self, inside: f64, buffers: f64) -> f64 {
         let inside = inside.min(buffers.max(0.0) / self.packets.max(1.0));
         inside * self.inside + (1.0 - inside) * self.outside
@@ -173,8 +180,9 @@ struct Seen<'a> {
     last: &'a Sample,
 }
 
-/// If less than this part of what was missing at receivers in the first part of what was seen is missing in the second, the network
-/// is not carrying less than is offered: it was not yet full of the packets that are under way.
+/// If less than this part of what was missing at receivers in the first part of what was seen is
+/// missing in the second, the network is not carrying less than is offered: it was not yet full of
+/// the packets that are under way.
 const CATCHES_UP: f64 = 0.75;
 
 impl Seen<'_> {
@@ -188,8 +196,8 @@ impl Seen<'_> {
         self.filling(work) + self.waiting(work, end) + self.tasks(work, end)
     }
 
-    /// Bytes of packets that will be under way when the network has as many of them as it carries, if that is not seen: then the mail that
-    /// they are in has gone round, too.
+    /// Bytes of packets that will be under way when the network has as many of them as it carries,
+    /// if that is not seen: then the mail that they are in has gone round, too.
     fn filling(&self, work: &Work) -> f64 {
         if self.last.until as f64 >= work.settles() {
             return 0.0;
@@ -227,7 +235,8 @@ impl Seen<'_> {
         COPIES * (series + counts)
     }
 
-    /// How far an application is: in ps of the least time that it takes, and how many times as long it has taken for that.
+    /// How far an application is: in ps of the least time that it takes, and how many times as long
+    /// it has taken for that.
     fn pace(&self, job: usize, flow: &Flow, work: &Work) -> (f64, f64) {
         let Amount::Closed { bits, least } = flow.amount else {
             return (0.0, 1.0);
@@ -280,8 +289,8 @@ impl Seen<'_> {
             }
         }
         let hops = (self.last.packet_hops - self.half.packet_hops) as f64;
-        // More than shortest ways: detours, packets that are sent again, control packets; and packets that have not arrived,
-        // which is as it will be where more and more of them wait.
+        // More than shortest ways: detours, packets that are sent again, control packets; and
+        // packets that have not arrived, which is as it will be where more and more of them wait.
         let more = |expected: f64| match expected > 0.0 {
             true => hops / expected,
             false => 1.0,
@@ -301,7 +310,8 @@ impl Seen<'_> {
         closed + (open * more(expected)).min(full)
     }
 
-    /// Bytes of what will have been generated and not delivered at the end, besides what there is now.
+    /// Bytes of what will have been generated and not delivered at the end, besides what there is
+    /// now.
     fn waiting(&self, work: &Work, end: f64) -> f64 {
         let mut waiting = Waiting::default();
         for (job, flow) in work.flows.iter().enumerate() {
@@ -317,8 +327,9 @@ impl Seen<'_> {
         )
     }
 
-    /// The part of what waits that waits in the network, of what has come to wait in the second part of what was seen; all of it where
-    /// nothing has. Packets that are under way as they would be in an empty network do not wait.
+    /// The part of what waits that waits in the network, of what has come to wait in the second
+    /// part of what was seen; all of it where nothing has. Packets that are under way as they would
+    /// be in an empty network do not wait.
     fn inside(&self, work: &Work) -> f64 {
         let more = |of: fn(&Sample) -> u64| of(self.last).saturating_sub(of(self.later)) as f64;
         let (mut messages, mut packets, mut moving) = (0.0, 0.0, 0.0);
@@ -376,7 +387,8 @@ impl Seen<'_> {
                 }
             }
             Amount::Open { accepted, .. } => {
-                // What the network does not carry does not come; but nothing comes at the beginning.
+                // What the network does not carry does not come; but nothing comes at the
+                // beginning.
                 let began = self.half.until as f64 > flow.start + 1.5 * work.latency;
                 let rate = match self.arrival_rate(job, flow, self.half, self.last) {
                     Some(rate) if began && !self.catches_up(job, flow, accepted) => {

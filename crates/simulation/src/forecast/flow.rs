@@ -38,7 +38,8 @@ pub struct Flow {
     pub pairs: f64,
     /// Data packets for each bit.
     pub packets_per_bit: f64,
-    /// Packets for each data packet, with itself: its acknowledgement, and its part of what its message exchanges first.
+    /// Packets for each data packet, with itself: its acknowledgement, and its part of what its
+    /// message exchanges first.
     pub copies: f64,
     /// Packets times routers on a shortest way for each bit, with those others.
     pub hops_per_bit: f64,
@@ -117,7 +118,8 @@ pub(super) struct Receivers {
 }
 
 impl Flow {
-    /// Of a traffic in a run that ends at `end`; `effort`: operations of programs to look at ([`Volume::of`]). Gives where messages that were drawn go, too.
+    /// Of a traffic in a run that ends at `end`; `effort`: operations of programs to look at
+    /// ([`Volume::of`]). Gives where messages that were drawn go, too.
     pub(super) fn of(
         workload: &WorkloadConfig,
         traffic: &Traffic,
@@ -169,7 +171,8 @@ impl Flow {
         (time.min(self.stop) - self.start).max(0.0)
     }
 
-    /// Bits that have arrived by a time, ps, if the ends alone limit it; of an application all of them.
+    /// Bits that have arrived by a time, ps, if the ends alone limit it; of an application all of
+    /// them.
     pub fn bits_until(&self, time: f64) -> f64 {
         match self.amount {
             Amount::Open { accepted, .. } => accepted * self.on_until(time),

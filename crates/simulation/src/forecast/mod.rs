@@ -1,7 +1,8 @@
 //! What a run will take, before it runs.
 //!
-//! [`Work`] is what an experiment is to do, from its numbers and its programs: nothing is simulated and nothing is built.
-//! [`Forecast`] says what that takes, from what the beginning of the run has taken (`simulation::Trial`). There is no clock here.
+//! [`Work`] is what an experiment is to do, from its numbers and its programs: nothing is simulated
+//! and nothing is built. [`Forecast`] says what that takes, from what the beginning of the run has
+//! taken (`simulation::Trial`). There is no clock here.
 
 mod course;
 mod extrapolate;

@@ -35,7 +35,8 @@ pub struct Volume {
     pub received: f64,
     /// What all tasks hold of each other in the end, and at the worst moment.
     pub open: Open,
-    /// True if all of it was counted; else some tasks and some parts of their programs were, and scaled up.
+    /// True if all of it was counted; else some tasks and some parts of their programs were, and
+    /// scaled up.
     pub exact: bool,
 }
 
@@ -85,9 +86,10 @@ impl Volume {
         exact: true,
     };
 
-    /// Counts the messages of a job whose program is run `rounds` times. About `effort` operations are looked at: of a large job the first task and others,
-    /// spread evenly, and of a long program some parts. `weigh` says of a message (from, to, bytes) what else is to be
-    /// added up. With it comes what some of the tasks do in one round, step by step.
+    /// Counts the messages of a job whose program is run `rounds` times. About `effort` operations
+    /// are looked at: of a large job the first task and others, spread evenly, and of a long
+    /// program some parts. `weigh` says of a message (from, to, bytes) what else is to be added up.
+    /// With it comes what some of the tasks do in one round, step by step.
     pub fn of(
         job: &Job,
         rounds: u32,
@@ -328,7 +330,8 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
         self.own.open.most(now);
     }
 
-    /// A message, and those by which a long one asks for leave. What a task sends to itself meets no NIC.
+    /// A message, and those by which a long one asks for leave. What a task sends to itself meets
+    /// no NIC.
     fn message(&mut self, from: Peer, to: Peer, bytes: u64) {
         if from == to {
             return;
@@ -362,7 +365,8 @@ impl<F: FnMut(Peer, Peer, u64) -> [f64; 2]> Count<'_, F> {
     }
 }
 
-/// Steps by part in the order of the program. One that was looked at stands for those after it until the next, the first for those before it, too.
+/// Steps by part in the order of the program. One that was looked at stands for those after it
+/// until the next, the first for those before it, too.
 fn in_order(mut steps: Vec<(u32, Vec<Step>)>, parts: u32) -> Vec<Step> {
     steps.sort_unstable_by_key(|step| step.0);
     let ends = steps.iter().skip(1).map(|step| step.0).chain([parts]);
@@ -383,8 +387,8 @@ fn in_order(mut steps: Vec<(u32, Vec<Step>)>, parts: u32) -> Vec<Step> {
     scaled.chunks(chunk).map(all).collect()
 }
 
-/// All numbers below `count`, each once, in an order of which every beginning is spread evenly: multiples of a step near
-/// the golden ratio that has no divisor in common with `count`.
+/// All numbers below `count`, each once, in an order of which every beginning is spread evenly:
+/// multiples of a step near the golden ratio that has no divisor in common with `count`.
 fn spread(count: u32) -> impl Iterator<Item = u32> {
     let count = u64::from(count);
     let near = (count as f64 * 0.618_034) as u64;

@@ -40,7 +40,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// Of an experiment. About `effort` operations of the programs of all applications are looked at.
+    /// Of an experiment. About `effort` operations of the programs of all applications are looked
+    /// at.
     pub fn of(experiment: &Experiment, plan: &Plan, effort: u64) -> Work {
         let network = plan.network();
         let end = experiment.run.end().unwrap_or(NEVER);
@@ -76,15 +77,17 @@ impl Work {
         }
     }
 
-    /// Packet-hops of the whole run, if all packets go by shortest ways and receivers take what their links carry.
+    /// Packet-hops of the whole run, if all packets go by shortest ways and receivers take what
+    /// their links carry.
     pub fn packet_hops(&self) -> f64 {
         let end = self.least_end();
         let hops = |flow: &Flow| flow.bits_until(end) * flow.hops_per_bit;
         self.flows.iter().map(hops).sum()
     }
 
-    /// From when on, ps, what arrives tells what the network carries: packets that are sent as soon as anything is have arrived, and answers to
-    /// them, and what these let go. A run that ends sooner never gets there.
+    /// From when on, ps, what arrives tells what the network carries: packets that are sent as soon
+    /// as anything is have arrived, and answers to them, and what these let go. A run that ends
+    /// sooner never gets there.
     pub fn settles(&self) -> f64 {
         /// Ways through the network.
         const WAYS: f64 = 3.0;
@@ -120,7 +123,8 @@ pub struct Records {
     pub packets: bool,
     /// True if there is a row for each message.
     pub messages: bool,
-    /// Bytes of what is counted of all workloads besides: histograms of latencies mostly, in each domain in which they have tasks.
+    /// Bytes of what is counted of all workloads besides: histograms of latencies mostly, in each
+    /// domain in which they have tasks.
     pub counts: f64,
 }
 
@@ -243,8 +247,8 @@ fn buffers(flows: &[Flow], network: &Network) -> f64 {
     flits / per_packet.clamp(1.0, f64::from(parameters.max_packet))
 }
 
-/// Receivers take no more than their links carry, on which there is control traffic, too: that of what they receive, and that of what they
-/// send themselves, as much of it as of that.
+/// Receivers take no more than their links carry, on which there is control traffic, too: that of
+/// what they receive, and that of what they send themselves, as much of it as of that.
 fn accept(flows: &mut [Flow], receivers: &[Receivers], traffic: &[Traffic], network: &Network) {
     let mut coming: FxHashMap<EndpointId, f64> = FxHashMap::default();
     for (flow, receivers) in flows.iter().zip(receivers) {
@@ -269,7 +273,8 @@ fn accept(flows: &mut [Flow], receivers: &[Receivers], traffic: &[Traffic], netw
     }
 }
 
-/// Bits of control packets that come to each endpoint in a ps for what it sends; empty if there are none.
+/// Bits of control packets that come to each endpoint in a ps for what it sends; empty if there are
+/// none.
 fn returning(flows: &[Flow], traffic: &[Traffic], network: &Network) -> Vec<f64> {
     let mut returning = Vec::new();
     for (flow, traffic) in flows.iter().zip(traffic) {
@@ -294,8 +299,8 @@ struct Share {
     bits: f64,
 }
 
-/// What comes to each receiver. Those to which no more is drawn than by chance, if as much comes to each, are alike, and stand
-/// for those to which nothing is drawn.
+/// What comes to each receiver. Those to which no more is drawn than by chance, if as much comes to
+/// each, are alike, and stand for those to which nothing is drawn.
 fn shares<'a>(flow: &'a Flow, receivers: &'a Receivers) -> impl Iterator<Item = Share> + 'a {
     let offered = match flow.amount {
         Amount::Open { offered, .. } => offered,

@@ -8,8 +8,9 @@ use weir_model::Time;
 /// So many waiting tasks are named.
 const MOST: usize = 8;
 
-/// Adds the states of all applications up over the ranks: one of which tasks are left while none of its messages is on
-/// its way and none of its tasks waits for a time can never go on. `names` are those of the workloads.
+/// Adds the states of all applications up over the ranks: one of which tasks are left while none of
+/// its messages is on its way and none of its tasks waits for a time can never go on. `names` are
+/// those of the workloads.
 pub fn search_hang(
     parts: &[&mut dyn Part],
     names: &[&str],

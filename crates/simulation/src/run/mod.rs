@@ -43,17 +43,19 @@ pub struct Outcome {
 pub trait Observer {
     /// Called several times a second, and after every window.
     fn progress(&mut self, progress: Progress, ranks: u32);
-    /// Whether the run is to end now, and why. Asked several times a second, and after every window, on every rank; if one
-    /// says so, all end at the same simulated time, and the result is marked as not complete.
+    /// Whether the run is to end now, and why. Asked several times a second, and after every
+    /// window, on every rank; if one says so, all end at the same simulated time, and the result is
+    /// marked as not complete.
     fn stop(&mut self) -> Option<StopReason>;
-    /// True if the state is to be saved now. Asked at the end of every window on all ranks, of which all
-    /// or none save theirs.
+    /// True if the state is to be saved now. Asked at the end of every window on all ranks, of
+    /// which all or none save theirs.
     fn wants_state(&mut self, _: Progress) -> bool {
         false
     }
     /// The state of this rank's domains, which was wanted.
     fn take_state(&mut self, _: Saved) {}
-    /// How soon a wish to stop has to be heeded, wall-clock time. Runs that have to look up often are slower.
+    /// How soon a wish to stop has to be heeded, wall-clock time. Runs that have to look up often
+    /// are slower.
     fn heed_within(&self) -> Duration {
         Duration::from_secs(5)
     }
@@ -115,7 +117,8 @@ impl Watcher for Lookout<'_> {
     }
 }
 
-/// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of them.
+/// Runs a plan. The outcome is on rank 0 only; errors are the same kind on all ranks, or end all of
+/// them.
 pub fn run(
     plan: &Plan,
     transport: &mut dyn Transport,
@@ -124,8 +127,8 @@ pub fn run(
     run_from(plan, None, transport, observer)
 }
 
-/// Goes on with a run of the same plan from its state at the end of a window, on any number of ranks.
-/// `saved` has the domains of this rank at least. Otherwise like [`run`].
+/// Goes on with a run of the same plan from its state at the end of a window, on any number of
+/// ranks. `saved` has the domains of this rank at least. Otherwise like [`run`].
 ///
 /// # Errors
 /// As of [`run`]; also if the state is none of this plan.
@@ -192,8 +195,9 @@ fn run_from(
     }))
 }
 
-/// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery or the end of the last
-/// task; at the end of a window, if other traffic goes on; where all domains are, if it was stopped.
+/// Where simulated time ended: at the schedule's end, or (run to completion) with the last delivery
+/// or the end of the last task; at the end of a window, if other traffic goes on; where all domains
+/// are, if it was stopped.
 fn simulated_time(
     parts: &[&mut dyn Part],
     plan: &Plan,

@@ -45,11 +45,13 @@ pub struct Trial {
     pub ended: bool,
 }
 
-/// A sample may take up to one part in so many of the time: a domain that holds very many messages is not looked at in no time.
+/// A sample may take up to one part in so many of the time: a domain that holds very many messages
+/// is not looked at in no time.
 const SELDOM: u32 = 20;
 
-/// Begins a run in this process, and takes a sample as often as `step` has passed on the clock, or a multiple of what the one before took if
-/// that is longer; with no `step` after each window. `enough` is asked after each.
+/// Begins a run in this process, and takes a sample as often as `step` has passed on the clock, or
+/// a multiple of what the one before took if that is longer; with no `step` after each window.
+/// `enough` is asked after each.
 ///
 /// # Errors
 /// What would end the run itself.
@@ -118,8 +120,8 @@ impl Watcher for Sampler<'_> {
         self.stop.then_some(StopReason::MaxWall)
     }
 
-    /// Longer pieces keep a domain in the cache, as in a whole run: where others have the processor most of the time, pieces of 100 ms have
-    /// made a packet-hop twice as dear.
+    /// Longer pieces keep a domain in the cache, as in a whole run: where others have the processor
+    /// most of the time, pieces of 100 ms have made a packet-hop twice as dear.
     fn heed_within(&self) -> Duration {
         Duration::from_millis(300)
     }

@@ -1,8 +1,9 @@
 //! What is left of a throughput beside congestion: how much of it, and when it is back.
 //!
-//! Both compare bins of the window with what was there before it: the mean of the bins in the second half of that time (a run begins empty).
-//! Pfister et al. (HPI-DC 2005, end of section IV) call a setting effective if it can "avoid, prevent, or recover from throughput collapse";
-//! as a number, that is how much of the throughput before is there in the mean while congestion lasts.
+//! Both compare bins of the window with what was there before it: the mean of the bins in the
+//! second half of that time (a run begins empty). Pfister et al. (HPI-DC 2005, end of section IV)
+//! call a setting effective if it can "avoid, prevent, or recover from throughput collapse"; as a
+//! number, that is how much of the throughput before is there in the mean while congestion lasts.
 
 use super::{Metric, NotAMetric};
 use weir_model::Time;
@@ -15,7 +16,8 @@ const SERIES: &str = "data/series";
 pub(super) enum Kept {
     /// The mean over the bins of what each has of the throughput before, at most all of it.
     Effectiveness,
-    /// From the beginning of the window until no bin is below so many percent of the throughput before any more.
+    /// From the beginning of the window until no bin is below so many percent of the throughput
+    /// before any more.
     Recovery(u32),
 }
 
@@ -63,7 +65,8 @@ impl Kept {
 }
 
 impl Metric {
-    /// Its value. None if nothing arrived before the window, or the throughput is not back at its end.
+    /// Its value. None if nothing arrived before the window, or the throughput is not back at its
+    /// end.
     pub(super) fn kept(
         &self,
         result: &ResultFile,

@@ -141,7 +141,8 @@ fn of_jobs(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     })
 }
 
-/// `iterations.halo.2.time`, `iterations.halo-*.2.end.min`. Without an end: the earliest beginning, else the largest.
+/// `iterations.halo.2.time`, `iterations.halo-*.2.end.min`. Without an end: the earliest beginning,
+/// else the largest.
 fn iterations(name: &str, rest: &str, jobs: &[String]) -> Outcome<What> {
     let (job, rest) = split(name, rest)?;
     chosen(job, jobs)?;

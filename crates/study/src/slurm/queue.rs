@@ -47,8 +47,8 @@ pub struct Queue;
 /// A task of an array: the array's job and the task's place in it.
 pub type TaskId = (u64, usize);
 
-/// What sbatch is called with: for a script that is to start when the jobs `after` have ended in whatever way, and not before what `dependency`
-/// says, as for sbatch.
+/// What sbatch is called with: for a script that is to start when the jobs `after` have ended in
+/// whatever way, and not before what `dependency` says, as for sbatch.
 pub fn arguments(script: &Path, after: &[String], dependency: Option<&str>) -> Vec<String> {
     let after = (!after.is_empty()).then(|| format!("afterany:{}", after.join(":")));
     let all: Vec<String> = dependency

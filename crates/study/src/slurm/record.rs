@@ -1,4 +1,5 @@
-//! What was submitted: `DIR/slurm/1`, `DIR/slurm/2` … with the scripts and the numbers of their jobs.
+//! What was submitted: `DIR/slurm/1`, `DIR/slurm/2` … with the scripts and the numbers of their
+//! jobs.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;

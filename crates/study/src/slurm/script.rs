@@ -15,13 +15,15 @@ pub const JOB_COPY: &str = "job.toml";
 pub struct Settings {
     /// The program, `weir`.
     pub program: PathBuf,
-    /// What says which study it is, for every `weir sweep` command: the job file, the directory, what is set.
+    /// What says which study it is, for every `weir sweep` command: the job file, the directory,
+    /// what is set.
     pub study: Vec<String>,
     /// The job file.
     pub file: PathBuf,
     /// The directory of the study.
     pub out: PathBuf,
-    /// Where the scripts, a copy of the job file, and what the jobs print lie: the directory of this submission.
+    /// Where the scripts, a copy of the job file, and what the jobs print lie: the directory of
+    /// this submission.
     pub folder: PathBuf,
     /// What the jobs are called.
     pub name: String,
@@ -133,7 +135,8 @@ impl Settings {
         )
     }
 
-    /// The script of the job that makes the table and the report and checks the claims when all tasks have ended, well or not.
+    /// The script of the job that makes the table and the report and checks the claims when all
+    /// tasks have ended, well or not.
     pub fn collect_script(&self) -> String {
         let mut lines = self.head("The table, the report and the claims", "collect-%j.log");
         lines.extend(self.options.iter().cloned());
@@ -203,7 +206,8 @@ fn directives(lines: &[String]) -> String {
     text
 }
 
-/// An option in a line of a batch script, where sbatch reads quotes and backslashes as a shell does.
+/// An option in a line of a batch script, where sbatch reads quotes and backslashes as a shell
+/// does.
 fn quoted(option: &str) -> String {
     if option.chars().all(plain) {
         return option.to_string();

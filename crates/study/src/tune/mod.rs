@@ -1,8 +1,9 @@
 //! `weir tune`: which parameters of a scheme are searched, and the studies that do it.
 //!
-//! A search is a series of job files, each with all settings so far: the grid, then the neighbours of the best, ever closer. They are
-//! studies as any other, in one directory, so that what has been run is not run again. What runs to compare with (an application alone) is
-//! a study of its own in `references`.
+//! A search is a series of job files, each with all settings so far: the grid, then the neighbours
+//! of the best, ever closer. They are studies as any other, in one directory, so that what has been
+//! run is not run again. What runs to compare with (an application alone) is a study of its own in
+//! `references`.
 
 mod parameter;
 mod read;
@@ -73,7 +74,8 @@ pub struct MarkedFile {
     /// A preset of the scheme that has it.
     #[serde(default)]
     pub preset: Option<String>,
-    /// The values: parameter = value. Parameters that neither this nor the preset names are as in `[congestion]`.
+    /// The values: parameter = value. Parameters that neither this nor the preset names are as in
+    /// `[congestion]`.
     #[serde(default)]
     pub set: Option<Elsewhere>,
 }
@@ -127,7 +129,8 @@ impl Tune {
         Search::new(&self.parameters, self.grid.clone(), self.settings())
     }
 
-    /// Runs of each setting: one for each seed, and those of jobs alone that slowdowns are measured against.
+    /// Runs of each setting: one for each seed, and those of jobs alone that slowdowns are measured
+    /// against.
     pub fn runs_of_each(&self) -> usize {
         self.seeds.as_ref().map_or(1, Vec::len) * (1 + self.alone)
     }

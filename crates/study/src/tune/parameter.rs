@@ -124,7 +124,8 @@ impl Parameter {
         })
     }
 
-    /// As a job file says: a name, or a table with its own range. `declared` finds what the scheme says of a key.
+    /// As a job file says: a name, or a table with its own range. `declared` finds what the scheme
+    /// says of a key.
     pub fn read<'a>(
         given: &Given,
         about: &About,

@@ -1,4 +1,5 @@
-//! Which settings are run next: a grid over all ranges, then the neighbours of the best, ever closer.
+//! Which settings are run next: a grid over all ranges, then the neighbours of the best, ever
+//! closer.
 
 use super::parameter::Parameter;
 
@@ -8,7 +9,8 @@ pub type Setting = Vec<f64>;
 /// The steps of the grid are halved so often at most.
 const HALVINGS: u32 = 4;
 
-/// A search over parameters. The same scores always lead to the same settings, so that it can be taken up again.
+/// A search over parameters. The same scores always lead to the same settings, so that it can be
+/// taken up again.
 #[derive(Clone, Debug)]
 pub struct Search {
     parameters: Vec<Parameter>,
@@ -42,7 +44,8 @@ impl Search {
         &self.known
     }
 
-    /// The first settings: those that are to be compared with, and the grid. `wanted` says which can be run.
+    /// The first settings: those that are to be compared with, and the grid. `wanted` says which
+    /// can be run.
     pub fn first(&mut self, others: &[Setting], wanted: &dyn Fn(&Setting) -> bool) {
         let mut all = vec![Vec::new()];
         for (parameter, &count) in self.parameters.iter().zip(&self.grid) {
@@ -61,7 +64,8 @@ impl Search {
         self.add(others.iter().chain(&all).cloned(), wanted);
     }
 
-    /// The next settings, which have become known; false if there are none. `scores` are those of the known ones.
+    /// The next settings, which have become known; false if there are none. `scores` are those of
+    /// the known ones.
     pub fn next(&mut self, scores: &[Option<f64>], wanted: &dyn Fn(&Setting) -> bool) -> bool {
         let Some(best) = best(scores) else {
             return false;
@@ -128,8 +132,8 @@ pub fn best(scores: &[Option<f64>]) -> Option<usize> {
     best.map(|(index, _)| index)
 }
 
-/// The values of each parameter on a grid that so many settings have room for, at least 2 and at most `most`; those that say
-/// their own number keep it. None if there is no room.
+/// The values of each parameter on a grid that so many settings have room for, at least 2 and at
+/// most `most`; those that say their own number keep it. None if there is no room.
 pub fn grid_for(parameters: &[Parameter], room: usize, most: u32) -> Option<Vec<u32>> {
     let with = |count: u32| -> Vec<u32> {
         let own = parameters
