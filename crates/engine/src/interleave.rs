@@ -26,7 +26,8 @@ pub(super) fn interleave<D: Domain>(
         if first >= until {
             break;
         }
-        // What the others do can get here this late, and what they answer to what this one says.
+        // Earliest arrival here of actions of the other domains, and of their answers to signals of
+        // this one.
         let answer = first
             .saturating_add(haste.delay)
             .saturating_add(haste.reaction);
@@ -38,7 +39,7 @@ pub(super) fn interleave<D: Domain>(
             next[receiver] = domains[receiver].next_time();
         }
     }
-    // What is sampled up to the end of the window, where nothing happens any more.
+    // Samples up to the end of the window, after the last event.
     for domain in domains {
         domain.advance(until)?;
     }

@@ -2,11 +2,12 @@
 //! moves domains and the mail between them.
 //!
 //! Every domain runs a whole window alone; then the mail of the window is handed over. A window is
-//! no longer than the lookahead, the least delay of anything that crosses from one domain to
-//! another, so nothing that happens in a window can reach another domain within it. Windows lie on
+//! no longer than the lookahead: the minimum delay before an event in one domain can affect
+//! another. So nothing that happens in a window can reach another domain within it. Windows lie on
 //! a fixed grid of simulated time and empty ones are skipped; one that takes long is run in pieces.
-//! What a domain does depends on its own state and its mail only, and mail is delivered in the
-//! order of its senders. So a run gives the same bits on any number of ranks.
+//!
+//! The behaviour of a domain depends on its own state and its mail only, and mail is delivered in
+//! the order of its senders. So a run gives the same bits on any number of ranks.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![deny(clippy::iter_over_hash_type)]
@@ -35,7 +36,7 @@ pub use transport_threads::Threads;
 
 use weir_model::{DomainId, Time};
 
-/// What one domain sends to another in one window.
+/// Mail from one domain to another in one window.
 pub trait Mail: Default + Send {
     /// True if there is nothing to deliver.
     fn is_empty(&self) -> bool;
@@ -50,12 +51,12 @@ pub trait Mail: Default + Send {
     fn clear(&mut self);
 }
 
-/// How often [`Domain::expect`] is called for mail.
+/// Number of times that [`Domain::expect`] is called for mail.
 pub const EXPECTING: u32 = 3;
 
 /// A part of the model that is simulated as one unit.
 pub trait Domain {
-    /// What crosses between domains.
+    /// Mail between domains.
     type Mail: Mail;
     /// Why a domain cannot go on.
     type Error;
@@ -89,11 +90,11 @@ pub trait Domain {
     fn urgent(&mut self) -> Option<usize> {
         None
     }
-    /// True if the run has got from this domain what it was for, though there may be more to do.
-    /// When all domains say so the run ends.
+    /// True if the run needs nothing more from this domain, though there may be more to do. When
+    /// all domains say so the run ends.
     fn finished(&self) -> bool {
         false
     }
-    /// How much has moved so far (packet-hops), for progress and for the detection of stalls.
+    /// Moves so far (packet-hops), for progress and for deadlock detection.
     fn moved(&self) -> u64;
 }

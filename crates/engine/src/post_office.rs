@@ -3,7 +3,7 @@
 use super::{Agreement, Domain, EXPECTING, Mail, Share, Transport, TransportError};
 use weir_model::{DomainId, NEVER, Time};
 
-/// Where the mail of one domain of this rank comes from and goes to.
+/// Addresses of the mail of one domain of this rank: its senders and receivers.
 struct Neighbourhood {
     /// For each neighbour: its place among this rank's domains, or the rank that owns it.
     places: Vec<Place>,
@@ -18,7 +18,7 @@ enum Place {
 }
 
 /// Hands the outboxes over: by a swap inside the rank, in one message to each neighbouring rank.
-/// What has come is kept until its receiver runs next, so that it is fresh in the cache then.
+/// Received mail is kept until its receiver runs next, so that it is fresh in the cache then.
 pub(super) struct PostOffice<M> {
     around: Vec<Neighbourhood>,
     /// For each domain of this rank and each of its neighbours: what is to be delivered.
@@ -100,8 +100,9 @@ impl<M: Mail> PostOffice<M> {
         Ok(())
     }
 
-    /// A message is this rank's agreement and a row of entries. Where every rank is a neighbour the
-    /// agreements are all there is to agree on; elsewhere the ranks combine them in a reduction.
+    /// Hands over the outboxes of a window, and the ranks' agreement with them.
+    /// A message is this rank's agreement and a row of entries. If every rank is a neighbour, the
+    /// agreements in the messages suffice; otherwise the ranks combine them in a reduction.
     pub fn hand_over<D, T>(
         &mut self,
         domains: &mut [D],

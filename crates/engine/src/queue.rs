@@ -18,10 +18,10 @@ const CHUNK: usize = 15;
 /// No chunk.
 const NONE: u32 = u32::MAX;
 
-/// An event's offset in its bucket has so many bits at most: 32 less than the event.
+/// Most bits of an event's offset in its bucket: 32 less than the event.
 const LONGEST: u32 = 31;
 
-/// After so many buckets their length is looked at again.
+/// Number of buckets after which their length is checked again.
 const PERIOD: u32 = 1 << 8;
 
 /// Events of a bucket in the mean below which buckets are made twice as long, and beyond which half
@@ -44,16 +44,16 @@ struct Chunk {
     events: [u64; CHUNK],
 }
 
-/// A queue of events in order of time; simultaneous ones in the order of what happens, and of where
-/// it happens under a mask that depends on the time only. So the order is fixed by what the events
-/// are, but favours no place in the long run. (With a plain order, of two outputs that want the
-/// same input at the same time the one with the lower number would win every time.)
+/// A queue of events in order of time. Simultaneous events are ordered by kind, then by place under
+/// a mask that depends on the time only. So the order is a function of the events, but favours no
+/// place in the long run. (With a plain order, of two outputs that want the same input at the same
+/// time the one with the lower number would win every time.)
 ///
 /// An event is eight bytes: its offset in its bucket and its key. A bucket is a list of chunks, and
-/// is sorted when its turn comes. Freed chunks are used again at once, so that what is pending is
-/// all the memory that the queue touches. How long a bucket is follows what happens: with less than
-/// a few events in each, every event would be in a part of the cache of its own, and nobody could
-/// say what comes next ([`EventQueue::upcoming`]).
+/// is sorted when its turn comes. Freed chunks are used again at once, so that the queue touches no
+/// more memory than the pending events take. The length of buckets adapts to the load: with less
+/// than a few events in each, every event would be in a separate part of the cache, and the next
+/// events would not be known ([`EventQueue::upcoming`]).
 #[derive(Debug)]
 pub struct EventQueue {
     /// A bucket is 2^shift ps.
@@ -126,7 +126,7 @@ impl EventQueue {
         (offset << 32) | u64::from(key)
     }
 
-    /// What the keys of events at some time differ by from their order.
+    /// Mask by which the keys of events at some time differ from their order.
     #[inline]
     fn mask(&self, time: Time) -> EventKey {
         (time.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 36) as EventKey & self.places
@@ -154,7 +154,7 @@ impl EventQueue {
                 self.leave_moment();
             }
             let event = self.pack(time, key);
-            // What is pushed here is mostly due soon: search from the end.
+            // Events pushed here are mostly due soon: search from the end.
             let (rank, mut others) = (self.rank(event), self.current.iter().rev());
             let later = others.position(|&other| self.rank(other) > rank);
             let place = later.map_or(0, |steps| self.current.len() - steps);
@@ -365,7 +365,7 @@ impl EventQueue {
         }
     }
 
-    /// Makes buckets longer or shorter if those that were emptied held too few events or too many.
+    /// Makes buckets longer or shorter if the emptied ones held too few events or too many.
     /// The order of events does not depend on that.
     #[cold]
     fn fit(&mut self) {

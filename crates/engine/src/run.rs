@@ -8,7 +8,7 @@ use super::post_office::PostOffice;
 use super::{Agreement, Domain, Share, Transport, TransportError};
 use weir_model::{DomainId, NEVER, Time};
 
-/// When windows begin and end.
+/// Beginning, end and length of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// Length of a window, ps: at most the lookahead, more than 0.
@@ -19,7 +19,7 @@ pub struct Schedule {
     pub haste: Option<Haste>,
 }
 
-/// Where a run begins: at the end of a window.
+/// Start of a run: at the end of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// Everything before this has been simulated, ps.
@@ -42,8 +42,8 @@ pub enum End {
     Finished(Time),
 }
 
-/// Why a run ends before its end, as some rank asks for it. Where ranks ask for different reasons,
-/// the first one of this list is given.
+/// Reason for which some rank asks a run to stop before its end.
+/// If ranks ask for different reasons, the first one of this list is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     /// The wall-clock limit, `run.max_wall`.
@@ -82,7 +82,7 @@ impl StopReason {
     }
 }
 
-/// What is seen after every piece of a window. The same on all ranks but for `moved_here`.
+/// State of the run after every piece of a window. The same on all ranks except for `moved_here`.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Everything before this has been simulated, ps.
@@ -108,14 +108,14 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
     /// before the ranks agree on how to go on: all end there together if one of them wants to.
     fn stop(&mut self) -> Option<StopReason>;
 
-    /// How soon the run has to heed [`Monitor::stop`], wall-clock time: longer windows are cut into
-    /// pieces.
+    /// Maximum wall-clock time before the run must react to [`Monitor::stop`]: longer windows are
+    /// cut into pieces.
     fn heed_within(&self) -> Duration;
 
     /// Called on all ranks after every piece of a window with the same facts.
     ///
     /// # Errors
-    /// What ends the run; the same on all ranks.
+    /// The failure that ends the run; the same on all ranks.
     fn observe(
         &mut self,
         settled: &mut Settled<D>,
@@ -129,7 +129,7 @@ pub trait Monitor<D: Domain, T: Transport + ?Sized> {
 /// the number of windows.
 ///
 /// A window that takes long is run in pieces, so that the ranks hear of each other in time
-/// (`Pace`). Where it is cut depends on the clock and changes no result: a piece is a shorter
+/// (`Pace`). The place of the cut depends on the clock and changes no result: a piece is a shorter
 /// window.
 pub fn run<D, T, M>(
     domains: &mut [D],
@@ -220,8 +220,8 @@ where
     }
 }
 
-/// Runs all domains of this rank up to `until`, there and back in turn: those that ran last in one
-/// piece are still in the cache when they run first in the next.
+/// Runs all domains of this rank up to `until`, in alternating order: the last domains of one piece
+/// are still in the cache when they run first in the next.
 ///
 /// # Errors
 /// That of the first of the domains that cannot go on, whichever ran before the others.
@@ -238,7 +238,7 @@ fn run_piece<D: Domain>(
         let domain = &mut domains[at];
         domain.prepare();
         post.deliver(at, domain);
-        // Of several that fail the first by number: on the way back that is the last.
+        // If several fail, the first by number counts: on the way back that is the last.
         if let Err(error) = domain.advance(until)
             && (backwards || failed.is_none())
         {

@@ -21,7 +21,7 @@ pub enum TransportError {
     },
 }
 
-/// How ranks talk.
+/// Communication between ranks.
 pub trait Transport {
     /// This rank, from 0.
     fn rank(&self) -> u32;
@@ -41,7 +41,7 @@ pub trait Transport {
     fn sum(&mut self, values: &mut [u64]) -> Result<(), TransportError>;
     /// Sends bytes of every rank to rank 0, which gets all of them in the order of ranks.
     fn gather(&mut self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, TransportError>;
-    /// Sends bytes of rank 0 to all ranks; those that the others give are not looked at.
+    /// Sends bytes of rank 0 to all ranks; the bytes of the others are ignored.
     fn broadcast(&mut self, bytes: Vec<u8>) -> Result<Vec<u8>, TransportError>;
 }
 

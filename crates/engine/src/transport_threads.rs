@@ -15,8 +15,8 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// The transports of `size` ranks, in the order of their numbers; each belongs on a thread of
-    /// its own.
+    /// The transports of `size` ranks, in the order of their numbers; each belongs on a separate
+    /// thread.
     pub fn ranks(size: u32) -> Vec<Threads> {
         let mut all: Vec<Threads> = (0..size)
             .map(|rank| Threads {

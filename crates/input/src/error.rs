@@ -1,4 +1,4 @@
-//! What is wrong with an input, with its place and a remedy.
+//! Errors in an input, with place and remedy.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -19,7 +19,7 @@ pub struct Source {
     pub text: String,
 }
 
-/// Where a key or a value came from.
+/// Origin of a key or a value.
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// A place in a file; without a span: that file as a whole.
@@ -39,7 +39,7 @@ pub enum Origin {
 /// [`ConfigError::render`] is that text.
 #[derive(Debug)]
 pub struct ConfigError {
-    /// What is wrong, with the key and the value: one line, without the place and the remedy.
+    /// The problem, with the key and the value: one line, without the place and the remedy.
     pub message: String,
     details: Box<Details>,
 }
@@ -106,7 +106,7 @@ impl ConfigError {
         self
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn remedy(&self) -> Option<&str> {
         self.details.remedy.as_deref()
     }

@@ -8,9 +8,9 @@ pub struct Invalid {
     /// The key below the section that was being built, with dots (`global.latency`); empty for the
     /// whole section.
     pub key: String,
-    /// What is wrong, with the value.
+    /// The problem, with the value.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 

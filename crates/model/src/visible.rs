@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
-/// What a character does instead of being seen: `None` for those that can be printed.
+/// Reason why a character cannot be printed; `None` if it can.
 ///
-/// Control characters, those that turn the direction of writing, and two that are no characters at
-/// all.
+/// Such characters are control characters, characters that turn the direction of writing, and two
+/// that are no characters at all.
 pub fn unprintable(letter: char) -> Option<&'static str> {
     match letter {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some("turns the direction of writing"),

@@ -12,13 +12,12 @@ use std::ops::{Deref, Index, IndexMut};
 
 pub use prefetch::{lines, prefetch, prefetch_list};
 
-/// A list whose places are named by numbers that its owner, a domain or one of its parts, hands out
-/// itself.
+/// A list indexed by numbers that its owner, a domain or one of its parts, hands out itself.
 ///
 /// Every place of a hop (port, channel, packet, request) is looked up by such a number; checking
 /// each of them again costs 2% to 6% of the speed. So accesses are checked in builds with debug
-/// assertions, which all tests are, and not in release builds. What comes from outside is checked
-/// where it comes in: a routing's answer in `fabric/router/arrival.rs`, mail of another rank in
+/// assertions, which all tests are, and not in release builds. Numbers from outside are checked on
+/// entry: a routing's answer in `fabric/router/arrival.rs`, mail of another rank in
 /// `fabric/mail/accept.rs`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Slots<T>(Vec<T>);

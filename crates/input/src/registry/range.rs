@@ -1,4 +1,4 @@
-//! How far a parameter is sensibly moved: what `weir tune` searches where the user says nothing.
+//! Sensible ranges of parameters: the range that `weir tune` searches if the user gives none.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub enum ScaleKind {
     Log,
 }
 
-/// Where the schema of a parameter has its range.
+/// Key under which the schema of a parameter has its range.
 pub const RANGE: &str = "x-range";
 
 /// A range, or why there is none. A parameter struct declares it at each numeric field:
@@ -32,15 +32,15 @@ pub enum Range<Text = &'static str> {
         from: f64,
         /// The largest.
         to: f64,
-        /// What they are of.
+        /// Their quantity.
         of: Of,
     },
     /// It is not to be tuned: why.
     Fixed(Text),
 }
 
-/// What the numbers of a range are of, which says what the parameter scales with from one network
-/// to the next.
+/// Quantity of the numbers of a range, which decides what the parameter scales with from one
+/// network to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Of {
@@ -60,7 +60,7 @@ pub enum Of {
 }
 
 impl Of {
-    /// What a parameter of such a range scales with, in words; None: with nothing.
+    /// Quantity that a parameter of such a range scales with, in words; None: nothing.
     pub fn scales_with(self) -> Option<&'static str> {
         match self {
             Of::Shares | Of::Factors | Of::Counts => None,

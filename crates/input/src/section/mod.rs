@@ -45,7 +45,7 @@ impl Section {
     /// A section made from text, for tests and defaults. The text is the content of the section,
     /// without its header.
     ///
-    /// The key that chooses the variant is `kind`, `algorithm` or `scheme`, whichever is there.
+    /// The key that chooses the variant is `kind`, `algorithm` or `scheme`, whichever the text has.
     pub fn from_toml(text: &str) -> Result<Section, ConfigError> {
         let source = Arc::new(Source {
             name: "section".into(),
@@ -125,7 +125,7 @@ impl Section {
         ConfigError::at(origin, self.about(&key, &why.message), why.remedy)
     }
 
-    /// What to write instead of a key that the table at `path` does not have.
+    /// Remedy for a key that the table at `path` does not have.
     fn about_unknown(&self, key: &str, known: &[&str], path: &[String], root: &Json) -> String {
         let dispatch = self.dispatch.filter(|_| path.is_empty());
         let table = path.iter().fold(root, |schema, key| {
@@ -136,7 +136,7 @@ impl Section {
             definition(inner, root)["properties"][key].is_object()
         });
         let remedy = match (dispatch, inside) {
-            // What chooses the variant in another section.
+            // The key that chooses the variant in another section.
             (Some(own), _) if DISPATCH.iter().any(|(other, _)| *other == key) => {
                 format!("did you mean `{own}`?")
             }
@@ -227,8 +227,8 @@ impl Section {
         }
     }
 
-    /// The error that the variant this section chooses is not made for the variant `other` of
-    /// another section (which `what` is one of), with the names of those that are.
+    /// The error that the variant chosen by this section is not made for the variant `other` of
+    /// another section (whose kind is `what`). It lists the `names` of the variants that are.
     pub fn not_for<'a>(
         &self,
         what: &str,
@@ -271,12 +271,12 @@ impl Section {
         })
     }
 
-    /// What the user wrote, as TOML on one line.
+    /// Content that the user wrote, as TOML on one line.
     pub fn text(&self) -> String {
         super::tree::inline(&self.node)
     }
 
-    /// How messages call this section: `topology`, `workload.0.pattern`.
+    /// Path of this section in messages: `topology`, `workload.0.pattern`.
     pub fn path(&self) -> &str {
         &self.path
     }

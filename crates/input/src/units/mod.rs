@@ -124,7 +124,7 @@ const BITS: &[Unit] = &[
     ("GiB", 8 << 30, true),
 ];
 
-/// What a kind of quantity is called in messages.
+/// Words for a kind of quantity in messages.
 struct Words {
     /// "a length of time".
     what: &'static str,
@@ -408,7 +408,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Reads a quantity from a text; a bare number gets a message of its own.
+/// Reads a quantity from a text; a bare number gets a separate message.
 struct Quantity<T> {
     words: &'static Words,
     make: fn(&str) -> Result<T, String>,

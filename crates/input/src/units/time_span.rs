@@ -19,7 +19,7 @@ pub enum TimeSpan {
     RoundTrips(u64),
 }
 
-/// A number is kept to so many parts of one.
+/// Precision of a number: parts of one.
 const PARTS: u64 = 1_000_000;
 
 /// Names of the two units of the network: one of it, and several.
@@ -101,7 +101,7 @@ impl fmt::Display for TimeSpan {
 
 text_quantity!(TimeSpan, SPAN_WORDS);
 
-/// What it is called in messages.
+/// Words for it in messages.
 const SPAN_WORDS: Words = Words {
     what: "a length of time",
     example: "4 packet times",
