@@ -14,7 +14,7 @@ use super::schema::{Header, PORT_KINDS};
 /// More rows than any column has that is read at once: 16 GiB of them.
 pub(super) const MOST_ROWS: usize = 1 << 31;
 
-/// An open result. What is not in it is None: opt-in groups, columns of a job or a scheme that this
+/// An open result. Absent content is None: opt-in groups, columns of a job or a scheme that this
 /// run did not have.
 pub struct ResultFile {
     path: PathBuf,
@@ -117,7 +117,7 @@ impl ResultFile {
         Ok(sum)
     }
 
-    /// What all routers held at chosen times. None if it was not recorded.
+    /// Content of all routers at chosen times. None if it was not recorded.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -170,7 +170,7 @@ impl ResultFile {
         self.rows(group, name)
     }
 
-    /// A column of whole numbers that may be negative, of so many rows; it has to be there.
+    /// A column of `rows` whole numbers that may be negative; it must exist.
     ///
     /// # Errors
     /// If the file is damaged.

@@ -5,8 +5,7 @@ use thiserror::Error;
 use super::hdf::Failure;
 use super::seal::Unsealed;
 
-/// What can go wrong with a result file. All of it is fatal for the file, none of it for the run's
-/// numbers.
+/// Errors of a result file. All of them are fatal for the file, none for the run's numbers.
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// The file could not be written: no space, no permission, no such directory.
@@ -34,7 +33,7 @@ pub enum TraceError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// The part that does not fit.
         what: String,
     },
     /// A file that weir did not write, or a result that lacks something.
@@ -42,7 +41,7 @@ pub enum TraceError {
     NotAResult {
         /// The file.
         path: PathBuf,
-        /// What is missing or has the wrong type.
+        /// The part that is missing or has the wrong type.
         what: String,
     },
     /// A result written with another version of the schema.

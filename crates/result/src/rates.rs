@@ -11,11 +11,11 @@ use weir_model::table::Table;
 /// Whose rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// Of all that were chosen.
+    /// Rates of all that were chosen.
     All,
-    /// Of an endpoint.
+    /// Rates of an endpoint.
     Endpoint(u32),
-    /// Of a task of a job.
+    /// Rates of a task of a job.
     Task(String, u32),
 }
 

@@ -31,8 +31,8 @@ pub struct Entry {
     pub shape: Vec<usize>,
 }
 
-/// What [`read`] takes from a result: everything but the rows of jobs, ports, series and the opt-in
-/// groups.
+/// Content that [`read`] takes from a result: everything but the rows of jobs, ports, series and
+/// the opt-in groups.
 #[derive(Clone, Debug)]
 pub struct Stored {
     /// The attributes of `/`.
@@ -149,7 +149,7 @@ fn counters(at: &Group) -> Outcome<Vec<(String, u64)>> {
     Ok(all)
 }
 
-/// `/data/cost`, if it is there.
+/// `/data/cost`, if the result has it.
 fn read_cost(data: &Group) -> Outcome<Option<Cost>> {
     let there = data.link_exists("cost");
     there

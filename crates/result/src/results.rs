@@ -1,5 +1,5 @@
-//! What a run measured, merged over all domains and ready to be written: the content of `/data` and
-//! `/run`.
+//! Measurements of a run, merged over all domains and ready to be written: the content of `/data`
+//! and `/run`.
 
 use super::attribution::table::Attribution;
 use super::schema::{Cost, Flows, JobSeries, JobTasks, JobTotals, Phases, Ports, Rates, Routers};
@@ -57,7 +57,7 @@ pub struct Data {
 pub struct Latency {
     /// Latencies of what arrived.
     pub arrived: Histogram,
-    /// Of what had not: how old it was at the end at least, and so its latency.
+    /// Ages at the end of what had not arrived, which are lower bounds of the latencies.
     pub missing: Histogram,
 }
 
@@ -81,7 +81,7 @@ impl Latency {
 /// Something remarkable that a run shows, which its other numbers may hide.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Note {
-    /// What kind of thing it is, for programs.
+    /// Kind of note, for programs.
     pub kind: String,
     /// The job that it is about; None: the whole run.
     pub job: Option<String>,
@@ -140,7 +140,7 @@ pub struct Series {
 /// `/data/occupancy`: what all routers held at chosen times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Occupancy {
-    /// When, ps.
+    /// Times, ps.
     pub time_ps: Vec<Time>,
     /// Number of routers: the length of a row.
     pub routers: usize,
@@ -166,7 +166,7 @@ pub struct Scheme {
 pub struct SchemeRecord {
     /// Its name.
     pub name: String,
-    /// What a row is.
+    /// Meaning of a row.
     pub about: String,
     /// All of equal length. The first is the time.
     pub columns: Vec<SchemeColumn>,
@@ -179,7 +179,7 @@ pub struct SchemeColumn {
     pub name: String,
     /// Its unit.
     pub unit: String,
-    /// What it says.
+    /// Meaning of the value.
     pub about: String,
     /// Row by row.
     pub values: Vec<u64>,

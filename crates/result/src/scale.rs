@@ -75,8 +75,8 @@ pub(super) fn put_scales(at: &Group, datasets: &[(&str, &[&str])]) -> Outcome<()
 /// type.
 fn put_terminated(at: &Location, name: &std::ffi::CStr, value: &std::ffi::CStr) -> Outcome<()> {
     let bytes = value.to_bytes_with_nul();
-    // SAFETY: the identifiers are those that the calls before have given, the size is that of what
-    // is written, and the library's lock is held.
+    // SAFETY: the identifiers come from the calls before, the size is that of the data written, and
+    // the library's lock is held.
     let written = hdf5::sync::sync(|| unsafe {
         let kind = H5Tcopy(*H5T_C_S1);
         let space = H5Screate(H5S_class_t::H5S_SCALAR);

@@ -15,7 +15,7 @@ use super::schema;
 /// Length of the block: the shortest user block that HDF5 knows.
 pub(super) const BLOCK: usize = 512;
 
-/// How an HDF5 file without a user block begins.
+/// First bytes of an HDF5 file without a user block.
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 
 /// For whoever looks at the file as text.
@@ -25,7 +25,7 @@ follows the block: tail -c +513 FILE | xxh128sum";
 /// Read at a time, in bytes.
 const PIECE: usize = 1 << 20;
 
-/// What a file is for.
+/// Purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `result.h5`.
@@ -65,7 +65,7 @@ impl From<io::Error> for Unsealed {
     }
 }
 
-/// What the block says.
+/// Content of the block.
 #[derive(Debug, PartialEq, Eq)]
 struct Seal {
     kind: Kind,

@@ -23,10 +23,10 @@ const LONGEST: u64 = 4096;
 pub struct Holder {
     /// Its number.
     pub pid: u32,
-    /// When it began, in the units of the operating system: tells it from a later one of the same
+    /// Its start, in the units of the operating system: tells it from a later one of the same
     /// number.
     pub began: u64,
-    /// Where it runs.
+    /// The computer on which it runs.
     pub host: String,
     /// Wall-clock time at which it took the lock, RFC 3339, UTC.
     pub since: String,
@@ -81,7 +81,7 @@ pub struct Lock {
     path: PathBuf,
 }
 
-/// What came of asking for a lock.
+/// Outcome of asking for a lock.
 #[derive(Debug)]
 pub enum Taken {
     /// This process has it.
@@ -153,7 +153,7 @@ impl Lock {
         })
     }
 
-    /// Who has the lock `path`, as the file says.
+    /// Holder of the lock `path`, as the file says.
     pub fn holder(path: &Path) -> Option<Holder> {
         Holder::read(&mut File::open(path).ok()?)
     }
@@ -207,8 +207,8 @@ pub fn here() -> String {
         .into_owned()
 }
 
-/// When a process of this computer began, in clock ticks since it was started; None if there is no
-/// such process.
+/// Start of a process of this computer, in clock ticks since boot; None if there is no such
+/// process.
 pub fn began(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name of the program stands in brackets and may hold anything.

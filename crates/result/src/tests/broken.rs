@@ -1,4 +1,4 @@
-//! What goes wrong with result files is told and leaves nothing behind.
+//! Errors with result files are reported and leave nothing behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
