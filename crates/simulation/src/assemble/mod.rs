@@ -237,7 +237,7 @@ fn traffic(experiment: &Experiment, network: &Network) -> Result<Vec<Traffic>, C
         .collect();
     let tasks = members::assign(&parties, &network.topology, seed)?;
     let workloads = experiment.workloads.iter().zip(tasks).enumerate();
-    // Those that do not run have their endpoints, and no more.
+    // Workloads that do not run have their endpoints, and no more.
     let enabled = workloads.filter(|(_, (workload, _))| workload.enabled);
     enabled
         .map(|(number, (workload, tasks))| {
@@ -438,7 +438,7 @@ fn open_loop(
     })
 }
 
-/// An application, and the endpoints of its tasks: the first of those that it may have.
+/// An application, and the endpoints of its tasks: the first of the endpoints that it may have.
 fn application(
     workload: &WorkloadConfig,
     config: &ApplicationConfig,

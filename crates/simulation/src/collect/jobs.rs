@@ -1,4 +1,4 @@
-//! What a run made of its jobs: when they were over, and the loads and times of their endpoints.
+//! Results of the jobs of a run: when they were over, and the loads and times of their endpoints.
 
 use crate::plan::{Plan, ends};
 use weir_fabric::{DomainReport, JobStats, Traffic};
@@ -12,7 +12,7 @@ pub(super) struct Ends {
     pub simulated: Time,
 }
 
-/// What the links of all endpoints, or of some, can carry in a time, in bits.
+/// Capacity of the links of all endpoints, or of some, in a time, in bits.
 pub(super) fn capacity(bandwidth: Bandwidth, endpoints: usize, time: Span) -> f64 {
     bandwidth.0 as f64 * endpoints as f64 * time.length() as f64 * 1e-12
 }

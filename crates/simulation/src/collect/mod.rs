@@ -37,25 +37,25 @@ pub struct Facts {
     pub hosts: Vec<String>,
 }
 
-/// What rank 0 knows of a run that is over.
+/// Data that rank 0 has of a run that is over.
 pub struct Collected {
-    /// What was measured.
+    /// The measurements.
     pub data: Data,
     /// Facts about this run that may differ between runs.
     pub facts: Facts,
     /// The ways of watched packets: by packet, in order.
     pub steps: Vec<Step>,
-    /// What happened to tasks, by domain, in order; of each domain nothing where that is not kept.
+    /// Log of tasks, by domain, in order; empty for a domain if it is not kept.
     pub tasks: Vec<Vec<TaskStep>>,
 }
 
-/// What one rank tells rank 0 at the end of a run.
+/// Report of one rank to rank 0 at the end of a run.
 #[derive(Serialize, Deserialize)]
 struct RankReport {
     domains: Vec<DomainReport>,
     /// Those of watched packets here.
     steps: Vec<Step>,
-    /// What happened to tasks, by domain.
+    /// Log of tasks, by domain.
     tasks: Vec<Vec<TaskStep>>,
     peak_memory_bytes: u64,
     host: String,
@@ -303,8 +303,8 @@ const RESENT_GRANTED: &str = "resent_granted";
 const RESENT_SPECULATIVE: &str = "resent_speculative";
 const ABSORBED: &str = "reservations_absorbed";
 
-/// Of routings that keep circuits: how often a router kept a port for a flow, and how often there
-/// was no room to.
+/// Names for routings that keep circuits: number of times a router kept a port for a flow, and
+/// number of times it had no room to.
 const CIRCUITS: [&str; 2] = ["circuits_kept", "circuits_refused"];
 
 /// True if a number of `/data/scheme` is recorded by those schemes only that do what it counts, so
@@ -351,7 +351,7 @@ fn kinds(network: &Network) -> Vec<(PacketKind, &'static str)> {
     kinds
 }
 
-/// What packets were for, and what became of them.
+/// Counts of packets by purpose and by outcome.
 fn scheme(
     own: &dyn weir_congestion::Scheme,
     network: &Network,
@@ -453,7 +453,7 @@ fn latencies<'a>(
     })
 }
 
-/// How long the tasks of a job took for its iterations.
+/// Durations of the iterations of a job's tasks.
 fn iteration<'a>(all: impl Iterator<Item = &'a JobStats> + Clone) -> Latency {
     Latency {
         arrived: merged(all.clone().map(|job| &job.iteration)),

@@ -18,14 +18,14 @@ struct Flow {
     begin: FlowBegin,
     /// None if it has not come.
     received: Option<Time>,
-    /// What came in the measurement window: so many bits in so much time, ps.
+    /// Bits that came in the measurement window, and the time that took, ps.
     measured: Option<(u64, Time)>,
     /// Links, and the flits that each is to carry.
     way: Vec<(Link, u64)>,
 }
 
 impl Flow {
-    /// How long it was sent, ps.
+    /// Time for which it was sent, ps.
     fn time(&self) -> Option<Time> {
         Some(self.received?.saturating_sub(self.begin.started).max(1))
     }
@@ -108,7 +108,8 @@ fn by_phase(
     phases
 }
 
-/// What is not sent goes as what was sent: the first link carries all of it.
+/// Adds the part that is not sent, on the path of the part that was: the first link carries all of
+/// it.
 fn complete(way: &mut [(Link, u64)], flits: u64) {
     let sent = way.iter().map(|(_, flits)| *flits).max().unwrap_or(0);
     for (_, carried) in way {
@@ -117,7 +118,7 @@ fn complete(way: &mut [(Link, u64)], flits: u64) {
     }
 }
 
-/// When the iterations of each application began, in their order.
+/// Start times of the iterations of each application, in their order.
 fn begins(iterations: &[IterationRow]) -> FxHashMap<u32, Vec<Time>> {
     let mut begins: FxHashMap<u32, Vec<Time>> = FxHashMap::default();
     for row in iterations {
@@ -126,7 +127,7 @@ fn begins(iterations: &[IterationRow]) -> FxHashMap<u32, Vec<Time>> {
     begins
 }
 
-/// How long flits take on a link.
+/// Rate of a link.
 fn rate(plan: &Plan, link: Link) -> LinkRate {
     let (network, topology) = (plan.network(), &plan.network().topology);
     let link = match link {

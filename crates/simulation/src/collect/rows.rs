@@ -51,8 +51,8 @@ fn by_sample<'a>(
     (rows, table)
 }
 
-/// Flits as bytes. (Flits have fewer than 2³² bits; so many bytes that they are not counted are
-/// nowhere.)
+/// Flits as bytes. (Flits have fewer than 2³² bits; a number of bytes too large to count does not
+/// occur.)
 fn in_bytes(flits: u64, flit_bits: u64) -> u64 {
     let bytes = u128::from(flits) * u128::from(flit_bits) / 8;
     u64::try_from(bytes).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! What the types alone cannot refuse: values that do not fit together.
+//! Checks that the types alone cannot make: values that do not fit together.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ pub(super) fn values(experiment: &Experiment) -> Result<(), ConfigError> {
 /// counted it is still a number.
 const MOST_COST: f64 = 1e15;
 
-/// What memory costs.
+/// Checks the cost of memory.
 fn cost(cost: &CostConfig) -> Result<(), Invalid> {
     for (key, size) in [("memory", cost.memory), ("access", cost.access)] {
         if !matches!(size, Size::Bits(1..)) {
@@ -330,7 +330,7 @@ pub(super) fn endpoints(section: &Section, endpoints: &Endpoints) -> Result<(), 
     }
 }
 
-/// What can be said about one workload by itself.
+/// Checks one workload by itself.
 pub(super) fn workload(section: &Section, given: &TrafficSection) -> Result<(), ConfigError> {
     name(section, given.name.as_deref())?;
     endpoints(section, &given.endpoints)?;

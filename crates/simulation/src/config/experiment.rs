@@ -17,9 +17,9 @@ use weir_network::{queueing, routing, topology};
 
 /// `[router]`: the one router model. The defaults are those of Jiang et al. (SC15), section 4.
 ///
-/// Where a network has several kinds of routers (a tree: leaf, inner, top), a table for a kind says
-/// what is different there: `[router.top]` with `latency = "50 ns"`. All keys but `flit` can be in
-/// it.
+/// If a network has several kinds of routers (a tree: leaf, inner, top), a table for a kind gives
+/// the values that differ there: `[router.top]` with `latency = "50 ns"`. All keys but `flit` can
+/// be in it.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterConfig {
@@ -129,8 +129,8 @@ pub struct NicConfig {
     /// R the sum of the rates of the NIC's flows, from the flow with the least D / r.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discipline: Option<Discipline>,
-    /// Where flows are managed (routing "adaptive_flow", schemes that announce flows): minimum size
-    /// of a flow. Shorter messages go at once, by default ports and without a rate. Default: every
+    /// Minimum size of a flow, if flows are managed (routing "adaptive_flow", schemes that announce
+    /// flows). Shorter messages go at once, by default ports and without a rate. Default: every
     /// message is a flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_from: Option<Size>,
@@ -154,8 +154,8 @@ impl Default for NicConfig {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
-    /// When the run ends: a time, or "completion" when all workloads have stopped and everything
-    /// has arrived.
+    /// End of the run: a time, or "completion" when all workloads have stopped and everything has
+    /// arrived.
     pub until: Until,
     /// With `until = "completion"`: the simulated time at which it ends in any case. Messages and
     /// jobs not finished by then are missing.
@@ -360,7 +360,7 @@ pub struct Experiment {
     pub run: RunConfig,
     /// `[output]`.
     pub output: OutputConfig,
-    /// `[cost]`, if it is there.
+    /// `[cost]`, if the file has it.
     pub cost: Option<CostConfig>,
     /// The experiment with every default filled in, as TOML: what is stored in the result and
     /// compared to tell one experiment from another.

@@ -37,7 +37,7 @@ pub use ready::{PRESETS, READY, READY_WORKLOADS};
 pub use schema::fixed_sections;
 pub use workload::{DriveConfig, PatternConfig, WorkloadConfig};
 
-// What the sections consist of, under the names by which programs outside know them.
+// The parts of the sections, under the names by which programs outside know them.
 pub use weir_fabric::{
     Arbitration, Backlog, BufferPer, ControlRoutes, CreditAt, Discipline, NicOrder, Switching,
 };

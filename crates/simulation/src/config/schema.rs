@@ -30,13 +30,14 @@ pub fn fixed_sections() -> (Map<String, Json>, Map<String, Json>) {
     (sections, definitions)
 }
 
-/// What a table in `[router]` may hold, by the schema of `[router]`: all but the size of flits.
+/// Permitted content of a table in `[router]`, by the schema of `[router]`: all but the size of
+/// flits.
 fn of_one_kind(router: &Json) -> Json {
     let mut own = router.clone();
     own["description"] = "What is different for routers of this kind.".into();
     if let Some(properties) = own["properties"].as_object_mut() {
         properties.remove("flit");
-        // What is left out is as in [router], whatever the default there.
+        // Keys that are left out are as in [router], whatever the default there.
         for property in properties.values_mut().filter_map(Json::as_object_mut) {
             property.remove("default");
         }

@@ -120,7 +120,7 @@ pub(super) fn names_of_all(items: &[Node]) -> Vec<String> {
     all.collect()
 }
 
-/// What the copies of a workload are called.
+/// Name of a copy of a workload.
 pub(super) fn copy_name(name: &str, number: u32) -> String {
     format!("{name}-{number}")
 }

@@ -1,9 +1,10 @@
-//! When the programs of a job send: how much of it by which part of the least time that they take.
+//! Times at which the programs of a job send: the part of its data sent by each part of the least
+//! time that they take.
 
-/// Times of one task: at so many ps so many bits are sent in all.
+/// Course of one task: pairs of a time, ps, and the bits sent in all by then.
 type Line = Vec<(f64, f64)>;
 
-/// What a part of a task's program does: it computes, and then communicates.
+/// Work of a part of a task's program: it computes, and then communicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Step {
     /// ps.
@@ -24,7 +25,7 @@ impl Step {
         }
     }
 
-    /// So many times.
+    /// The step repeated `times` times.
     pub fn times(self, times: f64) -> Step {
         Step {
             computed: times * self.computed,
@@ -43,8 +44,8 @@ pub struct Course {
 }
 
 impl Course {
-    /// Of tasks that do these steps so many times over, if a wait takes `wait` ps and a byte `byte`
-    /// ps.
+    /// Course of tasks that repeat these steps `rounds` times, if a wait takes `wait` ps and a byte
+    /// `byte` ps.
     pub fn of(tasks: &[Vec<Step>], rounds: f64, wait: f64, byte: f64) -> Course {
         let line = |steps: &Vec<Step>| {
             let (mut time, mut bits, mut line) = (0.0, 0.0, vec![(0.0, 0.0)]);

@@ -16,12 +16,12 @@ const PERIOD: u64 = 512;
 /// in a congested network takes as long as hundreds of windows.
 const SHARE: u64 = 8;
 
-/// What a watchman remembers.
+/// State of a watchman.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
     /// The end of the last window in which a packet moved, ps.
     last_move: Time,
-    /// How many windows there had been at the last search.
+    /// Number of windows at the last search.
     searched: u64,
 }
 
@@ -29,7 +29,7 @@ pub struct Watch {
 /// together.
 pub struct Watchman {
     watch: Watch,
-    /// How long nothing may move before a search is worth while: longer than anything is under way,
+    /// Time without a move after which a search is worth while: longer than anything is under way,
     /// ps.
     patience: Time,
     traffic: Arc<Vec<Traffic>>,
@@ -45,7 +45,7 @@ impl Watchman {
         }
     }
 
-    /// What it remembers.
+    /// The state of the watchman.
     pub fn watch(&self) -> Watch {
         self.watch
     }
