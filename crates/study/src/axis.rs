@@ -15,7 +15,7 @@ const MOST: u32 = 100_000;
 pub struct Axis {
     /// Its name.
     pub name: String,
-    /// What figures call it.
+    /// Name in figures.
     pub label: String,
     /// The unit of the numbers of its values; empty for plain numbers.
     pub unit: String,
@@ -27,7 +27,7 @@ pub struct Axis {
 /// One value of an axis.
 #[derive(Clone, Debug)]
 pub struct AxisValue {
-    /// What tables and figures call it.
+    /// Name in tables and figures.
     pub label: String,
     /// As a number, if all values of the axis are numbers of one unit.
     pub number: Option<f64>,

@@ -28,10 +28,10 @@ pub struct PointDir {
     path: PathBuf,
 }
 
-/// What is in `status.toml`.
+/// Content of `status.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    /// What became of the point.
+    /// State of the point.
     pub state: StateName,
     /// Its place in the study when it was begun. The job file may have been edited since: a hint
     /// where to look first.
@@ -51,11 +51,11 @@ pub struct Status {
     pub wall_seconds: Option<f64>,
     /// Wall-clock time at its start, RFC 3339, UTC.
     pub started: String,
-    /// Where it runs.
+    /// Computer on which it runs.
     pub host: String,
     /// The process of the run.
     pub pid: u32,
-    /// When that process began, in the units of the operating system: tells it from a later one of
+    /// Start of that process, in the units of the operating system: tells it from a later one of
     /// the same number.
     pub pid_began: u64,
     /// MPI ranks.
@@ -66,7 +66,7 @@ pub struct Status {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StateName {
-    /// The result is there.
+    /// The result exists.
     Done,
     /// It ended without a result.
     Failed,
@@ -134,7 +134,7 @@ impl State {
     }
 }
 
-/// What a directory says of its study.
+/// Description of a study in its directory.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Setup {
     /// The job file as it was named.
@@ -142,7 +142,7 @@ pub struct Setup {
     /// Its folder, absolute: traces are named relative to it.
     #[serde(default)]
     pub folder: PathBuf,
-    /// How it was changed from the command line.
+    /// Changes from the command line.
     #[serde(flatten)]
     pub options: Options,
     /// Its text.
@@ -194,7 +194,7 @@ impl SweepDir {
     /// True if nothing can be written into it, whatever it holds.
     pub fn is_read_only(&self) -> bool {
         access(&self.root, Access::WRITE_OK).is_err_and(|why| {
-            // What else is wrong is told when it is written.
+            // Other errors are reported when it is written.
             [Errno::ACCESS, Errno::ROFS, Errno::PERM].contains(&why)
         })
     }
@@ -279,7 +279,7 @@ impl SweepDir {
         }
     }
 
-    /// What the directory says of its study.
+    /// Description of the study in the directory.
     ///
     /// # Errors
     /// If it holds no study.
@@ -318,7 +318,7 @@ pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     replace(path, content).map_err(about(path))
 }
 
-/// What was read of a TOML file.
+/// Content of a TOML file.
 fn parsed<T: for<'de> Deserialize<'de>>(path: &Path, text: io::Result<String>) -> io::Result<T> {
     let text = text.map_err(about(path))?;
     toml::from_str(&text).map_err(|error| about(path)(io::Error::other(error.message())))
@@ -355,7 +355,7 @@ impl PointDir {
         self.path.join(schema::FILE)
     }
 
-    /// What the run printed.
+    /// Output of the run.
     pub fn log(&self) -> PathBuf {
         self.path.join("log.txt")
     }
@@ -368,7 +368,7 @@ impl PointDir {
         self.path.join("lock")
     }
 
-    /// What `status.toml` says; None if there is none that can be read.
+    /// Content of `status.toml`; None if there is none that can be read.
     pub fn status(&self) -> Option<Status> {
         let text = fs::read_to_string(self.status_file()).ok()?;
         toml::from_str(&text).ok()
@@ -445,7 +445,7 @@ impl PointDir {
     }
 
     fn locked(&self) -> bool {
-        // Where there are no locks the process tells.
+        // If there are no locks, the process tells.
         Lock::is_held(&self.lock_file())
     }
 

@@ -5,7 +5,8 @@ use weir_input::Given;
 use weir_input::{ConfigError, suggest};
 use weir_model::Invalid;
 
-/// Some of the points of a study: those whose value on every axis named is one of those given.
+/// Some of the points of a study: the points whose value on every axis named is one of the given
+/// values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Index of the axis, indices of its values in the order in which they are written.

@@ -3,7 +3,7 @@
 use super::NotAMetric;
 use weir_input::suggest;
 
-/// True if a name is one of those that a pattern means: a `*` stands for any text.
+/// True if a pattern matches a name: a `*` stands for any text.
 pub fn fits(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,

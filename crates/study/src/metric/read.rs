@@ -159,7 +159,7 @@ impl Metric {
         Ok(one(how, bins.map(|(&sum, &count)| ns(sum, count))))
     }
 
-    /// Of the samples of all routers in the window.
+    /// Value over the samples of all routers in the window.
     fn occupancy(&self, result: &ResultFile, held: Held) -> Outcome {
         let Some(all) = result.occupancy()? else {
             return Ok(None);
@@ -182,7 +182,7 @@ impl Metric {
         })
     }
 
-    /// Of the samples in the window.
+    /// Value over the samples in the window.
     fn rate(&self, result: &ResultFile, whose: &Whose, stat: RateStat) -> Outcome {
         let Some(rates) = result.rates(whose)? else {
             return Ok(None);

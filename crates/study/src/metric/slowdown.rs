@@ -1,10 +1,10 @@
-//! How much longer a job takes than it would alone: `slowdown.md`,
+//! Slowdown: time of a job relative to its time alone: `slowdown.md`,
 //! `slowdown.latency.job.md.message.p99`.
 //!
 //! Alone is the same point without the other jobs (`alone`): the same network, scheme, seed, places
-//! and random streams. So a slowdown of 1 says that the others cost the job nothing, and what the
-//! scheme itself costs a job that nobody disturbs is in both numbers. (GPCNeT, Chunduri et al.,
-//! SC19, section 3, calls the same ratio of a congested to an isolated run the congestion impact.)
+//! and random streams. So a slowdown of 1 means that the others cost the job nothing. The cost of
+//! the scheme itself for an undisturbed job is in both numbers. (GPCNeT, Chunduri et al., SC19,
+//! section 3, calls the same ratio of a congested to an isolated run the congestion impact.)
 
 use super::pattern::{chosen, fits};
 use super::read::is_cut_off;
@@ -25,7 +25,7 @@ type Outcome = Result<Option<f64>, TraceError>;
 pub struct Slowdown {
     /// The job, or several by one name.
     jobs: String,
-    /// What is compared; None: the time of an application, the mean message latency of other
+    /// Quantity compared; None: the time of an application, the mean message latency of other
     /// traffic.
     measure: Option<Measure>,
     /// One number of those of several jobs.
@@ -43,7 +43,7 @@ struct Measure {
 /// The jobs of a slowdown of several.
 const OF_SEVERAL: [&str; 3] = ["max", "min", "mean"];
 
-/// What the metric `slowdown.REST` is.
+/// Reads the metric `slowdown.REST`.
 pub(super) fn parse(
     name: &str,
     rest: &str,
@@ -133,7 +133,7 @@ impl Slowdown {
         fits(&self.jobs, job)
     }
 
-    /// What is measured in both runs, without a window.
+    /// Quantity measured in both runs, without a window.
     pub(super) fn what(&self) -> Option<&What> {
         self.measure.as_ref().map(|measure| &*measure.what)
     }
@@ -196,7 +196,7 @@ impl Slowdown {
 pub struct Ran<'a> {
     /// The result.
     pub result: &'a ResultFile,
-    /// What it is of.
+    /// Its experiment.
     pub experiment: &'a Experiment,
 }
 

@@ -16,18 +16,18 @@ pub struct Search {
     parameters: Vec<Parameter>,
     /// Values of each parameter on the grid.
     grid: Vec<u32>,
-    /// What was asked for so far.
+    /// Settings asked for so far.
     known: Vec<Setting>,
-    /// Settings that may be asked for, those that are known included.
+    /// Settings that may be asked for, known ones included.
     budget: usize,
     /// The setting whose neighbours were asked for last.
     centre: Option<Setting>,
-    /// How often the steps were halved.
+    /// Number of times that the steps were halved.
     halvings: u32,
 }
 
 impl Search {
-    /// Of ranges with so many values of each on the grid.
+    /// A search over ranges with these numbers of values on the grid.
     pub fn new(parameters: &[Parameter], grid: Vec<u32>, budget: usize) -> Search {
         Search {
             parameters: parameters.to_vec(),
@@ -44,8 +44,8 @@ impl Search {
         &self.known
     }
 
-    /// The first settings: those that are to be compared with, and the grid. `wanted` says which
-    /// can be run.
+    /// Asks for the first settings: the settings to be compared with, and the grid. `wanted` says
+    /// which can be run.
     pub fn first(&mut self, others: &[Setting], wanted: &dyn Fn(&Setting) -> bool) {
         let mut all = vec![Vec::new()];
         for (parameter, &count) in self.parameters.iter().zip(&self.grid) {
@@ -102,7 +102,7 @@ impl Search {
         all
     }
 
-    /// Adds those that are new, as far as the budget goes; whether there were any.
+    /// Adds the settings that are new, as far as the budget allows. Returns true if there were any.
     fn add(
         &mut self,
         settings: impl Iterator<Item = Setting>,
@@ -132,8 +132,8 @@ pub fn best(scores: &[Option<f64>]) -> Option<usize> {
     best.map(|(index, _)| index)
 }
 
-/// The values of each parameter on a grid that so many settings have room for, at least 2 and at
-/// most `most`; those that say their own number keep it. None if there is no room.
+/// Number of values of each parameter on the largest grid of at most `room` settings, at least 2
+/// and at most `most`. Parameters with a given number keep it. None if there is no room.
 pub fn grid_for(parameters: &[Parameter], room: usize, most: u32) -> Option<Vec<u32>> {
     let with = |count: u32| -> Vec<u32> {
         let own = parameters

@@ -255,7 +255,7 @@ fn same(a: &str, b: &str) -> bool {
     a == b || a.parse::<f64>().is_ok_and(|a| b.parse() == Ok(a))
 }
 
-/// What came of a setting.
+/// Outcome of a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The mean score of its seeds; None if one of them has none.
