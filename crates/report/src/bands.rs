@@ -7,7 +7,7 @@ use super::figure::{Point, Series, quantile};
 use super::rows::OverTime;
 use super::run::line_of;
 
-/// So many are still drawn one by one.
+/// Most lines that are still drawn one by one.
 const MOST_LINES: usize = 8;
 
 /// Lines of endpoints by the names `JOB.TASK` or a number: those of each job, and of those with

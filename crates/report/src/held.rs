@@ -1,12 +1,12 @@
-//! What every router held at one time.
+//! Contents of every router at one time.
 
 use super::figure::{Axis, Heat};
 use weir_model::Time;
 use weir_result::{ResultFile, TraceError};
 
-/// What all routers held at the last sample that is not after `time`: one cell for each, group by
-/// group from left to right where the network has groups, else in a square. None if there is no
-/// such sample.
+/// Contents of all routers at the last sample that is not after `time`. There is one cell for each,
+/// group by group from left to right if the network has groups, else in a square. None if there is
+/// no such sample.
 ///
 /// # Errors
 /// If the file is damaged.

@@ -1,5 +1,5 @@
-//! Where in the network links were busy, and where they held packets back: routers by group, for
-//! each kind of links by its name.
+//! Places in the network where links were busy, and where they held packets back: routers by group,
+//! for each kind of links by its name.
 
 use super::figure::{Axis, Figure, Heat, Panel, Plot};
 use super::rows::port_time;
@@ -10,7 +10,7 @@ use weir_result::{ResultFile, TraceError};
 
 type Outcome<T> = Result<T, TraceError>;
 
-/// What a port did with its time.
+/// Uses of a port's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
     /// Flits were on its link.
@@ -37,7 +37,7 @@ impl Did {
     }
 }
 
-/// What the links of a kind are called: those to endpoints, or by the network's name for them.
+/// Name of the links of a kind: links to endpoints, or the network's name for them.
 fn links(kind: &str) -> String {
     match kind {
         TERMINAL => "links to endpoints".into(),

@@ -12,11 +12,11 @@ pub struct Page {
     pub title: String,
     /// Below it.
     pub lead: Vec<String>,
-    /// What has to be known before anything is believed: not complete, points that failed.
+    /// Facts that must be known before anything is believed: not complete, points that failed.
     pub warnings: Vec<String>,
     /// In this order.
     pub parts: Vec<Part>,
-    /// All of them, in a part of their own before those that come after it.
+    /// All figures, in a separate part before the parts that follow them.
     pub figures: Vec<Figure>,
 }
 

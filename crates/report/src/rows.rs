@@ -20,8 +20,8 @@ pub struct OverTime {
 }
 
 impl OverTime {
-    /// Of more values than `most`: the means of so many equal spans of time, without those that are
-    /// empty.
+    /// Means of `most` equal spans of time, without the empty ones, if there are more values than
+    /// `most`.
     pub fn means(self, most: usize) -> OverTime {
         let (first, last) = (self.time_ps.first(), self.time_ps.last());
         let (Some(&first), Some(&last)) = (first, last) else {
@@ -51,9 +51,9 @@ impl OverTime {
 
 /// A column over time, by its name with dots: `series.job.<name>.delivered_bytes`,
 /// `series.job.<name>.message_latency` (the mean of each bin), `series.class.<name>.ejected_flits`,
-/// `scheme.<record>.<column>`, `rates.<name>.<task>`. What is counted in a bin becomes what is
-/// counted in a second. `delivered_bytes_per_task` is that over the number of tasks. None if the
-/// result has no such column.
+/// `scheme.<record>.<column>`, `rates.<name>.<task>`. A count per bin becomes a count per second.
+/// `delivered_bytes_per_task` is that divided by the number of tasks. None if the result has no
+/// such column.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -217,8 +217,7 @@ pub fn all(count: &[u64], missing: &[u64]) -> Vec<u64> {
     all
 }
 
-/// How the ports of a kind (of the network's, `fabric`, `all`) spent their time: busy, idle and
-/// stalled, ps.
+/// Times of the ports of a kind (of the network's, `fabric`, `all`): busy, idle and stalled, ps.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -239,9 +238,9 @@ pub fn port_time(result: &ResultFile, kind: &str) -> Outcome<Vec<[f64; 3]>> {
 /// Columns and rows of the picture of a table.
 const CELLS: [usize; 2] = [160, 100];
 
-/// What all routers held over time, with cells merged until there are few enough: each is the most
-/// that any of its routers held at any of its times. The text says what a cell is. None if it was
-/// not recorded.
+/// Contents of all routers over time, with cells merged until there are few enough. Each cell is
+/// the most that any of its routers held at any of its times. The text says what a cell is. None if
+/// it was not recorded.
 ///
 /// # Errors
 /// If the file is damaged.

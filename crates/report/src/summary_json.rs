@@ -40,7 +40,7 @@ pub fn json(digest: &Digest, run: &Run) -> Value {
 const PROTOCOL: [&str; 2] = ["protocol_messages_generated", "protocol_messages_received"];
 const ENDS: [&str; 3] = ["over", "finish_at_least_ps", "communication_at_least_ps"];
 
-/// The attributes of a group. Of `moved`, keys stand behind the one that they belong to, which is
+/// The attributes of a group. For `moved`, keys stand behind the one that they belong to, which is
 /// not their order in the file.
 fn object(group: &impl Attributes, moved: &[(&str, &[&str])]) -> Value {
     let mut pairs: Vec<_> = group.pairs().collect();
@@ -139,7 +139,7 @@ mod tests {
             (&json!(2_000), &json!(500))
         );
         assert_eq!(message["missing_share"], 0.2);
-        // Of all 2,500, with those that are missing at 2.25 us: the median is theirs.
+        // Over all 2,500, with the missing ones at 2.25 us: the median is one of the missing.
         let bound = message["p50_at_least_ps"].as_f64().expect("a number");
         assert!((2_200_000.0..=2_250_000.0).contains(&bound), "{bound}");
         assert!(message["p99_at_most_ps"].is_null());

@@ -1,4 +1,4 @@
-//! What a figure shows, before it is drawn: panels with their axes, series and points, all in the
+//! Content of a figure, before it is drawn: panels with their axes, series and points, all in the
 //! units of the result.
 
 mod axis;
@@ -34,7 +34,7 @@ pub struct Figure {
 pub struct Panel {
     /// Above it; empty for none.
     pub title: String,
-    /// What is in it.
+    /// Its content.
     pub plot: Plot,
 }
 
@@ -49,7 +49,7 @@ pub enum Plot {
     Ternary(Ternary),
     /// A quantity over two others, as colours.
     Heat(Heat),
-    /// What leads to what.
+    /// Nodes in layers with links between them.
     Graph(Graph),
 }
 
@@ -60,7 +60,7 @@ pub struct Lines {
     pub x: Axis,
     /// Upwards.
     pub y: Axis,
-    /// Each in a colour and dash of its own; the same name looks the same in all panels of a
+    /// Series, each with its own colour and dash; the same name looks the same in all panels of a
     /// figure.
     pub series: Vec<Series>,
     /// Marks at the points; for measurements that are not dense.
@@ -109,7 +109,7 @@ pub struct Bars {
     pub groups: Vec<Group>,
     /// The bars of a group in one row, end to end.
     pub stacked: bool,
-    /// Boxes over the single values in place of bars: from the first to the third quartile, with a
+    /// Boxes over the single values instead of bars: from the first to the third quartile, with a
     /// line at the median.
     pub boxes: bool,
 }
@@ -165,7 +165,7 @@ pub struct Ternary {
     pub corners: [String; 3],
     /// Non-negative; they are divided by their sum.
     pub points: Vec<[f64; 3]>,
-    /// What is counted: `ports`.
+    /// Things that are counted: `ports`.
     pub things: String,
 }
 

@@ -25,13 +25,13 @@ use weir_study::{
 
 use groups::Groups;
 
-/// What a sweep has to show.
+/// Content of a sweep's page.
 pub struct Sweep<'a> {
     /// The job file.
     pub study: &'a Study,
     /// Its points.
     pub points: &'a Points,
-    /// Where their results are.
+    /// Directory of their results.
     pub dir: &'a SweepDir,
     /// Their numbers.
     pub table: &'a Table,
@@ -118,7 +118,7 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// What was made of several seeds.
+    /// Text on the statistics over several seeds.
     fn means(&self, wanted: &Wanted, groups: &Groups) -> Option<String> {
         let there = groups.rows().filter(|row| row.state == "done");
         let seeds: BTreeSet<u64> = there.map(|row| row.seed).collect();
@@ -190,7 +190,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// What the arrows at the edge are, if there are any.
+/// Text on the arrows at the edge, if there are any.
 fn off_the_scale(panels: &[Panel]) -> Option<String> {
     let beyond = panels.iter().any(|panel| match &panel.plot {
         Plot::Lines(lines) if lines.markers => {

@@ -1,4 +1,4 @@
-//! What the seeds of a point come to.
+//! Statistics over the seeds of a point.
 
 use weir_study::Interval;
 
@@ -24,7 +24,7 @@ pub(super) fn mean(values: &[f64], interval: Interval) -> (f64, [f64; 2]) {
     (mean, spread)
 }
 
-/// The 97.5% quantile of Student's t distribution with so many degrees of freedom (Abramowitz and
+/// The 97.5% quantile of Student's t distribution with `freedom` degrees of freedom (Abramowitz and
 /// Stegun, table 26.10; beyond it their expansion 26.7.5 about the normal quantile, which is right
 /// to three digits there).
 fn student(freedom: usize) -> f64 {
