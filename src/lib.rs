@@ -1,15 +1,15 @@
-//! weir simulates the interconnects of high-performance computers and what congestion does to the
-//! applications that share them.
+//! weir simulates the interconnects of high-performance computers, and the effect of congestion on
+//! the applications that share them.
 //!
-//! Most people use the program: `weir run FILE --out DIR`. This page is for those who call weir
-//! from Rust, to run many experiments in one process or to put a scheme, a routing or a topology of
-//! their own into it.
+//! Most people use the program: `weir run FILE --out DIR`. This page is for users who call weir
+//! from Rust: to run many experiments in one process, or to add their own scheme, routing or
+//! topology.
 //!
 //! # From a file to its numbers
 //!
-//! An experiment is TOML ([`config::Document`]); [`simulation::Plan`] is what it comes to, checked
-//! and assembled; [`simulation::run`] runs it, here on a single rank ([`engine::Local`]); and
-//! [`trace::Data`] is all that `result.h5` would hold.
+//! An experiment is TOML ([`config::Document`]); [`simulation::Plan`] is the checked and assembled
+//! run; [`simulation::run`] runs it, here on a single rank ([`engine::Local`]); and [`trace::Data`]
+//! is all that `result.h5` would hold.
 //!
 //! ```
 //! use weir::{catalog::catalog, config::Document, engine, simulation};
@@ -46,7 +46,7 @@
 //! Times in results are picoseconds, loads are shares of links, and the same experiment gives the
 //! same bits on any number of ranks.
 //!
-//! # Where things are
+//! # Overview
 //!
 //! | to | look at |
 //! | --- | --- |

@@ -19,7 +19,7 @@ const WIDTH: usize = 100;
 /// A longer type stands in the column of the meaning.
 const WIDEST_TYPE: usize = 28;
 
-/// What presets are called here: they are no family, for they choose no variant.
+/// Name of presets here: they are no family, for they choose no variant.
 const PRESETS: &str = "presets";
 
 /// The text that `weir list [WHAT] [NAME]` prints.
@@ -300,7 +300,7 @@ fn settings(variant: &Variant) -> String {
     format!("\n{}", rows_of(&rows))
 }
 
-/// What `weir tune` searches.
+/// Ranges that `weir tune` searches.
 fn ranges(variant: &Variant) -> String {
     let head = ["tuned", "from", "to", "scales with"].map(String::from);
     let row = |(key, range): (String, Range<String>)| match range {

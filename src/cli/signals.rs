@@ -13,7 +13,7 @@ use super::console;
 use super::failure::FAILED;
 use weir_engine::StopReason;
 
-/// What they mean for a run.
+/// Meaning of the signals for a run.
 const ALL: [(i32, StopReason); 3] = [
     (SIGINT, StopReason::Interrupted),
     (SIGTERM, StopReason::Terminated),
@@ -24,9 +24,9 @@ const ALL: [(i32, StopReason); 3] = [
 /// theirs twice.
 const ONE: Duration = Duration::from_millis(500);
 
-/// Calls `heed` on a thread of its own for each of these signals from now on.
+/// Calls `heed` on a separate thread for each of these signals from now on.
 ///
-/// Those that whoever started this program wants to be ignored (`nohup`) stay ignored.
+/// Signals that were already ignored when this program was started (`nohup`) stay ignored.
 ///
 /// # Errors
 /// If the operating system has no more threads or files.
