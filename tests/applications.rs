@@ -325,8 +325,8 @@ fn under(scheme: &str, loss: f64) -> Experiment {
     }
 }
 
-/// When a blocking receive of so many bytes from the other endpoint of the router is complete, and
-/// when the send is.
+/// Time when a blocking receive of `bytes` bytes from the other endpoint of the router is complete,
+/// and time when the send is.
 fn received_and_sent(scheme: &str, loss: f64, bytes: u64) -> (u64, u64) {
     let program = move |script: &mut Script| match script.task() {
         0 => script.send(1, bytes, 0),
@@ -389,7 +389,7 @@ fn a_dropped_packet_takes_its_time_to_be_sent_again() {
         received_and_sent("smsrp", 1.0, 250),
         (asked, asked + CONTROL)
     );
-    // It has asked before: the refusal is there before the grant.
+    // It has asked before: the refusal arrives before the grant.
     let granted = 2 * CONTROL + once;
     assert_eq!(
         received_and_sent("srp", 1.0, 250),
@@ -449,7 +449,7 @@ fn a_message_of_too_many_packets_to_tell_apart_is_refused() {
     let words = error.to_string();
     assert!(words.contains("a message of 536870912 bytes"), "{words}");
     assert_eq!(error.exit_code(), 2);
-    // What patterns send is known before.
+    // The traffic of patterns is known before.
     let words = refusal(network.clone().uniform(0.1).message("4294967296 bits"));
     assert!(words.contains("more than 4,294,967,295 packets"), "{words}");
     network.uniform(0.1).message("4294967295 bits").plan();
@@ -477,7 +477,7 @@ fn every_ready_application_can_be_run() {
     }
 }
 
-/// What is said about an experiment that cannot be run, on one line.
+/// Message about an experiment that cannot be run, on one line.
 fn refusal(experiment: Experiment) -> String {
     let Err(error) = experiment.try_plan() else {
         panic!("{experiment:?} should be refused");
@@ -523,7 +523,8 @@ fn a_message_may_be_held_up_by_chance() {
     let (without, most) = (run("0 ns", 1), 100 * NS);
     assert_eq!(without, run("0 ns", 2));
     let more = run("100 ns", 1) - without;
-    // Of 800 messages, each with the same chance for every time: half of the most, within 5 sigma.
+    // With 800 messages, each with the same chance for every time: half of the most, within 5
+    // sigma.
     let each = more as f64 / f64::from(2 * rounds) / most as f64;
     assert!((each - 0.5).abs() < 5.0 / 9600f64.sqrt(), "{each}");
     assert_eq!(run("100 ns", 1), without + more);

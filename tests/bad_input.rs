@@ -14,7 +14,7 @@ fn good() -> Experiment {
 /// It was refused, and the message says all of this. Nothing came of it, on one rank or on two.
 fn refused(ran: &Ran, says: &[&str]) {
     assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
-    // Where a message is broken into lines is a matter of the terminal's width.
+    // The line breaks of a message depend on the terminal's width.
     let message: Vec<&str> = ran
         .stderr
         .split_whitespace()

@@ -36,7 +36,7 @@ fn scheme(topology: &str, routing: &str, queueing: &str) -> Result<Box<dyn Queue
     })
 }
 
-/// The queue of a packet on a link of virtual channels that the routing has so many of.
+/// The queue of a packet on a link with `vcs` virtual channels for the routing.
 fn queue(scheme: &dyn Queueing, source: u32, destination: u32, (vc, vcs): (u8, u8)) -> u32 {
     scheme.queue(&Joining {
         from: None,
@@ -262,7 +262,7 @@ fn packets(experiment: &Experiment) -> Packets {
     outcome.data.packets.expect("packets are recorded")
 }
 
-/// How many packets node 0 sends by x and by y.
+/// Numbers of packets that node 0 sends by x and by y.
 fn ways(experiment: &Experiment) -> [u64; 2] {
     let outcome = experiment.run();
     [1, 2].map(|kind| used(&outcome.data, 0, kind))
@@ -289,8 +289,8 @@ fn a_nic_chooses_orders_in_turn_or_by_what_waits() {
         x_first > 150 && x_first.abs_diff(y_first) <= 1,
         "{x_first} {y_first}"
     );
-    // Endpoints 1 to 3 share the way from line x0 down to node 1 with a flow from 0 by x: that one
-    // goes by y then.
+    // Endpoints 1 to 3 share the link from line x0 down to node 1 with a flow from 0 by x: that
+    // flow uses y then.
     let crowded = |algorithm: &str| {
         flow(algorithm, 0.5)
             .traffic("hotspot", 1.0)
@@ -441,8 +441,7 @@ fn queues_and_networks_chosen_in_the_nic_are_the_same_on_several_ranks() {
 
 #[test]
 fn a_nic_with_hundreds_of_queue_pairs_that_wait_sends_those_that_may_go() {
-    // More queue pairs than a NIC passes one by one: most of those that wait are for a crowded
-    // band.
+    // More queue pairs than a NIC passes one by one: most waiting ones are for a crowded band.
     let experiment = experiment("kind = \"kns\"\nk = 19\nn = 2", "oblivious")
         .set("routing.choose_at", "generation")
         .set("queueing.scheme", "dbbq")

@@ -45,7 +45,7 @@ fn all_arrives_on_every_way_of_control_packets_under_every_scheme() {
             .message("60 flits")
             .to_completion("3 us");
         if scheme == "saa" {
-            // Its packets follow those that announce their flow.
+            // Its packets follow the ones that announce their flow.
             assert!(experiment.try_plan().is_err());
             continue;
         }

@@ -1,4 +1,4 @@
-//! What buffers cost: sizes, areas and energies worked out by hand.
+//! Cost of buffers: sizes, areas and energies worked out by hand.
 
 use crate::direct::experiment;
 use crate::support::Experiment;

@@ -142,8 +142,8 @@ fn traffic_is_over_when_nothing_of_it_is_left() {
     assert!(cut.is_cut_off() && cut.finish() == 20_000_000, "{cut:?}");
 }
 
-/// Of two tasks the second begins its iteration later than the run ends: the iteration is not over,
-/// though all that began it have ended it.
+/// With two tasks, the second begins its iteration later than the run ends: the iteration is not
+/// over, though all that began it have ended it.
 #[test]
 fn an_iteration_that_some_tasks_have_not_begun_is_not_over() {
     // Task 0 is done with iteration 0 at once, task 1 computes for 1 us in each.

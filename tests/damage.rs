@@ -93,7 +93,7 @@ fn damaged(whole: &[u8], rng: &mut Rng) -> (String, Vec<u8>) {
     (what, bytes)
 }
 
-/// What `look` says, which must come soon.
+/// Result of `look`, which must come soon.
 fn soon<T: Send + 'static>(what: &str, look: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(look()));

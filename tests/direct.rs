@@ -222,7 +222,7 @@ fn orders_and_channels_that_do_not_fit_are_refused() {
     }
 }
 
-/// Every routing but those that leave shortest routes on purpose.
+/// Every routing except those that leave shortest routes on purpose.
 #[test]
 fn routes_are_minimal() {
     let networks = [
@@ -366,8 +366,8 @@ fn oblivious_routing_takes_orders_in_turn() {
     }
 }
 
-/// Endpoint 0 sends to 15 as much as it can, from corner to corner of 4 x 4. So do 1 and 2 to 3,
-/// over the first row.
+/// Endpoint 0 sends to 15 at full rate, from corner to corner of 4 x 4. So do 1 and 2 to 3, over
+/// the first row.
 #[test]
 fn source_adaptive_routing_leaves_the_longer_queue() {
     for topology in [
@@ -412,7 +412,7 @@ fn packets_that_have_to_wait_go_another_way() {
     assert!(adaptive > fixed, "{adaptive} after {fixed}");
 }
 
-/// What a router may be like.
+/// Variants of routers.
 pub const ROUTERS: [(&str, &str, &str); 4] = [
     ("voq_sw", "none", "round_robin"),
     ("voq_sw", "1 packets", "oldest"),

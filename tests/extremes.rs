@@ -29,7 +29,7 @@ enum Kind {
     Time,
     Rate,
     Size,
-    /// So many integers or numbers.
+    /// A list of this many integers or numbers.
     List(usize, bool),
 }
 
@@ -152,7 +152,7 @@ fn keys(schema: &Json, root: &Json, path: &str, found: &mut Vec<Key>) {
     }
     for part in ["anyOf", "allOf"] {
         let parts = schema[part].as_array().into_iter().flatten();
-        // Variants have keys of their own, for those that choose them.
+        // Variants have their own keys, for sections that choose them.
         for schema in parts.filter(|part| !part["properties"]["kind"].is_object()) {
             keys(schema, root, path, found);
         }
@@ -192,7 +192,7 @@ fn variants<'a>(schema: &'a Json, dispatch: &str) -> Vec<(&'a str, &'a Json)> {
     named.collect()
 }
 
-/// Where a section's keys go.
+/// Function that sets the keys of a section.
 type Set = fn(Experiment, &str, Value) -> Experiment;
 
 /// A small experiment that can be run, and the keys that can be changed in it.
@@ -270,7 +270,7 @@ fn base(schema: &Json, rng: &mut Rng) -> Base {
             }
         }
     };
-    // How long it may take is the test's own.
+    // The test has its own time limit.
     all.retain(|(key, _)| key.path != "run.max_wall");
     Base {
         experiment,

@@ -43,7 +43,7 @@ fn gpcnet(network: Experiment, endpoints: i64, test: &str, congested: bool) -> E
     })
 }
 
-/// How long the test's tasks took for its iterations.
+/// Durations of the test's iterations over its tasks.
 fn times(data: &Data) -> &Latency {
     let class = data.latency.iter();
     let mut class = class.filter(|(name, _)| name == "job.test.iteration");
@@ -78,7 +78,7 @@ fn on_one_crossbar_congestors_have_no_impact() {
     }
 }
 
-/// Where buffers on the way to the congestors' targets are shared, it is more.
+/// The impact is larger if buffers on the way to the congestors' targets are shared.
 #[test]
 fn in_a_tree_congestors_have_an_impact() {
     let network = || Experiment::tree(4, 3).set("router.input_buffer", "4 packets");
@@ -152,7 +152,7 @@ fn iterations_add_up_to_the_time_of_a_job() {
     assert!(arrived.mean() > 1e6, "a microsecond is computed in each");
 }
 
-/// What is not over at the end is missing, with its age.
+/// An iteration that is not over at the end is missing, with its age.
 #[test]
 fn an_iteration_that_is_cut_off_is_missing() {
     let data = Experiment::tree(4, 2)

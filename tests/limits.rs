@@ -17,7 +17,7 @@ fn pair(size: &str) -> Experiment {
         .set("output.packets", true)
 }
 
-/// What is wrong with an experiment: the key, and the whole message.
+/// Checks the error of an experiment: the key, and the whole message.
 #[track_caller]
 fn refused(experiment: &Experiment, key: &str) {
     let ran = experiment.cli().go();
@@ -233,8 +233,8 @@ fn grants_are_the_same_at_any_time_of_the_run() {
             data.summary.packets_dropped as f64
         });
         assert!(early > 100.0, "{scheme}: {early}");
-        // Of events at the same time, which comes first depends on the time. (Cut at 281 s, grants
-        // changed 17%.)
+        // The order of events at the same time depends on the time. (Cut at 281 s, grants changed
+        // 17%.)
         for late in [late, later] {
             assert!(
                 (late / early - 1.0).abs() < 0.05,

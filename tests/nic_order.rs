@@ -43,7 +43,7 @@ fn to(packets: &[(u32, u64)], destination: u32) -> impl Iterator<Item = (u32, u6
     own.filter(move |&(to, _)| to == destination)
 }
 
-/// How often a packet goes to another destination than the one before it.
+/// Number of packets that go to another destination than the one before.
 fn changes(packets: &[(u32, u64)]) -> usize {
     packets
         .windows(2)
@@ -75,8 +75,8 @@ fn message_takes_all_messages_in_turn() {
     assert!(!in_order(to(&packets, 10)) && !in_order(to(&packets, 40)));
 }
 
-/// SRP withdraws what is left of a message when its grant is there, for a time that lies far ahead
-/// where an endpoint is oversubscribed. The next message of its queue pair does not overtake it.
+/// SRP withdraws the rest of a message when its grant arrives. The granted time is far ahead if an
+/// endpoint is oversubscribed. The next message of its queue pair does not overtake it.
 #[test]
 fn a_queue_pair_waits_until_each_packet_of_its_message_has_been_sent_once() {
     let experiment = Experiment::dragonfly(2, 4, 2)
@@ -94,7 +94,7 @@ fn a_queue_pair_waits_until_each_packet_of_its_message_has_been_sent_once() {
         let found = data.scheme.counters.iter().find(|(own, _)| own == name);
         found.expect("a counter").1
     };
-    // So what arrives is what was sent first.
+    // So the packets that arrive are the ones sent first.
     assert_eq!(counted("dropped_fabric") + counted("dropped_last_hop"), 0);
     assert!(counted("resent_granted") > 10);
     let packets = data.packets.expect("packets are recorded");

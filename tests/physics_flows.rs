@@ -26,7 +26,7 @@ fn two_switches() -> Experiment {
         .until("completion")
 }
 
-/// A flow of so many packets.
+/// A flow of `packets` packets.
 fn flow(experiment: Experiment, name: &str, from: i64, to: i64, packets: i64) -> Experiment {
     experiment
         .job("fixed_pairs", 2)
@@ -49,7 +49,7 @@ fn figure_1(experiment: Experiment) -> Experiment {
         })
 }
 
-/// When each job's flow had come.
+/// Time when each job's flow had come.
 fn ends(data: &Data) -> Vec<u64> {
     data.flows.as_ref().expect("flows").received_ps.clone()
 }
@@ -82,7 +82,7 @@ fn a_quarter_of_the_link_for_each_is_the_optimum_of_figure_1() {
         for experiment in [fixed, saa] {
             let data = experiment.set("nic.discipline", discipline).run().data;
             for end in ends(&data) {
-                // Of the last packet the head leaves after 999 of 1,000 delays.
+                // The head of the last packet leaves after 999 of 1,000 delays.
                 assert!(near(end, 96 * US, 400 * NS), "{discipline}: {end}");
             }
         }
@@ -107,7 +107,7 @@ fn three_flows() -> Experiment {
         .set("output.packets", true)
 }
 
-/// A script by which tasks send so many packets to others, all at once.
+/// A script by which tasks send the given numbers of packets to others, all at once.
 fn program(flows: &[(u32, u32, u64)]) -> toml::Table {
     let send = flows.iter().map(|(from, to, packets)| {
         let bytes = packets * 300;
@@ -123,7 +123,7 @@ fn program(flows: &[(u32, u32, u64)]) -> toml::Table {
     toml::from_str(&text).expect("TOML")
 }
 
-/// When the packets of endpoint 0 left, ps: all of them, or those to one endpoint.
+/// Times when the packets of endpoint 0 left, ps: all of them, or the packets to one endpoint.
 fn departures(data: &Data, to: Option<u32>) -> Vec<u64> {
     let packets = data.packets.as_ref().expect("packets");
     let rows = (0..packets.source.len()).filter(|&row| {
@@ -197,7 +197,7 @@ fn periodic_selection_sends_at_the_sum_of_the_rates() {
     for gap in gaps(&all[..350]) {
         assert!(near(gap, 25_263, 1), "{gap}");
     }
-    // Of 19 packets 4 are of the one and 15 of the other.
+    // Of the 19 packets, 4 are of the one and 15 of the other.
     let to_4 = departures(&data, Some(4));
     let in_19: Vec<usize> = all[..342]
         .chunks(19)
@@ -323,7 +323,7 @@ fn with_explicit_rates_a_phase_takes_its_optimum() {
     );
 }
 
-/// Two applications on the same endpoints: the links add up the flows of both, so the 200 packets
+/// Two applications on the same endpoints: the links add up the flows of both. So the 200 packets
 /// of one and the 300 of the other to one endpoint end together, when its link has carried 500, as
 /// if one application had sent all.
 #[test]

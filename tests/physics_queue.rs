@@ -65,8 +65,8 @@ fn check(what: &str, waited: f64, expected: f64) {
 
 #[test]
 fn a_nic_is_a_queue_of_its_own() {
-    // 36 pairs on 36 routers, each with a NIC queue of its own. After it nothing waits: 20 ns and
-    // the flits.
+    // 36 pairs on 36 routers, each with its own NIC queue. After it nothing waits: 20 ns and the
+    // flits.
     let mut members: Vec<i64> = (0..36).map(|pair| 2 * pair).collect();
     members.extend((0..36).map(|pair| 2 * pair + 1));
     for rho in [0.5, 0.8] {
@@ -104,10 +104,10 @@ fn concentrate(network: Experiment, sources: i64, injection: &str, rho: f64) -> 
         .to_completion(&stop(rho, packets(rho)))
 }
 
-// Where queues with links of one speed lead into each other, the last link is never idle while a
-// packet is anywhere before it (cut-through brings its first flit there at once), so the number of
-// packets in all queues together is that of one queue with all the arrivals, and by Little's law so
-// is the mean of the time spent in all of them together.
+// If queues with links of one speed lead into each other, the last link is never idle while a
+// packet is anywhere before it (cut-through brings its first flit there at once). So the number of
+// packets in all queues together is that of one queue with all the arrivals. By Little's law so is
+// the mean of the time spent in all of them together.
 
 #[test]
 fn many_sources_at_one_router_are_one_queue() {

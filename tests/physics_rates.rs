@@ -271,8 +271,9 @@ fn flows_to_one_endpoint_share_its_link_alike() {
 
 #[test]
 fn flows_that_share_one_port_share_its_turn() {
-    // The parking lot: endpoints 2 and 3 come by one port, endpoint 4 by another, and the
-    // destination serves the ports in turn. So 4 gets one half, and 2 and 3 a quarter each.
+    // The parking lot: packets of endpoints 2 and 3 come by one port, those of endpoint 4 by
+    // another, and the destination serves the ports in turn. So 4 gets one half, and 2 and 3 a
+    // quarter each.
     let packets = run(&incast(
         measured(Experiment::dragonfly(2, 4, 2)),
         &[2, 3, 4],
@@ -321,8 +322,8 @@ fn two_switches() -> Experiment {
 }
 
 /// Birk and Zdornov, Fig. 1: flows 1 and 2 (endpoints 0 and 1) cross the link between the switches
-/// to their destination 7, flows 3 and 4 (2 and 3) cross it to 6, where flows 5 and 6 (endpoints 4
-/// and 5 of that switch) go, too.
+/// to their destination 7, flows 3 and 4 (2 and 3) cross it to 6. Flows 5 and 6 (endpoints 4 and 5
+/// of that switch) go to 6, too.
 fn six_flows(network: Experiment, load: f64, message: &str, stop: &str) -> Experiment {
     let network = incast(network, &[0, 1], 7, load)
         .message(message)
@@ -335,9 +336,9 @@ fn six_flows(network: Experiment, load: f64, message: &str, stop: &str) -> Exper
 #[test]
 fn congestion_spreads_to_the_link_between_two_switches() {
     // The destination 6 serves the link and the endpoints 4 and 5 in turn: a third each, and so a
-    // sixth for each of flows 3 and 4. Their packets fill the buffer behind the link, so that flows
-    // 1 and 2, which take turns with them, get no more than they do, though their own destination
-    // is free: the link runs at two thirds. The paper's crossbar is infinitely fast. (One of finite
+    // sixth for each of flows 3 and 4. Their packets fill the buffer behind the link. Flows 1 and
+    // 2, which take turns with them, get no more than they do, though their own destination is
+    // free: the link runs at two thirds. The paper's crossbar is infinitely fast. (One of finite
     // speed and with virtual output queues gives 1/7 and 5/14: the link's queue for 6 loses its
     // turn when a packet for 7 is just crossing from there.) A queue without limit that takes its
     // credits first holds no more than the buffer behind the link.
@@ -365,7 +366,7 @@ fn congestion_spreads_to_the_link_between_two_switches() {
     }
 }
 
-/// When the last flow ends, ps, and all packets.
+/// Time when the last flow ends, ps, and the number of all packets.
 fn end_of_all(network: &Experiment) -> (f64, u64) {
     let data = network.run().data;
     let finish = data.jobs.iter().map(|job| job.finish()).max();
@@ -437,9 +438,9 @@ struct Small {
 #[test]
 fn a_small_buffer_gives_its_packets_over_its_round_trip() {
     // A buffer of B flits holds n = floor(B / L) packets of L flits. A place is taken when the head
-    // leaves upstream, the tail leaves the buffer a link latency d and the packet's L flit times
-    // later (the router behind it is idle, so it leaves as it comes), and the credit takes another
-    // d and the credit delay c: n packets for every 2 d + L + c. Without output queues the place is
+    // leaves upstream. The tail leaves the buffer a link latency d and the packet's L flit times
+    // later (the router behind it is idle, so it leaves as it comes). The credit takes another d
+    // and the credit delay c: n packets for every 2 d + L + c. Without output queues the place is
     // taken one router latency before the head is on the link.
     let cases = [
         Small {
@@ -519,7 +520,7 @@ fn a_small_buffer_gives_its_packets_over_its_round_trip() {
     for (case, queue, credit_at) in cases.iter().flat_map(|case| {
         let routers = match case.queued {
             true => vec![("unlimited", "link")],
-            // Where the place is taken before the crossbar, output queues make no difference.
+            // If the place is taken before the crossbar, output queues make no difference.
             false => vec![
                 ("none", "link"),
                 ("unlimited", "crossing"),

@@ -339,7 +339,7 @@ fn an_acknowledgement_takes_the_same_way_back_at_once() {
 
 #[test]
 fn each_packet_of_a_message_is_acknowledged() {
-    // Packets of 24, 24 and 12 flits: the last tail is there after 190 + 60 ns, its acknowledgement
+    // Packets of 24, 24 and 12 flits: the last tail arrives after 190 + 60 ns, its acknowledgement
     // 191 ns later.
     let run = lone(&one_message(dragonfly("minimal"), 2, 10, 60));
     assert_eq!(run.end, (190 + 60 + 190 + 1) * NS);

@@ -1,7 +1,7 @@
-//! Exact relations that hold for every network, routing and scheme: what a port does adds up to the
-//! time of the run, what is counted in several places agrees, names and idle jobs change nothing,
-//! the same messages take the same time in every format, and half the rates take twice the time.
-//! Short here, at length in ci/attack.
+//! Exact relations that hold for every network, routing and scheme. The times of a port add up to
+//! the time of the run, and numbers counted in several places agree. Names and idle jobs change
+//! nothing, the same messages take the same time in every format, and half the rates take twice the
+//! time. The tests here are short; ci/attack runs them at length.
 
 use std::fs;
 
@@ -162,7 +162,7 @@ fn what_is_counted_in_several_places_agrees() {
     });
 }
 
-/// What a result says of jobs, ports and latencies, under other names of the jobs.
+/// Numbers of a result on jobs, ports and latencies, under other names of the jobs.
 fn renamed(mut data: Data, name: impl Fn(&str) -> String) -> Data {
     for job in &mut data.jobs {
         job.name = name(&job.name);

@@ -16,7 +16,7 @@ use crate::attack::draw::{Draw, FEW};
 
 /// Networks for each routing.
 const CASES: u32 = 12;
-/// So many at most: all ways between all pairs are walked.
+/// Most endpoints: all paths between all pairs are walked.
 const ENDPOINTS: u32 = 40;
 /// An adaptive routing is asked with every port idle and busy.
 const PORTS: u16 = 10;

@@ -106,7 +106,7 @@ fn ring() -> Experiment {
         .message("24 flits")
 }
 
-/// What a run must end with: the deadlock.
+/// The deadlock with which a run must end.
 fn deadlock(
     experiment: &Experiment,
     ended: Result<weir::simulation::Outcome, RunError>,
@@ -134,7 +134,7 @@ fn deadlock(
     deadlock
 }
 
-/// Each place waits for the next, the last for the first, and no place is there twice.
+/// Each place waits for the next, the last for the first, and no place occurs twice.
 fn assert_cycle(cycle: &[Wait]) {
     assert!(!cycle.is_empty());
     for (wait, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {

@@ -33,7 +33,8 @@ fn signal(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(pid, signal).expect("it is there");
 }
 
-/// A program in place of `mpirun -n`: it is given the number of ranks, then what to run.
+/// A program instead of `mpirun -n`: its arguments are the number of ranks, then the command to
+/// run.
 fn launcher(sweep: &Sweep, script: &str) -> String {
     let path = sweep.folder.path().join("launch.sh");
     fs::write(&path, format!("shift\n{script}\n")).expect("a file");
@@ -196,7 +197,7 @@ fn a_failing_point_is_reported_and_retried() {
     let sweep = Sweep::new(JOB);
     let broken = sweep.folder.path().join("broken");
     fs::write(&broken, "").expect("a file");
-    // The points of load 0.4 fail for as long as that file is there.
+    // The points of load 0.4 fail as long as that file exists.
     let script = format!(
         "test -e {} && grep -q 'load = 0.4' experiment.toml && {{ echo 'error: no luck'; exit 1; }}\nexec \"$@\"",
         broken.display()

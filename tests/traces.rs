@@ -202,7 +202,7 @@ fn a_resolved_experiment_runs_the_same_file_or_none() {
     );
 }
 
-/// What a run sent, as flows of the job's tasks.
+/// Traffic of a run, as flows of the job's tasks.
 fn flows(data: &Data, job: usize) -> Vec<Flow> {
     let task = |endpoint: u32| {
         let place = data.jobs[job]

@@ -143,8 +143,8 @@ fn that_are_longer_than_links() {
         same_in_windows_of(&[20_000, 7_901], &experiment);
         same_on(&[2, 4], &experiment);
     }
-    // What a router sends at once, an acknowledgement of one flit, and a run that ends with a
-    // window.
+    // Packets that a router sends at once, an acknowledgement of one flit, and a run that ends with
+    // a window.
     let (network, routing) = networks[0];
     let base = || {
         let experiment = crate::direct::experiment(network, routing);

@@ -1,6 +1,5 @@
-//! Experiments by chance over the whole catalog. Whatever is in a registry is drawn because it is
-//! there, with parameters from its schema; what the program refuses is drawn again, so that what is
-//! left can be run.
+//! Random experiments over the whole catalog. Every variant in a registry is drawn, with parameters
+//! from its schema. Refused experiments are drawn again, so that the rest can be run.
 
 use schemars::schema_for;
 use toml::{Table, Value};
@@ -14,7 +13,7 @@ use weir::workload::tasks::Mpi;
 use super::draw::{Draw, FEW, MORE};
 use crate::support::Experiment;
 
-/// So many endpoints at most: a case takes seconds.
+/// Most endpoints: a case takes seconds.
 const ENDPOINTS: u32 = 72;
 
 /// An experiment in the making.
@@ -86,7 +85,7 @@ impl Making {
         Experiment::of(table)
     }
 
-    /// What the program says to the experiment so far. It never panics.
+    /// Plan of the experiment so far, or None if the program refuses it. The program never panics.
     fn plan(&self) -> Option<Plan> {
         self.experiment().try_plan().ok()
     }
@@ -206,7 +205,7 @@ impl Making {
         }
     }
 
-    /// What all workloads have.
+    /// The common keys of all workloads.
     fn common(&mut self, workload: &mut Table) {
         if self.draw.percent(20) {
             workload.insert(

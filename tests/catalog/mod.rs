@@ -1,6 +1,8 @@
-//! Whatever is in the catalog works, because it is there: each variant, with each of the parameters
-//! that its entry gives as an example, delivers everything exactly once (the program counts), gives
-//! the same bits on several ranks and when it goes on from a saved state, and does what it is for.
+//! Tests of every variant in the catalog.
+//!
+//! Each variant runs with each of the parameters that its entry gives as an example. It delivers
+//! everything exactly once (the program counts), gives the same bits on several ranks and when it
+//! continues from a saved state, and does what it is for.
 
 mod patterns;
 
@@ -155,7 +157,7 @@ fn every_queueing_on_every_topology() {
     }
 }
 
-/// What routers and NICs did that nobody does without a scheme.
+/// Actions of routers and NICs that do not occur without a scheme.
 fn acted(data: &Data) -> u64 {
     let plain = |name: &str| ["packets_data", "packets_ack"].contains(&name);
     let own = data.scheme.counters.iter();

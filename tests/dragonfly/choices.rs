@@ -1,4 +1,4 @@
-//! What makes the adaptive routings of the dragonfly choose, and what they refuse.
+//! Choices and refusals of the adaptive routings of the dragonfly.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Here for Loaded {
     }
     fn load(&mut self, hop: Hop) -> Load {
         let Queue { queued, beyond, .. } = self.queue(hop.port);
-        // Of one virtual channel: the first ones have most.
+        // Flits queued on one virtual channel: the first ones have most.
         let queued = queued.saturating_sub(u32::from(hop.vc));
         Load {
             used: queued + beyond,

@@ -25,7 +25,7 @@ fn any() -> impl Strategy<Value = Params> {
         let most = a * h / (groups - 1);
         Params {
             arrangement,
-            // As many as there is room for, or any number below.
+            // All that there is room for, or any lower number.
             links_between_groups: (links % 3 > 0).then_some(1 + links % most),
             ..params(p, a, h, groups)
         }
@@ -230,7 +230,7 @@ proptest! {
     }
 }
 
-/// Where the global port `number` of router `index` of group `group` leads: group, router in it,
+/// Destination of the global port `number` of router `index` of group `group`: group, router in it,
 /// global port there.
 fn global_peer(network: &Dragonfly, params: &Params, place: [u32; 3]) -> Option<[u32; 3]> {
     let [group, index, number] = place;

@@ -11,7 +11,7 @@ use weir::trace::{self, Data, ResultFile, Run};
 
 use crate::support::{Cli, Experiment, run_on};
 
-/// What an experiment says in which packets need a credit to cross.
+/// Setting of an experiment in which packets need a credit to cross.
 const CROSSING: &str = "credit_at = \"crossing\"";
 
 /// A network of 100 Gbps, packets of 4 ns.
@@ -54,7 +54,7 @@ impl Experiment {
             .with("pattern.destination_list", vec![to])
     }
 
-    /// Everybody else, a little: those who have nothing to do with it and are in the way.
+    /// All other endpoints, at a low load: bystanders that are in the way.
     fn bystanders(self, load: f64) -> Experiment {
         self.traffic("uniform", load)
             .with("name", "bystanders")
@@ -89,8 +89,7 @@ fn explained(data: &Data) -> Explanation {
     explain(&result).expect("reads").expect("it was recorded")
 }
 
-/// How long the messages of the victims take on average, ps, those that did not arrive counted with
-/// their age.
+/// Mean latency of the victims' messages, ps; messages that did not arrive count with their age.
 fn latency(data: &Data) -> f64 {
     let class = "job.victims.message";
     let found = data.latency.iter().find(|(name, _)| name == class);
@@ -118,8 +117,8 @@ fn only_root<'a>(found: &'a Explanation, link: &Link, crossing: bool) -> &'a Roo
         }
     }
     assert!(root.busy > 0.95, "{root:#?}");
-    // Where packets need a credit to cross, they lack it while those before them have it and wait
-    // for the link.
+    // If packets need a credit to cross, they lack it while the packets before them have it and
+    // wait for the link.
     assert!(root.stalled < 0.02 || crossing, "{root:#?}");
     assert_eq!(root.fed_by[0].job, "hot", "{root:#?}");
     assert!(root.fed_by[0].share > 0.75, "{root:#?}");
@@ -279,7 +278,7 @@ fn without_congestion_nobody_is_blamed() {
     }
 }
 
-/// What is charged adds up, and sources and receivers are those that were placed.
+/// Charges add up, and sources and receivers are the placed ones.
 #[test]
 fn senders_and_receivers_are_named() {
     let data = dragonfly()

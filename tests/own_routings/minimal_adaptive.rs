@@ -47,7 +47,7 @@ impl Routing for WithoutEscape {
         );
     }
 
-    /// How many links the packet took, for a test to see.
+    /// Number of links that the packet took, for a test to see.
     fn take(&self, flight: &mut Flight, _: u32, _: Hop) {
         flight.steps += 1;
     }

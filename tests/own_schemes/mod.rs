@@ -1,5 +1,5 @@
-//! Schemes that weir does not have, each written against the public traits in one file: what a
-//! scheme may need is there.
+//! Schemes that are not part of weir, each written against the public traits in one file: they show
+//! that everything a scheme may need is available.
 
 mod queue_stamps;
 mod receiver_credits;
@@ -14,7 +14,7 @@ fn run_under(experiment: &Experiment, build: Build) -> Outcome {
     experiment.clone().own_scheme(build).run()
 }
 
-/// What the scheme counted.
+/// Counter of the scheme.
 fn counted(outcome: &Outcome, name: &str) -> u64 {
     let counters = &outcome.data.scheme.counters;
     let found = counters.iter().find(|(counter, _)| counter == name);

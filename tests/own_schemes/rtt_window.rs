@@ -67,7 +67,7 @@ impl Rules for RttWindow {
         Classes::PLAIN
     }
 
-    /// When the packet was sent.
+    /// One word: the time when the packet was sent.
     fn header_words(&self) -> usize {
         1
     }

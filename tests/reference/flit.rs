@@ -19,7 +19,7 @@ const ROUTERS: usize = 264;
 const NODES: usize = P * ROUTERS;
 const PORTS: usize = P + A - 1 + H;
 const FIRST_GLOBAL: usize = P + A - 1;
-/// Of which minimal routing has the first two.
+/// Number of virtual channels; minimal routing has the first two.
 const VCS: usize = 3;
 const BUFFER: u32 = 256;
 const FLITS: u32 = 4;

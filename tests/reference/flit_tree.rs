@@ -1,12 +1,12 @@
 //! A flit-level simulator of one network, cycle by cycle, that shares no code with weir: the 4-ary
 //! 3-tree of 64 nodes with input-queued routers of four virtual channels and packets of one flit,
-//! as in `fattree_k4n3_nca_uniform_p1.csv`. It is here to say what the allocators of a flit-level
-//! router cost; each detail can be left out.
+//! as in `fattree_k4n3_nca_uniform_p1.csv`. It measures the cost of the allocators of a flit-level
+//! router; each detail can be left out.
 //!
 //! A flit at the head of its virtual channel asks for one of the virtual channels of its output (a
 //! cycle); then for the crossbar (a cycle), which it takes a cycle to cross. Both allocators are
-//! separable, input first: each input picks one of what it asks for, each output one of those that
-//! picked it, both in turn, and a round more goes by what is left.
+//! separable, input first: each input picks one of its requests, each output one of the inputs that
+//! picked it, both in turn. Another round uses the rest.
 
 use std::collections::VecDeque;
 
@@ -25,8 +25,7 @@ const RING: usize = 16;
 /// Details of a flit-level router.
 #[derive(Clone, Copy)]
 pub struct Details {
-    /// Rounds of both allocators. With as many as there are ports nothing is left that could be
-    /// matched.
+    /// Rounds of both allocators. With one round per port nothing is left that could be matched.
     pub rounds: usize,
     /// A packet asks for its virtual channel when the one before it in its queue has gone, which
     /// takes a cycle; otherwise it has got it by then.
@@ -317,7 +316,7 @@ impl Network {
 
     fn crossbar(&mut self, router: usize) {
         let state = &self.routers[router];
-        // What each input asks of each output: the first of its channels in turn.
+        // Requests of each input to each output: the first of its channels in turn.
         let mut asks = [[None; PORTS]; PORTS];
         for (input, asks) in asks.iter_mut().enumerate() {
             for channel in 0..VCS {

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-/// `default` attacks, or as many as the environment variable `WEIR_ATTACK_CASES` says.
+/// `default` attacks, or the number in the environment variable `WEIR_ATTACK_CASES`.
 pub fn cases(default: u32) -> u32 {
     number("WEIR_ATTACK_CASES").map_or(default, |cases| cases as u32)
 }

@@ -10,14 +10,14 @@ use tempfile::TempDir;
 /// too slow.
 const HANGS: Duration = Duration::from_secs(300);
 
-/// One call of `weir`, in a directory of its own that holds `experiment.toml`.
+/// One call of `weir`, in its own directory that holds `experiment.toml`.
 pub struct Cli {
     folder: TempDir,
     ranks: Option<u32>,
     arguments: Vec<String>,
 }
 
-/// What came of it.
+/// Outcome of a call.
 pub struct Ran {
     /// The exit code; None if a signal ended it.
     pub code: Option<i32>,
@@ -34,7 +34,7 @@ impl Cli {
         Cli::weir(experiment, &["run", "experiment.toml", "--out", "out"])
     }
 
-    /// `weir check experiment.toml`, without a run that is begun.
+    /// `weir check experiment.toml`, without beginning a run.
     pub fn check(experiment: &str) -> Cli {
         Cli::weir(
             experiment,
@@ -120,7 +120,7 @@ impl Cli {
         ran
     }
 
-    /// What came of a command that was started elsewhere.
+    /// Outcome of a command that was started elsewhere.
     pub fn ran(self, output: Output) -> Ran {
         Ran {
             code: output.status.code(),
@@ -132,7 +132,7 @@ impl Cli {
 }
 
 impl Ran {
-    /// Where the result belongs.
+    /// Path of the result.
     pub fn result(&self) -> PathBuf {
         self.out().join("result.h5")
     }
@@ -143,7 +143,7 @@ impl Ran {
     }
 }
 
-/// What `h5diff` says about `/data` in two results; empty if it is the same.
+/// Output of `h5diff` on `/data` in two results; empty if it is the same.
 pub fn difference(a: &Ran, b: &Ran) -> String {
     let files = [a.result(), b.result()];
     let output = Command::new("h5diff")

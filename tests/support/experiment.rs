@@ -16,8 +16,9 @@ use weir::{congestion, queueing, topology};
 
 use super::cli::Cli;
 
-/// An experiment file in the making. What is not said is weir's default; the network's links are
-/// short, so that a test passes through many windows in little time.
+/// An experiment file in the making.
+/// Unset keys have weir's defaults; the network's links are short, so that a test passes through
+/// many windows in little time.
 #[derive(Clone)]
 pub struct Experiment {
     table: Table,
@@ -108,7 +109,7 @@ impl Experiment {
         self
     }
 
-    /// An application of so many tasks, on the first free endpoints.
+    /// An application of `tasks` tasks, on the first free endpoints.
     pub fn job(mut self, motif: &str, tasks: i64) -> Experiment {
         let mut workload = Table::new();
         put(&mut workload, "motif.kind", motif.into());

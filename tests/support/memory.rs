@@ -1,4 +1,4 @@
-//! How much memory a piece of code takes at most.
+//! Peak memory of a piece of code.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What several integration tests need.
+//! Support for several integration tests.
 #![allow(dead_code)] // each test file uses a part
 
 pub mod attack;

@@ -88,7 +88,7 @@ fn every_route_over_them_arrives_and_none_can_deadlock() {
     }
 }
 
-/// A router where so many flows go by each port.
+/// A router with a given number of flows at each port.
 struct Counted {
     router: u32,
     in_port: PortId,
@@ -172,7 +172,7 @@ fn a_flow_takes_the_port_with_the_fewest_flows_and_keeps_it() {
     assert_eq!(here.kept, None, "nothing is kept for the default port");
     here.flows[3] = 0;
     assert_eq!(routing.route(&mut setup, &mut here).port, 3);
-    // What follows goes there, whatever is there by now; other control packets do not.
+    // Packets that follow go there, whatever is queued by then; other control packets do not.
     here.flows = vec![0; 4];
     for (flags, port) in [
         (0, 3),
